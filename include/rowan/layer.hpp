@@ -34,5 +34,7 @@
 #include <rowan/layer/split.hpp>
 #include <rowan/layer/sum_rows.hpp>
 #include <rowan/layer/train.hpp>
+#include <rowan/layer/train_options.hpp>
+#include <rowan/layer/trainer.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/layer/while_loop.hpp>

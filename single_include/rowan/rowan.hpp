@@ -19160,198 +19160,7 @@ Var<T, Device> gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, G
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/parameters.hpp: Parameters, the values of trained parameters and optimizer states by name.
-
-namespace rowan::inline v0 {
-
-/// Values by variable name. The names of optimizer states contain an @.
-class Parameters {
-public:
-    /// Returns the tensor of that name.
-    /// errors   GraphError if there is no such name; TypeError if the value is not a tensor of T on Device
-    /// cost     O(log variables)
-    template <class T, class Device = Cpu>
-    Tensor<T, Device> const& get(std::string_view name) const {
-        return find(name).get<LoDTensor<T, Device>>().value();
-    }
-
-    /// Returns the value of that name, of any kind.
-    /// errors   GraphError if there is no such name
-    /// cost     O(log variables)
-    Value const& find(std::string_view name) const;
-    bool contains(std::string_view name) const { return values_.contains(name); }  ///< whether there is such a name
-
-    /// Sets or replaces the value of that name.
-    /// errors   std::bad_alloc
-    /// cost     O(log variables)
-    void set(std::string name, Value value);
-
-    /// Returns aliases of all values: they share the elements, so further training changes them.
-    /// errors   TypeError if a value cannot be shared
-    /// cost     O(variables)
-    Parameters share() const;
-
-    /// Iterates in the order of the names.
-    auto begin() const { return values_.begin(); }
-    auto end() const { return values_.end(); }
-    std::size_t size() const noexcept { return values_.size(); }
-
-    std::int64_t steps = 0;  ///< number of batches trained
-
-private:
-    std::map<std::string, Value, std::less<>> values_;
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/parameters_inl.hpp: definitions of rowan/layer/parameters.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <utility>
-
-namespace rowan::inline v0 {
-
-ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const {
-    auto const found = values_.find(name);
-    if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
-    return found->second;
-}
-
-ROWAN_FUNCTION void Parameters::set(std::string name, Value value) {
-    values_.insert_or_assign(std::move(name), std::move(value));
-}
-
-ROWAN_FUNCTION Parameters Parameters::share() const {
-    Parameters alias;
-    for (auto const& [name, value] : values_) alias.set(name, value.share());
-    alias.steps = steps;
-    return alias;
-}
-
-}  // namespace rowan::inline v0
-
-#endif
-
-// rowan/layer/schedule.hpp: layer::Schedule, the learning rate as a function of the step, and the built-in schedules.
-
-namespace rowan::inline v0::layer {
-
-/// Returns the factor that multiplies the learning rate of every optimizer in a step. Steps are counted from 0; a
-/// resumed training continues the count.
-///     .schedule = [](std::int64_t step) { return 1 / (1 + 0.01 * static_cast<double>(step)); }
-using Schedule = std::function<double(std::int64_t step)>;
-
-}  // namespace rowan::inline v0::layer
-
-namespace rowan::inline v0::detail {
-
-/// Returns step / steps.
-/// errors   ValueError if steps is less than 1
-double part_of_steps(std::int64_t step, std::int64_t steps);
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-// ExponentialDecay and CosineDecay use std::pow and std::cos of the C library; StepDecay only multiplies.
-
-/// A constant factor.
-struct ConstantRate {
-    double factor = 1;  ///< returned for every step
-
-    double operator()(std::int64_t) const { return factor; }  ///< returns factor
-};
-
-/// rate^(step / steps): decays to `rate` after `steps` steps.
-struct ExponentialDecay {
-    double rate = 0.96;         ///< factor per `steps` steps
-    std::int64_t steps = 1000;  ///< number of steps for one factor of `rate`
-
-    /// Returns the factor of a step, counted from 0.
-    /// errors   ValueError if steps is less than 1
-    /// cost     O(1)
-    double operator()(std::int64_t step) const;
-};
-
-/// rate^⌊step / steps⌋: multiplied by `rate` after every `steps` steps.
-struct StepDecay {
-    double rate = 0.1;          ///< factor per `steps` steps
-    std::int64_t steps = 1000;  ///< number of steps between decays
-
-    /// Returns the factor of a step, counted from 0.
-    /// errors   ValueError if steps is less than 1
-    /// cost     O(log(step / steps))
-    double operator()(std::int64_t step) const;
-};
-
-/// Decays from 1 to `least` along half a cosine wave over `steps` steps, then stays at `least` (Loshchilov and Hutter
-/// 2017, without restarts).
-struct CosineDecay {
-    std::int64_t steps = 1000;  ///< number of steps until `least`
-    double least = 0;           ///< final factor
-
-    /// Returns the factor of a step, counted from 0.
-    /// errors   ValueError if steps is less than 1
-    /// cost     O(1)
-    double operator()(std::int64_t step) const;
-};
-
-/// Linear warm-up: step k < steps has the factor (k + 1) / steps · then(0); later steps have then(k - steps).
-///     .schedule = layer::Warmup{.steps = 100, .then = layer::CosineDecay{.steps = 10'000}}
-struct Warmup {
-    std::int64_t steps = 1000;       ///< number of warm-up steps
-    Schedule then = ConstantRate{};  ///< schedule after the warm-up
-
-    /// Returns the factor of a step, counted from 0.
-    /// errors   ValueError if steps is less than 1; what `then` throws
-    /// cost     O(1), plus that of `then`
-    double operator()(std::int64_t step) const;
-};
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/schedule_inl.hpp: definitions of rowan/layer/schedule.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
-#include <cmath>
-#include <numbers>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION double part_of_steps(std::int64_t step, std::int64_t steps) {
-    if (steps < 1) throw ValueError("steps", static_cast<double>(steps), "1 or more");
-    return static_cast<double>(step) / static_cast<double>(steps);
-}
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-ROWAN_FUNCTION double ExponentialDecay::operator()(std::int64_t step) const {
-    return std::pow(rate, rowan::detail::part_of_steps(step, steps));
-}
-
-ROWAN_FUNCTION double StepDecay::operator()(std::int64_t step) const {
-    static_cast<void>(rowan::detail::part_of_steps(step, steps));
-    return rowan::detail::power(rate, step / steps);
-}
-
-ROWAN_FUNCTION double CosineDecay::operator()(std::int64_t step) const {
-    double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
-    return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
-}
-
-ROWAN_FUNCTION double Warmup::operator()(std::int64_t step) const {
-    double const part = rowan::detail::part_of_steps(step + 1, steps);
-    return step < steps ? part * then(0) : then(step - steps);
-}
-
-}  // namespace rowan::inline v0::layer
-
-#endif
-
-// rowan/layer/detail/trainer.hpp: Trainer, runs a net on batches, and what train and infer have in common.
+// rowan/layer/detail/feed.hpp: feed, sets the inputs of a net to the values of a batch; what train and infer share.
 
 #include <sstream>
 
@@ -19436,194 +19245,81 @@ private:
     Buffer<Value> values_;
 };
 
-/// An inner scope that, on destruction, removes its operators from the readers of outer variables.
-class PassingScope {
-public:
-    explicit PassingScope(Scope& parent) : scope_(parent) {}
-    PassingScope(PassingScope const&) = delete;
-    PassingScope& operator=(PassingScope const&) = delete;
-    ~PassingScope() { scope_.forget_readers(); }
-
-    Scope& operator*() noexcept { return scope_; }
-
-private:
-    Scope scope_;
-};
-
-/// A net with its backward pass and the operators of its optimizers, which are removed with the trainer.
-template <class T, class Device>
-class Trainer {
-public:
-    /// errors   GraphError if `others` contains a name that is not a parameter of the net, or a schedule is given for
-    ///          an optimizer without a learning rate
-    Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer,
-            std::map<std::string, layer::OptimizerOn<Device>> const& others = {},
-            layer::GradientClipOn<Device> const& clip = {}, layer::Schedule schedule = {});
-
-    /// Initializes parameters and optimizer states, or sets them to the values of an earlier training.
-    /// errors   ValueError if an optimizer rejects an option or the schedule's factor is not finite; GraphError or as
-    ///          check_fits if the earlier training was of another net. On error, no variable has changed
-    void begin(std::uint64_t seed, Parameters const* resume, Device exec = {});
-
-    /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
-    /// reject is checked before the first one runs.
-    double step(Feeds const& feeds, Device exec);
-
-    /// Returns copies of parameters and states, complete when the call returns.
-    Parameters parameters(Device exec = {}) const;
-
-private:
-    std::vector<Variable*> variables() const;
-
-    /// Returns a copy, on the net's device, of a value on any device.
-    static Value own_copy(Variable const& v, Value const& value, Device const& exec);
-
-    double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
-
-    /// Sets the optimizers' step number and learning rates for the next step.
-    void prepare(double factor);
-
-    /// The seed of the k-th random operator for this step; it differs from the seeds for initialization.
-    LoDTensor<std::int64_t, Device> seed_of(std::size_t k, Device const& exec) const;
-
-    Variable& cost_;
-    MemoryPool pool_;
-    PassingScope own_;
-    layer::Schedule schedule_;
-    Net<Device> net_, changes_;
-    std::vector<Variable*> parameters_, seeds_;
-    std::vector<typename layer::OptimizerOn<Device>::Update> updates_;
-    std::int64_t steps_ = 0;
-    std::uint64_t seed_ = 0;
-    std::optional<double> first_factor_;  // of the step after begin, so that the schedule is called once for each step
-};
-
-template <class T, class Device>
-Trainer<T, Device>::Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer,
-                            std::map<std::string, layer::OptimizerOn<Device>> const& others,
-                            layer::GradientClipOn<Device> const& clip, layer::Schedule schedule)
-    : cost_(cost), own_(cost.scope()), schedule_(std::move(schedule)) {
-    static_cast<void>(Net<Device>::trace_and_build(cost));  // names the variables; names of states begin with these
-    auto gradients = append_backward<T, Device>(cost, *own_);
-    clip.add(*own_, gradients);
-    std::vector<Variable*> outputs{&cost};
-    for (auto const& g : gradients) {
-        outputs.push_back(g.gradient);
-        parameters_.push_back(g.parameter);
-    }
-    net_ = Net<Device>::trace_and_build(outputs);
-    for (Variable* const v : net_.inputs()) {
-        if (v->role() == Role::seed) seeds_.push_back(v);
-    }
-    for (auto const& other : others) {
-        if (std::ranges::none_of(parameters_, [&](Variable const* v) { return v->name() == other.first; }))
-            throw GraphError(std::string("there is no parameter \"")
-                                 .append(other.first)
-                                 .append("\" for the optimizer that names it"));
-    }
-    for (auto const& g : gradients) {
-        auto const other = others.find(g.parameter->name());
-        updates_.push_back((other == others.end() ? optimizer : other->second).add(*own_, g));
-        changes_.append(*updates_.back().op);
-        if (schedule_ && !updates_.back().has_rate)
-            throw GraphError(std::string("the optimizer of ")
-                                 .append(g.parameter->name())
-                                 .append(" has no learning_rate for the schedule"));
-    }
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::begin(std::uint64_t seed, Parameters const* resume, Device exec) {
-    steps_ = resume == nullptr ? 0 : resume->steps;
-    seed_ = seed;
-    first_factor_ = factor();
-    prepare(*first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
-    auto const is_resumed = [&](Variable const& v) {
-        return resume != nullptr && (v.role() == Role::parameter || resume->contains(v.name()));
-    };
-    for (Variable* const v : variables()) {
-        if (is_resumed(*v)) check_fits(*v, resume->find(v->name()));
-    }
-    std::uint64_t number = 0;
-    for (Variable* const v : variables()) {
-        std::uint64_t const own = bits_at(seed, ++number);
-        if (is_resumed(*v)) {
-            v->value() = own_copy(*v, resume->find(v->name()), exec);
-        } else if (v->initialize) {
-            v->initialize(v->value(), own, exec);
-        }
-    }
-}
-
-template <class T, class Device>
-double Trainer<T, Device>::step(Feeds const& feeds, Device exec) {
-    MemoryPool::Guard const guard(pool_);
-    auto const first = std::exchange(first_factor_, std::nullopt);
-    prepare(first ? *first : factor());
-    feed(net_.inputs(), feeds, cost_.scope(), exec);
-    for (Variable const* v : net_.inputs()) {
-        if (v->role() != Role::data) continue;
-        Value const& value = v->value();
-        if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
-    }
-    {
-        KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
-        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, exec));
-        in_order(exec, [&] { net_.run(*own_, exec); });
-    }
-    auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
-    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", shape_text(value.shape()), "[1]");
-    auto const cost = static_cast<double>(dtype<T>::widen(first_element(exec, value)));
-    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
-    for (auto const& update : updates_) update.check_gradient();
-    changes_.run(*own_, exec);
-    ++steps_;
-    return cost;
-}
-
-template <class T, class Device>
-Parameters Trainer<T, Device>::parameters(Device exec) const {
-    Parameters result;
-    result.steps = steps_;
-    for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
-    synchronize(exec);
-    return result;
-}
-
-template <class T, class Device>
-std::vector<Variable*> Trainer<T, Device>::variables() const {
-    std::vector<Variable*> all = parameters_;
-    for (auto const& update : updates_) all.insert(all.end(), update.states.begin(), update.states.end());
-    return all;
-}
-
-template <class T, class Device>
-Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value, Device const& exec) {
-    if (v.bring == nullptr) return value.copy();
-    Value mine = value.share();
-    v.bring(mine, exec, true);
-    return mine;
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::prepare(double factor) {
-    if (!std::isfinite(factor))
-        throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(steps_)), factor,
-                         "a finite number");
-    for (auto const& update : updates_) run_named(*update.op, [&] { update.prepare(steps_ + 1, factor); });
-}
-
-template <class T, class Device>
-LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, Device const& exec) const {
-    std::uint64_t const now = bits_at(bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
-    return to_device(exec, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
-}
-
-ROWAN_TEMPLATE(class Trainer<float, Cpu>)
-ROWAN_TEMPLATE(class Trainer<double, Cpu>)
 ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/layer/parameters.hpp: Parameters, the values of trained parameters and optimizer states by name.
+
+namespace rowan::inline v0 {
+
+/// Values by variable name. The names of optimizer states contain an @.
+class Parameters {
+public:
+    /// Returns the tensor of that name.
+    /// errors   GraphError if there is no such name; TypeError if the value is not a tensor of T on Device
+    /// cost     O(log variables)
+    template <class T, class Device = Cpu>
+    Tensor<T, Device> const& get(std::string_view name) const {
+        return find(name).get<LoDTensor<T, Device>>().value();
+    }
+
+    /// Returns the value of that name, of any kind.
+    /// errors   GraphError if there is no such name
+    /// cost     O(log variables)
+    Value const& find(std::string_view name) const;
+    bool contains(std::string_view name) const { return values_.contains(name); }  ///< whether there is such a name
+
+    /// Sets or replaces the value of that name.
+    /// errors   std::bad_alloc
+    /// cost     O(log variables)
+    void set(std::string name, Value value);
+
+    /// Returns aliases of all values: they share the elements, so further training changes them.
+    /// errors   TypeError if a value cannot be shared
+    /// cost     O(variables)
+    Parameters share() const;
+
+    /// Iterates in the order of the names.
+    auto begin() const { return values_.begin(); }
+    auto end() const { return values_.end(); }
+    std::size_t size() const noexcept { return values_.size(); }
+
+    std::int64_t steps = 0;  ///< number of batches trained
+
+private:
+    std::map<std::string, Value, std::less<>> values_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/parameters_inl.hpp: definitions of rowan/layer/parameters.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <utility>
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const {
+    auto const found = values_.find(name);
+    if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
+    return found->second;
+}
+
+ROWAN_FUNCTION void Parameters::set(std::string name, Value value) {
+    values_.insert_or_assign(std::move(name), std::move(value));
+}
+
+ROWAN_FUNCTION Parameters Parameters::share() const {
+    Parameters alias;
+    for (auto const& [name, value] : values_) alias.set(name, value.share());
+    alias.steps = steps;
+    return alias;
+}
+
+}  // namespace rowan::inline v0
+
+#endif
 
 // rowan/layer/infer.hpp: infer, the value of a layer for a batch.
 
@@ -21725,6 +21421,125 @@ Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
 }
 }  // namespace rowan::inline v0::layer
 
+// rowan/layer/schedule.hpp: layer::Schedule, the learning rate as a function of the step, and the built-in schedules.
+
+namespace rowan::inline v0::layer {
+
+/// Returns the factor that multiplies the learning rate of every optimizer in a step. Steps are counted from 0; a
+/// resumed training continues the count.
+///     .schedule = [](std::int64_t step) { return 1 / (1 + 0.01 * static_cast<double>(step)); }
+using Schedule = std::function<double(std::int64_t step)>;
+
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+/// Returns step / steps.
+/// errors   ValueError if steps is less than 1
+double part_of_steps(std::int64_t step, std::int64_t steps);
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+// ExponentialDecay and CosineDecay use std::pow and std::cos of the C library; StepDecay only multiplies.
+
+/// A constant factor.
+struct ConstantRate {
+    double factor = 1;  ///< returned for every step
+
+    double operator()(std::int64_t) const { return factor; }  ///< returns factor
+};
+
+/// rate^(step / steps): decays to `rate` after `steps` steps.
+struct ExponentialDecay {
+    double rate = 0.96;         ///< factor per `steps` steps
+    std::int64_t steps = 1000;  ///< number of steps for one factor of `rate`
+
+    /// Returns the factor of a step, counted from 0.
+    /// errors   ValueError if steps is less than 1
+    /// cost     O(1)
+    double operator()(std::int64_t step) const;
+};
+
+/// rate^⌊step / steps⌋: multiplied by `rate` after every `steps` steps.
+struct StepDecay {
+    double rate = 0.1;          ///< factor per `steps` steps
+    std::int64_t steps = 1000;  ///< number of steps between decays
+
+    /// Returns the factor of a step, counted from 0.
+    /// errors   ValueError if steps is less than 1
+    /// cost     O(log(step / steps))
+    double operator()(std::int64_t step) const;
+};
+
+/// Decays from 1 to `least` along half a cosine wave over `steps` steps, then stays at `least` (Loshchilov and Hutter
+/// 2017, without restarts).
+struct CosineDecay {
+    std::int64_t steps = 1000;  ///< number of steps until `least`
+    double least = 0;           ///< final factor
+
+    /// Returns the factor of a step, counted from 0.
+    /// errors   ValueError if steps is less than 1
+    /// cost     O(1)
+    double operator()(std::int64_t step) const;
+};
+
+/// Linear warm-up: step k < steps has the factor (k + 1) / steps · then(0); later steps have then(k - steps).
+///     .schedule = layer::Warmup{.steps = 100, .then = layer::CosineDecay{.steps = 10'000}}
+struct Warmup {
+    std::int64_t steps = 1000;       ///< number of warm-up steps
+    Schedule then = ConstantRate{};  ///< schedule after the warm-up
+
+    /// Returns the factor of a step, counted from 0.
+    /// errors   ValueError if steps is less than 1; what `then` throws
+    /// cost     O(1), plus that of `then`
+    double operator()(std::int64_t step) const;
+};
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/schedule_inl.hpp: definitions of rowan/layer/schedule.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION double part_of_steps(std::int64_t step, std::int64_t steps) {
+    if (steps < 1) throw ValueError("steps", static_cast<double>(steps), "1 or more");
+    return static_cast<double>(step) / static_cast<double>(steps);
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+ROWAN_FUNCTION double ExponentialDecay::operator()(std::int64_t step) const {
+    return std::pow(rate, rowan::detail::part_of_steps(step, steps));
+}
+
+ROWAN_FUNCTION double StepDecay::operator()(std::int64_t step) const {
+    static_cast<void>(rowan::detail::part_of_steps(step, steps));
+    return rowan::detail::power(rate, step / steps);
+}
+
+ROWAN_FUNCTION double CosineDecay::operator()(std::int64_t step) const {
+    double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
+    return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
+}
+
+ROWAN_FUNCTION double Warmup::operator()(std::int64_t step) const {
+    double const part = rowan::detail::part_of_steps(step + 1, steps);
+    return step < steps ? part * then(0) : then(step - steps);
+}
+
+}  // namespace rowan::inline v0::layer
+
+#endif
+
 // rowan/sequence/sequence_expand.hpp: sequence_expand, which repeats rows or sequences.
 
 namespace rowan::inline v0 {
@@ -22017,10 +21832,7 @@ template <class T, class Device>
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/train.hpp: train, trains the parameters of a net on batches.
-
-#include <chrono>
-#include <cstdio>
+// rowan/layer/train_options.hpp: TrainOptions, the settings of train and Trainer.
 
 namespace rowan::inline v0 {
 
@@ -22031,7 +21843,7 @@ struct BatchReport {
     double cost;         ///< cost of the batch
 };
 
-/// The settings of train for a net on a device.
+/// The settings of train and Trainer for a net on a device.
 template <class Device>
 struct TrainOptionsOn {
     std::optional<layer::OptimizerOn<Device>> optimizer = {};           ///< default Sgd{}
@@ -22046,8 +21858,261 @@ struct TrainOptionsOn {
     std::function<void(std::int64_t epoch, Parameters const&)> on_epoch = {};  ///< called after every epoch
     Parameters const* resume = nullptr;  ///< result of an earlier training to continue from
 };
-/// The settings of train for a net on the host.
+/// The settings of train and Trainer for a net on the host.
 using TrainOptions = TrainOptionsOn<Cpu>;
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// An inner scope that, on destruction, removes its operators from the readers of outer variables.
+class PassingScope {
+public:
+    explicit PassingScope(Scope& parent) : scope_(parent) {}
+    PassingScope(PassingScope const&) = delete;
+    PassingScope& operator=(PassingScope const&) = delete;
+    ~PassingScope() { scope_.forget_readers(); }
+
+    Scope& operator*() noexcept { return scope_; }
+
+private:
+    Scope scope_;
+};
+
+/// Marks a call that must not run twice at the same time.
+class Entered {
+public:
+    /// errors   Error if another one holds the flag
+    Entered(std::atomic_flag& flag, char const* what) : flag_(flag) {
+        if (flag.test_and_set()) throw Error(std::string(what) + " is running: it is for one thread at a time");
+    }
+    Entered(Entered const&) = delete;
+    Entered& operator=(Entered const&) = delete;
+    ~Entered() { flag_.clear(); }
+
+private:
+    std::atomic_flag& flag_;
+};
+
+}  // namespace detail
+
+/// Minimizes the cost of a net over the parameters that it depends on: its backward pass and optimizers, which are
+/// removed from the net with the trainer. `train` is a loop around it.
+///     Trainer trainer(cost, {.optimizer = layer::Adam{}});
+///     for (Feeds const& batch : batches) std::cout << trainer.step(batch) << '\n';
+///     Parameters const learned = trainer.parameters();
+/// The net must outlive the trainer. A net and its trainers are for one thread at a time.
+template <class T = float, class Device = Cpu>
+class Trainer {
+public:
+    /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values or to
+    /// those of an earlier training. Uses all options but epochs, progress, on_batch and on_epoch, which are `train`'s.
+    /// shapes   cost [1]
+    /// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net
+    ///          has a cycle, options.optimizers contains a name that is not a parameter, a schedule is given for an
+    ///          optimizer without a learning rate, or options.resume lacks a parameter; TypeError if the optimizer or
+    ///          options.clip does not support the element type of a parameter or its gradient; TypeError or ShapeError
+    ///          if a value in options.resume does not fit its variable; ValueError if the schedule's factor is not
+    ///          finite, or an optimizer rejects an option. On error, no variable has changed
+    /// cost     one pass over the net, and one write of each parameter and state
+    explicit Trainer(layer::Var<T, Device> const& cost,
+                     TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
+
+    /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
+    /// reject is checked before the first one runs. On a device, it synchronizes once, to read the cost; bad ids are
+    /// reported then.
+    /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
+    ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
+    ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost or
+    ///          the schedule's factor is not finite, or an optimizer rejects an option; those of the operators; Error if
+    ///          another call of step is running. On error, all parameters have the values from before
+    /// cost     that of the operators, of their gradients and of the optimizers
+    double step(Feeds const& feeds);
+
+    /// Returns copies of parameters and optimizer states, complete when the call returns.
+    /// errors   std::bad_alloc
+    /// cost     one read and one write of all of them
+    Parameters parameters() const;
+
+    std::int64_t steps() const noexcept { return steps_; }  ///< number of batches trained, resumed ones included
+
+private:
+    std::vector<Variable*> variables() const;
+
+    /// Returns a copy, on the net's device, of a value on any device.
+    Value own_copy(Variable const& v, Value const& value) const;
+
+    double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
+
+    /// Sets the optimizers' step number and learning rates for the next step.
+    void prepare(double factor);
+
+    /// The seed of the k-th random operator for this step; it differs from the seeds for initialization.
+    LoDTensor<std::int64_t, Device> seed_of(std::size_t k) const;
+
+    void add_updates(std::vector<ParameterGradient> const& gradients, TrainOptionsOn<Device> const& options);
+    /// errors   GraphError if there is no parameter of this name
+    void check_parameter(std::string const& name, char const* what) const;
+    void begin(Parameters const* resume);
+
+    Variable& cost_;
+    MemoryPool pool_;
+    detail::PassingScope own_;
+    layer::Schedule schedule_;
+    Device exec_;
+    Net<Device> net_, changes_;
+    std::vector<Variable*> parameters_, seeds_;
+    std::vector<typename layer::OptimizerOn<Device>::Update> updates_;
+    std::int64_t steps_ = 0;
+    std::uint64_t seed_;
+    std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
+    std::atomic_flag running_;
+};
+
+template <class T, class Device>
+Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
+                            TrainOptionsOn<std::type_identity_t<Device>> const& options)
+    : cost_(*cost), own_(cost_.scope()), schedule_(options.schedule), exec_(options.exec), seed_(options.seed) {
+    static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
+    auto gradients = append_backward<T, Device>(cost_, *own_);
+    options.clip.add(*own_, gradients);
+    std::vector<Variable*> outputs{&cost_};
+    for (auto const& g : gradients) {
+        outputs.push_back(g.gradient);
+        parameters_.push_back(g.parameter);
+    }
+    net_ = Net<Device>::trace_and_build(outputs);
+    for (Variable* const v : net_.inputs()) {
+        if (v->role() == Role::seed) seeds_.push_back(v);
+    }
+    add_updates(gradients, options);
+    begin(options.resume);
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::add_updates(std::vector<ParameterGradient> const& gradients,
+                                     TrainOptionsOn<Device> const& options) {
+    for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
+    layer::OptimizerOn<Device> const optimizer = options.optimizer.value_or(layer::Sgd{});
+    for (auto const& g : gradients) {
+        auto const other = options.optimizers.find(g.parameter->name());
+        updates_.push_back((other == options.optimizers.end() ? optimizer : other->second).add(*own_, g));
+        changes_.append(*updates_.back().op);
+        if (schedule_ && !updates_.back().has_rate)
+            throw GraphError(std::string("the optimizer of ")
+                                 .append(g.parameter->name())
+                                 .append(" has no learning_rate for the schedule"));
+    }
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::check_parameter(std::string const& name, char const* what) const {
+    if (std::ranges::any_of(parameters_, [&](Variable const* v) { return v->name() == name; })) return;
+    throw GraphError(std::string("there is no parameter \"").append(name).append("\" ").append(what));
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::begin(Parameters const* resume) {
+    steps_ = resume == nullptr ? 0 : resume->steps;
+    first_factor_ = factor();
+    prepare(*first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
+    auto const is_resumed = [&](Variable const& v) {
+        return resume != nullptr && (v.role() == Role::parameter || resume->contains(v.name()));
+    };
+    for (Variable* const v : variables()) {
+        if (is_resumed(*v)) detail::check_fits(*v, resume->find(v->name()));
+    }
+    std::uint64_t number = 0;
+    for (Variable* const v : variables()) {
+        std::uint64_t const own = detail::bits_at(seed_, ++number);
+        if (is_resumed(*v)) {
+            v->value() = own_copy(*v, resume->find(v->name()));
+        } else if (v->initialize) {
+            v->initialize(v->value(), own, exec_);
+        }
+    }
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::step(Feeds const& feeds) {
+    detail::Entered const entered(running_, "Trainer::step");
+    MemoryPool::Guard const guard(pool_);
+    auto const first = std::exchange(first_factor_, std::nullopt);
+    prepare(first ? *first : factor());
+    detail::feed(net_.inputs(), feeds, cost_.scope(), exec_);
+    for (Variable const* v : net_.inputs()) {
+        if (v->role() != Role::data) continue;
+        Value const& value = v->value();
+        if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
+    }
+    {
+        detail::KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
+        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k));
+        detail::in_order(exec_, [&] { net_.run(*own_, exec_); });
+    }
+    auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
+    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
+    auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
+    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
+    for (auto const& update : updates_) update.check_gradient();
+    changes_.run(*own_, exec_);
+    ++steps_;
+    return cost;
+}
+
+template <class T, class Device>
+Parameters Trainer<T, Device>::parameters() const {
+    Parameters result;
+    result.steps = steps_;
+    for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
+    synchronize(exec_);
+    return result;
+}
+
+template <class T, class Device>
+std::vector<Variable*> Trainer<T, Device>::variables() const {
+    std::vector<Variable*> all = parameters_;
+    for (auto const& update : updates_) all.insert(all.end(), update.states.begin(), update.states.end());
+    return all;
+}
+
+template <class T, class Device>
+Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value) const {
+    if (v.bring == nullptr) return value.copy();
+    Value mine = value.share();
+    v.bring(mine, exec_, true);
+    return mine;
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::prepare(double factor) {
+    if (!std::isfinite(factor))
+        throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(steps_)), factor,
+                         "a finite number");
+    for (auto const& update : updates_) detail::run_named(*update.op, [&] { update.prepare(steps_ + 1, factor); });
+}
+
+template <class T, class Device>
+LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k) const {
+    std::uint64_t const now = detail::bits_at(detail::bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
+    return to_device(exec_, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
+}
+
+ROWAN_TEMPLATE(class Trainer<float, Cpu>)
+ROWAN_TEMPLATE(class Trainer<double, Cpu>)
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/train.hpp: train, trains the parameters of a net on batches.
+
+#include <chrono>
+#include <cstdio>
+
+namespace rowan::inline v0 {
 
 /// Minimizes `cost`, batch by batch, over the parameters that it depends on, and returns them.
 ///
@@ -22069,27 +22134,25 @@ using TrainOptions = TrainOptionsOn<Cpu>;
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
                  TrainOptionsOn<std::type_identity_t<Device>> const& options = {}) {
-    detail::Trainer<T, Device> trainer(*cost, options.optimizer.value_or(layer::Sgd{}), options.optimizers,
-                                       options.clip, options.schedule);
-    trainer.begin(options.seed, options.resume, options.exec);
+    Trainer<T, Device> trainer(cost, options);
     for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
         auto const start = std::chrono::steady_clock::now();
         std::int64_t batch = 0;
         double sum = 0;
         for (Feeds const& feeds : reader(epoch)) {
-            double const value = trainer.step(feeds, options.exec);
+            double const value = trainer.step(feeds);
             sum += value;
             if (options.on_batch) options.on_batch({epoch, batch, value});
             ++batch;
         }
-        if (options.on_epoch) options.on_epoch(epoch, trainer.parameters(options.exec));
+        if (options.on_epoch) options.on_epoch(epoch, trainer.parameters());
         if (!options.progress) continue;
         std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start;
         std::fprintf(stderr, "epoch %lld: mean cost %g over %lld batches, %.3f s\n", static_cast<long long>(epoch + 1),
                      sum / static_cast<double>(std::max<std::int64_t>(batch, 1)), static_cast<long long>(batch),
                      seconds.count());
     }
-    return trainer.parameters(options.exec);
+    return trainer.parameters();
 }
 
 }  // namespace rowan::inline v0

@@ -187,4 +187,49 @@ TEST_CASE("training leaves the net unchanged, also when repeated", "[layer]") {
     CHECK(nested.get<float>("table") == first.get<float>("table"));
 }
 
+TEST_CASE("a Trainer takes the steps of train, one batch at a time", "[layer]") {
+    test::DefaultScope scope;
+    auto const cost = layer::mse(layer::fc(layer::data("x", {UNK, 2}), {.output_size = 2}), layer::data("y", {UNK, 2}));
+    auto const batches = line(6, 4);
+    TrainOptions options{.optimizer = layer::Adam{.learning_rate = 0.01}, .seed = 5};
+    std::vector<double> want, got;
+    options.on_batch = [&](BatchReport const& r) { want.push_back(r.cost); };
+    auto const learned = train(cost, [&](std::int64_t) { return batches; }, options);
+    auto const text = [](Parameters const& p) {
+        std::vector<std::string> all;
+        for (auto const& [name, value] : p) {
+            auto const bytes = value.share().elements().bytes;
+            all.push_back(name + std::string(reinterpret_cast<char const*>(bytes.data()), bytes.size()));
+        }
+        return all;
+    };
+    auto const readers = scope.get("x").readers().size();
+    Parameters half;
+    {
+        Trainer trainer(cost, options);
+        for (std::size_t b = 0; b < 3; ++b) got.push_back(trainer.step(batches[b]));
+        half = trainer.parameters();
+        CHECK((half.steps == 3 && trainer.steps() == 3));
+    }
+    options.resume = &half;
+    CHECK(scope.get("x").readers().size() == readers);  // what it added to the net is gone
+    Trainer trainer(cost, options);
+    for (std::size_t b = 3; b < 6; ++b) got.push_back(trainer.step(batches[b]));
+    CHECK(got == want);
+    CHECK(text(trainer.parameters()) == text(learned));
+    CHECK(want.size() == 6);  // the trainer does not call on_batch
+    CHECK_THROWS_AS(Trainer(layer::Var<float>(*cost), {.optimizers = {{"none", layer::Sgd{}}}}), GraphError);
+}
+
+TEST_CASE("a step of a trainer cannot be entered twice", "[layer]") {
+    test::DefaultScope scope;
+    auto const cost = layer::mse(layer::fc(layer::data("x", {UNK, 2})), layer::data("y", {UNK, 2}));
+    Trainer<float>* inner = nullptr;
+    auto const batch = line(1, 1)[0];
+    Trainer trainer(cost, {.schedule = [&](std::int64_t step) { return step == 1 ? inner->step(batch) : 1.0; }});
+    inner = &trainer;
+    trainer.step(batch);
+    CHECK_THROWS_WITH(trainer.step(batch), "Trainer::step is running: it is for one thread at a time");
+}
+
 }  // namespace test_train
