@@ -16837,13 +16837,18 @@ public:
     Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
         value_->set(std::move(value));
     }
+    /// An alias of a value, such as one of `Parameters`.
+    /// errors   TypeError if the value cannot be shared
+    /// cost     O(1), two allocations
+    Feed(Value const& value) : value_(std::make_shared<Value>(value.share())) {}
     /// An xtensor expression, evaluated; a range of elements, such as a std::vector or a std::span; or one element.
     ///     {{"x", p + 1}, {"label", std::vector<std::int64_t>{2, 0}}, {"rate", 0.5f}}
     /// shapes   an expression [...] -> [...], a range of n elements -> [n], an element -> [1]
     /// errors   as Tensor::from_shape; the exceptions of the expression or the range
     /// cost     one allocation and one write of the elements, plus that of the expression or the range
     template <class X>
-    requires(!std::same_as<std::remove_cvref_t<X>, Feed>) Feed(X&& x) : Feed(tensor_of(x)) {}
+    requires(!std::same_as<std::remove_cvref_t<X>, Feed> && !std::same_as<std::remove_cvref_t<X>, Value>) Feed(X&& x)
+        : Feed(tensor_of(x)) {}
 
     /// Returns an alias of the value.
     /// errors   std::bad_alloc
@@ -19280,6 +19285,12 @@ public:
     /// cost     O(variables)
     Parameters share() const;
 
+    /// Returns aliases of the values of these names, to begin another training with them.
+    ///     .initial = pretrained.only({"embedding_0.w_0"})
+    /// errors   GraphError if there is no such name, or one is given twice; TypeError if a value cannot be shared
+    /// cost     O(names · log variables)
+    Feeds only(std::initializer_list<std::string_view> names) const;
+
     /// Iterates in the order of the names.
     auto begin() const { return values_.begin(); }
     auto end() const { return values_.end(); }
@@ -19315,6 +19326,12 @@ ROWAN_FUNCTION Parameters Parameters::share() const {
     for (auto const& [name, value] : values_) alias.set(name, value.share());
     alias.steps = steps;
     return alias;
+}
+
+ROWAN_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
+    Feeds some;
+    for (std::string_view const name : names) some.emplace(std::string(name), find(name));
+    return some;
 }
 
 }  // namespace rowan::inline v0
@@ -21843,19 +21860,52 @@ struct BatchReport {
     double cost;         ///< cost of the batch
 };
 
+/// A function that train calls, or none. If it returns false, train ends; a function without a result never ends it.
+///     .on_batch = [](BatchReport const& r) { return r.cost > 0.01; }
+template <class... Args>
+class Callback {
+public:
+    Callback() = default;  ///< none
+    /// Wraps a function. An empty std::function is none.
+    template <std::invocable<Args...> F>
+    requires(!std::same_as<F, Callback>) Callback(F f) {
+        if constexpr (std::is_pointer_v<F> || requires { f.operator bool(); }) {
+            if (!f) return;
+        }
+        if constexpr (std::same_as<std::invoke_result_t<F&, Args...>, bool>) {
+            call_ = std::move(f);
+        } else {
+            call_ = [f = std::move(f)](Args... args) mutable {
+                static_cast<void>(f(args...));
+                return true;
+            };
+        }
+    }
+
+    explicit operator bool() const noexcept { return call_ != nullptr; }  ///< whether it holds a function
+    /// Calls the function, if there is one. Returns whether training goes on.
+    /// errors   those of the function
+    /// cost     that of the function
+    bool operator()(Args... args) const { return call_ == nullptr || call_(args...); }
+
+private:
+    std::function<bool(Args...)> call_;
+};
+
 /// The settings of train and Trainer for a net on a device.
 template <class Device>
 struct TrainOptionsOn {
     std::optional<layer::OptimizerOn<Device>> optimizer = {};           ///< default Sgd{}
     std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< optimizers for single parameters, by name
-    layer::GradientClipOn<Device> clip = {};  ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
-    layer::Schedule schedule = {};            ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
-    std::int64_t epochs = 1;                  ///< number of epochs; each calls the reader once
-    bool progress = false;                    ///< print a line to standard error for every epoch
-    std::uint64_t seed = 0;                   ///< for the initialization of parameters and for dropout
-    Device exec = {};                         ///< number of threads, or the stream
-    std::function<void(BatchReport const&)> on_batch = {};                     ///< called after every batch
-    std::function<void(std::int64_t epoch, Parameters const&)> on_epoch = {};  ///< called after every epoch
+    layer::GradientClipOn<Device> clip = {};     ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
+    layer::Schedule schedule = {};               ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
+    std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
+    bool progress = false;                       ///< print a line to standard error for every epoch
+    std::uint64_t seed = 0;                      ///< for the initialization of parameters and for dropout
+    Device exec = {};                            ///< number of threads, or the stream
+    Callback<BatchReport const&> on_batch = {};  ///< called after every batch; false ends the training
+    Callback<std::int64_t, Parameters const&> on_epoch = {};  ///< called after every epoch with its number; false ends
+    Feeds initial = {};  ///< first values of some parameters, e.g. {{"embedding_0.w_0", table}}; excludes resume
     Parameters const* resume = nullptr;  ///< result of an earlier training to continue from
 };
 /// The settings of train and Trainer for a net on the host.
@@ -21909,15 +21959,16 @@ private:
 template <class T = float, class Device = Cpu>
 class Trainer {
 public:
-    /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values or to
-    /// those of an earlier training. Uses all options but epochs, progress, on_batch and on_epoch, which are `train`'s.
+    /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
+    /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, on_batch and on_epoch, which are `train`'s.
     /// shapes   cost [1]
     /// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net
     ///          has a cycle, options.optimizers contains a name that is not a parameter, a schedule is given for an
-    ///          optimizer without a learning rate, or options.resume lacks a parameter; TypeError if the optimizer or
-    ///          options.clip does not support the element type of a parameter or its gradient; TypeError or ShapeError
-    ///          if a value in options.resume does not fit its variable; ValueError if the schedule's factor is not
-    ///          finite, or an optimizer rejects an option. On error, no variable has changed
+    ///          optimizer without a learning rate, options.resume lacks a parameter, or options.initial has a name that
+    ///          is not a parameter; Error if both are given; TypeError if the optimizer or options.clip does not support
+    ///          the element type of a parameter or its gradient; TypeError or ShapeError if a value in options.resume
+    ///          or options.initial does not fit its variable; ValueError if the schedule's factor is not finite, or an
+    ///          optimizer rejects an option. On error, no variable has changed
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
                      TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
@@ -21957,7 +22008,7 @@ private:
     void add_updates(std::vector<ParameterGradient> const& gradients, TrainOptionsOn<Device> const& options);
     /// errors   GraphError if there is no parameter of this name
     void check_parameter(std::string const& name, char const* what) const;
-    void begin(Parameters const* resume);
+    void begin(Parameters const* resume, Feeds const& initial);
 
     Variable& cost_;
     MemoryPool pool_;
@@ -21990,7 +22041,7 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
     add_updates(gradients, options);
-    begin(options.resume);
+    begin(options.resume, options.initial);
 }
 
 template <class T, class Device>
@@ -22016,23 +22067,28 @@ void Trainer<T, Device>::check_parameter(std::string const& name, char const* wh
 }
 
 template <class T, class Device>
-void Trainer<T, Device>::begin(Parameters const* resume) {
+void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
+    if (resume != nullptr && !initial.empty())
+        throw Error("options.initial and options.resume are both given: what is resumed has no initial values");
+    for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name");
     steps_ = resume == nullptr ? 0 : resume->steps;
     first_factor_ = factor();
     prepare(*first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
-    auto const is_resumed = [&](Variable const& v) {
-        return resume != nullptr && (v.role() == Role::parameter || resume->contains(v.name()));
-    };
-    for (Variable* const v : variables()) {
-        if (is_resumed(*v)) detail::check_fits(*v, resume->find(v->name()));
+    auto const all = variables();
+    std::vector<Value> given;  // empty for a variable that is initialized
+    for (Variable* const v : all) {
+        auto const found = initial.find(v->name());
+        bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
+        given.push_back(resumed                  ? resume->find(v->name()).share()
+                        : found != initial.end() ? found->second.value()
+                                                 : Value());
+        if (resumed || found != initial.end()) detail::check_fits(*v, given.back());
     }
-    std::uint64_t number = 0;
-    for (Variable* const v : variables()) {
-        std::uint64_t const own = detail::bits_at(seed_, ++number);
-        if (is_resumed(*v)) {
-            v->value() = own_copy(*v, resume->find(v->name()));
-        } else if (v->initialize) {
-            v->initialize(v->value(), own, exec_);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!given[i].empty()) {
+            all[i]->value() = own_copy(*all[i], given[i]);
+        } else if (all[i]->initialize) {
+            all[i]->initialize(all[i]->value(), detail::bits_at(seed_, i + 1), exec_);
         }
     }
 }
@@ -22118,18 +22174,12 @@ namespace rowan::inline v0 {
 ///
 ///     auto parameters = train(cost, reader, {.optimizer = layer::AdaGrad{.learning_rate = 0.05f}, .epochs = 3});
 ///
-/// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. On a device, each
+/// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. If
+/// options.on_batch or options.on_epoch returns false, the training ends after that batch or epoch. On a device, each
 /// batch synchronizes once, to read its cost; bad ids are reported then. The returned parameters are in device memory.
 /// shapes   cost [1]
-/// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net has a
-///          cycle, options.optimizers contains a name that is not a parameter, a schedule is given for an optimizer
-///          without a learning rate, options.resume lacks a parameter, or a batch lacks a variable or contains a name
-///          that no layer::data declared; TypeError if the optimizer or options.clip does not support the element type
-///          of a parameter or its gradient; TypeError or ShapeError if the element type, rank, a dim or the number of
-///          levels of a value in a batch or in options.resume differs from the variable's; ShapeError if a batch has no
-///          rows or the cost is not one number; ValueError if the cost of a batch or the schedule's factor is not
-///          finite, or an optimizer rejects an option. On error, all parameters have the values from before that batch,
-///          and the variables keep them
+/// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called. On error,
+///          all parameters have the values from before that batch, and the variables keep them
 /// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
@@ -22142,10 +22192,10 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
         for (Feeds const& feeds : reader(epoch)) {
             double const value = trainer.step(feeds);
             sum += value;
-            if (options.on_batch) options.on_batch({epoch, batch, value});
+            if (!options.on_batch({epoch, batch, value})) return trainer.parameters();
             ++batch;
         }
-        if (options.on_epoch) options.on_epoch(epoch, trainer.parameters());
+        if (options.on_epoch && !options.on_epoch(epoch, trainer.parameters())) break;
         if (!options.progress) continue;
         std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start;
         std::fprintf(stderr, "epoch %lld: mean cost %g over %lld batches, %.3f s\n", static_cast<long long>(epoch + 1),

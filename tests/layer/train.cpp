@@ -232,4 +232,45 @@ TEST_CASE("a step of a trainer cannot be entered twice", "[layer]") {
     CHECK_THROWS_WITH(trainer.step(batch), "Trainer::step is running: it is for one thread at a time");
 }
 
+TEST_CASE("on_batch and on_epoch end the training by returning false", "[layer]") {
+    test::DefaultScope scope;
+    auto const cost = layer::mse(layer::fc(layer::data("x", {UNK, 2})), layer::data("y", {UNK, 2}));
+    auto const reader = [batches = line(4, 1)](std::int64_t) { return batches; };
+    std::int64_t epochs = 0;
+    auto const count = [&](std::int64_t, Parameters const& p) { epochs = p.steps / 4; };
+    auto const on_batch = [](BatchReport const& r) { return r.epoch < 1 || r.batch < 1; };
+    CHECK(train(cost, reader, {.epochs = 3, .on_batch = on_batch, .on_epoch = count}).steps == 6);
+    CHECK(epochs == 1);
+    CHECK(train(cost, reader, {.epochs = 3, .on_epoch = [](std::int64_t epoch, Parameters const&) { return epoch < 1; }}).steps == 8);
+    CHECK(train(cost, reader, {.epochs = 3, .on_batch = [](BatchReport const&) { return 0; }}).steps == 12);  // no bool
+    CHECK(train(cost, reader, {.on_batch = std::function<bool(BatchReport const&)>()}).steps == 4);
+}
+
+TEST_CASE("training begins with the values that are given for some parameters", "[layer]") {
+    test::DefaultScope scope;
+    auto const x = layer::fc(layer::data("x", {UNK, 2}), {.output_size = 3});
+    auto const cost = layer::mse(layer::fc(x, {.output_size = 2}), layer::data("y", {UNK, 2}));
+    auto const none = [](std::int64_t) { return std::vector<Feeds>(); };
+    Tensor<float> const w{{1, 2, 3}, {4, 5, 6}};
+    auto const fresh = train(cost, none, {.optimizer = layer::Adam{}, .seed = 3});
+    auto const given = train(cost, none, {.optimizer = layer::Adam{}, .seed = 3, .initial = {{"fc_0.w_0", w}, {"fc_1.b_0", w.row(0).first(2)}}});
+    CHECK(given.get<float>("fc_0.w_0") == w);
+    CHECK(given.get<float>("fc_1.b_0") == Tensor<float>{1, 2});
+    CHECK(given.get<float>("fc_1.w_0") == fresh.get<float>("fc_1.w_0"));  // the others are initialized as without
+    auto const again = train(cost, none, {.seed = 3, .initial = given.only({"fc_0.w_0"})});
+    CHECK(again.get<float>("fc_0.w_0") == w);
+    CHECK(again.get<float>("fc_1.b_0") == fresh.get<float>("fc_1.b_0"));
+    auto const refuses = [&](Feeds const& initial, std::string const& text) {
+        CHECK_THROWS_WITH(train(cost, none, {.initial = initial}), text);
+        CHECK((scope.get("fc_0.w_0").value().get<LoDTensor<float>>().value() == w));
+    };
+    refuses({{"fc_0.w_0", w + 1.f}, {"fc_2.w_0", w}}, "there is no parameter \"fc_2.w_0\" for the initial value of that name");
+    refuses({{"fc_0.w_0", w + 1.f}, {"x", w}}, "there is no parameter \"x\" for the initial value of that name");
+    refuses({{"fc_0.w_0", w + 1.f}, {"fc_1.w_0", w}}, "fc_1.w_0.shape() is [2, 3], expected [3, 2]");
+    refuses({{"fc_0.w_0", w + 1.}}, "fc_0.w_0 is LoDTensor<f64>, expected LoDTensor<f32>");
+    CHECK_THROWS_WITH(train(cost, none, {.initial = {{"fc_0.w_0", w}}, .resume = &fresh}),
+                      "options.initial and options.resume are both given: what is resumed has no initial values");
+    CHECK_THROWS_WITH(fresh.only({"none"}), "there is no parameter \"none\"");
+}
+
 }  // namespace test_train

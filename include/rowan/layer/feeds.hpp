@@ -33,13 +33,18 @@ public:
     Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
         value_->set(std::move(value));
     }
+    /// An alias of a value, such as one of `Parameters`.
+    /// errors   TypeError if the value cannot be shared
+    /// cost     O(1), two allocations
+    Feed(Value const& value) : value_(std::make_shared<Value>(value.share())) {}
     /// An xtensor expression, evaluated; a range of elements, such as a std::vector or a std::span; or one element.
     ///     {{"x", p + 1}, {"label", std::vector<std::int64_t>{2, 0}}, {"rate", 0.5f}}
     /// shapes   an expression [...] -> [...], a range of n elements -> [n], an element -> [1]
     /// errors   as Tensor::from_shape; the exceptions of the expression or the range
     /// cost     one allocation and one write of the elements, plus that of the expression or the range
     template <class X>
-    requires(!std::same_as<std::remove_cvref_t<X>, Feed>) Feed(X&& x) : Feed(tensor_of(x)) {}
+    requires(!std::same_as<std::remove_cvref_t<X>, Feed> && !std::same_as<std::remove_cvref_t<X>, Value>) Feed(X&& x)
+        : Feed(tensor_of(x)) {}
 
     /// Returns an alias of the value.
     /// errors   std::bad_alloc

@@ -19,18 +19,12 @@ namespace rowan::inline v0 {
 ///
 ///     auto parameters = train(cost, reader, {.optimizer = layer::AdaGrad{.learning_rate = 0.05f}, .epochs = 3});
 ///
-/// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. On a device, each
+/// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. If
+/// options.on_batch or options.on_epoch returns false, the training ends after that batch or epoch. On a device, each
 /// batch synchronizes once, to read its cost; bad ids are reported then. The returned parameters are in device memory.
 /// shapes   cost [1]
-/// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net has a
-///          cycle, options.optimizers contains a name that is not a parameter, a schedule is given for an optimizer
-///          without a learning rate, options.resume lacks a parameter, or a batch lacks a variable or contains a name
-///          that no layer::data declared; TypeError if the optimizer or options.clip does not support the element type
-///          of a parameter or its gradient; TypeError or ShapeError if the element type, rank, a dim or the number of
-///          levels of a value in a batch or in options.resume differs from the variable's; ShapeError if a batch has no
-///          rows or the cost is not one number; ValueError if the cost of a batch or the schedule's factor is not
-///          finite, or an optimizer rejects an option. On error, all parameters have the values from before that batch,
-///          and the variables keep them
+/// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called. On error,
+///          all parameters have the values from before that batch, and the variables keep them
 /// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
@@ -43,10 +37,10 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
         for (Feeds const& feeds : reader(epoch)) {
             double const value = trainer.step(feeds);
             sum += value;
-            if (options.on_batch) options.on_batch({epoch, batch, value});
+            if (!options.on_batch({epoch, batch, value})) return trainer.parameters();
             ++batch;
         }
-        if (options.on_epoch) options.on_epoch(epoch, trainer.parameters());
+        if (options.on_epoch && !options.on_epoch(epoch, trainer.parameters())) break;
         if (!options.progress) continue;
         std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start;
         std::fprintf(stderr, "epoch %lld: mean cost %g over %lld batches, %.3f s\n", static_cast<long long>(epoch + 1),

@@ -69,15 +69,16 @@ private:
 template <class T = float, class Device = Cpu>
 class Trainer {
 public:
-    /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values or to
-    /// those of an earlier training. Uses all options but epochs, progress, on_batch and on_epoch, which are `train`'s.
+    /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
+    /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, on_batch and on_epoch, which are `train`'s.
     /// shapes   cost [1]
     /// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net
     ///          has a cycle, options.optimizers contains a name that is not a parameter, a schedule is given for an
-    ///          optimizer without a learning rate, or options.resume lacks a parameter; TypeError if the optimizer or
-    ///          options.clip does not support the element type of a parameter or its gradient; TypeError or ShapeError
-    ///          if a value in options.resume does not fit its variable; ValueError if the schedule's factor is not
-    ///          finite, or an optimizer rejects an option. On error, no variable has changed
+    ///          optimizer without a learning rate, options.resume lacks a parameter, or options.initial has a name that
+    ///          is not a parameter; Error if both are given; TypeError if the optimizer or options.clip does not support
+    ///          the element type of a parameter or its gradient; TypeError or ShapeError if a value in options.resume
+    ///          or options.initial does not fit its variable; ValueError if the schedule's factor is not finite, or an
+    ///          optimizer rejects an option. On error, no variable has changed
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
                      TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
@@ -117,7 +118,7 @@ private:
     void add_updates(std::vector<ParameterGradient> const& gradients, TrainOptionsOn<Device> const& options);
     /// errors   GraphError if there is no parameter of this name
     void check_parameter(std::string const& name, char const* what) const;
-    void begin(Parameters const* resume);
+    void begin(Parameters const* resume, Feeds const& initial);
 
     Variable& cost_;
     MemoryPool pool_;
@@ -150,7 +151,7 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
     add_updates(gradients, options);
-    begin(options.resume);
+    begin(options.resume, options.initial);
 }
 
 template <class T, class Device>
@@ -176,23 +177,28 @@ void Trainer<T, Device>::check_parameter(std::string const& name, char const* wh
 }
 
 template <class T, class Device>
-void Trainer<T, Device>::begin(Parameters const* resume) {
+void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
+    if (resume != nullptr && !initial.empty())
+        throw Error("options.initial and options.resume are both given: what is resumed has no initial values");
+    for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name");
     steps_ = resume == nullptr ? 0 : resume->steps;
     first_factor_ = factor();
     prepare(*first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
-    auto const is_resumed = [&](Variable const& v) {
-        return resume != nullptr && (v.role() == Role::parameter || resume->contains(v.name()));
-    };
-    for (Variable* const v : variables()) {
-        if (is_resumed(*v)) detail::check_fits(*v, resume->find(v->name()));
+    auto const all = variables();
+    std::vector<Value> given;  // empty for a variable that is initialized
+    for (Variable* const v : all) {
+        auto const found = initial.find(v->name());
+        bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
+        given.push_back(resumed                  ? resume->find(v->name()).share()
+                        : found != initial.end() ? found->second.value()
+                                                 : Value());
+        if (resumed || found != initial.end()) detail::check_fits(*v, given.back());
     }
-    std::uint64_t number = 0;
-    for (Variable* const v : variables()) {
-        std::uint64_t const own = detail::bits_at(seed_, ++number);
-        if (is_resumed(*v)) {
-            v->value() = own_copy(*v, resume->find(v->name()));
-        } else if (v->initialize) {
-            v->initialize(v->value(), own, exec_);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!given[i].empty()) {
+            all[i]->value() = own_copy(*all[i], given[i]);
+        } else if (all[i]->initialize) {
+            all[i]->initialize(all[i]->value(), detail::bits_at(seed_, i + 1), exec_);
         }
     }
 }
