@@ -12,6 +12,7 @@
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/feeds.hpp>
+#include <rowan/layer/first_values.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/gradient_clip.hpp>
 #include <rowan/layer/gru_unit.hpp>

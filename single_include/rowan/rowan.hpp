@@ -13132,6 +13132,89 @@ ROWAN_TEMPLATE(Var<bool> data<bool, Cpu>(std::string const&, Dims const&, std::s
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/layer/first_values.hpp: FirstValues, the initialization of a parameter: uniform, normal, Xavier, Kaiming, ….
+
+#include <numbers>
+
+namespace rowan::inline v0::layer {
+
+// inputs and outputs are the dims of a matrix [inputs, outputs], as in fc and, transposed, in PyTorch. A vector has its
+// size as both; with more dims, all but the last two multiply both.
+
+/// Uniform in [low, high).
+struct Uniform {
+    double low = 0;   ///< lower bound
+    double high = 0;  ///< upper bound
+};
+
+/// Normal, with mean and standard deviation.
+struct Normal {
+    double mean = 0;    ///< mean
+    double stddev = 1;  ///< standard deviation
+};
+
+/// All elements are `value`.
+struct Constant {
+    double value = 0;  ///< of every element
+};
+
+/// Uniform within ±gain · √(6 / (inputs + outputs)). Glorot and Bengio 2010, Understanding the difficulty of training
+/// deep feedforward neural networks, equation 16.
+struct XavierUniform {
+    double gain = 1;  ///< factor of all values
+};
+
+/// Normal with the standard deviation gain · √(2 / (inputs + outputs)). Glorot and Bengio 2010, equation 12.
+struct XavierNormal {
+    double gain = 1;  ///< factor of all values
+};
+
+/// Uniform within ±gain · √(3 / inputs): as KaimingNormal, with the same variance.
+struct KaimingUniform {
+    double gain = std::numbers::sqrt2;  ///< factor of all values; √2 is for relu
+};
+
+/// Normal with the standard deviation gain / √inputs. He et al. 2015, Delving deep into rectifiers, equation 10.
+struct KaimingNormal {
+    double gain = std::numbers::sqrt2;  ///< factor of all values; √2 is for relu
+};
+
+/// The first values of a parameter: one of the above, or {low, high} for Uniform. They depend on the seed, the position
+/// and the dims only, so they are the same for any number of threads and on all devices; normal ones use the C library's
+/// log, sqrt and cos (Box and Muller 1958).
+class FirstValues {
+public:
+    FirstValues() = default;  ///< zeros
+    /// Uniform in [low, high).
+    FirstValues(double low, double high) : a_(low), b_(high) {}
+    FirstValues(Uniform const& u) : a_(u.low), b_(u.high) {}                                   ///< Uniform
+    FirstValues(Normal const& n) : normal_(true), a_(n.mean), b_(n.stddev) {}                  ///< Normal
+    FirstValues(Constant const& c) : a_(c.value), b_(c.value) {}                               ///< Constant
+    FirstValues(XavierUniform const& x) : scale_(Scale::both), a_(-x.gain), b_(x.gain) {}      ///< XavierUniform
+    FirstValues(XavierNormal const& x) : normal_(true), scale_(Scale::both), b_(x.gain) {}     ///< XavierNormal
+    FirstValues(KaimingUniform const& k) : scale_(Scale::inputs), a_(-k.gain), b_(k.gain) {}   ///< KaimingUniform
+    FirstValues(KaimingNormal const& k) : normal_(true), scale_(Scale::inputs), b_(k.gain) {}  ///< KaimingNormal
+
+    /// The same, with the numbers for a parameter of these dims.
+    /// errors   ValueError if a number is not finite or a standard deviation is negative
+    /// cost     O(rank)
+    FirstValues of(Dims const& dims) const;
+
+    /// Element i of a parameter. Of Xavier and Kaiming, call `of` first.
+    /// errors   none
+    /// cost     O(1)
+    double at(std::uint64_t seed, std::size_t i) const;
+
+private:
+    enum class Scale : std::uint8_t { none, both, inputs };
+
+    bool normal_ = false;
+    Scale scale_ = Scale::none;
+    double a_ = 0, b_ = 0;  // the bounds, or mean and standard deviation
+};
+
+}  // namespace rowan::inline v0::layer
+
 // rowan/detail/random.hpp: random numbers as a function of a seed and a position, independent of the number of threads.
 
 namespace rowan::inline v0::detail {
@@ -13156,6 +13239,46 @@ ROWAN_HD constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/layer/first_values_inl.hpp: definitions of rowan/layer/first_values.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <cmath>
+
+namespace rowan::inline v0::layer {
+
+ROWAN_FUNCTION FirstValues FirstValues::of(Dims const& dims) const {
+    rowan::detail::check_finite(normal_ ? "mean" : "low", a_);
+    rowan::detail::check_finite(normal_ ? "stddev" : "high", b_);
+    if (normal_ && b_ < 0) throw ValueError("stddev", b_, "0 or more");
+    FirstValues result = *this;
+    if (scale_ == Scale::none) return result;
+    std::size_t const rank = dims.size();
+    double outer = 1, inputs = 1, outputs = 1;
+    for (std::size_t i = 0; i + 2 < rank; ++i) outer *= static_cast<double>(dims[i]);
+    if (rank > 0) inputs = outputs = outer * static_cast<double>(dims[rank - 1]);
+    if (rank > 1) inputs = outer * static_cast<double>(dims[rank - 2]);
+    double const scale = scale_ == Scale::both ? std::sqrt((normal_ ? 2.0 : 6.0) / std::max(inputs + outputs, 1.0))
+                                               : std::sqrt((normal_ ? 1.0 : 3.0) / std::max(inputs, 1.0));
+    result.scale_ = Scale::none;
+    result.a_ *= scale;
+    result.b_ *= scale;
+    return result;
+}
+
+ROWAN_FUNCTION double FirstValues::at(std::uint64_t seed, std::size_t i) const {
+    using rowan::detail::product, rowan::detail::uniform_at;
+    if (!normal_) return a_ + product(b_ - a_, uniform_at(seed, i));
+    double const radius = std::sqrt(-2 * std::log(1 - uniform_at(seed, 2 * i)));  // 1 - u is in (0, 1]
+    double const angle = 2 * std::numbers::pi * uniform_at(seed, 2 * i + 1);
+    return a_ + product(product(b_, radius), std::cos(angle));
+}
+
+}  // namespace rowan::inline v0::layer
+
+#endif
+
 // rowan/layer/parameter.hpp: layer::parameter, a trainable variable, and its initialization.
 
 namespace rowan::inline v0::detail {
@@ -13169,44 +13292,29 @@ void check_known(Dims const& dims);
 
 namespace rowan::inline v0::layer {
 
-/// Uniform initialization of a parameter: element i is low + (high - low) · uniform(seed, i), uniform being in [0, 1).
-struct Uniform {
-    double low = 0;   ///< lower bound
-    double high = 0;  ///< upper bound
-};
-
-/// Initializes all elements to `value`.
-/// errors   none
-/// cost     none
-inline Uniform constant(double value) { return {value, value}; }
-
-/// Uniform within ±√(6 / (inputs + outputs)) (Glorot and Bengio 2010).
-/// errors   none
-/// cost     none
-inline Uniform xavier(std::int64_t inputs, std::int64_t outputs) {
-    double const bound = std::sqrt(6.0 / static_cast<double>(inputs + outputs));
-    return {-bound, bound};
-}
-
 /// Sets the dims and the initialization of a parameter. The initial values are computed on the host.
-/// errors   ShapeError if a dim is UNK
+/// errors   ShapeError if a dim is UNK; ValueError if a number of `first` is not finite or a standard deviation is
+///          negative
 /// cost     O(1); when training begins, one write of the elements, and on a device one copy to it
 template <class T, class Device = Cpu>
-void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
+void begin_with(Variable& v, Dims const& dims, FirstValues const& first) {
     rowan::detail::check_known(dims);
     typename Tensor<T>::shape_type shape;
     for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
+    FirstValues const values = first.of(dims);
     v.set_dims(dims);
     v.bring = &rowan::detail::bring<T, Device>;
-    v.initialize = [shape, first](Value& value, std::optional<std::uint64_t> seed, AnyExec any) {
+    v.initialize = [shape, values](Value& value, std::optional<std::uint64_t> seed, AnyExec any) {
         Device const exec = any.or_default<Device>();
         if (!seed) return value.set(LoDTensor<T, Device>(rowan::detail::new_tensor<T>(exec, shape)));
         auto t = Tensor<T>::from_shape(shape);
         using S = typename dtype<T>::sum;
-        for (std::size_t i = 0; i < t.size(); ++i) {
-            double const x = first.low + (first.high - first.low) * rowan::detail::uniform_at(*seed, i);
-            t.data()[i] = dtype<T>::narrow(static_cast<S>(x));
-        }
+        Cpu host{};
+        if constexpr (std::is_same_v<Device, Cpu>) host = exec;
+        parallel_for(host, t.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+                t.data()[i] = dtype<T>::narrow(static_cast<S>(values.at(*seed, i)));
+        });
         value.set(LoDTensor<T, Device>(to_device(exec, std::move(t))));
     };
 }
@@ -13214,20 +13322,21 @@ void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
 /// Creates a parameter in the outermost scope, so that all steps of a recurrent layer share it. Its value is
 /// initialized when training begins, with a seed derived from its position in the net.
 /// shapes   [dims...]
-/// errors   ShapeError if a dim is UNK; GraphError if the outermost scope already has that name
+/// errors   as begin_with; GraphError if the outermost scope already has that name
 /// cost     as begin_with
-template <class T, class Device = Cpu>
-Var<T, Device> parameter(Dims const& dims, Uniform const& first, std::string const& name = "") {
+template <class T = float, class Device = Cpu>
+Var<T, Device> parameter(Dims const& dims, FirstValues const& first, std::string const& name = "") {
     rowan::detail::check_known(dims);
+    static_cast<void>(first.of(dims));  // throws before anything is created
     Variable& v = rowan::detail::outermost_scope().new_var(name, tensor_spec<T>(dims), Role::parameter);
     begin_with<T, Device>(v, dims, first);
     return Var<T, Device>(v);
 }
 
-ROWAN_TEMPLATE(void begin_with<float, Cpu>(Variable&, Dims const&, Uniform const&))
-ROWAN_TEMPLATE(Var<float> parameter<float, Cpu>(Dims const&, Uniform const&, std::string const&))
-ROWAN_TEMPLATE(void begin_with<double, Cpu>(Variable&, Dims const&, Uniform const&))
-ROWAN_TEMPLATE(Var<double> parameter<double, Cpu>(Dims const&, Uniform const&, std::string const&))
+ROWAN_TEMPLATE(void begin_with<float, Cpu>(Variable&, Dims const&, FirstValues const&))
+ROWAN_TEMPLATE(Var<float> parameter<float, Cpu>(Dims const&, FirstValues const&, std::string const&))
+ROWAN_TEMPLATE(void begin_with<double, Cpu>(Variable&, Dims const&, FirstValues const&))
+ROWAN_TEMPLATE(Var<double> parameter<double, Cpu>(Dims const&, FirstValues const&, std::string const&))
 
 }  // namespace rowan::inline v0::layer
 
@@ -15808,7 +15917,7 @@ struct EmbeddingOptions {
     std::int64_t height = 0;                      ///< number of rows of the table
     std::int64_t width = 0;                       ///< number of elements per row
     std::optional<std::int64_t> padding_id = {};  ///< id whose row reads as zeros and is not trained
-    Uniform table = {-0.1, 0.1};                  ///< initial values of the table
+    FirstValues table = {-0.1, 0.1};              ///< initial values of the table, e.g. layer::Normal{.stddev = 0.02}
     std::string name = {};                        ///< name of the table
 };
 
@@ -16783,18 +16892,41 @@ struct fc_op {
 
 namespace rowan::inline v0::layer {
 
+/// The first values of a bias, or false for none.
+class Bias {
+public:
+    Bias() = default;  ///< zeros
+    /// Uniform in [low, high).
+    Bias(double low, double high) : first_(low, high) {}
+    /// The first values.
+    template <std::convertible_to<FirstValues> F>
+    Bias(F const& first) : first_(first) {}
+    /// false for no bias, true for zeros.
+    template <std::same_as<bool> B>
+    Bias(B exists) : exists_(exists) {}
+
+    bool exists() const noexcept { return exists_; }                     ///< whether there is a bias
+    FirstValues const& first_values() const noexcept { return first_; }  ///< its first values
+
+private:
+    FirstValues first_ = {};
+    bool exists_ = true;
+};
+
 /// The settings of layer::fc.
 struct FcOptions {
-    std::int64_t output_size = 0;        ///< 0: the width of the input
-    std::optional<Uniform> weight = {};  ///< initial weights; default xavier
-    Uniform bias = {};                   ///< initial bias; default zeros
+    std::int64_t output_size = 0;            ///< 0: the width of the input
+    std::optional<FirstValues> weight = {};  ///< initial weights, e.g. layer::KaimingNormal{}; default XavierUniform{}
+    Bias bias = {};                          ///< initial bias, or false for none; default zeros
+    std::string name = {};                   ///< the parameters are <name>.w_0 and <name>.b_0
 };
 
 /// x · w + b
 /// shapes   x [n, width] -> [n, output_size], with the levels of x
 /// errors   ShapeError if x is not a matrix, or its width is unknown, except in the step of an RnnProgram, where the
-///          width is inferred later if output_size is given; ValueError if output_size is negative
-/// cost     as rowan::fc, when the net runs; two parameters in the net
+///          width is inferred later if output_size is given; ValueError if output_size is negative or the first values
+///          have a number that is not finite; GraphError if the outermost scope already has these names
+/// cost     as rowan::fc, or without a bias as rowan::matmul, when the net runs; two parameters in the net, or one
 template <class T, class Device>
 Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     spec::matrix("layer::fc: x", x->spec());
@@ -16802,17 +16934,24 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     std::int64_t const size = options.output_size == 0 ? width : options.output_size;
     if (options.output_size < 0) throw ValueError("output_size", static_cast<double>(size), "0 or more");
     if (size == UNK) throw ShapeError("layer::fc: output_size", "0", "a size, as the width of x is unknown");
+    Scope& scope = rowan::detail::outermost_scope();
+    rowan::detail::ScopeRollback added(scope);
+    auto const name = [&](char const* slot) { return options.name.empty() ? std::string() : options.name + slot; };
+    FirstValues const first = options.weight.value_or(XavierUniform{});
     auto const w = [&] {
         if (width != UNK || !rowan::detail::depends_on_placeholder(*x))
-            return parameter<T, Device>({width, size}, options.weight.value_or(xavier(width, size)));
-        Variable& v = rowan::detail::outermost_scope().new_var("", tensor_spec<T>({UNK, size}), Role::parameter);
-        v.set_width = [size, weight = options.weight](Variable& self, std::int64_t known) {
-            begin_with<T, Device>(self, {known, size}, weight.value_or(xavier(known, size)));
+            return parameter<T, Device>({width, size}, first, name(".w_0"));
+        Variable& v = scope.new_var(name(".w_0"), tensor_spec<T>({UNK, size}), Role::parameter);
+        v.set_width = [size, first](Variable& self, std::int64_t known) {
+            begin_with<T, Device>(self, {known, size}, first);
         };
         return Var<T, Device>(v);
     }();
-    auto const b = parameter<T, Device>({size}, options.bias);
-    return apply<fc_op>({}, x, w, b);
+    auto const y = options.bias.exists()
+                       ? apply<fc_op>({}, x, w, parameter<T, Device>({size}, options.bias.first_values(), name(".b_0")))
+                       : apply<mul_op>({}, x, w);
+    added.keep();
+    return y;
 }
 
 ROWAN_TEMPLATE(Var<float> fc(Var<float> const&, FcOptions const&))
@@ -18885,8 +19024,8 @@ namespace rowan::inline v0::layer {
 
 /// The settings of a recurrent cell.
 struct CellOptions {
-    std::int64_t size = 0;               ///< width of the state; for an LSTM, of output and cell each
-    std::optional<Uniform> weight = {};  ///< initial weights and biases; default ±1/√size
+    std::int64_t size = 0;                   ///< width of the state; for an LSTM, of output and cell each
+    std::optional<FirstValues> weight = {};  ///< initial weights and biases; default ±1/√size
 };
 
 }  // namespace rowan::inline v0::layer
@@ -18902,13 +19041,13 @@ struct Gates {
           w(layer::parameter<T, Device>({options.size, width}, first)), b(layer::parameter<T, Device>({width}, first)) {
     }
 
-    static layer::Uniform first_values(layer::CellOptions const& options) {
+    static layer::FirstValues first_values(layer::CellOptions const& options) {
         auto const size = static_cast<double>(options.size);
         if (options.size < 1) throw ValueError("the size of a cell", size, "1 or more");
         return options.weight.value_or(layer::Uniform{-1 / std::sqrt(size), 1 / std::sqrt(size)});
     }
 
-    layer::Uniform first;
+    layer::FirstValues first;
     std::int64_t width;
     layer::Var<T, Device> x, w, b;
 };
