@@ -4457,6 +4457,7 @@ struct clip_by_norm_op;
 struct clip_op;
 struct concat_op;
 struct cross_entropy_op;
+struct div_op;
 struct dropout_op;
 struct elementwise_mul_op;
 struct equal_op;
@@ -4511,7 +4512,7 @@ inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
 /// Operators compiled for float and double; ids, labels and seeds are int64 or int32.
 using compiled_ops =
     type_list<accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
-              clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, dropout_op,
+              clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, dropout_op,
               elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op, identity_op,
               less_equal_op, less_op, embedding_bag_op, lookup_table_op, lstm_unit_op, matmul_op<false, false>,
               matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, reduce_sum_op, relu_op,
@@ -8345,6 +8346,24 @@ struct FullLikeOptions {
     static constexpr auto fields = std::tuple(field{"value", &FullLikeOptions::value});
 };
 
+/// The gradient of full_like, whose result does not depend on the elements of x: zeros.
+struct full_like_grad_op {
+    static constexpr std::string_view name = "zeros_like";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out_grad) {
+        return spec::elementwise("zeros_like: out@GRAD", out_grad);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
+        return Tensor<T, D>::zeros(exec, out_grad.shape());
+    }
+};
+
 /// See full; the shape and the element type are those of x.
 struct full_like_op {
     static constexpr std::string_view name = "fill_like";  // the name in files
@@ -8352,7 +8371,7 @@ struct full_like_op {
     using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = 0b1;
     using attributes = FullLikeOptions;
-    using grad = no_grad;
+    using grad = grad_rule<full_like_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {
         return spec::elementwise("full_like: x", x);
@@ -14427,6 +14446,199 @@ struct clip_op {
 
 }  // namespace rowan::inline v0
 
+// rowan/op/sub.hpp: sub, the difference of two tensors, and negate.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// a - b; integers wrap around.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V minus(V const& a, V const& b) {
+    if constexpr (std::signed_integral<V>) {
+        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) - static_cast<std::make_unsigned_t<V>>(b));
+    } else {
+        return a - b;
+    }
+}
+
+/// x - y
+struct sub_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return minus(x, y);
+    }
+};
+
+/// 0 - x
+struct negate_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return minus(constant<V>(0.0), x);
+    }
+};
+
+}  // namespace detail
+
+/// x - y element-wise, computed in dtype<T>::sum. Integers wrap around.
+/// shapes   x [...], y [...] -> [...]
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> sub(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    detail::check_same_shape("y", y, x);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::sub_formula{}, x, y);
+}
+
+/// 0 - x element-wise, which is also the gradient of y in x - y.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::negate_formula{}, x);
+}
+
+template <class T, class Device>
+Tensor<T, Device> sub(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return sub(x.device(), x, y);
+}
+template <class T, class Device>
+Tensor<T, Device> negate(Tensor<T, Device> const& x) {
+    return negate(x.device(), x);
+}
+
+struct negate_op {
+    static constexpr std::string_view name = "negate";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("negate: x", x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return negate(exec, x);
+    }
+};
+
+struct sub_op {
+    static constexpr std::string_view name = "sub";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                            grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("sub: y", y, x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return sub(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/div.hpp: div, the element-wise quotient of two tensors.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// x / y
+struct div_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return quotient(x, y);
+    }
+};
+
+/// -(g · out / y)
+struct div_grad_y_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& g, V const& out, V const& y) const {
+        return minus(constant<V>(0.0), quotient(product(g, out), y));
+    }
+};
+
+}  // namespace detail
+
+/// x / y element-wise, computed in dtype<T>::sum. A division by zero is ±inf, or NaN for 0 / 0.
+/// shapes   x [...], y [...] -> [...]
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> div(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    static_assert(floating_element<T>, "rowan::div: x must have a floating-point type: convert it with rowan::cast");
+    detail::check_same_shape("y", y, x);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::div_formula{}, x, y);
+}
+
+/// The gradient of y from the result and its gradient: -(out_grad · out / y). That of x is div(out_grad, y).
+/// shapes   out_grad [...], out and y the same -> the same
+/// errors   ShapeError if the shapes differ
+/// cost     one read of each and one write of the result
+template <class T, device D>
+Tensor<T, D> div_grad_y(D const& exec, Tensor<T, D> const& out_grad, Tensor<T, D> const& out, Tensor<T, D> const& y) {
+    detail::check_same_shape("out", out, out_grad);
+    detail::check_same_shape("y", y, out_grad);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::div_grad_y_formula{}, out_grad, out, y);
+}
+
+template <class T, class Device>
+Tensor<T, Device> div(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return div(x.device(), x, y);
+}
+template <class T, class Device>
+Tensor<T, Device> div_grad_y(Tensor<T, Device> const& out_grad, Tensor<T, Device> const& out,
+                             Tensor<T, Device> const& y) {
+    return div_grad_y(out_grad.device(), out_grad, out, y);
+}
+
+struct div_grad_y_op {
+    static constexpr std::string_view name = "div_grad_y";
+    using inputs = slots<grad_of<slot::out>, slot::out, slot::y>;
+    using outputs = slots<grad_of<slot::y>>;
+    static constexpr unsigned row_inputs = 0b111;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out_grad, VarSpec const& out, VarSpec const& y) {
+        return spec::elementwise("div_grad_y: y", y, spec::elementwise("div_grad_y: out", out, out_grad));
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, Tensor<T, D> const& out, Tensor<T, D> const& y) {
+        return div_grad_y(exec, out_grad, out, y);
+    }
+};
+
+/// See div. The gradient of x is a quotient, too: out_grad / y.
+struct div_op {
+    static constexpr std::string_view name = "div";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad =
+        grad_rules<grad_rule<div_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
+                   grad_rule<div_grad_y_op, uses<grad_of<slot::out>, slot::out, slot::y>, makes<grad_of<slot::y>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("div: y", y, x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return div(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/op/elementwise_mul.hpp: elementwise_mul, the element-wise product of two tensors.
 
 namespace rowan::inline v0 {
@@ -14829,104 +15041,6 @@ struct sigmoid_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/sub.hpp: sub, the difference of two tensors, and negate.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// a - b; integers wrap around.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V minus(V const& a, V const& b) {
-    if constexpr (std::signed_integral<V>) {
-        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) - static_cast<std::make_unsigned_t<V>>(b));
-    } else {
-        return a - b;
-    }
-}
-
-/// x - y
-struct sub_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return minus(x, y);
-    }
-};
-
-/// 0 - x
-struct negate_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return minus(constant<V>(0.0), x);
-    }
-};
-
-}  // namespace detail
-
-/// x - y element-wise, computed in dtype<T>::sum. Integers wrap around.
-/// shapes   x [...], y [...] -> [...]
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> sub(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    detail::check_same_shape("y", y, x);
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::sub_formula{}, x, y);
-}
-
-/// 0 - x element-wise, which is also the gradient of y in x - y.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::negate_formula{}, x);
-}
-
-template <class T, class Device>
-Tensor<T, Device> sub(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return sub(x.device(), x, y);
-}
-template <class T, class Device>
-Tensor<T, Device> negate(Tensor<T, Device> const& x) {
-    return negate(x.device(), x);
-}
-
-struct negate_op {
-    static constexpr std::string_view name = "negate";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("negate: x", x); }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
-        return negate(exec, x);
-    }
-};
-
-struct sub_op {
-    static constexpr std::string_view name = "sub";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
-                            grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("sub: y", y, x); }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        return sub(exec, x, y);
-    }
-};
-
-}  // namespace rowan::inline v0
-
 // rowan/op/tanh.hpp: tanh, the element-wise hyperbolic tangent.
 
 namespace rowan::inline v0 {
@@ -15020,6 +15134,44 @@ struct tanh_op {
 
 // rowan/layer/elementwise.hpp: element-wise layers.
 
+namespace rowan::inline v0::detail {
+
+template <class V>
+inline constexpr bool is_var = false;
+template <class T, class Device>
+inline constexpr bool is_var<layer::Var<T, Device>> = true;
+
+template <class V>
+inline constexpr bool divides = true;
+template <class T, class Device>
+inline constexpr bool divides<layer::Var<T, Device>> = floating_element<T>;
+
+/// Whether x or y of an operator is a Var.
+template <class A, class B>
+concept has_var = is_var<A> || is_var<B>;
+
+/// Calls the function for two Vars, for a Var and a number, or for a number and a Var.
+template <class A, class B, class Both, class Right, class Left>
+auto combine(A const& x, B const& y, Both const& both, Right const& right, Left const& left) {
+    constexpr bool first = is_var<A> && std::is_arithmetic_v<B>, second = is_var<B> && std::is_arithmetic_v<A>;
+    static_assert(std::same_as<A, B> || first || second,
+                  "rowan::layer: + - * / take two Vars of one element type and device, or a Var and a number: convert "
+                  "with layer::cast, or feed a tensor as layer::data");
+    if constexpr (std::same_as<A, B>) {
+        return both(x, y);
+    } else if constexpr (first) {
+        return right(x, static_cast<double>(y));
+    } else if constexpr (second) {
+        return left(static_cast<double>(x), y);
+    } else if constexpr (is_var<A>) {
+        return x;  // after the static_assert
+    } else {
+        return y;
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
 namespace rowan::inline v0::layer {
 
 /// 1 / (1 + exp(-x)), element-wise, as rowan::sigmoid.
@@ -15070,6 +15222,14 @@ template <class T, class Device>
 Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<elementwise_mul_op>({}, x, y);
 }
+/// x / y, element-wise, as rowan::div.
+/// shapes   x [...], y [...] -> [...], with the levels of x
+/// errors   as layer::add
+/// cost     as rowan::div, when the net runs
+template <class T, class Device>
+Var<T, Device> div(Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<div_op>({}, x, y);
+}
 
 /// The element-wise sum of one or more values of the same shape.
 /// shapes   one or more x, each [...] -> [...]
@@ -15105,12 +15265,62 @@ Var<T, Device> clip(Var<T, Device> const& x, double min, double max) {
     return apply<clip_op>({min, max}, x);
 }
 
+/// -x, element-wise.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::negate, when the net runs
+template <class T, class Device>
+Var<T, Device> operator-(Var<T, Device> const& x) {
+    return apply<negate_op>({}, x);
+}
+
+/// Two Vars of one element type and device, or a Var and a number, which stands for a tensor of the Var's shape.
+///     auto mean = (x + y) / 2, gate = 1 - layer::sigmoid(z);
+/// A number is multiplied or added as by layer::scale; x / s is x · (1 / s).
+/// shapes   x [...], y [...] or a number -> [...], with the levels of x
+/// errors   ShapeError if the shapes differ; when the net runs, as rowan::scale
+/// cost     as rowan::add, sub, elementwise_mul, div or scale, when the net runs; a number divided by x is stored once
+///          for each element
+template <class A, class B>
+requires rowan::detail::has_var<A, B>
+auto operator+(A const& x, B const& y) {
+    return rowan::detail::combine(
+        x, y, [](auto const& a, auto const& b) { return add(a, b); },
+        [](auto const& a, double s) { return scale(a, 1, s); }, [](double s, auto const& b) { return scale(b, 1, s); });
+}
+template <class A, class B>
+requires rowan::detail::has_var<A, B>
+auto operator-(A const& x, B const& y) {
+    return rowan::detail::combine(
+        x, y, [](auto const& a, auto const& b) { return sub(a, b); },
+        [](auto const& a, double s) { return scale(a, 1, -s); },
+        [](double s, auto const& b) { return scale(b, -1, s); });
+}
+template <class A, class B>
+requires rowan::detail::has_var<A, B>
+auto operator*(A const& x, B const& y) {
+    return rowan::detail::combine(
+        x, y, [](auto const& a, auto const& b) { return mul(a, b); },
+        [](auto const& a, double s) { return scale(a, s); }, [](double s, auto const& b) { return scale(b, s); });
+}
+template <class A, class B>
+requires rowan::detail::has_var<A, B>
+auto operator/(A const& x, B const& y) {
+    static_assert(rowan::detail::divides<A> && rowan::detail::divides<B>,
+                  "rowan::layer: / needs Vars of a floating-point type: convert with layer::cast");
+    return rowan::detail::combine(
+        x, y, [](auto const& a, auto const& b) { return div(a, b); },
+        [](auto const& a, double s) { return scale(a, 1 / s); },
+        [](double s, auto const& b) { return div(apply<full_like_op>({s}, b), b); });
+}
+
 ROWAN_TEMPLATE(Var<float> sigmoid(Var<float> const&))
 ROWAN_TEMPLATE(Var<float> tanh(Var<float> const&))
 ROWAN_TEMPLATE(Var<float> relu(Var<float> const&))
 ROWAN_TEMPLATE(Var<float> add(Var<float> const&, Var<float> const&))
 ROWAN_TEMPLATE(Var<float> sub(Var<float> const&, Var<float> const&))
 ROWAN_TEMPLATE(Var<float> mul(Var<float> const&, Var<float> const&))
+ROWAN_TEMPLATE(Var<float> div(Var<float> const&, Var<float> const&))
 ROWAN_TEMPLATE(Var<float> sum(std::vector<Var<float>> const&))
 ROWAN_TEMPLATE(Var<float> scale(Var<float> const&, double, double))
 ROWAN_TEMPLATE(Var<float> clip(Var<float> const&, double, double))
@@ -15120,6 +15330,7 @@ ROWAN_TEMPLATE(Var<double> relu(Var<double> const&))
 ROWAN_TEMPLATE(Var<double> add(Var<double> const&, Var<double> const&))
 ROWAN_TEMPLATE(Var<double> sub(Var<double> const&, Var<double> const&))
 ROWAN_TEMPLATE(Var<double> mul(Var<double> const&, Var<double> const&))
+ROWAN_TEMPLATE(Var<double> div(Var<double> const&, Var<double> const&))
 ROWAN_TEMPLATE(Var<double> sum(std::vector<Var<double>> const&))
 ROWAN_TEMPLATE(Var<double> scale(Var<double> const&, double, double))
 ROWAN_TEMPLATE(Var<double> clip(Var<double> const&, double, double))
@@ -22399,15 +22610,15 @@ namespace rowan::inline v0 {
 using builtin_ops =
     registry<accuracy_op, adagrad_op, adam_op, add_op, any_op, bias_grad_op, cast_grad_op, clip_by_global_norm_op,
              clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op,
-             dropout_grad_op, dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op,
-             gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op, less_op, logical_and_op, logical_not_op,
-             logical_or_op, embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op,
-             lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op,
-             reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_grad_op,
-             scale_op, sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sgd_op,
-             sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op, softmax_with_cross_entropy_grad_op,
-             softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op, sum_grad_op, sum_op, tanh_grad_op, tanh_op,
-             weighted_embedding_bag_grad_op, weighted_embedding_bag_op>;
+             div_grad_y_op, div_op, dropout_grad_op, dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op,
+             full_like_grad_op, full_like_op, ftrl_op, gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op,
+             less_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_grad_op, embedding_bag_op,
+             lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op, mse_op,
+             mul_nt_op, mul_op, mul_tn_op, negate_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op,
+             rmsprop_op, rowwise_adagrad_op, scale_grad_op, scale_op, sequence_expand_grad_op, sequence_expand_op,
+             sequence_pool_grad_op, sequence_pool_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op,
+             softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op,
+             sum_grad_op, sum_op, tanh_grad_op, tanh_op, weighted_embedding_bag_grad_op, weighted_embedding_bag_op>;
 
 }  // namespace rowan::inline v0
 
@@ -22418,7 +22629,7 @@ namespace rowan::inline v0 {
 /// All operators of rowan except those that only training needs and the templates on an element type (cast_op,
 /// full_op), which programs provide for each of their element types. `forward_ops::with<my_op>` adds an operator.
 using forward_ops =
-    registry<accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, dropout_op,
+    registry<accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, div_op, dropout_op,
              elementwise_mul_op, equal_op, fc_op, full_like_op, gru_unit_op, identity_op, less_equal_op, less_op,
              logical_and_op, logical_not_op, logical_or_op, embedding_bag_op, lookup_table_op, lstm_unit_op, mse_op,
              mul_nt_op, mul_op, mul_tn_op, negate_op, reduce_sum_op, relu_op, scale_op, sequence_expand_op,
