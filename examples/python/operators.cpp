@@ -86,7 +86,7 @@ rowan::AttributeValue attribute_of(std::string const& type, std::string const& n
 bool is_bare(Variable const& v) { return v.role() == rowan::Role::parameter && !v.initialize && !v.set_width; }
 
 void begin_weight(Variable& w, std::int64_t width, std::int64_t size) {
-    rowan::layer::begin_with<float>(w, {width, size}, rowan::layer::xavier(width, size));
+    rowan::layer::begin_with<float>(w, {width, size}, rowan::layer::XavierUniform{});
 }
 
 /// Sets the shapes of w and b, created without one, for this number of outputs; the width of x may be known later.

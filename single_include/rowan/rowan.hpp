@@ -2715,6 +2715,48 @@ Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, 
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/op/detail/dtype_text.hpp: the names of element types, for messages.
+
+namespace rowan::inline v0::detail {
+
+/// "f32", or "element type 1000" for a user-defined type.
+std::string dtype_text(std::int32_t wire);
+
+/// "f32, f64 or bf16"
+template <class First, class... T>
+std::string dtype_list() {
+    std::string text(dtype<First>::name);
+    std::size_t left = sizeof...(T);
+    ((text.append(--left == 0 ? " or " : ", ").append(dtype<T>::name)), ...);
+    return text;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/dtype_text_inl.hpp: definitions of rowan/op/detail/dtype_text.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+template <class... T>
+inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
+
+ROWAN_FUNCTION std::string dtype_text(std::int32_t wire) {
+    for (auto const& [number, name] :
+         dtype_names<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>) {
+        if (number == wire) return std::string(name);
+    }
+    return std::string("element type ").append(std::to_string(wire));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/op/var_spec.hpp: VarSpec, the type and shape of a variable, known before its value.
 
 #include <ostream>
@@ -2817,12 +2859,6 @@ constexpr VarSpec selected_rows_spec(Dims dims) {
 
 namespace rowan::inline v0::detail {
 
-template <class... T>
-inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
-
-/// "f32", or "element type 1000" for a user-defined type.
-std::string dtype_text(std::int32_t wire);
-
 /// "LoDTensor<f32>", in the format of Value::kind().
 std::string kind_text(VarSpec const& spec);
 
@@ -2861,14 +2897,6 @@ struct kind_name<TensorArray<T, D>> {
 #if ROWAN_DEFINES_FUNCTIONS
 
 namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION std::string dtype_text(std::int32_t wire) {
-    for (auto const& [number, name] :
-         dtype_names<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>) {
-        if (number == wire) return std::string(name);
-    }
-    return std::string("element type ").append(std::to_string(wire));
-}
 
 ROWAN_FUNCTION std::string kind_text(VarSpec const& spec) {
     char const* const kind = spec.type == VarType::SELECTED_ROWS  ? "SelectedRows<"
@@ -4576,6 +4604,7 @@ struct clip_by_norm_op;
 struct clip_op;
 struct concat_op;
 struct cross_entropy_op;
+struct div_op;
 struct dropout_op;
 struct elementwise_mul_op;
 struct equal_op;
@@ -4630,7 +4659,7 @@ inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
 /// Operators compiled for float and double; ids, labels and seeds are int64 or int32.
 using compiled_ops =
     type_list<accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
-              clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, dropout_op,
+              clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, dropout_op,
               elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op, identity_op,
               less_equal_op, less_op, embedding_bag_op, lookup_table_op, lstm_unit_op, matmul_op<false, false>,
               matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, reduce_sum_op, relu_op,
@@ -5894,7 +5923,7 @@ namespace rowan::inline v0::spec {
 
 /// Throws a TypeError.
 [[noreturn]] inline void the_element_types_do_not_match(char const* field, std::int32_t actual, std::int32_t expected) {
-    throw TypeError(std::string(field) + " dtype", std::to_string(actual), std::to_string(expected));
+    throw TypeError(std::string(field) + " dtype", detail::dtype_text(actual), detail::dtype_text(expected));
 }
 
 /// Throws a ShapeError.
@@ -8464,6 +8493,24 @@ struct FullLikeOptions {
     static constexpr auto fields = std::tuple(field{"value", &FullLikeOptions::value});
 };
 
+/// The gradient of full_like, whose result does not depend on the elements of x: zeros.
+struct full_like_grad_op {
+    static constexpr std::string_view name = "zeros_like";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out_grad) {
+        return spec::elementwise("zeros_like: out@GRAD", out_grad);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
+        return Tensor<T, D>::zeros(exec, out_grad.shape());
+    }
+};
+
 /// See full; the shape and the element type are those of x.
 struct full_like_op {
     static constexpr std::string_view name = "fill_like";  // the name in files
@@ -8471,7 +8518,7 @@ struct full_like_op {
     using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = 0b1;
     using attributes = FullLikeOptions;
-    using grad = no_grad;
+    using grad = grad_rule<full_like_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {
         return spec::elementwise("full_like: x", x);
@@ -13430,6 +13477,89 @@ ROWAN_TEMPLATE(Var<bool> data<bool, Cpu>(std::string const&, Dims const&, std::s
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/layer/first_values.hpp: FirstValues, the initialization of a parameter: uniform, normal, Xavier, Kaiming, ….
+
+#include <numbers>
+
+namespace rowan::inline v0::layer {
+
+// inputs and outputs are the dims of a matrix [inputs, outputs], as in fc and, transposed, in PyTorch. A vector has its
+// size as both; with more dims, all but the last two multiply both.
+
+/// Uniform in [low, high).
+struct Uniform {
+    double low = 0;   ///< lower bound
+    double high = 0;  ///< upper bound
+};
+
+/// Normal, with mean and standard deviation.
+struct Normal {
+    double mean = 0;    ///< mean
+    double stddev = 1;  ///< standard deviation
+};
+
+/// All elements are `value`.
+struct Constant {
+    double value = 0;  ///< of every element
+};
+
+/// Uniform within ±gain · √(6 / (inputs + outputs)). Glorot and Bengio 2010, Understanding the difficulty of training
+/// deep feedforward neural networks, equation 16.
+struct XavierUniform {
+    double gain = 1;  ///< factor of all values
+};
+
+/// Normal with the standard deviation gain · √(2 / (inputs + outputs)). Glorot and Bengio 2010, equation 12.
+struct XavierNormal {
+    double gain = 1;  ///< factor of all values
+};
+
+/// Uniform within ±gain · √(3 / inputs): as KaimingNormal, with the same variance.
+struct KaimingUniform {
+    double gain = std::numbers::sqrt2;  ///< factor of all values; √2 is for relu
+};
+
+/// Normal with the standard deviation gain / √inputs. He et al. 2015, Delving deep into rectifiers, equation 10.
+struct KaimingNormal {
+    double gain = std::numbers::sqrt2;  ///< factor of all values; √2 is for relu
+};
+
+/// The first values of a parameter: one of the above, or {low, high} for Uniform. They depend on the seed, the position
+/// and the dims only, so they are the same for any number of threads and on all devices; normal ones use the C library's
+/// log, sqrt and cos (Box and Muller 1958).
+class FirstValues {
+public:
+    FirstValues() = default;  ///< zeros
+    /// Uniform in [low, high).
+    FirstValues(double low, double high) : a_(low), b_(high) {}
+    FirstValues(Uniform const& u) : a_(u.low), b_(u.high) {}                                   ///< Uniform
+    FirstValues(Normal const& n) : normal_(true), a_(n.mean), b_(n.stddev) {}                  ///< Normal
+    FirstValues(Constant const& c) : a_(c.value), b_(c.value) {}                               ///< Constant
+    FirstValues(XavierUniform const& x) : scale_(Scale::both), a_(-x.gain), b_(x.gain) {}      ///< XavierUniform
+    FirstValues(XavierNormal const& x) : normal_(true), scale_(Scale::both), b_(x.gain) {}     ///< XavierNormal
+    FirstValues(KaimingUniform const& k) : scale_(Scale::inputs), a_(-k.gain), b_(k.gain) {}   ///< KaimingUniform
+    FirstValues(KaimingNormal const& k) : normal_(true), scale_(Scale::inputs), b_(k.gain) {}  ///< KaimingNormal
+
+    /// The same, with the numbers for a parameter of these dims.
+    /// errors   ValueError if a number is not finite or a standard deviation is negative
+    /// cost     O(rank)
+    FirstValues of(Dims const& dims) const;
+
+    /// Element i of a parameter. Of Xavier and Kaiming, call `of` first.
+    /// errors   none
+    /// cost     O(1)
+    double at(std::uint64_t seed, std::size_t i) const;
+
+private:
+    enum class Scale : std::uint8_t { none, both, inputs };
+
+    bool normal_ = false;
+    Scale scale_ = Scale::none;
+    double a_ = 0, b_ = 0;  // the bounds, or mean and standard deviation
+};
+
+}  // namespace rowan::inline v0::layer
+
 // rowan/detail/random.hpp: random numbers as a function of a seed and a position, independent of the number of threads.
 
 namespace rowan::inline v0::detail {
@@ -13454,6 +13584,46 @@ ROWAN_HD constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/layer/first_values_inl.hpp: definitions of rowan/layer/first_values.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <cmath>
+
+namespace rowan::inline v0::layer {
+
+ROWAN_FUNCTION FirstValues FirstValues::of(Dims const& dims) const {
+    rowan::detail::check_finite(normal_ ? "mean" : "low", a_);
+    rowan::detail::check_finite(normal_ ? "stddev" : "high", b_);
+    if (normal_ && b_ < 0) throw ValueError("stddev", b_, "0 or more");
+    FirstValues result = *this;
+    if (scale_ == Scale::none) return result;
+    std::size_t const rank = dims.size();
+    double outer = 1, inputs = 1, outputs = 1;
+    for (std::size_t i = 0; i + 2 < rank; ++i) outer *= static_cast<double>(dims[i]);
+    if (rank > 0) inputs = outputs = outer * static_cast<double>(dims[rank - 1]);
+    if (rank > 1) inputs = outer * static_cast<double>(dims[rank - 2]);
+    double const scale = scale_ == Scale::both ? std::sqrt((normal_ ? 2.0 : 6.0) / std::max(inputs + outputs, 1.0))
+                                               : std::sqrt((normal_ ? 1.0 : 3.0) / std::max(inputs, 1.0));
+    result.scale_ = Scale::none;
+    result.a_ *= scale;
+    result.b_ *= scale;
+    return result;
+}
+
+ROWAN_FUNCTION double FirstValues::at(std::uint64_t seed, std::size_t i) const {
+    using rowan::detail::product, rowan::detail::uniform_at;
+    if (!normal_) return a_ + product(b_ - a_, uniform_at(seed, i));
+    double const radius = std::sqrt(-2 * std::log(1 - uniform_at(seed, 2 * i)));  // 1 - u is in (0, 1]
+    double const angle = 2 * std::numbers::pi * uniform_at(seed, 2 * i + 1);
+    return a_ + product(product(b_, radius), std::cos(angle));
+}
+
+}  // namespace rowan::inline v0::layer
+
+#endif
+
 // rowan/layer/parameter.hpp: layer::parameter, a trainable variable, and its initialization.
 
 namespace rowan::inline v0::detail {
@@ -13467,44 +13637,29 @@ void check_known(Dims const& dims);
 
 namespace rowan::inline v0::layer {
 
-/// Uniform initialization of a parameter: element i is low + (high - low) · uniform(seed, i), uniform being in [0, 1).
-struct Uniform {
-    double low = 0;   ///< lower bound
-    double high = 0;  ///< upper bound
-};
-
-/// Initializes all elements to `value`.
-/// errors   none
-/// cost     none
-inline Uniform constant(double value) { return {value, value}; }
-
-/// Uniform within ±√(6 / (inputs + outputs)) (Glorot and Bengio 2010).
-/// errors   none
-/// cost     none
-inline Uniform xavier(std::int64_t inputs, std::int64_t outputs) {
-    double const bound = std::sqrt(6.0 / static_cast<double>(inputs + outputs));
-    return {-bound, bound};
-}
-
 /// Sets the dims and the initialization of a parameter. The initial values are computed on the host.
-/// errors   ShapeError if a dim is UNK
+/// errors   ShapeError if a dim is UNK; ValueError if a number of `first` is not finite or a standard deviation is
+///          negative
 /// cost     O(1); when training begins, one write of the elements, and on a device one copy to it
 template <class T, class Device = Cpu>
-void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
+void begin_with(Variable& v, Dims const& dims, FirstValues const& first) {
     rowan::detail::check_known(dims);
     typename Tensor<T>::shape_type shape;
     for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
+    FirstValues const values = first.of(dims);
     v.set_dims(dims);
     v.bring = &rowan::detail::bring<T, Device>;
-    v.initialize = [shape, first](Value& value, std::optional<std::uint64_t> seed, AnyExec any) {
+    v.initialize = [shape, values](Value& value, std::optional<std::uint64_t> seed, AnyExec any) {
         Device const exec = any.or_default<Device>();
         if (!seed) return value.set(LoDTensor<T, Device>(rowan::detail::new_tensor<T>(exec, shape)));
         auto t = Tensor<T>::from_shape(shape);
         using S = typename dtype<T>::sum;
-        for (std::size_t i = 0; i < t.size(); ++i) {
-            double const x = first.low + (first.high - first.low) * rowan::detail::uniform_at(*seed, i);
-            t.data()[i] = dtype<T>::narrow(static_cast<S>(x));
-        }
+        Cpu host{};
+        if constexpr (std::is_same_v<Device, Cpu>) host = exec;
+        parallel_for(host, t.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+                t.data()[i] = dtype<T>::narrow(static_cast<S>(values.at(*seed, i)));
+        });
         value.set(LoDTensor<T, Device>(to_device(exec, std::move(t))));
     };
 }
@@ -13512,20 +13667,21 @@ void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
 /// Creates a parameter in the outermost scope, so that all steps of a recurrent layer share it. Its value is
 /// initialized when training begins, with a seed derived from its position in the net.
 /// shapes   [dims...]
-/// errors   ShapeError if a dim is UNK; GraphError if the outermost scope already has that name
+/// errors   as begin_with; GraphError if the outermost scope already has that name
 /// cost     as begin_with
-template <class T, class Device = Cpu>
-Var<T, Device> parameter(Dims const& dims, Uniform const& first, std::string const& name = "") {
+template <class T = float, class Device = Cpu>
+Var<T, Device> parameter(Dims const& dims, FirstValues const& first, std::string const& name = "") {
     rowan::detail::check_known(dims);
+    static_cast<void>(first.of(dims));  // throws before anything is created
     Variable& v = rowan::detail::outermost_scope().new_var(name, tensor_spec<T>(dims), Role::parameter);
     begin_with<T, Device>(v, dims, first);
     return Var<T, Device>(v);
 }
 
-ROWAN_TEMPLATE(void begin_with<float, Cpu>(Variable&, Dims const&, Uniform const&))
-ROWAN_TEMPLATE(Var<float> parameter<float, Cpu>(Dims const&, Uniform const&, std::string const&))
-ROWAN_TEMPLATE(void begin_with<double, Cpu>(Variable&, Dims const&, Uniform const&))
-ROWAN_TEMPLATE(Var<double> parameter<double, Cpu>(Dims const&, Uniform const&, std::string const&))
+ROWAN_TEMPLATE(void begin_with<float, Cpu>(Variable&, Dims const&, FirstValues const&))
+ROWAN_TEMPLATE(Var<float> parameter<float, Cpu>(Dims const&, FirstValues const&, std::string const&))
+ROWAN_TEMPLATE(void begin_with<double, Cpu>(Variable&, Dims const&, FirstValues const&))
+ROWAN_TEMPLATE(Var<double> parameter<double, Cpu>(Dims const&, FirstValues const&, std::string const&))
 
 }  // namespace rowan::inline v0::layer
 
@@ -14616,6 +14772,199 @@ struct clip_op {
 
 }  // namespace rowan::inline v0
 
+// rowan/op/sub.hpp: sub, the difference of two tensors, and negate.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// a - b; integers wrap around.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V minus(V const& a, V const& b) {
+    if constexpr (std::signed_integral<V>) {
+        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) - static_cast<std::make_unsigned_t<V>>(b));
+    } else {
+        return a - b;
+    }
+}
+
+/// x - y
+struct sub_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return minus(x, y);
+    }
+};
+
+/// 0 - x
+struct negate_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return minus(constant<V>(0.0), x);
+    }
+};
+
+}  // namespace detail
+
+/// x - y element-wise, computed in dtype<T>::sum. Integers wrap around.
+/// shapes   x [...], y [...] -> [...]
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> sub(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    detail::check_same_shape("y", y, x);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::sub_formula{}, x, y);
+}
+
+/// 0 - x element-wise, which is also the gradient of y in x - y.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::negate_formula{}, x);
+}
+
+template <class T, class Device>
+Tensor<T, Device> sub(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return sub(x.device(), x, y);
+}
+template <class T, class Device>
+Tensor<T, Device> negate(Tensor<T, Device> const& x) {
+    return negate(x.device(), x);
+}
+
+struct negate_op {
+    static constexpr std::string_view name = "negate";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("negate: x", x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return negate(exec, x);
+    }
+};
+
+struct sub_op {
+    static constexpr std::string_view name = "sub";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                            grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("sub: y", y, x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return sub(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/div.hpp: div, the element-wise quotient of two tensors.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// x / y
+struct div_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return quotient(x, y);
+    }
+};
+
+/// -(g · out / y)
+struct div_grad_y_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& g, V const& out, V const& y) const {
+        return minus(constant<V>(0.0), quotient(product(g, out), y));
+    }
+};
+
+}  // namespace detail
+
+/// x / y element-wise, computed in dtype<T>::sum. A division by zero is ±inf, or NaN for 0 / 0.
+/// shapes   x [...], y [...] -> [...]
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> div(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    static_assert(floating_element<T>, "rowan::div: x must have a floating-point type: convert it with rowan::cast");
+    detail::check_same_shape("y", y, x);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::div_formula{}, x, y);
+}
+
+/// The gradient of y from the result and its gradient: -(out_grad · out / y). That of x is div(out_grad, y).
+/// shapes   out_grad [...], out and y the same -> the same
+/// errors   ShapeError if the shapes differ
+/// cost     one read of each and one write of the result
+template <class T, device D>
+Tensor<T, D> div_grad_y(D const& exec, Tensor<T, D> const& out_grad, Tensor<T, D> const& out, Tensor<T, D> const& y) {
+    detail::check_same_shape("out", out, out_grad);
+    detail::check_same_shape("y", y, out_grad);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::div_grad_y_formula{}, out_grad, out, y);
+}
+
+template <class T, class Device>
+Tensor<T, Device> div(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return div(x.device(), x, y);
+}
+template <class T, class Device>
+Tensor<T, Device> div_grad_y(Tensor<T, Device> const& out_grad, Tensor<T, Device> const& out,
+                             Tensor<T, Device> const& y) {
+    return div_grad_y(out_grad.device(), out_grad, out, y);
+}
+
+struct div_grad_y_op {
+    static constexpr std::string_view name = "div_grad_y";
+    using inputs = slots<grad_of<slot::out>, slot::out, slot::y>;
+    using outputs = slots<grad_of<slot::y>>;
+    static constexpr unsigned row_inputs = 0b111;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out_grad, VarSpec const& out, VarSpec const& y) {
+        return spec::elementwise("div_grad_y: y", y, spec::elementwise("div_grad_y: out", out, out_grad));
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, Tensor<T, D> const& out, Tensor<T, D> const& y) {
+        return div_grad_y(exec, out_grad, out, y);
+    }
+};
+
+/// See div. The gradient of x is a quotient, too: out_grad / y.
+struct div_op {
+    static constexpr std::string_view name = "div";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad =
+        grad_rules<grad_rule<div_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
+                   grad_rule<div_grad_y_op, uses<grad_of<slot::out>, slot::out, slot::y>, makes<grad_of<slot::y>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("div: y", y, x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return div(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/op/elementwise_mul.hpp: elementwise_mul, the element-wise product of two tensors.
 
 namespace rowan::inline v0 {
@@ -15018,104 +15367,6 @@ struct sigmoid_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/sub.hpp: sub, the difference of two tensors, and negate.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// a - b; integers wrap around.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V minus(V const& a, V const& b) {
-    if constexpr (std::signed_integral<V>) {
-        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) - static_cast<std::make_unsigned_t<V>>(b));
-    } else {
-        return a - b;
-    }
-}
-
-/// x - y
-struct sub_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return minus(x, y);
-    }
-};
-
-/// 0 - x
-struct negate_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return minus(constant<V>(0.0), x);
-    }
-};
-
-}  // namespace detail
-
-/// x - y element-wise, computed in dtype<T>::sum. Integers wrap around.
-/// shapes   x [...], y [...] -> [...]
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> sub(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    detail::check_same_shape("y", y, x);
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::sub_formula{}, x, y);
-}
-
-/// 0 - x element-wise, which is also the gradient of y in x - y.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::negate_formula{}, x);
-}
-
-template <class T, class Device>
-Tensor<T, Device> sub(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return sub(x.device(), x, y);
-}
-template <class T, class Device>
-Tensor<T, Device> negate(Tensor<T, Device> const& x) {
-    return negate(x.device(), x);
-}
-
-struct negate_op {
-    static constexpr std::string_view name = "negate";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("negate: x", x); }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
-        return negate(exec, x);
-    }
-};
-
-struct sub_op {
-    static constexpr std::string_view name = "sub";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
-                            grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("sub: y", y, x); }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        return sub(exec, x, y);
-    }
-};
-
-}  // namespace rowan::inline v0
-
 // rowan/op/tanh.hpp: tanh, the element-wise hyperbolic tangent.
 
 namespace rowan::inline v0 {
@@ -15209,6 +15460,44 @@ struct tanh_op {
 
 // rowan/layer/elementwise.hpp: element-wise layers.
 
+namespace rowan::inline v0::detail {
+
+template <class V>
+inline constexpr bool is_var = false;
+template <class T, class Device>
+inline constexpr bool is_var<layer::Var<T, Device>> = true;
+
+template <class V>
+inline constexpr bool divides = true;
+template <class T, class Device>
+inline constexpr bool divides<layer::Var<T, Device>> = floating_element<T>;
+
+/// Whether x or y of an operator is a Var.
+template <class A, class B>
+concept has_var = is_var<A> || is_var<B>;
+
+/// Calls the function for two Vars, for a Var and a number, or for a number and a Var.
+template <class A, class B, class Both, class Right, class Left>
+auto combine(A const& x, B const& y, Both const& both, Right const& right, Left const& left) {
+    constexpr bool first = is_var<A> && std::is_arithmetic_v<B>, second = is_var<B> && std::is_arithmetic_v<A>;
+    static_assert(std::same_as<A, B> || first || second,
+                  "rowan::layer: + - * / take two Vars of one element type and device, or a Var and a number: convert "
+                  "with layer::cast, or feed a tensor as layer::data");
+    if constexpr (std::same_as<A, B>) {
+        return both(x, y);
+    } else if constexpr (first) {
+        return right(x, static_cast<double>(y));
+    } else if constexpr (second) {
+        return left(static_cast<double>(x), y);
+    } else if constexpr (is_var<A>) {
+        return x;  // after the static_assert
+    } else {
+        return y;
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
 namespace rowan::inline v0::layer {
 
 /// 1 / (1 + exp(-x)), element-wise, as rowan::sigmoid.
@@ -15259,6 +15548,14 @@ template <class T, class Device>
 Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<elementwise_mul_op>({}, x, y);
 }
+/// x / y, element-wise, as rowan::div.
+/// shapes   x [...], y [...] -> [...], with the levels of x
+/// errors   as layer::add
+/// cost     as rowan::div, when the net runs
+template <class T, class Device>
+Var<T, Device> div(Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<div_op>({}, x, y);
+}
 
 /// The element-wise sum of one or more values of the same shape.
 /// shapes   one or more x, each [...] -> [...]
@@ -15294,12 +15591,62 @@ Var<T, Device> clip(Var<T, Device> const& x, double min, double max) {
     return apply<clip_op>({min, max}, x);
 }
 
+/// -x, element-wise.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::negate, when the net runs
+template <class T, class Device>
+Var<T, Device> operator-(Var<T, Device> const& x) {
+    return apply<negate_op>({}, x);
+}
+
+/// Two Vars of one element type and device, or a Var and a number, which stands for a tensor of the Var's shape.
+///     auto mean = (x + y) / 2, gate = 1 - layer::sigmoid(z);
+/// A number is multiplied or added as by layer::scale; x / s is x · (1 / s).
+/// shapes   x [...], y [...] or a number -> [...], with the levels of x
+/// errors   ShapeError if the shapes differ; when the net runs, as rowan::scale
+/// cost     as rowan::add, sub, elementwise_mul, div or scale, when the net runs; a number divided by x is stored once
+///          for each element
+template <class A, class B>
+requires rowan::detail::has_var<A, B>
+auto operator+(A const& x, B const& y) {
+    return rowan::detail::combine(
+        x, y, [](auto const& a, auto const& b) { return add(a, b); },
+        [](auto const& a, double s) { return scale(a, 1, s); }, [](double s, auto const& b) { return scale(b, 1, s); });
+}
+template <class A, class B>
+requires rowan::detail::has_var<A, B>
+auto operator-(A const& x, B const& y) {
+    return rowan::detail::combine(
+        x, y, [](auto const& a, auto const& b) { return sub(a, b); },
+        [](auto const& a, double s) { return scale(a, 1, -s); },
+        [](double s, auto const& b) { return scale(b, -1, s); });
+}
+template <class A, class B>
+requires rowan::detail::has_var<A, B>
+auto operator*(A const& x, B const& y) {
+    return rowan::detail::combine(
+        x, y, [](auto const& a, auto const& b) { return mul(a, b); },
+        [](auto const& a, double s) { return scale(a, s); }, [](double s, auto const& b) { return scale(b, s); });
+}
+template <class A, class B>
+requires rowan::detail::has_var<A, B>
+auto operator/(A const& x, B const& y) {
+    static_assert(rowan::detail::divides<A> && rowan::detail::divides<B>,
+                  "rowan::layer: / needs Vars of a floating-point type: convert with layer::cast");
+    return rowan::detail::combine(
+        x, y, [](auto const& a, auto const& b) { return div(a, b); },
+        [](auto const& a, double s) { return scale(a, 1 / s); },
+        [](double s, auto const& b) { return div(apply<full_like_op>({s}, b), b); });
+}
+
 ROWAN_TEMPLATE(Var<float> sigmoid(Var<float> const&))
 ROWAN_TEMPLATE(Var<float> tanh(Var<float> const&))
 ROWAN_TEMPLATE(Var<float> relu(Var<float> const&))
 ROWAN_TEMPLATE(Var<float> add(Var<float> const&, Var<float> const&))
 ROWAN_TEMPLATE(Var<float> sub(Var<float> const&, Var<float> const&))
 ROWAN_TEMPLATE(Var<float> mul(Var<float> const&, Var<float> const&))
+ROWAN_TEMPLATE(Var<float> div(Var<float> const&, Var<float> const&))
 ROWAN_TEMPLATE(Var<float> sum(std::vector<Var<float>> const&))
 ROWAN_TEMPLATE(Var<float> scale(Var<float> const&, double, double))
 ROWAN_TEMPLATE(Var<float> clip(Var<float> const&, double, double))
@@ -15309,6 +15656,7 @@ ROWAN_TEMPLATE(Var<double> relu(Var<double> const&))
 ROWAN_TEMPLATE(Var<double> add(Var<double> const&, Var<double> const&))
 ROWAN_TEMPLATE(Var<double> sub(Var<double> const&, Var<double> const&))
 ROWAN_TEMPLATE(Var<double> mul(Var<double> const&, Var<double> const&))
+ROWAN_TEMPLATE(Var<double> div(Var<double> const&, Var<double> const&))
 ROWAN_TEMPLATE(Var<double> sum(std::vector<Var<double>> const&))
 ROWAN_TEMPLATE(Var<double> scale(Var<double> const&, double, double))
 ROWAN_TEMPLATE(Var<double> clip(Var<double> const&, double, double))
@@ -16106,7 +16454,7 @@ struct EmbeddingOptions {
     std::int64_t height = 0;                      ///< number of rows of the table
     std::int64_t width = 0;                       ///< number of elements per row
     std::optional<std::int64_t> padding_id = {};  ///< id whose row reads as zeros and is not trained
-    Uniform table = {-0.1, 0.1};                  ///< initial values of the table
+    FirstValues table = {-0.1, 0.1};              ///< initial values of the table, e.g. layer::Normal{.stddev = 0.02}
     std::string name = {};                        ///< name of the table
 };
 
@@ -17086,18 +17434,41 @@ struct fc_op {
 
 namespace rowan::inline v0::layer {
 
+/// The first values of a bias, or false for none.
+class Bias {
+public:
+    Bias() = default;  ///< zeros
+    /// Uniform in [low, high).
+    Bias(double low, double high) : first_(low, high) {}
+    /// The first values.
+    template <std::convertible_to<FirstValues> F>
+    Bias(F const& first) : first_(first) {}
+    /// false for no bias, true for zeros.
+    template <std::same_as<bool> B>
+    Bias(B exists) : exists_(exists) {}
+
+    bool exists() const noexcept { return exists_; }                     ///< whether there is a bias
+    FirstValues const& first_values() const noexcept { return first_; }  ///< its first values
+
+private:
+    FirstValues first_ = {};
+    bool exists_ = true;
+};
+
 /// The settings of layer::fc.
 struct FcOptions {
-    std::int64_t output_size = 0;        ///< 0: the width of the input
-    std::optional<Uniform> weight = {};  ///< initial weights; default xavier
-    Uniform bias = {};                   ///< initial bias; default zeros
+    std::int64_t output_size = 0;            ///< 0: the width of the input
+    std::optional<FirstValues> weight = {};  ///< initial weights, e.g. layer::KaimingNormal{}; default XavierUniform{}
+    Bias bias = {};                          ///< initial bias, or false for none; default zeros
+    std::string name = {};                   ///< the parameters are <name>.w_0 and <name>.b_0
 };
 
 /// x · w + b
 /// shapes   x [n, width] -> [n, output_size], with the levels of x
 /// errors   ShapeError if x is not a matrix, or its width is unknown, except in the step of an RnnProgram, where the
-///          width is inferred later if output_size is given; ValueError if output_size is negative
-/// cost     as rowan::fc, when the net runs; two parameters in the net
+///          width is inferred later if output_size is given; ValueError if output_size is negative or the first values
+///          have a number that is not finite; GraphError if the outermost scope already has these names
+/// cost     as rowan::fc, or without a bias as rowan::matmul, when the net runs; two parameters in the net, or one
 template <class T, class Device>
 Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     spec::matrix("layer::fc: x", x->spec());
@@ -17105,17 +17476,24 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     std::int64_t const size = options.output_size == 0 ? width : options.output_size;
     if (options.output_size < 0) throw ValueError("output_size", static_cast<double>(size), "0 or more");
     if (size == UNK) throw ShapeError("layer::fc: output_size", "0", "a size, as the width of x is unknown");
+    Scope& scope = rowan::detail::outermost_scope();
+    rowan::detail::ScopeRollback added(scope);
+    auto const name = [&](char const* slot) { return options.name.empty() ? std::string() : options.name + slot; };
+    FirstValues const first = options.weight.value_or(XavierUniform{});
     auto const w = [&] {
         if (width != UNK || !rowan::detail::depends_on_placeholder(*x))
-            return parameter<T, Device>({width, size}, options.weight.value_or(xavier(width, size)));
-        Variable& v = rowan::detail::outermost_scope().new_var("", tensor_spec<T>({UNK, size}), Role::parameter);
-        v.set_width = [size, weight = options.weight](Variable& self, std::int64_t known) {
-            begin_with<T, Device>(self, {known, size}, weight.value_or(xavier(known, size)));
+            return parameter<T, Device>({width, size}, first, name(".w_0"));
+        Variable& v = scope.new_var(name(".w_0"), tensor_spec<T>({UNK, size}), Role::parameter);
+        v.set_width = [size, first](Variable& self, std::int64_t known) {
+            begin_with<T, Device>(self, {known, size}, first);
         };
         return Var<T, Device>(v);
     }();
-    auto const b = parameter<T, Device>({size}, options.bias);
-    return apply<fc_op>({}, x, w, b);
+    auto const y = options.bias.exists()
+                       ? apply<fc_op>({}, x, w, parameter<T, Device>({size}, options.bias.first_values(), name(".b_0")))
+                       : apply<mul_op>({}, x, w);
+    added.keep();
+    return y;
 }
 
 ROWAN_TEMPLATE(Var<float> fc(Var<float> const&, FcOptions const&))
@@ -17127,7 +17505,7 @@ ROWAN_TEMPLATE(Var<double> fc(Var<double> const&, FcOptions const&))
 
 namespace rowan::inline v0 {
 
-/// The value of one variable: a Tensor or a LoDTensor. Copies share its elements.
+/// The value of one variable: a Tensor, a LoDTensor, or what a Tensor can be made of. Copies share its elements.
 class Feed {
 public:
     /// A tensor, moved or copied in.
@@ -17140,6 +17518,18 @@ public:
     Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
         value_->set(std::move(value));
     }
+    /// An alias of a value, such as one of `Parameters`.
+    /// errors   TypeError if the value cannot be shared
+    /// cost     O(1), two allocations
+    Feed(Value const& value) : value_(std::make_shared<Value>(value.share())) {}
+    /// An xtensor expression, evaluated; a range of elements, such as a std::vector or a std::span; or one element.
+    ///     {{"x", p + 1}, {"label", std::vector<std::int64_t>{2, 0}}, {"rate", 0.5f}}
+    /// shapes   an expression [...] -> [...], a range of n elements -> [n], an element -> [1]
+    /// errors   as Tensor::from_shape; the exceptions of the expression or the range
+    /// cost     one allocation and one write of the elements, plus that of the expression or the range
+    template <class X>
+    requires(!std::same_as<std::remove_cvref_t<X>, Feed> && !std::same_as<std::remove_cvref_t<X>, Value>) Feed(X&& x)
+        : Feed(tensor_of(x)) {}
 
     /// Returns an alias of the value.
     /// errors   std::bad_alloc
@@ -17147,11 +17537,71 @@ public:
     Value value() const { return value_->share(); }
 
 private:
+    template <class X>
+    static auto tensor_of(X& x);
+
     std::shared_ptr<Value> value_;
 };
 
-/// A batch: values by variable name, such as {{"words", words}, {"label", labels}}.
-using Feeds = std::map<std::string, Feed, std::less<>>;
+template <class X>
+auto Feed::tensor_of(X& x) {
+    constexpr bool expression = xt::is_xexpression<std::remove_cv_t<X>>::value;
+    using Of = decltype([] {
+        if constexpr (expression) {
+            return std::type_identity<typename X::value_type>{};
+        } else if constexpr (std::ranges::input_range<X&>) {
+            return std::type_identity<std::ranges::range_value_t<X&>>{};
+        } else {
+            return std::type_identity<X>{};
+        }
+    }());
+    using Element = std::remove_cv_t<typename Of::type>;
+    using T = std::conditional_t<std::is_same_v<Element, long long>, std::int64_t, Element>;
+    static_assert(element<T>,
+                  "rowan::Feed: a batch takes tensors, xtensor expressions, flat ranges and numbers, of element types "
+                  "with a rowan::dtype<T>: convert the elements, or use LoDTensor::from_nested for nested ranges");
+    if constexpr (!element<T>) {
+        return Tensor<float>();
+    } else if constexpr (expression) {
+        return Tensor<T>(x);
+    } else if constexpr (std::ranges::input_range<X&>) {
+        detail::Buffer<T> elements;
+        for (auto&& e : x) elements.push_back(static_cast<T>(e));
+        auto tensor = Tensor<T>::from_shape({elements.size()});
+        std::copy(elements.begin(), elements.end(), tensor.data());
+        return tensor;
+    } else {
+        return Tensor<T>::full({1}, static_cast<T>(x));
+    }
+}
+
+/// A batch: values by variable name, such as {{"words", words}, {"label", labels}}. Iterates in the order of the names
+/// over pairs of a name and a Feed.
+class Feeds : private std::map<std::string, Feed, std::less<>> {
+    using Map = std::map<std::string, Feed, std::less<>>;
+
+public:
+    using Map::begin, Map::end, Map::find, Map::contains, Map::size, Map::empty, Map::erase, Map::insert_or_assign;
+    using Map::value_type, Map::iterator, Map::const_iterator;
+
+    Feeds() = default;  ///< no values
+
+    /// The values of a batch.
+    /// errors   GraphError if two have the same name
+    /// cost     O(values · log values)
+    Feeds(std::initializer_list<value_type> values) {
+        for (value_type const& value : values) insert(value);
+    }
+
+    /// Adds a value; insert_or_assign replaces one.
+    /// errors   GraphError if there is a value of that name
+    /// cost     O(log values)
+    void insert(value_type const& value) {
+        if (!Map::insert(value).second)
+            throw GraphError(std::string("the batch has two values for \"").append(value.first).append("\""));
+    }
+    void emplace(std::string name, Feed value) { insert({std::move(name), std::move(value)}); }
+};
 
 ROWAN_TEMPLATE(Feed::Feed(Tensor<float>))
 ROWAN_TEMPLATE(Feed::Feed(Tensor<double>))
@@ -17182,6 +17632,67 @@ Var<T, Device> full(Dims const& dims, double value) {
 }
 
 }  // namespace rowan::inline v0::layer
+
+// rowan/layer/detail/clip_mixed_types.hpp: clip_mixed_types, clips gradients of several element types together.
+
+namespace rowan::inline v0::detail {
+
+/// Whether an operator that clips gradients together has the steps of one gradient: `measure` returns a number, and
+/// `scaled` multiplies by what `factor` makes of the sum of these numbers.
+template <class Op>
+concept clips_mixed_types = requires(typename Op::attributes const& a, Tensor<float> const& x) {
+    Op::check(a);
+    { Op::measure(Cpu(), x) } -> std::same_as<double>;
+    { Op::factor(1.0, a) } -> std::same_as<double>;
+    { Op::scaled(Cpu(), x, 1.0) } -> std::same_as<Tensor<float>>;
+};
+
+/// `Op` for gradients whose element types are among T. The order of sums is that of `Op`: dense gradients in order,
+/// then row-sparse ones.
+template <class Op, class Device, class... T>
+struct clip_mixed_types : whole_op {
+    static constexpr std::string_view name = Op::name;
+    using inputs = typename Op::inputs;
+    using outputs = typename Op::outputs;
+
+    static std::vector<VarSpec> infer(Specs in, AttributesRef) { return {in.begin(), in.end()}; }
+
+    static void run(KernelCall const& c) {
+        Device const exec = c.exec.get<Device>();
+        auto const& options = c.attributes.get<typename Op::attributes>();
+        Op::check(options);
+        double measured = 0;
+        for (Value* const v : c.in) {
+            if (!(visit_dense<T>(*v, [&](auto const& x) { measured += Op::measure(exec, x); }) || ...) &&
+                !(v->template is<SelectedRows<T, Device>>() || ...))
+                no_kernel(name, c.in);
+        }
+        for (Value* const v : c.in)
+            (visit_sparse<T>(*v, [&](auto const& x) { measured += Op::measure(exec, x); }) || ...);
+        double const factor = Op::factor(measured, options);
+        Results const to{c.in, c.out};
+        for (std::size_t i = 0; i < c.in.size(); ++i) {
+            auto const scale = [&](auto const& x) { to.store(i, Op::scaled(exec, x, factor)); };
+            ((visit_dense<T>(*c.in[i], scale) || visit_sparse<T>(*c.in[i], scale)) || ...);
+        }
+    }
+
+private:
+    template <class E, class F>
+    static bool visit_dense(Value const& v, F const& f) {
+        if (!v.is<LoDTensor<E, Device>>()) return false;
+        f(v.get<LoDTensor<E, Device>>().value());
+        return true;
+    }
+    template <class E, class F>
+    static bool visit_sparse(Value const& v, F const& f) {
+        if (!v.is<SelectedRows<E, Device>>()) return false;
+        f(v.get<SelectedRows<E, Device>>());
+        return true;
+    }
+};
+
+}  // namespace rowan::inline v0::detail
 
 // rowan/sparse/update_rows.hpp: update_rows, applies an update rule to the rows of a gradient.
 
@@ -18475,14 +18986,20 @@ struct dtypes {};
 
 namespace layer {
 
+/// The element types of an optimizer or a GradientClip that is given none: float and double, and bfloat16 if its
+/// operator is one of rowan's.
+template <class O>
+using trained_dtypes = std::conditional_t<rowan::detail::is_in<typename O::op, rowan::detail::compiled_ops>,
+                                          dtypes<float, double, bfloat16>, dtypes<float, double>>;
+
 /// One of the optimizers of optimizers.hpp, or a user-defined one with the same members, for parameters of given
 /// element types on a device.
 template <class Device>
 class OptimizerOn {
 public:
-    /// For parameters of float and double.
+    /// For parameters of the element types in trained_dtypes<O>.
     template <optimizer_options O>
-    OptimizerOn(O const& o) : OptimizerOn(o, dtypes<float, double>{}) {}
+    OptimizerOn(O const& o) : OptimizerOn(o, trained_dtypes<O>{}) {}
 
     /// For parameters of other element types, such as user-defined ones.
     ///     Optimizer(AdaGrad{.learning_rate = 0.1}, dtypes<mine>{})
@@ -18541,11 +19058,12 @@ private:
     static op_kernel const& kernel_for(std::index_sequence<state...>);
 
     std::vector<Kind> kinds_;
+    std::string types_;  // their names
 };
 
 template <class Device>
 template <optimizer_options O, class... T>
-OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>) {
+OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>) : types_(rowan::detail::dtype_list<T...>()) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
     (kinds_.push_back(
@@ -18562,8 +19080,8 @@ auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const ->
         added.keep();
         return update;
     }
-    throw TypeError(g.parameter->name(), "of element type " + std::to_string(g.parameter->spec().dtype),
-                    "an element type of the optimizer");
+    throw TypeError(std::string("the optimizer: the element type of ").append(g.parameter->name()),
+                    rowan::detail::dtype_text(g.parameter->spec().dtype), types_);
 }
 
 template <class Device>
@@ -18648,13 +19166,13 @@ op_kernel const& OptimizerOn<Device>::kernel_for(std::index_sequence<state...>) 
 using Optimizer = OptimizerOn<Cpu>;
 
 ROWAN_TEMPLATE(class OptimizerOn<Cpu>)
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Sgd const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdaGrad const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, dtypes<float, double>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Sgd const&, trained_dtypes<Sgd>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdaGrad const&, trained_dtypes<AdaGrad>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&, trained_dtypes<RowwiseAdaGrad>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&, trained_dtypes<Momentum>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&, trained_dtypes<Adam>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&, trained_dtypes<RmsProp>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, trained_dtypes<Ftrl>))
 
 }  // namespace layer
 
@@ -18883,6 +19401,21 @@ struct clip_by_global_norm_op {
                     ClipByNormOptions const& options = {}) {
         return clip_by_global_norm(exec, dense, sparse, options);
     }
+
+    // The steps, for gradients of several element types: measure each, sum, and scale each by the factor.
+
+    template <class D, class V>
+    static double measure(D exec, V const& x) {
+        return static_cast<double>(squared_norm(exec, x));
+    }
+    static double factor(double measured, ClipByNormOptions const& options) {
+        return detail::norm_factor(measured, options.max_norm);
+    }
+    template <class D, class V>
+    static V scaled(D exec, V const& x, double factor) {
+        return detail::scaled(exec, x, factor);
+    }
+    static void check(ClipByNormOptions const& options) { detail::check_max_norm(options.max_norm); }
 };
 
 }  // namespace rowan::inline v0
@@ -18911,7 +19444,8 @@ struct ClipByNorm {
     ClipByNormOptions options() const { return {max_norm}; }
 };
 
-/// Scales all gradients by one factor to the joint Euclidean norm max_norm if their joint norm is greater.
+/// Scales all gradients, of any element types, by one factor to the joint Euclidean norm max_norm if their joint norm
+/// is greater.
 struct ClipByGlobalNorm {
     double max_norm = 1;  ///< maximum norm
 
@@ -18935,9 +19469,9 @@ template <class Device>
 class GradientClipOn {
 public:
     GradientClipOn() = default;  ///< no clipping
-    /// For gradients of float and double.
+    /// For gradients of the element types in trained_dtypes<C>.
     template <gradient_clip_options C>
-    GradientClipOn(C const& c) : GradientClipOn(c, dtypes<float, double>{}) {}
+    GradientClipOn(C const& c) : GradientClipOn(c, trained_dtypes<C>{}) {}
 
     /// For gradients of other element types, such as user-defined ones.
     ///     GradientClip(ClipByNorm{.max_norm = 1}, dtypes<mine>{})
@@ -18947,32 +19481,45 @@ public:
     GradientClipOn(C const& c, dtypes<T...>);
 
     /// Adds the clipping operators to a scope and replaces the gradients by their results.
-    /// errors   TypeError if the element type of a gradient is not supported, or gradients that are clipped jointly
-    ///          differ in element type
+    /// errors   TypeError if the element type of a gradient is not supported, or gradients differ in element type and
+    ///          the operator that clips them jointly, such as a user-defined one, takes one type only
     /// cost     one operator for each gradient, or one for all jointly
     void add(Scope& scope, std::vector<ParameterGradient>& gradients) const;
 
 private:
+    using Make = std::function<std::vector<Variable*>(Scope&, std::vector<Variable*>)>;
     struct Kind {
         std::int32_t wire;
-        std::function<std::vector<Variable*>(Scope&, std::vector<Variable*>)> make;
+        Make make;
     };
 
-    [[noreturn]] static void refuse(ParameterGradient const& g, std::string const& expected);
+    [[noreturn]] void refuse(ParameterGradient const& g, std::string const& expected) const;
 
     std::vector<Kind> kinds_;
+    std::string name_, types_;  // of the operator and of the element types
     bool together_ = false;
+    Make make_mixed_;  // clips gradients of several element types together
 };
 
 template <class Device>
 template <gradient_clip_options C, class... T>
-GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>) {
+GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
+    : name_(C::op::name), types_(rowan::detail::dtype_list<T...>()) {
+    using Op = typename C::op;
     if constexpr (requires { C::together; }) together_ = C::together;
     (kinds_.push_back({dtype<T>::wire,
                        [c](Scope& scope, std::vector<Variable*> g) {
-                           return scope.new_op<typename C::op, Device, T>(std::move(g), c.options()).outputs;
+                           return scope.new_op<Op, Device, T>(std::move(g), c.options()).outputs;
                        }}),
      ...);
+    if constexpr (rowan::detail::clips_mixed_types<Op>) {
+        make_mixed_ = [c](Scope& scope, std::vector<Variable*> g) {
+            return scope
+                .new_op(rowan::detail::whole_kernel<rowan::detail::clip_mixed_types<Op, Device, T...>>::value,
+                        std::move(g), std::make_shared<typename Op::attributes const>(c.options()))
+                .outputs;
+        };
+    }
 }
 
 template <class Device>
@@ -18982,31 +19529,34 @@ void GradientClipOn<Device>::add(Scope& scope, std::vector<ParameterGradient>& g
     for (std::size_t begin = 0; begin < gradients.size(); begin += size) {
         std::int32_t const wire = gradients[begin].gradient->spec().dtype;
         std::vector<Variable*> some;
+        Make const* make = nullptr;
         for (std::size_t i = begin; i < begin + size; ++i) {
-            if (gradients[i].gradient->spec().dtype != wire)
-                refuse(gradients[i], std::string("that of the other gradients, ").append(std::to_string(wire)));
+            std::int32_t const own = gradients[i].gradient->spec().dtype;
+            auto const kind = std::ranges::find(kinds_, own, &Kind::wire);
+            if (kind == kinds_.end()) refuse(gradients[i], types_);
+            if (own != wire && !make_mixed_)
+                refuse(gradients[i], rowan::detail::dtype_text(wire).append(", that of the other gradients"));
+            make = own != wire || make == &make_mixed_ ? &make_mixed_ : &kind->make;
             some.push_back(gradients[i].gradient);
         }
-        auto const kind = std::ranges::find(kinds_, wire, &Kind::wire);
-        if (kind == kinds_.end()) refuse(gradients[begin], "an element type of the GradientClip");
-        auto const clipped = kind->make(scope, std::move(some));
+        auto const clipped = (*make)(scope, std::move(some));
         for (std::size_t i = 0; i < size; ++i) gradients[begin + i].gradient = clipped[i];
     }
 }
 
 template <class Device>
-void GradientClipOn<Device>::refuse(ParameterGradient const& g, std::string const& expected) {
-    throw TypeError(std::string("the element type of the gradient of ").append(g.parameter->name()),
-                    std::to_string(g.gradient->spec().dtype), expected);
+void GradientClipOn<Device>::refuse(ParameterGradient const& g, std::string const& expected) const {
+    throw TypeError(std::string(name_).append(": the element type of the gradient of ").append(g.parameter->name()),
+                    rowan::detail::dtype_text(g.gradient->spec().dtype), expected);
 }
 
 /// Gradient clipping for nets on the host.
 using GradientClip = GradientClipOn<Cpu>;
 
 ROWAN_TEMPLATE(class GradientClipOn<Cpu>)
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByValue const&, dtypes<float, double>))
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByNorm const&, dtypes<float, double>))
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&, dtypes<float, double>))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByValue const&, trained_dtypes<ClipByValue>))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByNorm const&, trained_dtypes<ClipByNorm>))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&, trained_dtypes<ClipByGlobalNorm>))
 
 }  // namespace rowan::inline v0::layer
 
@@ -19016,8 +19566,8 @@ namespace rowan::inline v0::layer {
 
 /// The settings of a recurrent cell.
 struct CellOptions {
-    std::int64_t size = 0;               ///< width of the state; for an LSTM, of output and cell each
-    std::optional<Uniform> weight = {};  ///< initial weights and biases; default ±1/√size
+    std::int64_t size = 0;                   ///< width of the state; for an LSTM, of output and cell each
+    std::optional<FirstValues> weight = {};  ///< initial weights and biases; default ±1/√size
 };
 
 }  // namespace rowan::inline v0::layer
@@ -19033,13 +19583,13 @@ struct Gates {
           w(layer::parameter<T, Device>({options.size, width}, first)), b(layer::parameter<T, Device>({width}, first)) {
     }
 
-    static layer::Uniform first_values(layer::CellOptions const& options) {
+    static layer::FirstValues first_values(layer::CellOptions const& options) {
         auto const size = static_cast<double>(options.size);
         if (options.size < 1) throw ValueError("the size of a cell", size, "1 or more");
         return options.weight.value_or(layer::Uniform{-1 / std::sqrt(size), 1 / std::sqrt(size)});
     }
 
-    layer::Uniform first;
+    layer::FirstValues first;
     std::int64_t width;
     layer::Var<T, Device> x, w, b;
 };
@@ -19296,201 +19846,7 @@ Var<T, Device> gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, G
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/parameters.hpp: Parameters, the values of trained parameters and optimizer states by name.
-
-namespace rowan::inline v0 {
-
-/// Values by variable name. The names of optimizer states contain an @.
-class Parameters {
-public:
-    /// Returns the tensor of that name.
-    /// errors   GraphError if there is no such name; TypeError if the value is not a tensor of T on Device
-    /// cost     O(log variables)
-    template <class T, class Device = Cpu>
-    Tensor<T, Device> const& get(std::string_view name) const {
-        using V = LoDTensor<T, Device>;
-        Value const& value = find(name);
-        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
-        return value.get<V>().value();
-    }
-
-    /// Returns the value of that name, of any kind.
-    /// errors   GraphError if there is no such name
-    /// cost     O(log variables)
-    Value const& find(std::string_view name) const;
-    bool contains(std::string_view name) const { return values_.contains(name); }  ///< whether there is such a name
-
-    /// Sets or replaces the value of that name.
-    /// errors   std::bad_alloc
-    /// cost     O(log variables)
-    void set(std::string name, Value value);
-
-    /// Returns aliases of all values: they share the elements, so further training changes them.
-    /// errors   TypeError if a value cannot be shared
-    /// cost     O(variables)
-    Parameters share() const;
-
-    /// Iterates in the order of the names.
-    auto begin() const { return values_.begin(); }
-    auto end() const { return values_.end(); }
-    std::size_t size() const noexcept { return values_.size(); }
-
-    std::int64_t steps = 0;  ///< number of batches trained
-
-private:
-    std::map<std::string, Value, std::less<>> values_;
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/parameters_inl.hpp: definitions of rowan/layer/parameters.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <utility>
-
-namespace rowan::inline v0 {
-
-ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const {
-    auto const found = values_.find(name);
-    if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
-    return found->second;
-}
-
-ROWAN_FUNCTION void Parameters::set(std::string name, Value value) {
-    values_.insert_or_assign(std::move(name), std::move(value));
-}
-
-ROWAN_FUNCTION Parameters Parameters::share() const {
-    Parameters alias;
-    for (auto const& [name, value] : values_) alias.set(name, value.share());
-    alias.steps = steps;
-    return alias;
-}
-
-}  // namespace rowan::inline v0
-
-#endif
-
-// rowan/layer/schedule.hpp: layer::Schedule, the learning rate as a function of the step, and the built-in schedules.
-
-namespace rowan::inline v0::layer {
-
-/// Returns the factor that multiplies the learning rate of every optimizer in a step. Steps are counted from 0; a
-/// resumed training continues the count.
-///     .schedule = [](std::int64_t step) { return 1 / (1 + 0.01 * static_cast<double>(step)); }
-using Schedule = std::function<double(std::int64_t step)>;
-
-}  // namespace rowan::inline v0::layer
-
-namespace rowan::inline v0::detail {
-
-/// Returns step / steps.
-/// errors   ValueError if steps is less than 1
-double part_of_steps(std::int64_t step, std::int64_t steps);
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-// ExponentialDecay and CosineDecay use std::pow and std::cos of the C library; StepDecay only multiplies.
-
-/// A constant factor.
-struct ConstantRate {
-    double factor = 1;  ///< returned for every step
-
-    double operator()(std::int64_t) const { return factor; }  ///< returns factor
-};
-
-/// rate^(step / steps): decays to `rate` after `steps` steps.
-struct ExponentialDecay {
-    double rate = 0.96;         ///< factor per `steps` steps
-    std::int64_t steps = 1000;  ///< number of steps for one factor of `rate`
-
-    /// Returns the factor of a step, counted from 0.
-    /// errors   ValueError if steps is less than 1
-    /// cost     O(1)
-    double operator()(std::int64_t step) const;
-};
-
-/// rate^⌊step / steps⌋: multiplied by `rate` after every `steps` steps.
-struct StepDecay {
-    double rate = 0.1;          ///< factor per `steps` steps
-    std::int64_t steps = 1000;  ///< number of steps between decays
-
-    /// Returns the factor of a step, counted from 0.
-    /// errors   ValueError if steps is less than 1
-    /// cost     O(log(step / steps))
-    double operator()(std::int64_t step) const;
-};
-
-/// Decays from 1 to `least` along half a cosine wave over `steps` steps, then stays at `least` (Loshchilov and Hutter
-/// 2017, without restarts).
-struct CosineDecay {
-    std::int64_t steps = 1000;  ///< number of steps until `least`
-    double least = 0;           ///< final factor
-
-    /// Returns the factor of a step, counted from 0.
-    /// errors   ValueError if steps is less than 1
-    /// cost     O(1)
-    double operator()(std::int64_t step) const;
-};
-
-/// Linear warm-up: step k < steps has the factor (k + 1) / steps · then(0); later steps have then(k - steps).
-///     .schedule = layer::Warmup{.steps = 100, .then = layer::CosineDecay{.steps = 10'000}}
-struct Warmup {
-    std::int64_t steps = 1000;       ///< number of warm-up steps
-    Schedule then = ConstantRate{};  ///< schedule after the warm-up
-
-    /// Returns the factor of a step, counted from 0.
-    /// errors   ValueError if steps is less than 1; what `then` throws
-    /// cost     O(1), plus that of `then`
-    double operator()(std::int64_t step) const;
-};
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/schedule_inl.hpp: definitions of rowan/layer/schedule.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
-#include <cmath>
-#include <numbers>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION double part_of_steps(std::int64_t step, std::int64_t steps) {
-    if (steps < 1) throw ValueError("steps", static_cast<double>(steps), "1 or more");
-    return static_cast<double>(step) / static_cast<double>(steps);
-}
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-ROWAN_FUNCTION double ExponentialDecay::operator()(std::int64_t step) const {
-    return std::pow(rate, rowan::detail::part_of_steps(step, steps));
-}
-
-ROWAN_FUNCTION double StepDecay::operator()(std::int64_t step) const {
-    static_cast<void>(rowan::detail::part_of_steps(step, steps));
-    return rowan::detail::power(rate, step / steps);
-}
-
-ROWAN_FUNCTION double CosineDecay::operator()(std::int64_t step) const {
-    double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
-    return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
-}
-
-ROWAN_FUNCTION double Warmup::operator()(std::int64_t step) const {
-    double const part = rowan::detail::part_of_steps(step + 1, steps);
-    return step < steps ? part * then(0) : then(step - steps);
-}
-
-}  // namespace rowan::inline v0::layer
-
-#endif
-
-// rowan/layer/detail/trainer.hpp: Trainer, runs a net on batches, and what train and infer have in common.
+// rowan/layer/detail/feed.hpp: feed, sets the inputs of a net to the values of a batch; what train and infer share.
 
 #include <sstream>
 
@@ -19575,194 +19931,96 @@ private:
     Buffer<Value> values_;
 };
 
-/// An inner scope that, on destruction, removes its operators from the readers of outer variables.
-class PassingScope {
-public:
-    explicit PassingScope(Scope& parent) : scope_(parent) {}
-    PassingScope(PassingScope const&) = delete;
-    PassingScope& operator=(PassingScope const&) = delete;
-    ~PassingScope() { scope_.forget_readers(); }
-
-    Scope& operator*() noexcept { return scope_; }
-
-private:
-    Scope scope_;
-};
-
-/// A net with its backward pass and the operators of its optimizers, which are removed with the trainer.
-template <class T, class Device>
-class Trainer {
-public:
-    /// errors   GraphError if `others` contains a name that is not a parameter of the net, or a schedule is given for
-    ///          an optimizer without a learning rate
-    Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer,
-            std::map<std::string, layer::OptimizerOn<Device>> const& others = {},
-            layer::GradientClipOn<Device> const& clip = {}, layer::Schedule schedule = {});
-
-    /// Initializes parameters and optimizer states, or sets them to the values of an earlier training.
-    /// errors   ValueError if an optimizer rejects an option or the schedule's factor is not finite; GraphError or as
-    ///          check_fits if the earlier training was of another net. On error, no variable has changed
-    void begin(std::uint64_t seed, Parameters const* resume, Device exec = {});
-
-    /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
-    /// reject is checked before the first one runs.
-    double step(Feeds const& feeds, Device exec);
-
-    /// Returns copies of parameters and states, complete when the call returns.
-    Parameters parameters(Device exec = {}) const;
-
-private:
-    std::vector<Variable*> variables() const;
-
-    /// Returns a copy, on the net's device, of a value on any device.
-    static Value own_copy(Variable const& v, Value const& value, Device const& exec);
-
-    double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
-
-    /// Sets the optimizers' step number and learning rates for the next step.
-    void prepare(double factor);
-
-    /// The seed of the k-th random operator for this step; it differs from the seeds for initialization.
-    LoDTensor<std::int64_t, Device> seed_of(std::size_t k, Device const& exec) const;
-
-    Variable& cost_;
-    MemoryPool pool_;
-    PassingScope own_;
-    layer::Schedule schedule_;
-    Net<Device> net_, changes_;
-    std::vector<Variable*> parameters_, seeds_;
-    std::vector<typename layer::OptimizerOn<Device>::Update> updates_;
-    std::int64_t steps_ = 0;
-    std::uint64_t seed_ = 0;
-    std::optional<double> first_factor_;  // of the step after begin, so that the schedule is called once for each step
-};
-
-template <class T, class Device>
-Trainer<T, Device>::Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer,
-                            std::map<std::string, layer::OptimizerOn<Device>> const& others,
-                            layer::GradientClipOn<Device> const& clip, layer::Schedule schedule)
-    : cost_(cost), own_(cost.scope()), schedule_(std::move(schedule)) {
-    static_cast<void>(Net<Device>::trace_and_build(cost));  // names the variables; names of states begin with these
-    auto gradients = append_backward<T, Device>(cost, *own_);
-    clip.add(*own_, gradients);
-    std::vector<Variable*> outputs{&cost};
-    for (auto const& g : gradients) {
-        outputs.push_back(g.gradient);
-        parameters_.push_back(g.parameter);
-    }
-    net_ = Net<Device>::trace_and_build(outputs);
-    for (Variable* const v : net_.inputs()) {
-        if (v->role() == Role::seed) seeds_.push_back(v);
-    }
-    for (auto const& other : others) {
-        if (std::ranges::none_of(parameters_, [&](Variable const* v) { return v->name() == other.first; }))
-            throw GraphError(std::string("there is no parameter \"")
-                                 .append(other.first)
-                                 .append("\" for the optimizer that names it"));
-    }
-    for (auto const& g : gradients) {
-        auto const other = others.find(g.parameter->name());
-        updates_.push_back((other == others.end() ? optimizer : other->second).add(*own_, g));
-        changes_.append(*updates_.back().op);
-        if (schedule_ && !updates_.back().has_rate)
-            throw GraphError(std::string("the optimizer of ")
-                                 .append(g.parameter->name())
-                                 .append(" has no learning_rate for the schedule"));
-    }
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::begin(std::uint64_t seed, Parameters const* resume, Device exec) {
-    steps_ = resume == nullptr ? 0 : resume->steps;
-    seed_ = seed;
-    first_factor_ = factor();
-    prepare(*first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
-    auto const is_resumed = [&](Variable const& v) {
-        return resume != nullptr && (v.role() == Role::parameter || resume->contains(v.name()));
-    };
-    for (Variable* const v : variables()) {
-        if (is_resumed(*v)) check_fits(*v, resume->find(v->name()));
-    }
-    std::uint64_t number = 0;
-    for (Variable* const v : variables()) {
-        std::uint64_t const own = bits_at(seed, ++number);
-        if (is_resumed(*v)) {
-            v->value() = own_copy(*v, resume->find(v->name()), exec);
-        } else if (v->initialize) {
-            v->initialize(v->value(), own, exec);
-        }
-    }
-}
-
-template <class T, class Device>
-double Trainer<T, Device>::step(Feeds const& feeds, Device exec) {
-    MemoryPool::Guard const guard(pool_);
-    auto const first = std::exchange(first_factor_, std::nullopt);
-    prepare(first ? *first : factor());
-    feed(net_.inputs(), feeds, cost_.scope(), exec);
-    for (Variable const* v : net_.inputs()) {
-        if (v->role() != Role::data) continue;
-        Value const& value = v->value();
-        if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
-    }
-    {
-        KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
-        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, exec));
-        in_order(exec, [&] { net_.run(*own_, exec); });
-    }
-    auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
-    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", shape_text(value.shape()), "[1]");
-    auto const cost = static_cast<double>(dtype<T>::widen(first_element(exec, value)));
-    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
-    for (auto const& update : updates_) update.check_gradient();
-    changes_.run(*own_, exec);
-    ++steps_;
-    return cost;
-}
-
-template <class T, class Device>
-Parameters Trainer<T, Device>::parameters(Device exec) const {
-    Parameters result;
-    result.steps = steps_;
-    for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
-    synchronize(exec);
-    return result;
-}
-
-template <class T, class Device>
-std::vector<Variable*> Trainer<T, Device>::variables() const {
-    std::vector<Variable*> all = parameters_;
-    for (auto const& update : updates_) all.insert(all.end(), update.states.begin(), update.states.end());
-    return all;
-}
-
-template <class T, class Device>
-Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value, Device const& exec) {
-    if (v.bring == nullptr) return value.copy();
-    Value mine = value.share();
-    v.bring(mine, exec, true);
-    return mine;
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::prepare(double factor) {
-    if (!std::isfinite(factor))
-        throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(steps_)), factor,
-                         "a finite number");
-    for (auto const& update : updates_) run_named(*update.op, [&] { update.prepare(steps_ + 1, factor); });
-}
-
-template <class T, class Device>
-LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, Device const& exec) const {
-    std::uint64_t const now = bits_at(bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
-    return to_device(exec, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
-}
-
-ROWAN_TEMPLATE(class Trainer<float, Cpu>)
-ROWAN_TEMPLATE(class Trainer<double, Cpu>)
 ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/layer/parameters.hpp: Parameters, the values of trained parameters and optimizer states by name.
+
+namespace rowan::inline v0 {
+
+/// Values by variable name. The names of optimizer states contain an @.
+class Parameters {
+public:
+    /// Returns the tensor of that name.
+    /// errors   GraphError if there is no such name; TypeError if the value is not a tensor of T on Device
+    /// cost     O(log variables)
+    template <class T, class Device = Cpu>
+    Tensor<T, Device> const& get(std::string_view name) const {
+        using V = LoDTensor<T, Device>;
+        Value const& value = find(name);
+        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
+        return value.get<V>().value();
+    }
+
+    /// Returns the value of that name, of any kind.
+    /// errors   GraphError if there is no such name
+    /// cost     O(log variables)
+    Value const& find(std::string_view name) const;
+    bool contains(std::string_view name) const { return values_.contains(name); }  ///< whether there is such a name
+
+    /// Sets or replaces the value of that name.
+    /// errors   std::bad_alloc
+    /// cost     O(log variables)
+    void set(std::string name, Value value);
+
+    /// Returns aliases of all values: they share the elements, so further training changes them.
+    /// errors   TypeError if a value cannot be shared
+    /// cost     O(variables)
+    Parameters share() const;
+
+    /// Returns aliases of the values of these names, to begin another training with them.
+    ///     .initial = pretrained.only({"embedding_0.w_0"})
+    /// errors   GraphError if there is no such name, or one is given twice; TypeError if a value cannot be shared
+    /// cost     O(names · log variables)
+    Feeds only(std::initializer_list<std::string_view> names) const;
+
+    /// Iterates in the order of the names.
+    auto begin() const { return values_.begin(); }
+    auto end() const { return values_.end(); }
+    std::size_t size() const noexcept { return values_.size(); }
+
+    std::int64_t steps = 0;  ///< number of batches trained
+
+private:
+    std::map<std::string, Value, std::less<>> values_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/parameters_inl.hpp: definitions of rowan/layer/parameters.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <utility>
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const {
+    auto const found = values_.find(name);
+    if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
+    return found->second;
+}
+
+ROWAN_FUNCTION void Parameters::set(std::string name, Value value) {
+    values_.insert_or_assign(std::move(name), std::move(value));
+}
+
+ROWAN_FUNCTION Parameters Parameters::share() const {
+    Parameters alias;
+    for (auto const& [name, value] : values_) alias.set(name, value.share());
+    alias.steps = steps;
+    return alias;
+}
+
+ROWAN_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
+    Feeds some;
+    for (std::string_view const name : names) some.emplace(std::string(name), find(name));
+    return some;
+}
+
+}  // namespace rowan::inline v0
+
+#endif
 
 // rowan/layer/infer.hpp: infer, the value of a layer for a batch.
 
@@ -21864,6 +22122,125 @@ Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
 }
 }  // namespace rowan::inline v0::layer
 
+// rowan/layer/schedule.hpp: layer::Schedule, the learning rate as a function of the step, and the built-in schedules.
+
+namespace rowan::inline v0::layer {
+
+/// Returns the factor that multiplies the learning rate of every optimizer in a step. Steps are counted from 0; a
+/// resumed training continues the count.
+///     .schedule = [](std::int64_t step) { return 1 / (1 + 0.01 * static_cast<double>(step)); }
+using Schedule = std::function<double(std::int64_t step)>;
+
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+/// Returns step / steps.
+/// errors   ValueError if steps is less than 1
+double part_of_steps(std::int64_t step, std::int64_t steps);
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+// ExponentialDecay and CosineDecay use std::pow and std::cos of the C library; StepDecay only multiplies.
+
+/// A constant factor.
+struct ConstantRate {
+    double factor = 1;  ///< returned for every step
+
+    double operator()(std::int64_t) const { return factor; }  ///< returns factor
+};
+
+/// rate^(step / steps): decays to `rate` after `steps` steps.
+struct ExponentialDecay {
+    double rate = 0.96;         ///< factor per `steps` steps
+    std::int64_t steps = 1000;  ///< number of steps for one factor of `rate`
+
+    /// Returns the factor of a step, counted from 0.
+    /// errors   ValueError if steps is less than 1
+    /// cost     O(1)
+    double operator()(std::int64_t step) const;
+};
+
+/// rate^⌊step / steps⌋: multiplied by `rate` after every `steps` steps.
+struct StepDecay {
+    double rate = 0.1;          ///< factor per `steps` steps
+    std::int64_t steps = 1000;  ///< number of steps between decays
+
+    /// Returns the factor of a step, counted from 0.
+    /// errors   ValueError if steps is less than 1
+    /// cost     O(log(step / steps))
+    double operator()(std::int64_t step) const;
+};
+
+/// Decays from 1 to `least` along half a cosine wave over `steps` steps, then stays at `least` (Loshchilov and Hutter
+/// 2017, without restarts).
+struct CosineDecay {
+    std::int64_t steps = 1000;  ///< number of steps until `least`
+    double least = 0;           ///< final factor
+
+    /// Returns the factor of a step, counted from 0.
+    /// errors   ValueError if steps is less than 1
+    /// cost     O(1)
+    double operator()(std::int64_t step) const;
+};
+
+/// Linear warm-up: step k < steps has the factor (k + 1) / steps · then(0); later steps have then(k - steps).
+///     .schedule = layer::Warmup{.steps = 100, .then = layer::CosineDecay{.steps = 10'000}}
+struct Warmup {
+    std::int64_t steps = 1000;       ///< number of warm-up steps
+    Schedule then = ConstantRate{};  ///< schedule after the warm-up
+
+    /// Returns the factor of a step, counted from 0.
+    /// errors   ValueError if steps is less than 1; what `then` throws
+    /// cost     O(1), plus that of `then`
+    double operator()(std::int64_t step) const;
+};
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/schedule_inl.hpp: definitions of rowan/layer/schedule.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION double part_of_steps(std::int64_t step, std::int64_t steps) {
+    if (steps < 1) throw ValueError("steps", static_cast<double>(steps), "1 or more");
+    return static_cast<double>(step) / static_cast<double>(steps);
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+ROWAN_FUNCTION double ExponentialDecay::operator()(std::int64_t step) const {
+    return std::pow(rate, rowan::detail::part_of_steps(step, steps));
+}
+
+ROWAN_FUNCTION double StepDecay::operator()(std::int64_t step) const {
+    static_cast<void>(rowan::detail::part_of_steps(step, steps));
+    return rowan::detail::power(rate, step / steps);
+}
+
+ROWAN_FUNCTION double CosineDecay::operator()(std::int64_t step) const {
+    double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
+    return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
+}
+
+ROWAN_FUNCTION double Warmup::operator()(std::int64_t step) const {
+    double const part = rowan::detail::part_of_steps(step + 1, steps);
+    return step < steps ? part * then(0) : then(step - steps);
+}
+
+}  // namespace rowan::inline v0::layer
+
+#endif
+
 // rowan/sequence/sequence_expand.hpp: sequence_expand, which repeats rows or sequences.
 
 namespace rowan::inline v0 {
@@ -22156,10 +22533,7 @@ template <class T, class Device>
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/train.hpp: train, trains the parameters of a net on batches.
-
-#include <chrono>
-#include <cstdio>
+// rowan/layer/train_options.hpp: TrainOptions, the settings of train and Trainer.
 
 namespace rowan::inline v0 {
 
@@ -22170,65 +22544,349 @@ struct BatchReport {
     double cost;         ///< cost of the batch
 };
 
-/// The settings of train for a net on a device.
+/// A function that train calls, or none. If it returns false, train ends; a function without a result never ends it.
+///     .on_batch = [](BatchReport const& r) { return r.cost > 0.01; }
+template <class... Args>
+class Callback {
+public:
+    Callback() = default;  ///< none
+    /// Wraps a function. An empty std::function is none.
+    template <std::invocable<Args...> F>
+    requires(!std::same_as<F, Callback>) Callback(F f) {
+        if constexpr (std::is_pointer_v<F> || requires { f.operator bool(); }) {
+            if (!f) return;
+        }
+        if constexpr (std::same_as<std::invoke_result_t<F&, Args...>, bool>) {
+            call_ = std::move(f);
+        } else {
+            call_ = [f = std::move(f)](Args... args) mutable {
+                static_cast<void>(f(args...));
+                return true;
+            };
+        }
+    }
+
+    explicit operator bool() const noexcept { return call_ != nullptr; }  ///< whether it holds a function
+    /// Calls the function, if there is one. Returns whether training goes on.
+    /// errors   those of the function
+    /// cost     that of the function
+    bool operator()(Args... args) const { return call_ == nullptr || call_(args...); }
+
+private:
+    std::function<bool(Args...)> call_;
+};
+
+/// The settings of train and Trainer for a net on a device.
 template <class Device>
 struct TrainOptionsOn {
     std::optional<layer::OptimizerOn<Device>> optimizer = {};           ///< default Sgd{}
     std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< optimizers for single parameters, by name
-    layer::GradientClipOn<Device> clip = {};  ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
-    layer::Schedule schedule = {};            ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
-    std::int64_t epochs = 1;                  ///< number of epochs; each calls the reader once
-    bool progress = false;                    ///< print a line to standard error for every epoch
-    std::uint64_t seed = 0;                   ///< for the initialization of parameters and for dropout
-    Device exec = {};                         ///< number of threads, or the stream
-    std::function<void(BatchReport const&)> on_batch = {};                     ///< called after every batch
-    std::function<void(std::int64_t epoch, Parameters const&)> on_epoch = {};  ///< called after every epoch
+    layer::GradientClipOn<Device> clip = {};     ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
+    layer::Schedule schedule = {};               ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
+    std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
+    bool progress = false;                       ///< print a line to standard error for every epoch
+    std::uint64_t seed = 0;                      ///< for the initialization of parameters and for dropout
+    Device exec = {};                            ///< number of threads, or the stream
+    Callback<BatchReport const&> on_batch = {};  ///< called after every batch; false ends the training
+    Callback<std::int64_t, Parameters const&> on_epoch = {};  ///< called after every epoch with its number; false ends
+    Feeds initial = {};  ///< first values of some parameters, e.g. {{"embedding_0.w_0", table}}; excludes resume
     Parameters const* resume = nullptr;  ///< result of an earlier training to continue from
 };
-/// The settings of train for a net on the host.
+/// The settings of train and Trainer for a net on the host.
 using TrainOptions = TrainOptionsOn<Cpu>;
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// An inner scope that, on destruction, removes its operators from the readers of outer variables.
+class PassingScope {
+public:
+    explicit PassingScope(Scope& parent) : scope_(parent) {}
+    PassingScope(PassingScope const&) = delete;
+    PassingScope& operator=(PassingScope const&) = delete;
+    ~PassingScope() { scope_.forget_readers(); }
+
+    Scope& operator*() noexcept { return scope_; }
+
+private:
+    Scope scope_;
+};
+
+/// Marks a call that must not run twice at the same time.
+class Entered {
+public:
+    /// errors   Error if another one holds the flag
+    Entered(std::atomic_flag& flag, char const* what) : flag_(flag) {
+        if (flag.test_and_set()) throw Error(std::string(what) + " is running: it is for one thread at a time");
+    }
+    Entered(Entered const&) = delete;
+    Entered& operator=(Entered const&) = delete;
+    ~Entered() { flag_.clear(); }
+
+private:
+    std::atomic_flag& flag_;
+};
+
+}  // namespace detail
+
+/// Minimizes the cost of a net over the parameters that it depends on: its backward pass and optimizers, which are
+/// removed from the net with the trainer. `train` is a loop around it.
+///     Trainer trainer(cost, {.optimizer = layer::Adam{}});
+///     for (Feeds const& batch : batches) std::cout << trainer.step(batch) << '\n';
+///     Parameters const learned = trainer.parameters();
+/// The net must outlive the trainer. A net and its trainers are for one thread at a time.
+template <class T = float, class Device = Cpu>
+class Trainer {
+public:
+    /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
+    /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, on_batch and on_epoch, which are `train`'s.
+    /// shapes   cost [1]
+    /// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net
+    ///          has a cycle, options.optimizers contains a name that is not a parameter, a schedule is given for an
+    ///          optimizer without a learning rate, options.resume lacks a parameter, or options.initial has a name that
+    ///          is not a parameter; Error if both are given; TypeError if the optimizer or options.clip does not support
+    ///          the element type of a parameter or its gradient; TypeError or ShapeError if a value in options.resume
+    ///          or options.initial does not fit its variable; ValueError if the schedule's factor is not finite, or an
+    ///          optimizer rejects an option. On error, no variable has changed
+    /// cost     one pass over the net, and one write of each parameter and state
+    explicit Trainer(layer::Var<T, Device> const& cost,
+                     TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
+
+    /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
+    /// reject is checked before the first one runs. On a device, it synchronizes once, to read the cost; bad ids are
+    /// reported then.
+    /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
+    ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
+    ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost or
+    ///          the schedule's factor is not finite, or an optimizer rejects an option; those of the operators; Error if
+    ///          another call of step is running. On error, all parameters have the values from before
+    /// cost     that of the operators, of their gradients and of the optimizers
+    double step(Feeds const& feeds);
+
+    /// Returns copies of parameters and optimizer states, complete when the call returns.
+    /// errors   std::bad_alloc
+    /// cost     one read and one write of all of them
+    Parameters parameters() const;
+
+    std::int64_t steps() const noexcept { return steps_; }  ///< number of batches trained, resumed ones included
+
+private:
+    std::vector<Variable*> variables() const;
+
+    /// Returns a copy, on the net's device, of a value on any device.
+    Value own_copy(Variable const& v, Value const& value) const;
+
+    double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
+
+    /// Sets the optimizers' step number and learning rates for the next step.
+    void prepare(double factor);
+
+    /// The seed of the k-th random operator for this step; it differs from the seeds for initialization.
+    LoDTensor<std::int64_t, Device> seed_of(std::size_t k) const;
+
+    void add_updates(std::vector<ParameterGradient> const& gradients, TrainOptionsOn<Device> const& options);
+    /// errors   GraphError if there is no parameter of this name
+    void check_parameter(std::string const& name, char const* what) const;
+    void begin(Parameters const* resume, Feeds const& initial);
+
+    Variable& cost_;
+    MemoryPool pool_;
+    detail::PassingScope own_;
+    layer::Schedule schedule_;
+    Device exec_;
+    Net<Device> net_, changes_;
+    std::vector<Variable*> parameters_, seeds_;
+    std::vector<typename layer::OptimizerOn<Device>::Update> updates_;
+    std::int64_t steps_ = 0;
+    std::uint64_t seed_;
+    std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
+    std::atomic_flag running_;
+};
+
+template <class T, class Device>
+Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
+                            TrainOptionsOn<std::type_identity_t<Device>> const& options)
+    : cost_(*cost), own_(cost_.scope()), schedule_(options.schedule), exec_(options.exec), seed_(options.seed) {
+    static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
+    auto gradients = append_backward<T, Device>(cost_, *own_);
+    options.clip.add(*own_, gradients);
+    std::vector<Variable*> outputs{&cost_};
+    for (auto const& g : gradients) {
+        outputs.push_back(g.gradient);
+        parameters_.push_back(g.parameter);
+    }
+    net_ = Net<Device>::trace_and_build(outputs);
+    for (Variable* const v : net_.inputs()) {
+        if (v->role() == Role::seed) seeds_.push_back(v);
+    }
+    add_updates(gradients, options);
+    begin(options.resume, options.initial);
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::add_updates(std::vector<ParameterGradient> const& gradients,
+                                     TrainOptionsOn<Device> const& options) {
+    for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
+    layer::OptimizerOn<Device> const optimizer = options.optimizer.value_or(layer::Sgd{});
+    for (auto const& g : gradients) {
+        auto const other = options.optimizers.find(g.parameter->name());
+        updates_.push_back((other == options.optimizers.end() ? optimizer : other->second).add(*own_, g));
+        changes_.append(*updates_.back().op);
+        if (schedule_ && !updates_.back().has_rate)
+            throw GraphError(std::string("the optimizer of ")
+                                 .append(g.parameter->name())
+                                 .append(" has no learning_rate for the schedule"));
+    }
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::check_parameter(std::string const& name, char const* what) const {
+    if (std::ranges::any_of(parameters_, [&](Variable const* v) { return v->name() == name; })) return;
+    throw GraphError(std::string("there is no parameter \"").append(name).append("\" ").append(what));
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
+    if (resume != nullptr && !initial.empty())
+        throw Error("options.initial and options.resume are both given: what is resumed has no initial values");
+    for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name");
+    steps_ = resume == nullptr ? 0 : resume->steps;
+    first_factor_ = factor();
+    prepare(*first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
+    auto const all = variables();
+    std::vector<Value> given;  // empty for a variable that is initialized
+    for (Variable* const v : all) {
+        auto const found = initial.find(v->name());
+        bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
+        given.push_back(resumed                  ? resume->find(v->name()).share()
+                        : found != initial.end() ? found->second.value()
+                                                 : Value());
+        if (resumed || found != initial.end()) detail::check_fits(*v, given.back());
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!given[i].empty()) {
+            all[i]->value() = own_copy(*all[i], given[i]);
+        } else if (all[i]->initialize) {
+            all[i]->initialize(all[i]->value(), detail::bits_at(seed_, i + 1), exec_);
+        }
+    }
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::step(Feeds const& feeds) {
+    detail::Entered const entered(running_, "Trainer::step");
+    MemoryPool::Guard const guard(pool_);
+    auto const first = std::exchange(first_factor_, std::nullopt);
+    prepare(first ? *first : factor());
+    detail::feed(net_.inputs(), feeds, cost_.scope(), exec_);
+    for (Variable const* v : net_.inputs()) {
+        if (v->role() != Role::data) continue;
+        Value const& value = v->value();
+        if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
+    }
+    {
+        detail::KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
+        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k));
+        detail::in_order(exec_, [&] { net_.run(*own_, exec_); });
+    }
+    auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
+    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
+    auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
+    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
+    for (auto const& update : updates_) update.check_gradient();
+    changes_.run(*own_, exec_);
+    ++steps_;
+    return cost;
+}
+
+template <class T, class Device>
+Parameters Trainer<T, Device>::parameters() const {
+    Parameters result;
+    result.steps = steps_;
+    for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
+    synchronize(exec_);
+    return result;
+}
+
+template <class T, class Device>
+std::vector<Variable*> Trainer<T, Device>::variables() const {
+    std::vector<Variable*> all = parameters_;
+    for (auto const& update : updates_) all.insert(all.end(), update.states.begin(), update.states.end());
+    return all;
+}
+
+template <class T, class Device>
+Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value) const {
+    if (v.bring == nullptr) return value.copy();
+    Value mine = value.share();
+    v.bring(mine, exec_, true);
+    return mine;
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::prepare(double factor) {
+    if (!std::isfinite(factor))
+        throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(steps_)), factor,
+                         "a finite number");
+    for (auto const& update : updates_) detail::run_named(*update.op, [&] { update.prepare(steps_ + 1, factor); });
+}
+
+template <class T, class Device>
+LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k) const {
+    std::uint64_t const now = detail::bits_at(detail::bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
+    return to_device(exec_, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
+}
+
+ROWAN_TEMPLATE(class Trainer<float, Cpu>)
+ROWAN_TEMPLATE(class Trainer<double, Cpu>)
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/train.hpp: train, trains the parameters of a net on batches.
+
+#include <chrono>
+#include <cstdio>
+
+namespace rowan::inline v0 {
 
 /// Minimizes `cost`, batch by batch, over the parameters that it depends on, and returns them.
 ///
 ///     auto parameters = train(cost, reader, {.optimizer = layer::AdaGrad{.learning_rate = 0.05f}, .epochs = 3});
 ///
-/// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. On a device, each
+/// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. If
+/// options.on_batch or options.on_epoch returns false, the training ends after that batch or epoch. On a device, each
 /// batch synchronizes once, to read its cost; bad ids are reported then. The returned parameters are in device memory.
 /// shapes   cost [1]
-/// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net has a
-///          cycle, options.optimizers contains a name that is not a parameter, a schedule is given for an optimizer
-///          without a learning rate, options.resume lacks a parameter, or a batch lacks a variable or contains a name
-///          that no layer::data declared; TypeError if the optimizer or options.clip does not support the element type
-///          of a parameter or its gradient; TypeError or ShapeError if the element type, rank, a dim or the number of
-///          levels of a value in a batch or in options.resume differs from the variable's; ShapeError if a batch has no
-///          rows or the cost is not one number; ValueError if the cost of a batch or the schedule's factor is not
-///          finite, or an optimizer rejects an option. On error, all parameters have the values from before that batch,
-///          and the variables keep them
+/// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called. On error,
+///          all parameters have the values from before that batch, and the variables keep them
 /// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
                  TrainOptionsOn<std::type_identity_t<Device>> const& options = {}) {
-    detail::Trainer<T, Device> trainer(*cost, options.optimizer.value_or(layer::Sgd{}), options.optimizers,
-                                       options.clip, options.schedule);
-    trainer.begin(options.seed, options.resume, options.exec);
+    Trainer<T, Device> trainer(cost, options);
     for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
         auto const start = std::chrono::steady_clock::now();
         std::int64_t batch = 0;
         double sum = 0;
         for (Feeds const& feeds : reader(epoch)) {
-            double const value = trainer.step(feeds, options.exec);
+            double const value = trainer.step(feeds);
             sum += value;
-            if (options.on_batch) options.on_batch({epoch, batch, value});
+            if (!options.on_batch({epoch, batch, value})) return trainer.parameters();
             ++batch;
         }
-        if (options.on_epoch) options.on_epoch(epoch, trainer.parameters(options.exec));
+        if (options.on_epoch && !options.on_epoch(epoch, trainer.parameters())) break;
         if (!options.progress) continue;
         std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start;
         std::fprintf(stderr, "epoch %lld: mean cost %g over %lld batches, %.3f s\n", static_cast<long long>(epoch + 1),
                      sum / static_cast<double>(std::max<std::int64_t>(batch, 1)), static_cast<long long>(batch),
                      seconds.count());
     }
-    return trainer.parameters(options.exec);
+    return trainer.parameters();
 }
 
 }  // namespace rowan::inline v0
@@ -22286,15 +22944,15 @@ namespace rowan::inline v0 {
 using builtin_ops =
     registry<accuracy_op, adagrad_op, adam_op, add_op, any_op, bias_grad_op, cast_grad_op, clip_by_global_norm_op,
              clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op,
-             dropout_grad_op, dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op,
-             gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op, less_op, logical_and_op, logical_not_op,
-             logical_or_op, embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op,
-             lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op,
-             reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_grad_op,
-             scale_op, sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sgd_op,
-             sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op, softmax_with_cross_entropy_grad_op,
-             softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op, sum_grad_op, sum_op, tanh_grad_op, tanh_op,
-             weighted_embedding_bag_grad_op, weighted_embedding_bag_op>;
+             div_grad_y_op, div_op, dropout_grad_op, dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op,
+             full_like_grad_op, full_like_op, ftrl_op, gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op,
+             less_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_grad_op, embedding_bag_op,
+             lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op, mse_op,
+             mul_nt_op, mul_op, mul_tn_op, negate_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op,
+             rmsprop_op, rowwise_adagrad_op, scale_grad_op, scale_op, sequence_expand_grad_op, sequence_expand_op,
+             sequence_pool_grad_op, sequence_pool_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op,
+             softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op,
+             sum_grad_op, sum_op, tanh_grad_op, tanh_op, weighted_embedding_bag_grad_op, weighted_embedding_bag_op>;
 
 }  // namespace rowan::inline v0
 
@@ -22305,7 +22963,7 @@ namespace rowan::inline v0 {
 /// All operators of rowan except those that only training needs and the templates on an element type (cast_op,
 /// full_op), which programs provide for each of their element types. `forward_ops::with<my_op>` adds an operator.
 using forward_ops =
-    registry<accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, dropout_op,
+    registry<accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, div_op, dropout_op,
              elementwise_mul_op, equal_op, fc_op, full_like_op, gru_unit_op, identity_op, less_equal_op, less_op,
              logical_and_op, logical_not_op, logical_or_op, embedding_bag_op, lookup_table_op, lstm_unit_op, mse_op,
              mul_nt_op, mul_op, mul_tn_op, negate_op, reduce_sum_op, relu_op, scale_op, sequence_expand_op,

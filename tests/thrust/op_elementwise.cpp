@@ -68,6 +68,7 @@ template <class T, class D>
 void exact_ones() {
     same_as_cpu<T, D>(Run2<rowan::add_op>{});
     same_as_cpu<T, D>(Run2<rowan::sub_op>{});
+    same_as_cpu<T, D>(Run2<rowan::div_op>{});
     same_as_cpu<T, D>(Run2<rowan::elementwise_mul_op>{});
     same_as_cpu<T, D>(Run1<rowan::negate_op>{});
     same_as_cpu<T, D>(Run1<rowan::relu_op>{});

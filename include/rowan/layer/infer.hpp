@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/graph/net.hpp>
-#include <rowan/layer/detail/trainer.hpp>
+#include <rowan/layer/detail/feed.hpp>
 #include <rowan/layer/feeds.hpp>
 #include <rowan/layer/parameters.hpp>
 #include <rowan/layer/var.hpp>
