@@ -17460,7 +17460,7 @@ struct FcOptions {
     std::int64_t output_size = 0;            ///< 0: the width of the input
     std::optional<FirstValues> weight = {};  ///< initial weights, e.g. layer::KaimingNormal{}; default XavierUniform{}
     Bias bias = {};                          ///< initial bias, or false for none; default zeros
-    std::string name = {};                   ///< the parameters are <name>.w_0 and <name>.b_0
+    std::string name = {};                   ///< the parameters are `name`.w_0 and `name`.b_0
 };
 
 /// x · w + b
@@ -17581,7 +17581,8 @@ class Feeds : private std::map<std::string, Feed, std::less<>> {
     using Map = std::map<std::string, Feed, std::less<>>;
 
 public:
-    using Map::begin, Map::end, Map::find, Map::contains, Map::size, Map::empty, Map::erase, Map::insert_or_assign;
+    using Map::at, Map::begin, Map::end, Map::find, Map::contains, Map::size, Map::empty, Map::erase,
+        Map::insert_or_assign;
     using Map::value_type, Map::iterator, Map::const_iterator;
 
     Feeds() = default;  ///< no values
@@ -17600,6 +17601,7 @@ public:
         if (!Map::insert(value).second)
             throw GraphError(std::string("the batch has two values for \"").append(value.first).append("\""));
     }
+    /// The same.
     void emplace(std::string name, Feed value) { insert({std::move(name), std::move(value)}); }
 };
 
@@ -22551,6 +22553,8 @@ class Callback {
 public:
     Callback() = default;  ///< none
     /// Wraps a function. An empty std::function is none.
+    /// errors   std::bad_alloc
+    /// cost     O(1)
     template <std::invocable<Args...> F>
     requires(!std::same_as<F, Callback>) Callback(F f) {
         if constexpr (std::is_pointer_v<F> || requires { f.operator bool(); }) {

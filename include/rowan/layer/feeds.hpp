@@ -96,7 +96,8 @@ class Feeds : private std::map<std::string, Feed, std::less<>> {
     using Map = std::map<std::string, Feed, std::less<>>;
 
 public:
-    using Map::begin, Map::end, Map::find, Map::contains, Map::size, Map::empty, Map::erase, Map::insert_or_assign;
+    using Map::at, Map::begin, Map::end, Map::find, Map::contains, Map::size, Map::empty, Map::erase,
+        Map::insert_or_assign;
     using Map::value_type, Map::iterator, Map::const_iterator;
 
     Feeds() = default;  ///< no values
@@ -115,6 +116,7 @@ public:
         if (!Map::insert(value).second)
             throw GraphError(std::string("the batch has two values for \"").append(value.first).append("\""));
     }
+    /// The same.
     void emplace(std::string name, Feed value) { insert({std::move(name), std::move(value)}); }
 };
 
