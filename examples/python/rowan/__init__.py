@@ -3,3 +3,4 @@ import rowan_cpp as cpp
 from rowan_cpp import UNK, infer, load_model, save_model, train
 
 from . import framework, layer
+from .prefetch import prefetch
