@@ -27,6 +27,7 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -45,7 +46,7 @@ rowan::AttributeValue attribute_of(std::type_identity<M>, std::string const& nam
         throw rowan::TypeError(name, py::str(py::type::of(given)), expected);
     };
     if constexpr (std::is_enum_v<M>) {
-        if (!py::isinstance<M>(given)) refuse(py::str(py::type::of<M>()));
+        if (!py::isinstance<M>(given)) refuse(py::str(py::detail::get_type_handle(typeid(M), true)));
         return static_cast<std::int32_t>(given.cast<M>());
     } else if constexpr (std::is_floating_point_v<M>) {
         return static_cast<M>(number_of(name, given));
