@@ -240,7 +240,7 @@ demo() {
 # pip builds the Python module from this checkout, and installs it beside Debian's NumPy. scikit-build-core is from PyPI.
 # The flags are those of the build gcc, so that ccache has what is compiled there.
 pip() {
-    has pip g++ cmake || return 0
+    has pip g++ cmake dpkg-query || return 0
     local folder=$PWD/build/pip example=$PWD/examples/python/01_plain_network package
     local python=$folder/bin/python3 scikit_build_core=1.1.2
     if [[ $("$python" -m pip list --format=freeze 2>/dev/null) != *scikit[-_]build[-_]core==$scikit_build_core* ]]; then
