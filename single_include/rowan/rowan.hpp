@@ -748,6 +748,100 @@ ROWAN_FUNCTION void check_tensor_rank(std::size_t rank) {
 
 #endif
 
+// rowan/core/detail/lend.hpp: contiguous memory of other libraries' containers, for Tensor::borrow.
+
+#include <iterator>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+/// A container or view of xtensor whose elements are in memory.
+template <class R>
+concept lends_strided = requires(R& r) {
+    r.data() + r.data_offset();
+    r.strides();
+    r.shape();
+};
+/// The same, or a contiguous range.
+template <class R>
+concept lends = lends_strided<R> || requires(R& r) {
+    std::span(r);
+};
+
+template <lends R>
+auto* lent_data(R& values) {
+    if constexpr (lends_strided<R>) {
+        return values.data() + values.data_offset();
+    } else {
+        return std::data(values);
+    }
+}
+
+/// `Tensor` for memory of R that may be written, else a const one.
+template <class Tensor, class R>
+using Lent = std::conditional_t<std::is_const_v<std::remove_pointer_t<decltype(lent_data(std::declval<R&>()))>>,
+                                Tensor const, Tensor>;
+
+/// errors   ShapeError if the elements are not in row-major order, or there are more than max_tensor_rank dims
+template <class Shape, class R>
+Shape lent_shape(R const& values) {
+    if constexpr (!lends_strided<R>) {
+        return {std::size(values)};
+    } else {
+        check_tensor_rank(values.shape().size());
+        Shape const shape(values.shape().begin(), values.shape().end());
+        std::ptrdiff_t compact = 1;
+        for (std::size_t i = shape.size(); i-- > 0 && values.size() != 0;) {
+            if (shape[i] != 1 && values.strides()[i] != compact) {
+                throw ShapeError("strides[" + std::to_string(i) + "]", std::to_string(values.strides()[i]),
+                                 std::to_string(compact) + ", as in row-major order: use Tensor<T>(values)");
+            }
+            compact *= static_cast<std::ptrdiff_t>(shape[i]);
+        }
+        return shape;
+    }
+}
+
+/// The elements at `data`, which `owner` keeps alive; nullptr: the caller does.
+template <class T, class Owner>
+std::shared_ptr<T> lend(T* data, Owner&& owner) {
+    using O = std::remove_cvref_t<Owner>;
+    if constexpr (std::is_same_v<O, std::nullptr_t>) {
+        return {std::shared_ptr<void>(), data};
+    } else if constexpr (requires(O & o) { std::shared_ptr<T>(o, data); }) {
+        return {std::forward<Owner>(owner), data};
+    } else {
+        return {std::make_shared<O>(std::forward<Owner>(owner)), data};
+    }
+}
+
+/// errors   ShapeError if data is null and there are elements; Error if it is not a multiple of the alignment
+void check_lent(void const* data, std::size_t alignment, std::size_t size);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/core/detail/lend_inl.hpp: definitions of rowan/core/detail/lend.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <cstdint>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_lent(void const* data, std::size_t alignment, std::size_t size) {
+    if (data == nullptr && size != 0) throw ShapeError("borrow: data", "null", std::to_string(size) + " elements");
+    if (reinterpret_cast<std::uintptr_t>(data) % alignment != 0)
+        throw Error("borrow: data is not at a multiple of " + std::to_string(alignment) + ", the element's alignment");
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/core/float16.hpp: float16, IEEE 754 binary16.
 
 namespace rowan::inline v0 {
@@ -848,7 +942,6 @@ class TensorArray;
 
 #include <concepts>
 #include <string_view>
-#include <type_traits>
 
 namespace rowan::inline v0 {
 
@@ -984,7 +1077,6 @@ struct dtype<bfloat16> : detail::cast_dtype<bfloat16, float> {
 // rowan/core/detail/nested.hpp: Nested, braced lists of any depth: `{{1, 2}, {3, 4}}`.
 
 #include <initializer_list>
-#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -1060,8 +1152,6 @@ private:
 // rowan/core/detail/storage.hpp: Storage, the elements of a Tensor, in a memory block that tensors may share.
 
 #include <atomic>
-#include <iterator>
-#include <memory>
 
 namespace rowan::inline v0::detail {
 
@@ -1253,8 +1343,6 @@ inline constexpr bool has_backend = false;
 
 // rowan/core/tensor.hpp: Tensor<T>, a row-major array of rank 0 to 8, and an xtensor container.
 
-#include <span>
-
 namespace xt {
 
 template <class T>
@@ -1329,6 +1417,36 @@ public:
     /// cost     as full
     static Tensor zeros(shape_type const& shape) { return full(shape, dtype<T>::narrow(typename dtype<T>::sum{})); }
     static Tensor zeros(Cpu const&, shape_type const& shape) { return zeros(shape); }
+
+    /// A tensor of the caller's memory, row-major, without a copy: each sees what the other writes. `=` and `resize`
+    /// give the tensor memory of its own. `owner` is any movable object, such as a shared_ptr, that keeps the memory
+    /// alive; it is destroyed with the last alias of the tensor.
+    /// requires   the memory outlives all aliases, if there is no owner
+    /// errors   ShapeError as from_shape, or if data is null and there are elements; Error if data is not aligned for T;
+    ///          then the owner is not moved
+    /// cost     no copy; one allocation for an owner that is not a shared_ptr
+    template <class Owner = std::nullptr_t>
+    static Tensor borrow(T* data, shape_type const& shape, Owner&& owner = {});
+    /// The same for memory that is only read: keep the result const.
+    template <class Owner = std::nullptr_t>
+    static Tensor const borrow(T const* data, shape_type const& shape, Owner&& owner = {}) {
+        return borrow(const_cast<T*>(data), shape, std::forward<Owner>(owner));
+    }
+
+    /// The same for a vector, an array or a span, which give rank 1, and for xtensor's containers, which give their
+    /// shape. A temporary moves into the tensor and is its owner: `borrow(std::move(values))`.
+    /// requires   the memory outlives all aliases, if `values` is not a temporary
+    /// errors   as for a pointer; ShapeError if the elements of an xtensor container are not in row-major order
+    /// cost     no copy; one allocation for a temporary that is not a span
+    template <detail::lends R>
+    static detail::Lent<Tensor, R> borrow(R&& values) {
+        auto const shape = detail::lent_shape<shape_type>(values);
+        return borrow(std::forward<R>(values), shape);
+    }
+    /// The same with another shape.
+    /// errors   ShapeError if the number of elements differs
+    template <detail::lends R, class Owner = std::nullptr_t>
+    static detail::Lent<Tensor, R> borrow(R&& values, shape_type const& shape, Owner&& owner = {});
 
     Tensor(Tensor const&) = default;
     Tensor(Tensor&& other) noexcept : Tensor() { swap(other); }
@@ -1490,6 +1608,35 @@ auto Tensor<T, Cpu>::full(shape_type const& shape, T value) -> Tensor {
     Tensor t = from_shape(shape);
     std::fill(t.data_.begin(), t.data_.end(), value);
     return t;
+}
+
+template <class T>
+template <class Owner>
+auto Tensor<T, Cpu>::borrow(T* data, shape_type const& shape, Owner&& owner) -> Tensor {
+    detail::check_tensor_rank(shape.size());
+    std::size_t const size = detail::checked_size("tensor", shape, sizeof(T));
+    detail::check_lent(data, alignof(T), size);
+    Tensor t;
+    t.data_ = detail::Storage<T>::of_others(detail::lend(data, std::forward<Owner>(owner)), size);
+    t.container::resize(shape, true);
+    return t;
+}
+
+template <class T>
+template <detail::lends R, class Owner>
+auto Tensor<T, Cpu>::borrow(R&& values, shape_type const& shape, Owner&& owner) -> detail::Lent<Tensor, R> {
+    constexpr bool lasts = std::is_lvalue_reference_v<R> || std::ranges::borrowed_range<R>;
+    static_assert(lasts || std::same_as<Owner, std::nullptr_t>,
+                  "rowan::Tensor<T>::borrow: a temporary is the owner of its memory: pass no other owner");
+    static_assert(std::same_as<std::remove_cv_t<std::remove_pointer_t<decltype(detail::lent_data(values))>>, T>,
+                  "rowan::Tensor<T>::borrow: the elements must be of type T: use Tensor<T>(values), which converts");
+    detail::check_reshaped("borrow", shape, detail::product_from(detail::lent_shape<shape_type>(values), 0), sizeof(T));
+    if constexpr (lasts) {
+        return borrow(detail::lent_data(values), shape, std::forward<Owner>(owner));
+    } else {
+        auto const kept = std::make_shared<std::remove_cvref_t<R>>(std::forward<R>(values));
+        return borrow(detail::lent_data(*kept), shape, kept);
+    }
 }
 
 template <class T>
@@ -1756,8 +1903,6 @@ void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
 }  // namespace rowan::inline v0
 
 // rowan/core/ids.hpp: Ids, the parameter type for row numbers.
-
-#include <ranges>
 
 namespace rowan::inline v0 {
 
@@ -10967,9 +11112,7 @@ Tensor<T> from_dlpack(M* managed) {
     }
     T* const data = size == 0 ? nullptr : detail::dlpack_data<T>(*managed);
     auto const owner = std::make_shared<detail::DlpackImport<M>>();
-    Tensor<T> tensor;
-    tensor.storage() = detail::Storage<T>::of_others(std::shared_ptr<T>(owner, data), size);
-    tensor.resize(shape);
+    auto tensor = Tensor<T>::borrow(data, shape, owner);
     owner->managed = managed;  // nothing throws from here on
     return tensor;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
+#include <rowan/core/detail/lend.hpp>
 #include <rowan/core/detail/nested.hpp>
 #include <rowan/core/detail/storage.hpp>
 #include <rowan/core/detail/xtensor.hpp>
@@ -88,6 +89,36 @@ public:
     /// cost     as full
     static Tensor zeros(shape_type const& shape) { return full(shape, dtype<T>::narrow(typename dtype<T>::sum{})); }
     static Tensor zeros(Cpu const&, shape_type const& shape) { return zeros(shape); }
+
+    /// A tensor of the caller's memory, row-major, without a copy: each sees what the other writes. `=` and `resize`
+    /// give the tensor memory of its own. `owner` is any movable object, such as a shared_ptr, that keeps the memory
+    /// alive; it is destroyed with the last alias of the tensor.
+    /// requires   the memory outlives all aliases, if there is no owner
+    /// errors   ShapeError as from_shape, or if data is null and there are elements; Error if data is not aligned for T;
+    ///          then the owner is not moved
+    /// cost     no copy; one allocation for an owner that is not a shared_ptr
+    template <class Owner = std::nullptr_t>
+    static Tensor borrow(T* data, shape_type const& shape, Owner&& owner = {});
+    /// The same for memory that is only read: keep the result const.
+    template <class Owner = std::nullptr_t>
+    static Tensor const borrow(T const* data, shape_type const& shape, Owner&& owner = {}) {
+        return borrow(const_cast<T*>(data), shape, std::forward<Owner>(owner));
+    }
+
+    /// The same for a vector, an array or a span, which give rank 1, and for xtensor's containers, which give their
+    /// shape. A temporary moves into the tensor and is its owner: `borrow(std::move(values))`.
+    /// requires   the memory outlives all aliases, if `values` is not a temporary
+    /// errors   as for a pointer; ShapeError if the elements of an xtensor container are not in row-major order
+    /// cost     no copy; one allocation for a temporary that is not a span
+    template <detail::lends R>
+    static detail::Lent<Tensor, R> borrow(R&& values) {
+        auto const shape = detail::lent_shape<shape_type>(values);
+        return borrow(std::forward<R>(values), shape);
+    }
+    /// The same with another shape.
+    /// errors   ShapeError if the number of elements differs
+    template <detail::lends R, class Owner = std::nullptr_t>
+    static detail::Lent<Tensor, R> borrow(R&& values, shape_type const& shape, Owner&& owner = {});
 
     Tensor(Tensor const&) = default;
     Tensor(Tensor&& other) noexcept : Tensor() { swap(other); }

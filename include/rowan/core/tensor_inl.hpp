@@ -9,6 +9,10 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <ranges>
+#include <type_traits>
+#include <utility>
 
 namespace rowan::inline v0 {
 
@@ -45,6 +49,35 @@ auto Tensor<T, Cpu>::full(shape_type const& shape, T value) -> Tensor {
     Tensor t = from_shape(shape);
     std::fill(t.data_.begin(), t.data_.end(), value);
     return t;
+}
+
+template <class T>
+template <class Owner>
+auto Tensor<T, Cpu>::borrow(T* data, shape_type const& shape, Owner&& owner) -> Tensor {
+    detail::check_tensor_rank(shape.size());
+    std::size_t const size = detail::checked_size("tensor", shape, sizeof(T));
+    detail::check_lent(data, alignof(T), size);
+    Tensor t;
+    t.data_ = detail::Storage<T>::of_others(detail::lend(data, std::forward<Owner>(owner)), size);
+    t.container::resize(shape, true);
+    return t;
+}
+
+template <class T>
+template <detail::lends R, class Owner>
+auto Tensor<T, Cpu>::borrow(R&& values, shape_type const& shape, Owner&& owner) -> detail::Lent<Tensor, R> {
+    constexpr bool lasts = std::is_lvalue_reference_v<R> || std::ranges::borrowed_range<R>;
+    static_assert(lasts || std::same_as<Owner, std::nullptr_t>,
+                  "rowan::Tensor<T>::borrow: a temporary is the owner of its memory: pass no other owner");
+    static_assert(std::same_as<std::remove_cv_t<std::remove_pointer_t<decltype(detail::lent_data(values))>>, T>,
+                  "rowan::Tensor<T>::borrow: the elements must be of type T: use Tensor<T>(values), which converts");
+    detail::check_reshaped("borrow", shape, detail::product_from(detail::lent_shape<shape_type>(values), 0), sizeof(T));
+    if constexpr (lasts) {
+        return borrow(detail::lent_data(values), shape, std::forward<Owner>(owner));
+    } else {
+        auto const kept = std::make_shared<std::remove_cvref_t<R>>(std::forward<R>(values));
+        return borrow(detail::lent_data(*kept), shape, kept);
+    }
 }
 
 template <class T>
