@@ -411,8 +411,10 @@ private:
 
 // rowan/core/error.hpp: the exception types. Types and accessors are API, message texts are not.
 
+#include <concepts>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace rowan::inline v0 {
 
@@ -426,7 +428,10 @@ public:
 class IndexError : public Error {
 public:
     /// `field[position] = value is not in [0, bound)`
-    IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound);
+    template <std::integral Value, std::integral Bound>
+    IndexError(std::string field, std::size_t position, Value value, Bound bound)
+        : IndexError(std::move(field), position, static_cast<std::int64_t>(value), static_cast<std::int64_t>(bound),
+                     outside(std::to_string(value), std::to_string(bound))) {}
 
     /// A position that is invalid for another reason: `slots[3] was never written`. value() and bound() return
     /// `position`.
@@ -437,8 +442,9 @@ public:
 
     std::string const& field() const noexcept { return field_; }  ///< the argument
     std::size_t position() const noexcept { return position_; }   ///< the lowest invalid position
-    std::int64_t value() const noexcept { return value_; }        ///< the value at that position
-    std::int64_t bound() const noexcept { return bound_; }        ///< valid values are in [0, bound)
+    /// The value at that position. An unsigned value above 2^63 - 1, which the text names, wraps around here.
+    std::int64_t value() const noexcept { return value_; }
+    std::int64_t bound() const noexcept { return bound_; }  ///< valid values are in [0, bound)
 
     /// The same error for another field and position: those of the argument from which this field was computed.
     /// errors   std::bad_alloc
@@ -448,7 +454,8 @@ public:
 private:
     IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound, std::string reason);
 
-    static std::string text(std::int64_t value, std::string const& reason);
+    static std::string outside(std::string const& value, std::string const& bound);
+    static std::string text(std::string const& value, std::string const& reason);
 
     std::string field_, reason_;
     std::size_t position_;
@@ -570,13 +577,8 @@ public:
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <charconv>
-#include <utility>
 
 namespace rowan::inline v0 {
-
-ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound)
-    : IndexError(std::move(field), position, value, bound,
-                 text(value, "is not in [0, " + std::to_string(bound) + ")")) {}
 
 ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::string const& reason)
     : IndexError(std::move(field), position, static_cast<std::int64_t>(position), static_cast<std::int64_t>(position),
@@ -584,7 +586,7 @@ ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, s
 
 ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::int64_t value,
                                       std::string const& reason)
-    : IndexError(std::move(field), position, value, value, text(value, reason)) {}
+    : IndexError(std::move(field), position, value, value, text(std::to_string(value), reason)) {}
 
 ROWAN_FUNCTION IndexError IndexError::moved_to(std::string field, std::size_t position) const {
     return IndexError(std::move(field), position, value_, bound_, reason_);
@@ -595,8 +597,12 @@ ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, s
     : Error(field + "[" + std::to_string(position) + "] " + reason), field_(std::move(field)),
       reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
 
-ROWAN_FUNCTION std::string IndexError::text(std::int64_t value, std::string const& reason) {
-    return std::string("= ").append(std::to_string(value)).append(" ").append(reason);
+ROWAN_FUNCTION std::string IndexError::outside(std::string const& value, std::string const& bound) {
+    return text(value, "is not in [0, " + bound + ")");
+}
+
+ROWAN_FUNCTION std::string IndexError::text(std::string const& value, std::string const& reason) {
+    return std::string("= ").append(value).append(" ").append(reason);
 }
 
 ROWAN_FUNCTION ShapeError::ShapeError(std::string field, std::string actual, std::string expected)
@@ -643,7 +649,7 @@ namespace rowan::inline v0::detail {
 template <class Shape>
 std::string shape_text(Shape const& shape) {
     std::string text = "[";
-    for (std::size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+    for (auto const dim : shape) text += (text.size() == 1 ? "" : ", ") + std::to_string(dim);
     return text + "]";
 }
 
@@ -729,14 +735,13 @@ std::size_t product_from(Shape const& shape, std::size_t first) noexcept {
 // rowan/core/detail/checked_inl.hpp: definitions of rowan/core/detail/checked.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <cstdint>
+#include <string>
 
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void check_range(char const* field, std::size_t begin, std::size_t end, std::size_t count) {
-    auto const number = [](std::size_t x) { return static_cast<std::int64_t>(x); };
-    if (end > count) throw IndexError(field, 1, number(end), number(count) + 1);
-    if (begin > end) throw IndexError(field, 0, number(begin), number(end) + 1);
+    if (end > count) throw IndexError(field, 1, end, count + 1);
+    if (begin > end) throw IndexError(field, 0, begin, end + 1);
 }
 
 ROWAN_FUNCTION void check_tensor_rank(std::size_t rank) {
@@ -755,7 +760,6 @@ ROWAN_FUNCTION void check_tensor_rank(std::size_t rank) {
 #include <ranges>
 #include <span>
 #include <type_traits>
-#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -940,7 +944,6 @@ class TensorArray;
 
 // rowan/core/dtype.hpp: dtype<T>, the properties that rowan requires of an element type.
 
-#include <concepts>
 #include <string_view>
 
 namespace rowan::inline v0 {
@@ -1508,10 +1511,24 @@ public:
     std::span<T> row(std::size_t i) { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
     std::span<T const> row(std::size_t i) const { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
 
+    /// The element at one index per dim.
+    /// errors   IndexError unless each index is in [0, its dim); ShapeError if there are not as many as dims
+    /// cost     O(rank)
+    template <std::integral... I>
+    T& at(I... i) {
+        check_index(i...);
+        return (*this)(i...);
+    }
+    template <std::integral... I>
+    T const& at(I... i) const {
+        check_index(i...);
+        return (*this)(i...);
+    }
+
     void swap(Tensor& other) noexcept;
 
     // These write in place; xtensor's operators would evaluate into new memory, and aliases would not see the result.
-    // errors   ShapeError if the result would have another shape
+    // errors   ShapeError if the operand does not broadcast to this shape
     using semantic::operator+=, semantic::operator-=, semantic::operator*=, semantic::operator/=, semantic::operator%=;
     using semantic::operator&=, semantic::operator|=, semantic::operator^=;
     template <class S>
@@ -1524,35 +1541,35 @@ public:
     requires own_scalar<S> Tensor& operator/=(S const& x) { return write(*this / x); }
     template <class E>
     Tensor& operator+=(xt::xexpression<E> const& e) {
-        return write(*this + e.derived_cast());
+        return write(*this + checked_operand(e));
     }
     template <class E>
     Tensor& operator-=(xt::xexpression<E> const& e) {
-        return write(*this - e.derived_cast());
+        return write(*this - checked_operand(e));
     }
     template <class E>
     Tensor& operator*=(xt::xexpression<E> const& e) {
-        return write(*this * e.derived_cast());
+        return write(*this * checked_operand(e));
     }
     template <class E>
     Tensor& operator/=(xt::xexpression<E> const& e) {
-        return write(*this / e.derived_cast());
+        return write(*this / checked_operand(e));
     }
     template <class E>
     Tensor& operator%=(xt::xexpression<E> const& e) {
-        return write(*this % e.derived_cast());
+        return write(*this % checked_operand(e));
     }
     template <class E>
     Tensor& operator&=(xt::xexpression<E> const& e) {
-        return write(*this & e.derived_cast());
+        return write(*this & checked_operand(e));
     }
     template <class E>
     Tensor& operator|=(xt::xexpression<E> const& e) {
-        return write(*this | e.derived_cast());
+        return write(*this | checked_operand(e));
     }
     template <class E>
     Tensor& operator^=(xt::xexpression<E> const& e) {
-        return write(*this ^ e.derived_cast());
+        return write(*this ^ checked_operand(e));
     }
 
 private:
@@ -1563,6 +1580,12 @@ private:
     Tensor alias(std::size_t begin, std::size_t size, shape_type const& shape) const;
 
     Tensor& write(Tensor const& result);
+
+    template <class E>
+    E const& checked_operand(xt::xexpression<E> const& e) const;
+
+    template <std::integral... I>
+    void check_index(I... i) const;
 
     std::size_t checked_row(std::size_t i) const;
 
@@ -1668,6 +1691,9 @@ void Tensor<T, Cpu>::resize(Shape const& shape, bool) {
 template <class T>
 template <class Shape>
 auto Tensor<T, Cpu>::reshape(Shape const& shape) -> Tensor& {
+    detail::check_tensor_rank(shape.size());
+    if (std::any_of(shape.begin(), shape.end(), [](auto d) { return std::cmp_less(d, -1); }))
+        throw ShapeError("reshape shape", detail::shape_text(shape), "dims of 0 or more, or one -1");
     shape_type dims(shape.begin(), shape.end());
     auto const open = std::find(dims.begin(), dims.end(), std::numeric_limits<std::size_t>::max());
     if (std::signed_integral<typename Shape::value_type> && open != dims.end()) {
@@ -1698,18 +1724,51 @@ auto Tensor<T, Cpu>::alias(std::size_t begin, std::size_t size, shape_type const
 
 template <class T>
 auto Tensor<T, Cpu>::write(Tensor const& result) -> Tensor& {
-    if (result.shape() != this->shape()) {
-        throw ShapeError("result of compound assignment", detail::shape_text(result.shape()),
-                         detail::shape_text(this->shape()));
-    }
     std::copy_n(result.data_.data(), result.size(), data_.data());
     return *this;
 }
 
 template <class T>
+template <class E>
+E const& Tensor<T, Cpu>::checked_operand(xt::xexpression<E> const& e) const {
+    E const& operand = e.derived_cast();
+    shape_type const& to = this->shape();
+    shape_type from;
+    try {
+        from = shape_type(operand.shape().begin(), operand.shape().end());
+    } catch (xt::broadcast_error const&) {
+        throw ShapeError("compound assignment", "an expression of shapes that do not match", "shapes that broadcast");
+    }
+    bool fits = from.size() <= to.size();
+    for (std::size_t i = 1; fits && i <= from.size(); ++i) {
+        std::size_t const dim = from[from.size() - i];
+        fits = dim == 1 || dim == to[to.size() - i];
+    }
+    if (!fits)
+        throw ShapeError("operand of compound assignment", detail::shape_text(from),
+                         "a shape that broadcasts to " + detail::shape_text(to));
+    return operand;
+}
+
+template <class T>
+template <std::integral... I>
+void Tensor<T, Cpu>::check_index(I... i) const {
+    auto const& shape = this->shape();
+    if (sizeof...(i) != shape.size())
+        throw ShapeError("at: number of indices", std::to_string(sizeof...(i)), std::to_string(shape.size()));
+    std::size_t axis = 0;
+    auto const check = [&](auto index) {
+        if (std::cmp_less(index, 0) || std::cmp_greater_equal(index, shape[axis]))
+            throw IndexError("at", axis, index, shape[axis]);
+        ++axis;
+    };
+    (check(i), ...);
+}
+
+template <class T>
 std::size_t Tensor<T, Cpu>::checked_row(std::size_t i) const {
     std::size_t const rows = detail::checked_rows(this->shape());
-    if (i >= rows) throw IndexError("row", 0, static_cast<std::int64_t>(i), static_cast<std::int64_t>(rows));
+    if (i >= rows) throw IndexError("row", 0, i, rows);
     return i;
 }
 
@@ -3513,8 +3572,7 @@ ROWAN_FUNCTION std::ostream& Lod::print(std::ostream& out) const {
 }
 
 ROWAN_FUNCTION void Lod::check_level(std::size_t level) const {
-    if (level >= levels_)
-        throw IndexError("level", 0, static_cast<std::int64_t>(level), static_cast<std::int64_t>(levels_));
+    if (level >= levels_) throw IndexError("level", 0, level, levels_);
 }
 
 ROWAN_FUNCTION void Lod::check_rows(std::size_t rows) const {
@@ -6833,8 +6891,7 @@ template <std::same_as<LoDTensor<T, Device>> L>
 void TensorArray<T, Device>::write(std::size_t index, L const& value, bool data_shared) {
     value.check();
     kind_.check(value);
-    if (index >= max_size())
-        throw IndexError("index", 0, static_cast<std::int64_t>(index), static_cast<std::int64_t>(max_size()));
+    if (index >= max_size()) throw IndexError("index", 0, index, max_size());
     make_slots();
     if (data_shared || index >= slots_.size() || !slots_[index]) {
         LoDTensor<T, Device> stored = data_shared ? value.share() : value;
@@ -6881,8 +6938,7 @@ void TensorArray<T, Device>::erase(std::size_t index) {
 
 template <class T, class Device>
 void TensorArray<T, Device>::resize(std::size_t size) {
-    if (size > max_size())
-        throw IndexError("size", 0, static_cast<std::int64_t>(size), static_cast<std::int64_t>(max_size()));
+    if (size > max_size()) throw IndexError("size", 0, size, max_size());
     make_slots();
     slots_.resize(size);
 }
@@ -6898,8 +6954,7 @@ Device TensorArray<T, Device>::own_exec() const {
 
 template <class T, class Device>
 void TensorArray<T, Device>::check_written(std::size_t index) const {
-    if (index >= size())
-        throw IndexError("index", 0, static_cast<std::int64_t>(index), static_cast<std::int64_t>(size()));
+    if (index >= size()) throw IndexError("index", 0, index, size());
     if (!written(index)) throw IndexError("slots", index, "was never written");
 }
 
@@ -7434,8 +7489,7 @@ template <class T, class Device>
 auto TensorArray<T, Device>::unstack(Device const& exec, Tensor<T, Device> const& tensor, std::size_t axis)
     -> TensorArray {
     auto const& shape = tensor.shape();
-    if (axis >= shape.size())
-        throw IndexError("axis", 0, static_cast<std::int64_t>(axis), static_cast<std::int64_t>(shape.size()));
+    if (axis >= shape.size()) throw IndexError("axis", 0, axis, shape.size());
     return from_parts(detail::unstack_parts(exec, tensor, axis), shape, axis);
 }
 
@@ -7598,8 +7652,7 @@ Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> 
         }
         data.push_back(slot.value().data());
     }
-    if (axis > shape.size())
-        throw IndexError("axis", 0, static_cast<std::int64_t>(axis), static_cast<std::int64_t>(shape.size()) + 1);
+    if (axis > shape.size()) throw IndexError("axis", 0, axis, shape.size() + 1);
     return detail::stack_parts<T>(exec, data, shape, axis);
 }
 

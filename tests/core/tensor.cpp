@@ -151,6 +151,9 @@ TEST_CASE("a tensor throws for shapes that exceed memory and lists of unequal le
     CHECK(t == before);
     CHECK(t.reshape({-1, 1}).shape() == Shape{4, 1});
     CHECK_THROWS_AS(t += Tensor<float>::full({2, 4, 1}, 1), rowan::ShapeError);
+    CHECK_THROWS_WITH(t += 2 * Tensor<float>({1, 2, 3}), "operand of compound assignment is [3], expected a shape that broadcasts to [4, 1]");
+    CHECK_THROWS_AS(t -= Tensor<float>({1, 2, 3}) * Tensor<float>({1, 2}), rowan::ShapeError);
+    CHECK_THROWS_WITH(t.reshape({-2, 3}), "reshape shape is [-2, 3], expected dims of 0 or more, or one -1");
     CHECK(t == before.reshaped({4, 1}));
     CHECK_THROWS_AS((Tensor<float>{{1, 2}, {3}}), rowan::ShapeError);
     CHECK_THROWS_AS((Tensor<float>{{{1}}, {{2, 3}}}), rowan::ShapeError);
@@ -177,7 +180,12 @@ TEST_CASE("rows, slices and elements outside a tensor throw", "[tensor][bad_inpu
     CHECK_THROWS_WITH(t.slice(0, 3), "slice[1] = 3 is not in [0, 3)");
     CHECK_THROWS_WITH(t.slice(2, 1), "slice[0] = 2 is not in [0, 2)");
     CHECK_THROWS_AS(t.row(2), rowan::IndexError);
-    CHECK_THROWS(t.at(0, 2));
+    CHECK_THROWS_WITH(t.row(~std::size_t{0}), "row[0] = 18446744073709551615 is not in [0, 2)");
+    CHECK_THROWS_WITH(t.at(0, 2), "at[1] = 2 is not in [0, 2)");
+    CHECK_THROWS_WITH(std::as_const(t).at(-1, 0), "at[0] = -1 is not in [0, 2)");
+    CHECK_THROWS_WITH(t.at(1), "at: number of indices is 1, expected 2");
+    t.at(1, 0) = 7;
+    CHECK(std::as_const(t).at(1, 0) == 7);
     CHECK(t.slice(2, 2).shape() == Shape{0, 2});
     CHECK_THROWS_AS(Tensor<float>::full({}, 1).row(0), rowan::ShapeError);
     CHECK_THROWS_AS(Tensor<float>::full({}, 1).slice(0, 0), rowan::ShapeError);

@@ -10,6 +10,7 @@
 #include <rowan/core/dtype.hpp>
 #include <rowan/core/error.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <initializer_list>
 #include <span>
@@ -180,10 +181,24 @@ public:
     std::span<T> row(std::size_t i) { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
     std::span<T const> row(std::size_t i) const { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
 
+    /// The element at one index per dim.
+    /// errors   IndexError unless each index is in [0, its dim); ShapeError if there are not as many as dims
+    /// cost     O(rank)
+    template <std::integral... I>
+    T& at(I... i) {
+        check_index(i...);
+        return (*this)(i...);
+    }
+    template <std::integral... I>
+    T const& at(I... i) const {
+        check_index(i...);
+        return (*this)(i...);
+    }
+
     void swap(Tensor& other) noexcept;
 
     // These write in place; xtensor's operators would evaluate into new memory, and aliases would not see the result.
-    // errors   ShapeError if the result would have another shape
+    // errors   ShapeError if the operand does not broadcast to this shape
     using semantic::operator+=, semantic::operator-=, semantic::operator*=, semantic::operator/=, semantic::operator%=;
     using semantic::operator&=, semantic::operator|=, semantic::operator^=;
     template <class S>
@@ -196,35 +211,35 @@ public:
     requires own_scalar<S> Tensor& operator/=(S const& x) { return write(*this / x); }
     template <class E>
     Tensor& operator+=(xt::xexpression<E> const& e) {
-        return write(*this + e.derived_cast());
+        return write(*this + checked_operand(e));
     }
     template <class E>
     Tensor& operator-=(xt::xexpression<E> const& e) {
-        return write(*this - e.derived_cast());
+        return write(*this - checked_operand(e));
     }
     template <class E>
     Tensor& operator*=(xt::xexpression<E> const& e) {
-        return write(*this * e.derived_cast());
+        return write(*this * checked_operand(e));
     }
     template <class E>
     Tensor& operator/=(xt::xexpression<E> const& e) {
-        return write(*this / e.derived_cast());
+        return write(*this / checked_operand(e));
     }
     template <class E>
     Tensor& operator%=(xt::xexpression<E> const& e) {
-        return write(*this % e.derived_cast());
+        return write(*this % checked_operand(e));
     }
     template <class E>
     Tensor& operator&=(xt::xexpression<E> const& e) {
-        return write(*this & e.derived_cast());
+        return write(*this & checked_operand(e));
     }
     template <class E>
     Tensor& operator|=(xt::xexpression<E> const& e) {
-        return write(*this | e.derived_cast());
+        return write(*this | checked_operand(e));
     }
     template <class E>
     Tensor& operator^=(xt::xexpression<E> const& e) {
-        return write(*this ^ e.derived_cast());
+        return write(*this ^ checked_operand(e));
     }
 
 private:
@@ -235,6 +250,12 @@ private:
     Tensor alias(std::size_t begin, std::size_t size, shape_type const& shape) const;
 
     Tensor& write(Tensor const& result);
+
+    template <class E>
+    E const& checked_operand(xt::xexpression<E> const& e) const;
+
+    template <std::integral... I>
+    void check_index(I... i) const;
 
     std::size_t checked_row(std::size_t i) const;
 
