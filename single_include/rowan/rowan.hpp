@@ -846,6 +846,39 @@ ROWAN_FUNCTION void check_lent(void const* data, std::size_t alignment, std::siz
 
 #endif
 
+// rowan/core/detail/xtensor.hpp: the xtensor headers that a container needs, by version of xtensor.
+
+#if __has_include(<xtensor/core/xtensor_config.hpp>)
+#include <xtensor/core/xtensor_config.hpp>
+#elif __has_include(<xtensor/xtensor_config.hpp>)
+#include <xtensor/xtensor_config.hpp>
+#else
+ROWAN_ERROR(rowan needs xtensor ROWAN_MIN_XTENSOR or newer (Debian: libxtensor-dev));
+#endif
+static_assert(XTENSOR_VERSION_MAJOR + XTENSOR_VERSION_MINOR / 100.0 >= ROWAN_MIN_XTENSOR,
+              "rowan needs xtensor " ROWAN_STRING(ROWAN_MIN_XTENSOR) " or newer: this one is too old");
+
+#if __has_include(<xtensor/containers/xcontainer.hpp>)
+#include <xtensor/containers/xcontainer.hpp>
+#include <xtensor/core/xsemantic.hpp>
+#else
+#include <xtensor/xstorage.hpp>
+
+// Before xtensor 0.26, two specializations of rebind_container match a svector if default arguments of template
+// template arguments are considered, as in clang 19 and newer.
+#if defined(__clang__) && defined(__cpp_template_template_args)
+namespace xt {
+template <class X, class T, std::size_t N>
+struct rebind_container<X, svector<T, N, std::allocator<T>, true>> {
+    using type = svector<X, N, std::allocator<X>, true>;
+};
+}  // namespace xt
+#endif
+
+#include <xtensor/xcontainer.hpp>
+#include <xtensor/xsemantic.hpp>
+#endif
+
 // rowan/core/float16.hpp: float16, IEEE 754 binary16.
 
 namespace rowan::inline v0 {
@@ -1093,6 +1126,24 @@ public:
         : number_(convert(number)), scalar_(true) {}
     Nested(std::initializer_list<Nested> list) : list_(list) {}
 
+    /// The number as an element, rounded only once.
+    /// errors   ValueError if T is an integer type and the number is not an integer or not in its range
+    template <class U>
+    static T convert(U const& number) {
+        if constexpr (std::is_arithmetic_v<U> && !std::is_arithmetic_v<T>) {
+            return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(number));
+        } else if constexpr (std::is_arithmetic_v<U> && std::integral<T> && !std::same_as<T, bool>) {
+            if constexpr (std::integral<U> && !std::same_as<U, bool>) {
+                if (!std::in_range<T>(number)) throw bad_number(static_cast<double>(number));
+            } else if (!is_whole<T>(static_cast<double>(number))) {
+                throw bad_number(static_cast<double>(number));
+            }
+            return static_cast<T>(number);
+        } else {
+            return static_cast<T>(number);
+        }
+    }
+
     /// Appends the dims of a list, the outermost first.
     template <class Shape>
     static void shape_of(std::initializer_list<Nested> list, Shape& shape) {
@@ -1126,29 +1177,20 @@ private:
     }
 
     static ValueError bad_number(double number) {
-        return ValueError("number in a braced list", number, "a whole number that the element type holds");
-    }
-
-    template <class U>
-    static T convert(U const& number) {
-        if constexpr (std::is_arithmetic_v<U> && !std::is_arithmetic_v<T>) {
-            return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(number));  // so that 0.1 is rounded only once
-        } else if constexpr (std::is_arithmetic_v<U> && std::integral<T> && !std::same_as<T, bool>) {
-            if constexpr (std::integral<U> && !std::same_as<U, bool>) {
-                if (!std::in_range<T>(number)) throw bad_number(static_cast<double>(number));
-            } else if (!is_whole<T>(static_cast<double>(number))) {
-                throw bad_number(static_cast<double>(number));
-            }
-            return static_cast<T>(number);
-        } else {
-            return static_cast<T>(number);
-        }
+        return ValueError("number in a list", number, "a whole number that the element type holds");
     }
 
     T number_{};
     std::initializer_list<Nested> list_{};
     bool scalar_ = false;
 };
+
+/// A range of numbers, such as a vector. Expressions of xtensor, which have a shape, are none.
+template <class R, class T>
+concept numbers_for =
+    !xt::is_xexpression<R>::value && std::ranges::forward_range<R const> && std::ranges::sized_range<R const> &&
+    (std::convertible_to<std::ranges::range_value_t<R const>, T> ||
+     std::is_arithmetic_v<std::ranges::range_value_t<R const>>);
 
 }  // namespace rowan::inline v0::detail
 
@@ -1281,39 +1323,6 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/core/detail/xtensor.hpp: the xtensor headers that a container needs, by version of xtensor.
-
-#if __has_include(<xtensor/core/xtensor_config.hpp>)
-#include <xtensor/core/xtensor_config.hpp>
-#elif __has_include(<xtensor/xtensor_config.hpp>)
-#include <xtensor/xtensor_config.hpp>
-#else
-ROWAN_ERROR(rowan needs xtensor ROWAN_MIN_XTENSOR or newer (Debian: libxtensor-dev));
-#endif
-static_assert(XTENSOR_VERSION_MAJOR + XTENSOR_VERSION_MINOR / 100.0 >= ROWAN_MIN_XTENSOR,
-              "rowan needs xtensor " ROWAN_STRING(ROWAN_MIN_XTENSOR) " or newer: this one is too old");
-
-#if __has_include(<xtensor/containers/xcontainer.hpp>)
-#include <xtensor/containers/xcontainer.hpp>
-#include <xtensor/core/xsemantic.hpp>
-#else
-#include <xtensor/xstorage.hpp>
-
-// Before xtensor 0.26, two specializations of rebind_container match a svector if default arguments of template
-// template arguments are considered, as in clang 19 and newer.
-#if defined(__clang__) && defined(__cpp_template_template_args)
-namespace xt {
-template <class X, class T, std::size_t N>
-struct rebind_container<X, svector<T, N, std::allocator<T>, true>> {
-    using type = svector<X, N, std::allocator<X>, true>;
-};
-}  // namespace xt
-#endif
-
-#include <xtensor/xcontainer.hpp>
-#include <xtensor/xsemantic.hpp>
-#endif
-
 // rowan/core/device.hpp: Cpu, the device tag that states where values are stored and how a call runs.
 
 namespace rowan::inline v0 {
@@ -1399,6 +1408,13 @@ public:
     /// cost     one allocation and one write of the elements
     Tensor(std::initializer_list<detail::Nested<T>> list);
 
+    /// A copy of a vector, an array or a span of numbers, of rank 1. `from_values` takes a shape too, `borrow` copies
+    /// nothing.
+    /// errors   ValueError as for a braced list
+    /// cost     one allocation and one write of the elements
+    template <detail::numbers_for<T> R>
+    explicit Tensor(R const& values) : Tensor(from_values({std::ranges::size(values)}, values)) {}
+
     /// Evaluates an xtensor expression.
     /// errors   as from_shape; exceptions of the expression
     /// cost     the cost of the expression, on one thread
@@ -1410,6 +1426,11 @@ public:
     /// cost     one allocation
     static Tensor from_shape(shape_type const& shape);
     static Tensor from_shape(Cpu const&, shape_type const& shape) { return from_shape(shape); }
+    /// A tensor of this shape with the numbers of a vector, an array or a span, in row-major order.
+    /// errors   as from_shape; ShapeError if the shape has another number of elements; ValueError as for a braced list
+    /// cost     one allocation and one write of the elements
+    template <detail::numbers_for<T> R>
+    static Tensor from_values(shape_type const& shape, R const& values);
     /// A tensor with all elements equal to `value`.
     /// errors   as from_shape
     /// cost     one allocation and one write of the elements
@@ -1623,6 +1644,16 @@ template <class T>
 auto Tensor<T, Cpu>::from_shape(shape_type const& shape) -> Tensor {
     Tensor t;
     t.resize(shape);
+    return t;
+}
+
+template <class T>
+template <detail::numbers_for<T> R>
+auto Tensor<T, Cpu>::from_values(shape_type const& shape, R const& values) -> Tensor {
+    detail::check_reshaped("from_values", shape, std::ranges::size(values), sizeof(T));
+    Tensor t = from_shape(shape);
+    T* to = t.data();
+    for (std::ranges::range_value_t<R const> const x : values) *to++ = detail::Nested<T>::convert(x);
     return t;
 }
 

@@ -13,6 +13,7 @@
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>
+#include <ranges>
 #include <span>
 #include <utility>
 
@@ -69,6 +70,13 @@ public:
     /// cost     one allocation and one write of the elements
     Tensor(std::initializer_list<detail::Nested<T>> list);
 
+    /// A copy of a vector, an array or a span of numbers, of rank 1. `from_values` takes a shape too, `borrow` copies
+    /// nothing.
+    /// errors   ValueError as for a braced list
+    /// cost     one allocation and one write of the elements
+    template <detail::numbers_for<T> R>
+    explicit Tensor(R const& values) : Tensor(from_values({std::ranges::size(values)}, values)) {}
+
     /// Evaluates an xtensor expression.
     /// errors   as from_shape; exceptions of the expression
     /// cost     the cost of the expression, on one thread
@@ -80,6 +88,11 @@ public:
     /// cost     one allocation
     static Tensor from_shape(shape_type const& shape);
     static Tensor from_shape(Cpu const&, shape_type const& shape) { return from_shape(shape); }
+    /// A tensor of this shape with the numbers of a vector, an array or a span, in row-major order.
+    /// errors   as from_shape; ShapeError if the shape has another number of elements; ValueError as for a braced list
+    /// cost     one allocation and one write of the elements
+    template <detail::numbers_for<T> R>
+    static Tensor from_values(shape_type const& shape, R const& values);
     /// A tensor with all elements equal to `value`.
     /// errors   as from_shape
     /// cost     one allocation and one write of the elements

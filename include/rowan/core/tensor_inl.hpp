@@ -45,6 +45,16 @@ auto Tensor<T, Cpu>::from_shape(shape_type const& shape) -> Tensor {
 }
 
 template <class T>
+template <detail::numbers_for<T> R>
+auto Tensor<T, Cpu>::from_values(shape_type const& shape, R const& values) -> Tensor {
+    detail::check_reshaped("from_values", shape, std::ranges::size(values), sizeof(T));
+    Tensor t = from_shape(shape);
+    T* to = t.data();
+    for (std::ranges::range_value_t<R const> const x : values) *to++ = detail::Nested<T>::convert(x);
+    return t;
+}
+
+template <class T>
 auto Tensor<T, Cpu>::full(shape_type const& shape, T value) -> Tensor {
     Tensor t = from_shape(shape);
     std::fill(t.data_.begin(), t.data_.end(), value);
