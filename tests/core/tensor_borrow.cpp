@@ -10,10 +10,12 @@
 #include "catch.hpp"
 #include "xtensor.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -62,6 +64,9 @@ TEST_CASE("a borrowed tensor is the caller's memory, with the shape of its conta
 TEST_CASE("assignment and resize give a borrowed tensor memory of its own", "[tensor][borrow]") {
     std::vector<float> list{1, 2};
     auto t = Tensor<float>::borrow(list);
+    t = Tensor<float>{3, 4};
+    CHECK((list[0] == 1 && t(0) == 3));
+    t = Tensor<float>::borrow(list.data(), {2}, std::make_unique<int>());  // the only user of its owner
     t = Tensor<float>{3, 4};
     CHECK((list[0] == 1 && t(0) == 3));
     t = Tensor<float>::borrow(list);
