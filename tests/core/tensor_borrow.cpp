@@ -67,7 +67,8 @@ TEST_CASE("assignment and resize give a borrowed tensor memory of its own", "[te
     t = Tensor<float>{3, 4};
     CHECK((list[0] == 1 && t(0) == 3));
     t = Tensor<float>::borrow(list.data(), {2}, std::make_unique<int>());  // the only user of its owner
-    t = Tensor<float>{3, 4};
+    Tensor<float> const other{3, 4};
+    t = other;
     CHECK((list[0] == 1 && t(0) == 3));
     t = Tensor<float>::borrow(list);
     t.resize(Shape{1});
