@@ -509,8 +509,10 @@ private:
 
 // rowan/core/error.hpp: the exception types. Types and accessors are API, message texts are not.
 
+#include <concepts>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace rowan::inline v0 {
 
@@ -524,7 +526,10 @@ public:
 class IndexError : public Error {
 public:
     /// `field[position] = value is not in [0, bound)`
-    IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound);
+    template <std::integral Value, std::integral Bound>
+    IndexError(std::string field, std::size_t position, Value value, Bound bound)
+        : IndexError(std::move(field), position, static_cast<std::int64_t>(value), static_cast<std::int64_t>(bound),
+                     outside(std::to_string(value), std::to_string(bound))) {}
 
     /// A position that is invalid for another reason: `slots[3] was never written`. value() and bound() return
     /// `position`.
@@ -535,8 +540,9 @@ public:
 
     std::string const& field() const noexcept { return field_; }  ///< the argument
     std::size_t position() const noexcept { return position_; }   ///< the lowest invalid position
-    std::int64_t value() const noexcept { return value_; }        ///< the value at that position
-    std::int64_t bound() const noexcept { return bound_; }        ///< valid values are in [0, bound)
+    /// The value at that position. An unsigned value above 2^63 - 1, which the text names, wraps around here.
+    std::int64_t value() const noexcept { return value_; }
+    std::int64_t bound() const noexcept { return bound_; }  ///< valid values are in [0, bound)
 
     /// The same error for another field and position: those of the argument from which this field was computed.
     /// errors   std::bad_alloc
@@ -546,7 +552,8 @@ public:
 private:
     IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound, std::string reason);
 
-    static std::string text(std::int64_t value, std::string const& reason);
+    static std::string outside(std::string const& value, std::string const& bound);
+    static std::string text(std::string const& value, std::string const& reason);
 
     std::string field_, reason_;
     std::size_t position_;
@@ -668,13 +675,8 @@ public:
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <charconv>
-#include <utility>
 
 namespace rowan::inline v0 {
-
-ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound)
-    : IndexError(std::move(field), position, value, bound,
-                 text(value, "is not in [0, " + std::to_string(bound) + ")")) {}
 
 ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::string const& reason)
     : IndexError(std::move(field), position, static_cast<std::int64_t>(position), static_cast<std::int64_t>(position),
@@ -682,7 +684,7 @@ ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, s
 
 ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::int64_t value,
                                       std::string const& reason)
-    : IndexError(std::move(field), position, value, value, text(value, reason)) {}
+    : IndexError(std::move(field), position, value, value, text(std::to_string(value), reason)) {}
 
 ROWAN_FUNCTION IndexError IndexError::moved_to(std::string field, std::size_t position) const {
     return IndexError(std::move(field), position, value_, bound_, reason_);
@@ -693,8 +695,12 @@ ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, s
     : Error(field + "[" + std::to_string(position) + "] " + reason), field_(std::move(field)),
       reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
 
-ROWAN_FUNCTION std::string IndexError::text(std::int64_t value, std::string const& reason) {
-    return std::string("= ").append(std::to_string(value)).append(" ").append(reason);
+ROWAN_FUNCTION std::string IndexError::outside(std::string const& value, std::string const& bound) {
+    return text(value, "is not in [0, " + bound + ")");
+}
+
+ROWAN_FUNCTION std::string IndexError::text(std::string const& value, std::string const& reason) {
+    return std::string("= ").append(value).append(" ").append(reason);
 }
 
 ROWAN_FUNCTION ShapeError::ShapeError(std::string field, std::string actual, std::string expected)
@@ -741,7 +747,7 @@ namespace rowan::inline v0::detail {
 template <class Shape>
 std::string shape_text(Shape const& shape) {
     std::string text = "[";
-    for (std::size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+    for (auto const dim : shape) text += (text.size() == 1 ? "" : ", ") + std::to_string(dim);
     return text + "]";
 }
 
@@ -827,14 +833,13 @@ std::size_t product_from(Shape const& shape, std::size_t first) noexcept {
 // rowan/core/detail/checked_inl.hpp: definitions of rowan/core/detail/checked.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <cstdint>
+#include <string>
 
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void check_range(char const* field, std::size_t begin, std::size_t end, std::size_t count) {
-    auto const number = [](std::size_t x) { return static_cast<std::int64_t>(x); };
-    if (end > count) throw IndexError(field, 1, number(end), number(count) + 1);
-    if (begin > end) throw IndexError(field, 0, number(begin), number(end) + 1);
+    if (end > count) throw IndexError(field, 1, end, count + 1);
+    if (begin > end) throw IndexError(field, 0, begin, end + 1);
 }
 
 ROWAN_FUNCTION void check_tensor_rank(std::size_t rank) {
@@ -844,6 +849,132 @@ ROWAN_FUNCTION void check_tensor_rank(std::size_t rank) {
 
 }  // namespace rowan::inline v0::detail
 
+#endif
+
+// rowan/core/detail/lend.hpp: contiguous memory of other libraries' containers, for Tensor::borrow.
+
+#include <iterator>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <type_traits>
+
+namespace rowan::inline v0::detail {
+
+/// A container or view of xtensor whose elements are in memory.
+template <class R>
+concept lends_strided = requires(R& r) {
+    r.data() + r.data_offset();
+    r.strides();
+    r.shape();
+};
+/// The same, or a contiguous range.
+template <class R>
+concept lends = lends_strided<R> || requires(R& r) {
+    std::span(r);
+};
+
+template <lends R>
+auto* lent_data(R& values) {
+    if constexpr (lends_strided<R>) {
+        return values.data() + values.data_offset();
+    } else {
+        return std::data(values);
+    }
+}
+
+/// `Tensor` for memory of R that may be written, else a const one.
+template <class Tensor, class R>
+using Lent = std::conditional_t<std::is_const_v<std::remove_pointer_t<decltype(lent_data(std::declval<R&>()))>>,
+                                Tensor const, Tensor>;
+
+/// errors   ShapeError if the elements are not in row-major order, or there are more than max_tensor_rank dims
+template <class Shape, class R>
+Shape lent_shape(R const& values) {
+    if constexpr (!lends_strided<R>) {
+        return {std::size(values)};
+    } else {
+        check_tensor_rank(values.shape().size());
+        Shape const shape(values.shape().begin(), values.shape().end());
+        std::ptrdiff_t compact = 1;
+        for (std::size_t i = shape.size(); i-- > 0 && values.size() != 0;) {
+            if (shape[i] != 1 && values.strides()[i] != compact) {
+                throw ShapeError("strides[" + std::to_string(i) + "]", std::to_string(values.strides()[i]),
+                                 std::to_string(compact) + ", as in row-major order: use Tensor<T>(values)");
+            }
+            compact *= static_cast<std::ptrdiff_t>(shape[i]);
+        }
+        return shape;
+    }
+}
+
+/// The elements at `data`, which `owner` keeps alive; nullptr: the caller does.
+template <class T, class Owner>
+std::shared_ptr<T> lend(T* data, Owner&& owner) {
+    using O = std::remove_cvref_t<Owner>;
+    if constexpr (std::is_same_v<O, std::nullptr_t>) {
+        return {std::shared_ptr<void>(), data};
+    } else if constexpr (requires(O & o) { std::shared_ptr<T>(o, data); }) {
+        return {std::forward<Owner>(owner), data};
+    } else {
+        return {std::make_shared<O>(std::forward<Owner>(owner)), data};
+    }
+}
+
+/// errors   ShapeError if data is null and there are elements; Error if it is not a multiple of the alignment
+void check_lent(void const* data, std::size_t alignment, std::size_t size);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/core/detail/lend_inl.hpp: definitions of rowan/core/detail/lend.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <cstdint>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_lent(void const* data, std::size_t alignment, std::size_t size) {
+    if (data == nullptr && size != 0) throw ShapeError("borrow: data", "null", std::to_string(size) + " elements");
+    if (reinterpret_cast<std::uintptr_t>(data) % alignment != 0)
+        throw Error("borrow: data is not at a multiple of " + std::to_string(alignment) + ", the element's alignment");
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/core/detail/xtensor.hpp: the xtensor headers that a container needs, by version of xtensor.
+
+#if __has_include(<xtensor/core/xtensor_config.hpp>)
+#include <xtensor/core/xtensor_config.hpp>
+#elif __has_include(<xtensor/xtensor_config.hpp>)
+#include <xtensor/xtensor_config.hpp>
+#else
+ROWAN_ERROR(rowan needs xtensor ROWAN_MIN_XTENSOR or newer (Debian: libxtensor-dev));
+#endif
+static_assert(XTENSOR_VERSION_MAJOR + XTENSOR_VERSION_MINOR / 100.0 >= ROWAN_MIN_XTENSOR,
+              "rowan needs xtensor " ROWAN_STRING(ROWAN_MIN_XTENSOR) " or newer: this one is too old");
+
+#if __has_include(<xtensor/containers/xcontainer.hpp>)
+#include <xtensor/containers/xcontainer.hpp>
+#include <xtensor/core/xsemantic.hpp>
+#else
+#include <xtensor/xstorage.hpp>
+
+// Before xtensor 0.26, two specializations of rebind_container match a svector if default arguments of template
+// template arguments are considered, as in clang 19 and newer.
+#if defined(__clang__) && defined(__cpp_template_template_args)
+namespace xt {
+template <class X, class T, std::size_t N>
+struct rebind_container<X, svector<T, N, std::allocator<T>, true>> {
+    using type = svector<X, N, std::allocator<X>, true>;
+};
+}  // namespace xt
+#endif
+
+#include <xtensor/xcontainer.hpp>
+#include <xtensor/xsemantic.hpp>
 #endif
 
 // rowan/core/float16.hpp: float16, IEEE 754 binary16.
@@ -944,9 +1075,7 @@ class TensorArray;
 
 // rowan/core/dtype.hpp: dtype<T>, the properties that rowan requires of an element type.
 
-#include <concepts>
 #include <string_view>
-#include <type_traits>
 
 namespace rowan::inline v0 {
 
@@ -1082,7 +1211,6 @@ struct dtype<bfloat16> : detail::cast_dtype<bfloat16, float> {
 // rowan/core/detail/nested.hpp: Nested, braced lists of any depth: `{{1, 2}, {3, 4}}`.
 
 #include <initializer_list>
-#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -1095,6 +1223,24 @@ public:
     requires std::convertible_to<U, T> || std::is_arithmetic_v<U> Nested(U const& number)
         : number_(convert(number)), scalar_(true) {}
     Nested(std::initializer_list<Nested> list) : list_(list) {}
+
+    /// The number as an element, rounded only once.
+    /// errors   ValueError if T is an integer type and the number is not an integer or not in its range
+    template <class U>
+    static T convert(U const& number) {
+        if constexpr (std::is_arithmetic_v<U> && !std::is_arithmetic_v<T>) {
+            return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(number));
+        } else if constexpr (std::is_arithmetic_v<U> && std::integral<T> && !std::same_as<T, bool>) {
+            if constexpr (std::integral<U> && !std::same_as<U, bool>) {
+                if (!std::in_range<T>(number)) throw bad_number(static_cast<double>(number));
+            } else if (!is_whole<T>(static_cast<double>(number))) {
+                throw bad_number(static_cast<double>(number));
+            }
+            return static_cast<T>(number);
+        } else {
+            return static_cast<T>(number);
+        }
+    }
 
     /// Appends the dims of a list, the outermost first.
     template <class Shape>
@@ -1129,23 +1275,7 @@ private:
     }
 
     static ValueError bad_number(double number) {
-        return ValueError("number in a braced list", number, "a whole number that the element type holds");
-    }
-
-    template <class U>
-    static T convert(U const& number) {
-        if constexpr (std::is_arithmetic_v<U> && !std::is_arithmetic_v<T>) {
-            return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(number));  // so that 0.1 is rounded only once
-        } else if constexpr (std::is_arithmetic_v<U> && std::integral<T> && !std::same_as<T, bool>) {
-            if constexpr (std::integral<U> && !std::same_as<U, bool>) {
-                if (!std::in_range<T>(number)) throw bad_number(static_cast<double>(number));
-            } else if (!is_whole<T>(static_cast<double>(number))) {
-                throw bad_number(static_cast<double>(number));
-            }
-            return static_cast<T>(number);
-        } else {
-            return static_cast<T>(number);
-        }
+        return ValueError("number in a list", number, "a whole number that the element type holds");
     }
 
     T number_{};
@@ -1153,13 +1283,18 @@ private:
     bool scalar_ = false;
 };
 
+/// A range of numbers, such as a vector. Expressions of xtensor, which have a shape, are none.
+template <class R, class T>
+concept numbers_for =
+    !xt::is_xexpression<R>::value && std::ranges::forward_range<R const> && std::ranges::sized_range<R const> &&
+    (std::convertible_to<std::ranges::range_value_t<R const>, T> ||
+     std::is_arithmetic_v<std::ranges::range_value_t<R const>>);
+
 }  // namespace rowan::inline v0::detail
 
 // rowan/core/detail/storage.hpp: Storage, the elements of a Tensor, in a memory block that tensors may share.
 
 #include <atomic>
-#include <iterator>
-#include <memory>
 
 namespace rowan::inline v0::detail {
 
@@ -1286,39 +1421,6 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/core/detail/xtensor.hpp: the xtensor headers that a container needs, by version of xtensor.
-
-#if __has_include(<xtensor/core/xtensor_config.hpp>)
-#include <xtensor/core/xtensor_config.hpp>
-#elif __has_include(<xtensor/xtensor_config.hpp>)
-#include <xtensor/xtensor_config.hpp>
-#else
-ROWAN_ERROR(rowan needs xtensor ROWAN_MIN_XTENSOR or newer (Debian: libxtensor-dev));
-#endif
-static_assert(XTENSOR_VERSION_MAJOR + XTENSOR_VERSION_MINOR / 100.0 >= ROWAN_MIN_XTENSOR,
-              "rowan needs xtensor " ROWAN_STRING(ROWAN_MIN_XTENSOR) " or newer: this one is too old");
-
-#if __has_include(<xtensor/containers/xcontainer.hpp>)
-#include <xtensor/containers/xcontainer.hpp>
-#include <xtensor/core/xsemantic.hpp>
-#else
-#include <xtensor/xstorage.hpp>
-
-// Before xtensor 0.26, two specializations of rebind_container match a svector if default arguments of template
-// template arguments are considered, as in clang 19 and newer.
-#if defined(__clang__) && defined(__cpp_template_template_args)
-namespace xt {
-template <class X, class T, std::size_t N>
-struct rebind_container<X, svector<T, N, std::allocator<T>, true>> {
-    using type = svector<X, N, std::allocator<X>, true>;
-};
-}  // namespace xt
-#endif
-
-#include <xtensor/xcontainer.hpp>
-#include <xtensor/xsemantic.hpp>
-#endif
-
 // rowan/core/device.hpp: Cpu, the device tag that states where values are stored and how a call runs.
 
 namespace rowan::inline v0 {
@@ -1350,8 +1452,6 @@ inline constexpr bool has_backend = false;
 }  // namespace rowan::inline v0
 
 // rowan/core/tensor.hpp: Tensor<T>, a row-major array of rank 0 to 8, and an xtensor container.
-
-#include <span>
 
 namespace xt {
 
@@ -1412,6 +1512,13 @@ public:
     /// cost     one allocation and one write of the elements
     Tensor(std::initializer_list<detail::Nested<T>> list);
 
+    /// A copy of a vector, an array or a span of numbers, of rank 1. `from_values` takes a shape too, `borrow` copies
+    /// nothing.
+    /// errors   ValueError as for a braced list
+    /// cost     one allocation and one write of the elements
+    template <detail::numbers_for<T> R>
+    explicit Tensor(R const& values) : Tensor(from_values({std::ranges::size(values)}, values)) {}
+
     /// Evaluates an xtensor expression.
     /// errors   as from_shape; exceptions of the expression
     /// cost     the cost of the expression, on one thread
@@ -1423,6 +1530,11 @@ public:
     /// cost     one allocation
     static Tensor from_shape(shape_type const& shape);
     static Tensor from_shape(Cpu const&, shape_type const& shape) { return from_shape(shape); }
+    /// A tensor of this shape with the numbers of a vector, an array or a span, in row-major order.
+    /// errors   as from_shape; ShapeError if the shape has another number of elements; ValueError as for a braced list
+    /// cost     one allocation and one write of the elements
+    template <detail::numbers_for<T> R>
+    static Tensor from_values(shape_type const& shape, R const& values);
     /// A tensor with all elements equal to `value`.
     /// errors   as from_shape
     /// cost     one allocation and one write of the elements
@@ -1433,6 +1545,36 @@ public:
     /// cost     as full
     static Tensor zeros(shape_type const& shape) { return full(shape, dtype<T>::narrow(typename dtype<T>::sum{})); }
     static Tensor zeros(Cpu const&, shape_type const& shape) { return zeros(shape); }
+
+    /// A tensor of the caller's memory, row-major, without a copy: each sees what the other writes. `=` and `resize`
+    /// give the tensor memory of its own. `owner` is any movable object, such as a shared_ptr, that keeps the memory
+    /// alive; it is destroyed with the last alias of the tensor.
+    /// requires   the memory outlives all aliases, if there is no owner
+    /// errors   ShapeError as from_shape, or if data is null and there are elements; Error if data is not aligned for T;
+    ///          then the owner is not moved
+    /// cost     no copy; one allocation for an owner that is not a shared_ptr
+    template <class Owner = std::nullptr_t>
+    static Tensor borrow(T* data, shape_type const& shape, Owner&& owner = {});
+    /// The same for memory that is only read: keep the result const.
+    template <class Owner = std::nullptr_t>
+    static Tensor const borrow(T const* data, shape_type const& shape, Owner&& owner = {}) {
+        return borrow(const_cast<T*>(data), shape, std::forward<Owner>(owner));
+    }
+
+    /// The same for a vector, an array or a span, which give rank 1, and for xtensor's containers, which give their
+    /// shape. A temporary moves into the tensor and is its owner: `borrow(std::move(values))`.
+    /// requires   the memory outlives all aliases, if `values` is not a temporary
+    /// errors   as for a pointer; ShapeError if the elements of an xtensor container are not in row-major order
+    /// cost     no copy; one allocation for a temporary that is not a span
+    template <detail::lends R>
+    static detail::Lent<Tensor, R> borrow(R&& values) {
+        auto const shape = detail::lent_shape<shape_type>(values);
+        return borrow(std::forward<R>(values), shape);
+    }
+    /// The same with another shape.
+    /// errors   ShapeError if the number of elements differs
+    template <detail::lends R, class Owner = std::nullptr_t>
+    static detail::Lent<Tensor, R> borrow(R&& values, shape_type const& shape, Owner&& owner = {});
 
     Tensor(Tensor const&) = default;
     Tensor(Tensor&& other) noexcept : data_(std::move(other.data_)) {
@@ -1499,10 +1641,24 @@ public:
     std::span<T> row(std::size_t i) { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
     std::span<T const> row(std::size_t i) const { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
 
+    /// The element at one index per dim.
+    /// errors   IndexError unless each index is in [0, its dim); ShapeError if there are not as many as dims
+    /// cost     O(rank)
+    template <std::integral... I>
+    T& at(I... i) {
+        check_index(i...);
+        return (*this)(i...);
+    }
+    template <std::integral... I>
+    T const& at(I... i) const {
+        check_index(i...);
+        return (*this)(i...);
+    }
+
     void swap(Tensor& other) noexcept;
 
     // These write in place; xtensor's operators would evaluate into new memory, and aliases would not see the result.
-    // errors   ShapeError if the result would have another shape
+    // errors   ShapeError if the operand does not broadcast to this shape
     using semantic::operator+=, semantic::operator-=, semantic::operator*=, semantic::operator/=, semantic::operator%=;
     using semantic::operator&=, semantic::operator|=, semantic::operator^=;
     template <class S>
@@ -1515,35 +1671,35 @@ public:
     requires own_scalar<S> Tensor& operator/=(S const& x) { return write(*this / x); }
     template <class E>
     Tensor& operator+=(xt::xexpression<E> const& e) {
-        return write(*this + e.derived_cast());
+        return write(*this + checked_operand(e));
     }
     template <class E>
     Tensor& operator-=(xt::xexpression<E> const& e) {
-        return write(*this - e.derived_cast());
+        return write(*this - checked_operand(e));
     }
     template <class E>
     Tensor& operator*=(xt::xexpression<E> const& e) {
-        return write(*this * e.derived_cast());
+        return write(*this * checked_operand(e));
     }
     template <class E>
     Tensor& operator/=(xt::xexpression<E> const& e) {
-        return write(*this / e.derived_cast());
+        return write(*this / checked_operand(e));
     }
     template <class E>
     Tensor& operator%=(xt::xexpression<E> const& e) {
-        return write(*this % e.derived_cast());
+        return write(*this % checked_operand(e));
     }
     template <class E>
     Tensor& operator&=(xt::xexpression<E> const& e) {
-        return write(*this & e.derived_cast());
+        return write(*this & checked_operand(e));
     }
     template <class E>
     Tensor& operator|=(xt::xexpression<E> const& e) {
-        return write(*this | e.derived_cast());
+        return write(*this | checked_operand(e));
     }
     template <class E>
     Tensor& operator^=(xt::xexpression<E> const& e) {
-        return write(*this ^ e.derived_cast());
+        return write(*this ^ checked_operand(e));
     }
 
 private:
@@ -1558,6 +1714,12 @@ private:
     Tensor alias(std::size_t begin, std::size_t size, shape_type const& shape) const;
 
     Tensor& write(Tensor const& result);
+
+    template <class E>
+    E const& checked_operand(xt::xexpression<E> const& e) const;
+
+    template <std::integral... I>
+    void check_index(I... i) const;
 
     std::size_t checked_row(std::size_t i) const;
 
@@ -1599,10 +1761,49 @@ auto Tensor<T, Cpu>::from_shape(shape_type const& shape) -> Tensor {
 }
 
 template <class T>
+template <detail::numbers_for<T> R>
+auto Tensor<T, Cpu>::from_values(shape_type const& shape, R const& values) -> Tensor {
+    detail::check_reshaped("from_values", shape, std::ranges::size(values), sizeof(T));
+    Tensor t = from_shape(shape);
+    T* to = t.data();
+    for (std::ranges::range_value_t<R const> const x : values) *to++ = detail::Nested<T>::convert(x);
+    return t;
+}
+
+template <class T>
 auto Tensor<T, Cpu>::full(shape_type const& shape, T value) -> Tensor {
     Tensor t = from_shape(shape);
     std::fill(t.data_.begin(), t.data_.end(), value);
     return t;
+}
+
+template <class T>
+template <class Owner>
+auto Tensor<T, Cpu>::borrow(T* data, shape_type const& shape, Owner&& owner) -> Tensor {
+    detail::check_tensor_rank(shape.size());
+    std::size_t const size = detail::checked_size("tensor", shape, sizeof(T));
+    detail::check_lent(data, alignof(T), size);
+    Tensor t;
+    t.data_ = detail::Storage<T>::of_others(detail::lend(data, std::forward<Owner>(owner)), size);
+    t.set_shape(shape);
+    return t;
+}
+
+template <class T>
+template <detail::lends R, class Owner>
+auto Tensor<T, Cpu>::borrow(R&& values, shape_type const& shape, Owner&& owner) -> detail::Lent<Tensor, R> {
+    constexpr bool lasts = std::is_lvalue_reference_v<R> || std::ranges::borrowed_range<R>;
+    static_assert(lasts || std::same_as<Owner, std::nullptr_t>,
+                  "rowan::Tensor<T>::borrow: a temporary is the owner of its memory: pass no other owner");
+    static_assert(std::same_as<std::remove_cv_t<std::remove_pointer_t<decltype(detail::lent_data(values))>>, T>,
+                  "rowan::Tensor<T>::borrow: the elements must be of type T: use Tensor<T>(values), which converts");
+    detail::check_reshaped("borrow", shape, detail::product_from(detail::lent_shape<shape_type>(values), 0), sizeof(T));
+    if constexpr (lasts) {
+        return borrow(detail::lent_data(values), shape, std::forward<Owner>(owner));
+    } else {
+        auto const kept = std::make_shared<std::remove_cvref_t<R>>(std::forward<R>(values));
+        return borrow(detail::lent_data(*kept), shape, kept);
+    }
 }
 
 template <class T>
@@ -1639,6 +1840,9 @@ void Tensor<T, Cpu>::set_shape(Shape const& shape) noexcept {
 template <class T>
 template <class Shape>
 auto Tensor<T, Cpu>::reshape(Shape const& shape) -> Tensor& {
+    detail::check_tensor_rank(shape.size());
+    if (std::any_of(shape.begin(), shape.end(), [](auto d) { return std::cmp_less(d, -1); }))
+        throw ShapeError("reshape shape", detail::shape_text(shape), "dims of 0 or more, or one -1");
     shape_type dims(shape.begin(), shape.end());
     auto const open = std::find(dims.begin(), dims.end(), std::numeric_limits<std::size_t>::max());
     if (std::signed_integral<typename Shape::value_type> && open != dims.end()) {
@@ -1669,18 +1873,51 @@ auto Tensor<T, Cpu>::alias(std::size_t begin, std::size_t size, shape_type const
 
 template <class T>
 auto Tensor<T, Cpu>::write(Tensor const& result) -> Tensor& {
-    if (result.shape() != this->shape()) {
-        throw ShapeError("result of compound assignment", detail::shape_text(result.shape()),
-                         detail::shape_text(this->shape()));
-    }
     std::copy_n(result.data_.data(), result.size(), data_.data());
     return *this;
 }
 
 template <class T>
+template <class E>
+E const& Tensor<T, Cpu>::checked_operand(xt::xexpression<E> const& e) const {
+    E const& operand = e.derived_cast();
+    shape_type const& to = this->shape();
+    shape_type from;
+    try {
+        from = shape_type(operand.shape().begin(), operand.shape().end());
+    } catch (xt::broadcast_error const&) {
+        throw ShapeError("compound assignment", "an expression of shapes that do not match", "shapes that broadcast");
+    }
+    bool fits = from.size() <= to.size();
+    for (std::size_t i = 1; fits && i <= from.size(); ++i) {
+        std::size_t const dim = from[from.size() - i];
+        fits = dim == 1 || dim == to[to.size() - i];
+    }
+    if (!fits)
+        throw ShapeError("operand of compound assignment", detail::shape_text(from),
+                         "a shape that broadcasts to " + detail::shape_text(to));
+    return operand;
+}
+
+template <class T>
+template <std::integral... I>
+void Tensor<T, Cpu>::check_index(I... i) const {
+    auto const& shape = this->shape();
+    if (sizeof...(i) != shape.size())
+        throw ShapeError("at: number of indices", std::to_string(sizeof...(i)), std::to_string(shape.size()));
+    std::size_t axis = 0;
+    auto const check = [&](auto index) {
+        if (std::cmp_less(index, 0) || std::cmp_greater_equal(index, shape[axis]))
+            throw IndexError("at", axis, index, shape[axis]);
+        ++axis;
+    };
+    (check(i), ...);
+}
+
+template <class T>
 std::size_t Tensor<T, Cpu>::checked_row(std::size_t i) const {
     std::size_t const rows = detail::checked_rows(this->shape());
-    if (i >= rows) throw IndexError("row", 0, static_cast<std::int64_t>(i), static_cast<std::int64_t>(rows));
+    if (i >= rows) throw IndexError("row", 0, i, rows);
     return i;
 }
 
@@ -1875,15 +2112,22 @@ void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
 
 // rowan/core/ids.hpp: Ids, the parameter type for row numbers.
 
-#include <ranges>
-
 namespace rowan::inline v0 {
 
 /// An integer type of row numbers.
 template <class I>
 concept id_type = std::same_as<I, std::int32_t> || std::same_as<I, std::int64_t>;
 
-/// A read-only view of row numbers of any shape: a braced list, a vector, a span or a Tensor, of int32 or int64.
+namespace detail {
+
+/// An integer type whose numbers can be copied to row numbers: neither bool nor char, whose lists are masks and texts.
+template <class I>
+concept id_number = std::integral<I> && !std::same_as<I, bool> && !std::same_as<I, char>;
+
+}  // namespace detail
+
+/// A read-only view of row numbers of any shape: a braced list, a vector, a span or a Tensor, of int32 or int64. Lists
+/// and xtensor expressions of other integers, such as std::size_t, are copied.
 /// requires   use as a function parameter only: the view refers to the caller's memory, which for a braced list ends
 ///            with the full expression
 template <>
@@ -1913,6 +2157,26 @@ public:
         } else {
             narrow_ = std::ranges::data(ids);
         }
+    }
+
+    /// A list of other integers.
+    /// errors   IndexError for a number above 2^63 - 1
+    /// cost     one allocation and one copy
+    template <std::ranges::forward_range R>
+    requires std::ranges::sized_range<R> && detail::id_number<std::ranges::range_value_t<R>> &&
+        (!std::ranges::contiguous_range<R> ||
+         !id_type<std::ranges::range_value_t<R>>)&&(!xt::is_xexpression<R>::value)Ids(R const& ids)
+        : size_(std::ranges::size(ids)), shape_{size_} {
+        copy(ids.begin());
+    }
+
+    /// A container or expression of xtensor of any integers; the ids have its shape.
+    /// errors   IndexError for a number above 2^63 - 1; exceptions of the expression
+    /// cost     one allocation and one copy
+    template <class E>
+    requires detail::id_number<typename E::value_type> Ids(xt::xexpression<E> const& e)
+        : size_(e.derived_cast().size()), shape_(e.derived_cast().shape().begin(), e.derived_cast().shape().end()) {
+        copy(e.derived_cast().begin());
     }
 
     std::size_t size() const noexcept { return size_; }          ///< the number of ids
@@ -1945,6 +2209,20 @@ private:
         shape_ = shape;
     }
 
+    template <class Iterator>
+    void copy(Iterator from) {
+        copied_ = std::shared_ptr<std::int64_t[]>(new std::int64_t[size_]);
+        std::int64_t* const to = copied_.get();
+        for (std::size_t i = 0; i < size_; ++i, ++from) {
+            auto const id = *from;
+            constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+            if (std::cmp_greater(id, most)) throw IndexError("ids", i, id, most);
+            to[i] = static_cast<std::int64_t>(id);
+        }
+        wide_ = to;
+    }
+
+    std::shared_ptr<std::int64_t[]> copied_;
     std::int64_t const* wide_ = nullptr;
     std::int32_t const* narrow_ = nullptr;
     std::size_t size_ = 0;
@@ -3543,8 +3821,7 @@ ROWAN_FUNCTION std::ostream& Lod::print(std::ostream& out) const {
 }
 
 ROWAN_FUNCTION void Lod::check_level(std::size_t level) const {
-    if (level >= levels_)
-        throw IndexError("level", 0, static_cast<std::int64_t>(level), static_cast<std::int64_t>(levels_));
+    if (level >= levels_) throw IndexError("level", 0, level, levels_);
 }
 
 ROWAN_FUNCTION void Lod::check_rows(std::size_t rows) const {
@@ -6864,8 +7141,7 @@ template <std::same_as<LoDTensor<T, Device>> L>
 void TensorArray<T, Device>::write(std::size_t index, L const& value, bool data_shared) {
     value.check();
     kind_.check(value);
-    if (index >= max_size())
-        throw IndexError("index", 0, static_cast<std::int64_t>(index), static_cast<std::int64_t>(max_size()));
+    if (index >= max_size()) throw IndexError("index", 0, index, max_size());
     make_slots();
     if (data_shared || index >= slots_.size() || !slots_[index]) {
         LoDTensor<T, Device> stored = data_shared ? value.share() : value;
@@ -6912,8 +7188,7 @@ void TensorArray<T, Device>::erase(std::size_t index) {
 
 template <class T, class Device>
 void TensorArray<T, Device>::resize(std::size_t size) {
-    if (size > max_size())
-        throw IndexError("size", 0, static_cast<std::int64_t>(size), static_cast<std::int64_t>(max_size()));
+    if (size > max_size()) throw IndexError("size", 0, size, max_size());
     make_slots();
     slots_.resize(size);
 }
@@ -6929,8 +7204,7 @@ Device TensorArray<T, Device>::own_exec() const {
 
 template <class T, class Device>
 void TensorArray<T, Device>::check_written(std::size_t index) const {
-    if (index >= size())
-        throw IndexError("index", 0, static_cast<std::int64_t>(index), static_cast<std::int64_t>(size()));
+    if (index >= size()) throw IndexError("index", 0, index, size());
     if (!written(index)) throw IndexError("slots", index, "was never written");
 }
 
@@ -7465,8 +7739,7 @@ template <class T, class Device>
 auto TensorArray<T, Device>::unstack(Device const& exec, Tensor<T, Device> const& tensor, std::size_t axis)
     -> TensorArray {
     auto const& shape = tensor.shape();
-    if (axis >= shape.size())
-        throw IndexError("axis", 0, static_cast<std::int64_t>(axis), static_cast<std::int64_t>(shape.size()));
+    if (axis >= shape.size()) throw IndexError("axis", 0, axis, shape.size());
     return from_parts(detail::unstack_parts(exec, tensor, axis), shape, axis);
 }
 
@@ -7629,8 +7902,7 @@ Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> 
         }
         data.push_back(slot.value().data());
     }
-    if (axis > shape.size())
-        throw IndexError("axis", 0, static_cast<std::int64_t>(axis), static_cast<std::int64_t>(shape.size()) + 1);
+    if (axis > shape.size()) throw IndexError("axis", 0, axis, shape.size() + 1);
     return detail::stack_parts<T>(exec, data, shape, axis);
 }
 
@@ -11161,9 +11433,7 @@ Tensor<T> from_dlpack(M* managed) {
     }
     T* const data = size == 0 ? nullptr : detail::dlpack_data<T>(*managed);
     auto const owner = std::make_shared<detail::DlpackImport<M>>();
-    Tensor<T> tensor;
-    tensor.storage() = detail::Storage<T>::of_others(std::shared_ptr<T>(owner, data), size);
-    tensor.resize(shape);
+    auto tensor = Tensor<T>::borrow(data, shape, owner);
     owner->managed = managed;  // nothing throws from here on
     return tensor;
 }
