@@ -394,118 +394,44 @@ ROWAN_FUNCTION void FreeBlocks::leave(std::unique_lock<std::mutex>& lock) noexce
 
 #endif
 
-// rowan/core/allocator.hpp: memory for tensors, aligned to cache lines; large blocks use huge pages.
+// rowan/core/detail/run_meter.hpp: RunMeter, which counts what a run of a net allocates and how often its loops iterate.
 
-#include <algorithm>
-#include <limits>
-#include <vector>
-
-namespace rowan::inline v0 {
-
-/// A standard allocator. Blocks are aligned to at least 64 bytes and not initialised. A block of 4 MiB or more fills
-/// whole 2 MiB pages and requests huge pages from the system, which avoids page walks when rows are read at random.
-/// Blocks come from the thread's MemoryPool, if it has one and alignof(T) is at most 64, and are returned to it. Without
-/// a pool, blocks of 1 MiB or more come from the memory that the process keeps (kept_memory.hpp).
-/// errors   std::bad_alloc
-template <class T>
-struct Allocator {
-    using value_type = T;
-
-    /// The alignment of blocks, in bytes.
-    static constexpr std::size_t alignment = std::max(alignof(T), detail::block_alignment);
-    /// The size of the system's huge pages, in bytes.
-    static constexpr std::size_t huge_page = detail::huge_page;
-    /// Blocks of this many bytes or more fill whole huge pages.
-    static constexpr std::size_t huge_from = detail::huge_from;
-
-    Allocator() = default;  ///< stateless
-    template <class U>
-    Allocator(Allocator<U> const&) noexcept {}
-
-    /// Allocates memory for `n` elements.
-    /// errors   std::bad_alloc
-    /// cost     O(1) if the pool or the process has a free block of this size, else one allocation from the system
-    [[nodiscard]] T* allocate(std::size_t n) {
-        if (n > (std::numeric_limits<std::size_t>::max() / 4) / sizeof(T)) throw std::bad_array_new_length();
-        std::size_t const bytes = n * sizeof(T);
-        if constexpr (alignment == detail::block_alignment) {
-            if (auto* const free = detail::blocks_for(bytes); free != nullptr)
-                return reinterpret_cast<T*>(free->take(bytes) + 1);
-        }
-        return reinterpret_cast<T*>(detail::new_block(bytes, alignment, nullptr) + 1);
-    }
-
-    /// Returns a block to its pool, or to the system.
-    void deallocate(T* block, std::size_t) noexcept {
-        detail::BlockHeader* const header = detail::header_of(block);
-        if (header->pool == nullptr) {
-            ::operator delete(header->memory);
-        } else {
-            header->pool->put(header);
-        }
-    }
-
-    /// All allocators are equal.
-    template <class U>
-    bool operator==(Allocator<U> const&) const noexcept {
-        return true;
-    }
-};
-
-namespace detail {
-
-/// Temporary memory of an algorithm, from the thread's MemoryPool if it has one.
-template <class T>
-using Buffer = std::vector<T, Allocator<T>>;
-
-}  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/core/detail/bit_cast.hpp: bit_cast, std::bit_cast for host and device code.
+#include <atomic>
 
 namespace rowan::inline v0::detail {
 
-template <class To, class From>
-ROWAN_HD constexpr To bit_cast(From const& x) noexcept {
-    return __builtin_bit_cast(To, x);
+/// Counts the memory and the iterations of a run, on all threads that share it, and throws when they exceed a limit.
+class RunMeter {
+public:
+    RunMeter(std::int64_t most_iterations, std::int64_t most_bytes)
+        : most_iterations_(most_iterations), most_bytes_(most_bytes) {}
+
+    /// errors   ValueError if it is too much
+    void allocate(std::int64_t bytes) {
+        if (bytes > most_bytes_ || (bytes_ += bytes) > most_bytes_) too_much_memory(bytes);
+    }
+    void release(std::int64_t bytes) noexcept { bytes_ -= bytes; }
+
+    /// errors   ValueError if it is one too many
+    void iterate(std::int64_t n) {
+        if ((iterations_ += n) > most_iterations_) too_many_iterations();
+    }
+
+private:
+    [[noreturn]] void too_much_memory(std::int64_t bytes);
+    [[noreturn]] void too_many_iterations() const;
+
+    std::int64_t most_iterations_, most_bytes_;
+    std::atomic<std::int64_t> iterations_ = 0, bytes_ = 0;
+};
+
+/// The meter of the run on this thread, or nullptr if it has no limits.
+inline RunMeter*& current_meter() noexcept {
+    thread_local RunMeter* meter = nullptr;
+    return meter;
 }
 
 }  // namespace rowan::inline v0::detail
-
-// rowan/core/bfloat16.hpp: bfloat16, the upper half of a float.
-
-namespace rowan::inline v0 {
-
-/// A storage type with 8 exponent and 7 fraction bits, the range of float in two bytes; arithmetic is done in float.
-/// Conversion from float rounds to nearest, ties to even; a NaN becomes quiet, and keeps its sign and upper payload.
-class bfloat16 {
-public:
-    bfloat16() = default;  ///< zero
-    /// Rounds to nearest, ties to even.
-    ROWAN_HD constexpr explicit bfloat16(float x) noexcept : bits_(round(detail::bit_cast<std::uint32_t>(x))) {}
-    /// Exact conversion.
-    ROWAN_HD constexpr operator float() const noexcept { return detail::bit_cast<float>(std::uint32_t{bits_} << 16); }
-
-    /// The number with this bit pattern.
-    ROWAN_HD static constexpr bfloat16 from_bits(std::uint16_t bits) noexcept {
-        bfloat16 x;
-        x.bits_ = bits;
-        return x;
-    }
-    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }  ///< the bit pattern
-
-private:
-    ROWAN_HD static constexpr std::uint16_t round(std::uint32_t x) noexcept {
-        std::uint32_t const nan = (x | 0x00400000U) >> 16;
-        std::uint32_t const near = (x + 0x7FFFU + ((x >> 16) & 1U)) >> 16;
-        return static_cast<std::uint16_t>((x & 0x7FFFFFFFU) > 0x7F800000U ? nan : near);
-    }
-
-    std::uint16_t bits_ = 0;
-};
-
-}  // namespace rowan::inline v0
 
 // rowan/core/error.hpp: the exception types. Types and accessors are API, message texts are not.
 
@@ -735,6 +661,148 @@ ROWAN_FUNCTION IoError::IoError(std::string const& operation, std::string path, 
 }  // namespace rowan::inline v0
 
 #endif
+
+// rowan/core/detail/run_meter_inl.hpp: definitions of rowan/core/detail/run_meter.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void RunMeter::too_much_memory(std::int64_t bytes) {
+    bool const counted = bytes <= most_bytes_;
+    std::int64_t const all = counted ? bytes_.load() : bytes;
+    if (counted) bytes_ -= bytes;
+    throw ValueError("the memory of the run", static_cast<double>(all),
+                     std::string("at most ").append(std::to_string(most_bytes_)).append(" bytes"));
+}
+
+ROWAN_FUNCTION void RunMeter::too_many_iterations() const {
+    throw ValueError("the number of iterations and steps of the run", static_cast<double>(iterations_.load()),
+                     std::string("at most ").append(std::to_string(most_iterations_)));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/core/allocator.hpp: memory for tensors, aligned to cache lines; large blocks use huge pages.
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// A standard allocator. Blocks are aligned to at least 64 bytes and not initialised. A block of 4 MiB or more fills
+/// whole 2 MiB pages and requests huge pages from the system, which avoids page walks when rows are read at random.
+/// Blocks come from the thread's MemoryPool, if it has one and alignof(T) is at most 64, and are returned to it. Without
+/// a pool, blocks of 1 MiB or more come from the memory that the process keeps (kept_memory.hpp).
+/// errors   std::bad_alloc
+template <class T>
+struct Allocator {
+    using value_type = T;
+
+    /// The alignment of blocks, in bytes.
+    static constexpr std::size_t alignment = std::max(alignof(T), detail::block_alignment);
+    /// The size of the system's huge pages, in bytes.
+    static constexpr std::size_t huge_page = detail::huge_page;
+    /// Blocks of this many bytes or more fill whole huge pages.
+    static constexpr std::size_t huge_from = detail::huge_from;
+
+    Allocator() = default;  ///< stateless
+    template <class U>
+    Allocator(Allocator<U> const&) noexcept {}
+
+    /// Allocates memory for `n` elements.
+    /// errors   std::bad_alloc; ValueError if a run of a net exceeds its Limits
+    /// cost     O(1) if the pool or the process has a free block of this size, else one allocation from the system
+    [[nodiscard]] T* allocate(std::size_t n) {
+        if (n > (std::numeric_limits<std::size_t>::max() / 4) / sizeof(T)) throw std::bad_array_new_length();
+        std::size_t const bytes = n * sizeof(T);
+        if (auto* const meter = detail::current_meter(); meter != nullptr)
+            meter->allocate(static_cast<std::int64_t>(bytes));
+        if constexpr (alignment == detail::block_alignment) {
+            if (auto* const free = detail::blocks_for(bytes); free != nullptr)
+                return reinterpret_cast<T*>(free->take(bytes) + 1);
+        }
+        return reinterpret_cast<T*>(detail::new_block(bytes, alignment, nullptr) + 1);
+    }
+
+    /// Returns a block to its pool, or to the system.
+    void deallocate(T* block, std::size_t n) noexcept {
+        if (auto* const meter = detail::current_meter(); meter != nullptr)
+            meter->release(static_cast<std::int64_t>(n * sizeof(T)));
+        detail::BlockHeader* const header = detail::header_of(block);
+        if (header->pool == nullptr) {
+            ::operator delete(header->memory);
+        } else {
+            header->pool->put(header);
+        }
+    }
+
+    /// All allocators are equal.
+    template <class U>
+    bool operator==(Allocator<U> const&) const noexcept {
+        return true;
+    }
+};
+
+namespace detail {
+
+/// Temporary memory of an algorithm, from the thread's MemoryPool if it has one.
+template <class T>
+using Buffer = std::vector<T, Allocator<T>>;
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/core/detail/bit_cast.hpp: bit_cast, std::bit_cast for host and device code.
+
+namespace rowan::inline v0::detail {
+
+template <class To, class From>
+ROWAN_HD constexpr To bit_cast(From const& x) noexcept {
+    return __builtin_bit_cast(To, x);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/core/bfloat16.hpp: bfloat16, the upper half of a float.
+
+namespace rowan::inline v0 {
+
+/// A storage type with 8 exponent and 7 fraction bits, the range of float in two bytes; arithmetic is done in float.
+/// Conversion from float rounds to nearest, ties to even; a NaN becomes quiet, and keeps its sign and upper payload.
+class bfloat16 {
+public:
+    bfloat16() = default;  ///< zero
+    /// Rounds to nearest, ties to even.
+    ROWAN_HD constexpr explicit bfloat16(float x) noexcept : bits_(round(detail::bit_cast<std::uint32_t>(x))) {}
+    /// Exact conversion.
+    ROWAN_HD constexpr operator float() const noexcept { return detail::bit_cast<float>(std::uint32_t{bits_} << 16); }
+
+    /// The number with this bit pattern.
+    ROWAN_HD static constexpr bfloat16 from_bits(std::uint16_t bits) noexcept {
+        bfloat16 x;
+        x.bits_ = bits;
+        return x;
+    }
+    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }  ///< the bit pattern
+
+private:
+    ROWAN_HD static constexpr std::uint16_t round(std::uint32_t x) noexcept {
+        std::uint32_t const nan = (x | 0x00400000U) >> 16;
+        std::uint32_t const near = (x + 0x7FFFU + ((x >> 16) & 1U)) >> 16;
+        return static_cast<std::uint16_t>((x & 0x7FFFFFFFU) > 0x7F800000U ? nan : near);
+    }
+
+    std::uint16_t bits_ = 0;
+};
+
+}  // namespace rowan::inline v0
 
 // rowan/core/detail/checked.hpp: overflow-checked size arithmetic, and shapes as text.
 
@@ -1293,8 +1361,6 @@ concept numbers_for =
 }  // namespace rowan::inline v0::detail
 
 // rowan/core/detail/storage.hpp: Storage, the elements of a Tensor, in a memory block that tensors may share.
-
-#include <atomic>
 
 namespace rowan::inline v0::detail {
 
@@ -8138,6 +8204,48 @@ ROWAN_TEMPLATE(struct array_kernels<std::int64_t, Cpu>)
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/graph/limits.hpp: Limits, what a net may use when it runs.
+
+namespace rowan::inline v0 {
+
+/// What a run of a net may use, for nets that come from somebody else: see LoadOptions and Scope::limits. By default
+/// there are no limits. A run that exceeds one throws a ValueError, which names the operator.
+struct Limits {
+    std::int64_t iterations = 0;  ///< of all loops, and steps of recurrent nets, together; 0: no limit
+    std::int64_t bytes = 0;       ///< of memory on the host beyond what there was before the run; 0: no limit
+};
+
+namespace detail {
+
+/// While it lives, the thread runs a net within limits, unless it does so already.
+class LimitedRun {
+public:
+    explicit LimitedRun(Limits const& limits) {
+        if ((limits.iterations == 0 && limits.bytes == 0) || current_meter() != nullptr) return;
+        constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+        meter_.emplace(limits.iterations == 0 ? none : limits.iterations, limits.bytes == 0 ? none : limits.bytes);
+        current_meter() = &*meter_;
+    }
+    LimitedRun(LimitedRun const&) = delete;
+    LimitedRun& operator=(LimitedRun const&) = delete;
+    ~LimitedRun() {
+        if (meter_) current_meter() = nullptr;
+    }
+
+private:
+    std::optional<RunMeter> meter_;
+};
+
+/// Counts iterations of a loop, or steps, of the run.
+/// errors   ValueError if it is one too many
+inline void count_iterations(std::size_t n) {
+    if (auto* const meter = current_meter(); meter != nullptr) meter->iterate(static_cast<std::int64_t>(n));
+}
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
 // rowan/graph/scope.hpp: Scope, which owns named variables and operators and may be nested.
 
 #include <map>
@@ -8272,6 +8380,8 @@ public:
     /// those variables outlive it.
     /// cost     for each operator, the number of readers of its inputs
     void forget_readers() noexcept;
+    Limits limits;  ///< of the runs of nets whose first output belongs to this scope
+
     Scope* parent() const noexcept { return parent_; }              ///< the enclosing scope, or nullptr
     std::size_t scopes() const noexcept { return scopes_.size(); }  ///< the number of inner scopes
     /// The variables of this scope, in order of creation.
@@ -9832,6 +9942,7 @@ ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec) const {
     for (Operator const* op : order_) {
         for (Variable* const v : op->outputs) value(scope, *v).clear();  // frees their memory for the new values
     }
+    LimitedRun const limited(outputs_.empty() ? Limits{} : outputs_[0]->scope().limits);
     Buffer<Value*> in, out;
     for (std::size_t i = 0; i < order_.size(); ++i) {
         Operator const& op = *order_[i];
@@ -10590,6 +10701,7 @@ public:
             throw ShapeError("x.lod().levels()", std::to_string(lod.levels()), std::to_string(levels));
         lod.check_rows(x.rows());
         StepMap<> const map(Cpu{.threads = 1}, lod, block_.level);
+        count_iterations(map.steps());
         s_.lod = lod;
         s_.parts.resize(net_.rows_apart && !block_.runs_whole
                             ? std::clamp<std::size_t>(map.sequences() / rnn_part_size, 1, 256)
@@ -11047,6 +11159,7 @@ public:
             if (block_.max_iterations != 0 && static_cast<std::int64_t>(s_.count) == block_.max_iterations)
                 throw ValueError("the number of iterations", static_cast<double>(s_.count + 1),
                                  std::string("at most ").append(std::to_string(block_.max_iterations)));
+            count_iterations(1);
             for (LoopNet::Op const& op : net_.body) run(op, values);
             for (std::size_t k = 0; k < states.size(); ++k) {
                 LoopNet::State const& s = net_.states[k];
@@ -11786,7 +11899,7 @@ void write_file(std::string const& path, std::span<std::byte const> bytes);
 #include <dirent.h>
 #include <sys/mman.h>
 
-#include <random>
+#include <array>
 #include <string_view>
 
 namespace rowan::inline v0::detail {
@@ -11845,10 +11958,11 @@ inline constexpr std::string_view temporary_prefix = ".rowan-", hex_digits = "01
 inline constexpr std::size_t temporary_digits = 16;
 
 ROWAN_FUNCTION std::string temporary_path(std::string const& folder) {
-    std::random_device random;
+    std::array<unsigned char, temporary_digits> random;
+    if (::getentropy(random.data(), random.size()) != 0) throw_io("create", folder);
     std::string path = folder;
     path += temporary_prefix;
-    for (std::size_t k = 0; k < temporary_digits; ++k) path += hex_digits[random() % 16];
+    for (unsigned char const byte : random) path += hex_digits[byte % 16];
     return path;
 }
 
@@ -21112,8 +21226,10 @@ inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_
     Cpu const serial{.threads = 1};
     Buffer<std::exception_ptr> errors(parts);
     FreeBlocks* const pool = current_pool();
+    RunMeter* const meter = current_meter();
     parallel_for(exec, parts, 1, [&](std::size_t begin, std::size_t end) {
         FreeBlocks* const before = std::exchange(current_pool(), pool);
+        RunMeter* const meter_before = std::exchange(current_meter(), meter);
         for (std::size_t k = begin; k < end; ++k) {
             try {
                 f(k, serial);
@@ -21122,6 +21238,7 @@ inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_
             }
         }
         current_pool() = before;
+        current_meter() = meter_before;
     });
     for (auto const& error : errors) {
         if (error) std::rethrow_exception(error);

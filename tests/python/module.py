@@ -132,7 +132,7 @@ with Fresh():
     refused(RuntimeError, 'the scope has a variable "x" already', layer.data, "x")
     refused(RuntimeError, 'there is no operator "fcc"', cpp.operator, "fcc", read=[x], write=[cpp.variable(scope)])
     refused(RuntimeError, "its attribute reduction is missing", layer.apply, "softmax_with_cross_entropy", x, x)
-    refused(RuntimeError, "has an attribute that it does not know", layer.apply, "tanh", x, slope=2)
+    refused(RuntimeError, "its attribute slope is unknown to it", layer.apply, "tanh", x, slope=2)
     refused(TypeError, "factor is <class 'str'>, expected a number", layer.apply, "scale", x, factor="2", bias=0)
     refused(TypeError, "axis is <class 'float'>, expected a whole number", layer.apply, "concat", x, x, axis=1.0)
     refused(TypeError, "sections[1] is <class 'float'>, expected a list of", layer.apply, "split", x, sections=(1, 2.0), axis=1)

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <rowan/core/detail/blocks.hpp>
+#include <rowan/core/detail/run_meter.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <new>
 #include <vector>
@@ -32,11 +34,13 @@ struct Allocator {
     Allocator(Allocator<U> const&) noexcept {}
 
     /// Allocates memory for `n` elements.
-    /// errors   std::bad_alloc
+    /// errors   std::bad_alloc; ValueError if a run of a net exceeds its Limits
     /// cost     O(1) if the pool or the process has a free block of this size, else one allocation from the system
     [[nodiscard]] T* allocate(std::size_t n) {
         if (n > (std::numeric_limits<std::size_t>::max() / 4) / sizeof(T)) throw std::bad_array_new_length();
         std::size_t const bytes = n * sizeof(T);
+        if (auto* const meter = detail::current_meter(); meter != nullptr)
+            meter->allocate(static_cast<std::int64_t>(bytes));
         if constexpr (alignment == detail::block_alignment) {
             if (auto* const free = detail::blocks_for(bytes); free != nullptr)
                 return reinterpret_cast<T*>(free->take(bytes) + 1);
@@ -45,7 +49,9 @@ struct Allocator {
     }
 
     /// Returns a block to its pool, or to the system.
-    void deallocate(T* block, std::size_t) noexcept {
+    void deallocate(T* block, std::size_t n) noexcept {
+        if (auto* const meter = detail::current_meter(); meter != nullptr)
+            meter->release(static_cast<std::int64_t>(n * sizeof(T)));
         detail::BlockHeader* const header = detail::header_of(block);
         if (header->pool == nullptr) {
             ::operator delete(header->memory);

@@ -67,6 +67,7 @@ ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec) const {
     for (Operator const* op : order_) {
         for (Variable* const v : op->outputs) value(scope, *v).clear();  // frees their memory for the new values
     }
+    LimitedRun const limited(outputs_.empty() ? Limits{} : outputs_[0]->scope().limits);
     Buffer<Value*> in, out;
     for (std::size_t i = 0; i < order_.size(); ++i) {
         Operator const& op = *order_[i];

@@ -5,6 +5,7 @@
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
 #include <rowan/graph/detail/trace.hpp>
+#include <rowan/graph/limits.hpp>
 #include <rowan/io/checkpoint.hpp>
 #include <rowan/io/checkpoint_file.hpp>
 #include <rowan/io/from_program.hpp>
@@ -40,6 +41,9 @@ struct LoadOptions {
     /// Maps the parameters of a net on the host instead of reading them; their checksums are not verified: see
     /// CheckpointFile::map.
     bool map = false;
+    /// For load_model of a net from an untrusted source: becomes the `limits` of the scope, which every run observes.
+    ///     auto const model = load_model(path, {.limits = {.iterations = 100'000, .bytes = 1 << 30}});
+    Limits limits = {};
 };
 
 namespace detail {
@@ -157,7 +161,7 @@ Parameters load_model(layer::Var<T, Device> const& predict, std::string const& p
 /// Loads a net and its parameters. Its program must have one output, whose element type is the first of `Dtypes`. The
 /// file may use the operators of `Ops`, whose kernels for these element types become part of the calling program.
 ///     auto const model = load_model<forward_ops::with<my_op>, dtypes<float, mine>>("model.rowan");
-/// Do not load programs with loops from untrusted sources: a loop runs while its condition holds.
+/// A loop runs while its condition holds, and an operator makes tensors of any size, unless `options.limits` bounds them.
 /// errors   as above; GraphError if the file has no program or an inconsistent one: see from_program
 /// cost     one read of the file, except for elements that are mapped; and from_program, whose variables and operators
 ///          use about a kilobyte each
@@ -170,6 +174,7 @@ LoadedModel<typename detail::first_of<Dtypes>::type, Device> load_model(std::str
         auto const program = file.program();
         if (!program) throw GraphError(path + " has no program: build the net, and load its parameters");
         auto scope = std::make_unique<Scope>();
+        scope->limits = options.limits;
         auto const outputs = from_program<Ops, Dtypes, Device>(*program, *scope);
         if (outputs.size() != 1 || outputs[0]->spec().dtype != dtype<T>::wire)
             throw TypeError(path + ": the result",

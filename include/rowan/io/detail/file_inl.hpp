@@ -7,7 +7,7 @@
 #include <dirent.h>
 #include <sys/mman.h>
 
-#include <random>
+#include <array>
 #include <string_view>
 
 namespace rowan::inline v0::detail {
@@ -66,10 +66,11 @@ inline constexpr std::string_view temporary_prefix = ".rowan-", hex_digits = "01
 inline constexpr std::size_t temporary_digits = 16;
 
 ROWAN_FUNCTION std::string temporary_path(std::string const& folder) {
-    std::random_device random;
+    std::array<unsigned char, temporary_digits> random;
+    if (::getentropy(random.data(), random.size()) != 0) throw_io("create", folder);
     std::string path = folder;
     path += temporary_prefix;
-    for (std::size_t k = 0; k < temporary_digits; ++k) path += hex_digits[random() % 16];
+    for (unsigned char const byte : random) path += hex_digits[byte % 16];
     return path;
 }
 
