@@ -5552,6 +5552,8 @@ struct op_kernel {
     std::span<grad_kernel const> rules = {};  ///< of the backward pass
     /// Whether it may compute result 0 in place of input 0 if nothing else reads input 0.
     bool in_place = false;
+    /// Whether it changes inputs, and only checks them under detail::OnlyChecking.
+    bool checks_first = false;
     /// The kernel that replaces it in the step of a recurrent program, or nullptr; see layer::add_to.
     op_kernel const* in_step = nullptr;
 };
@@ -5731,6 +5733,11 @@ private:
         }
     }
 
+    static constexpr bool checks_first() {
+        if constexpr (requires { Op::checks_first; }) return Op::checks_first;
+        return false;
+    }
+
 public:
     static op_kernel const value;  ///< defined below because operators refer to each other in their rules
 };
@@ -5748,6 +5755,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .infer = &detail::infer_specs<Op, variadic>,
     .run = run(),
     .rules = detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
+    .checks_first = checks_first(),
     .in_step = in_step()};
 
 #if defined(ROWAN_COMPILED) && !defined(ROWAN_COMPILING_OPERATORS)
@@ -9292,6 +9300,9 @@ public:
 private:
     static Value& value(Scope& scope, Variable& v);
 
+    // Checks the operators from i on that change inputs, so that all of them run or none.
+    void check_updates(Scope& scope, AnyExec exec, std::size_t i) const;
+
     // Whether operator i is the last reader of v and reads it only once.
     bool may_take(std::size_t i, Variable& v) const;
 
@@ -9333,7 +9344,9 @@ public:
     /// Runs the operators on the values of their variables. If `scope.find` finds another variable of the same name,
     /// its value is used instead. Temporaries are cleared after their last use, except the outputs.
     /// errors   GraphError if an input has no value; those of the kernels, with the operator and its inputs named.
-    ///          After an error the inputs have their previous values, except those that an optimizer already updated
+    ///          After an error the inputs have their previous values: everything that one of rowan's optimizers may
+    ///          reject is checked before the first one runs. Only if there is no memory for a later one, or if an
+    ///          optimizer is user-defined, are those updated before it changed
     /// cost     memory is allocated from, and returned to, the thread's MemoryPool, or the net's own if there is none
     void run(Scope& scope, Device exec = {}) const { order_.run(scope, exec); }
 
@@ -9347,6 +9360,30 @@ private:
 };
 
 }  // namespace rowan::inline v0
+
+// rowan/detail/only_checking.hpp: OnlyChecking, lets optimizers check their arguments without changing them.
+
+namespace rowan::inline v0::detail {
+
+/// Whether optimizers called by this thread return after they have checked their arguments.
+inline bool& only_checking() {
+    thread_local bool checking = false;
+    return checking;
+}
+
+/// Makes it so for its lifetime.
+class OnlyChecking {
+public:
+    OnlyChecking() : before_(std::exchange(only_checking(), true)) {}
+    OnlyChecking(OnlyChecking const&) = delete;
+    OnlyChecking& operator=(OnlyChecking const&) = delete;
+    ~OnlyChecking() { only_checking() = before_; }
+
+private:
+    bool before_;
+};
+
+}  // namespace rowan::inline v0::detail
 
 // rowan/graph/net_inl.hpp: definitions of rowan/graph/net.hpp.
 
@@ -9414,8 +9451,10 @@ ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec) const {
         for (Variable* const v : op->outputs) value(scope, *v).clear();  // frees their memory for the new values
     }
     Buffer<Value*> in, out;
+    bool updates = false;
     for (std::size_t i = 0; i < order_.size(); ++i) {
         Operator const& op = *order_[i];
+        if (op.kernel->checks_first && !std::exchange(updates, true)) check_updates(scope, exec, i);
         in.clear();
         out.clear();
         for (Variable* const v : op.inputs) in.push_back(&value(scope, *v));
@@ -9463,6 +9502,18 @@ ROWAN_FUNCTION Value& NetOrder::value(Scope& scope, Variable& v) {
     if (&v.scope() == &scope || v.name().empty()) return v.value();
     Variable* const there = scope.find(v.name());
     return there == nullptr ? v.value() : there->value();
+}
+
+ROWAN_FUNCTION void NetOrder::check_updates(Scope& scope, AnyExec exec, std::size_t i) const {
+    OnlyChecking const checking;
+    Buffer<Value*> in;
+    for (Operator const* op : std::span(order_).subspan(i + 1)) {  // operator i checks itself
+        if (!op->kernel->checks_first) continue;
+        in.clear();
+        for (Variable* const v : op->inputs) in.push_back(&value(scope, *v));
+        if (std::ranges::any_of(in, [](Value const* v) { return v->empty(); })) continue;  // written later
+        run_named(*op, [&] { run_on(exec, *op, in, {}); });
+    }
 }
 
 ROWAN_FUNCTION bool NetOrder::may_take(std::size_t i, Variable& v) const {
@@ -17512,6 +17563,7 @@ void update_rows(D const& exec, SelectedRows<T, D> const& grad, Rule const& rule
     SelectedRows<T, D>::check_value(grad.value(), grad.rows().size());
     detail::check_exec(exec);
     detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
+    if (detail::only_checking()) return;
     detail::RowUpdates<D>::planned(exec, RowPlan<D>(exec, grad), grad.value(), rule, param, state...);
 }
 
@@ -17521,6 +17573,7 @@ void update_rows(D const& exec, Tensor<T, D> const& grad, Rule const& rule, Tens
     detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
     detail::check_exec(exec);
     detail::check_dense_targets(grad, param, state...);
+    if (detail::only_checking()) return;
     detail::RowUpdates<D>::dense(exec, grad, rule, param, state...);
 }
 
@@ -17532,6 +17585,7 @@ void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Te
     SelectedRows<T, D>::check_value(value, plan.size());
     detail::check_exec(exec);
     detail::check_sparse_targets(value, plan.height(), param, state...);
+    if (detail::only_checking()) return;
     detail::RowUpdates<D>::planned(exec, plan, value, rule, param, state...);
 }
 
@@ -17645,6 +17699,7 @@ struct optimizer_op {
     using updates = slots<slot::param, State...>;
     using attributes = Attributes;
     using grad = no_grad;
+    static constexpr bool checks_first = true;  // under OnlyChecking, `run` changes nothing
 
     template <std::same_as<VarSpec>... Spec>
     static constexpr std::array<VarSpec, 0> infer(VarSpec const& param, Spec const&... states_and_grad) {
@@ -18480,6 +18535,7 @@ void sgd(D const& exec, Tensor<P, D>& param, SelectedRows<G, D> const& grad, dou
     SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
     detail::check_exec(exec);
     detail::check_sparse_targets(grad.value(), grad.height(), param);
+    if (detail::only_checking()) return;
     detail::RowPairs<D>::apply(exec, detail::RowPairs<D>::prepare(exec, grad), grad.value(), param,
                                detail::sgd_formula{learning_rate});
 }

@@ -226,7 +226,7 @@ TEST_CASE("a custom operator is in a program if the registry names it", "[io]") 
     Scope scope, other;
     ScopeGuard const guard(scope);
     auto const out = layer::apply<leaky_op>({.slope = 0.25}, layer::data<float>("x", {UNK, 3}));
-    CHECK_THROWS_WITH(to_program(*out), "there is no operator \"leaky\" among the 40 of this registry");
+    CHECK_THROWS_WITH(to_program(*out), "there is no operator \"leaky\" among the 41 of this registry");
     auto const program = to_program<my_ops>(*out);
     CHECK(program.blocks[0].ops[1].attrs[0] == Attribute{"slope", 0.25});
     using few_ops = registry<scale_op>;
@@ -259,7 +259,7 @@ TEST_CASE("an inconsistent program throws", "[io][bad]") {
         }
         throw Error(type);
     };
-    CHECK(refusal(program, [&](auto& p) { op(p, "fc").type = "sgd"; }) == "there is no operator \"sgd\" among the 44 of this registry");
+    CHECK(refusal(program, [&](auto& p) { op(p, "fc").type = "sgd"; }) == "there is no operator \"sgd\" among the 45 of this registry");
     CHECK(refusal(program, [&](auto& p) { op(p, "lookup_table").attrs.clear(); }) == "nothing");  // padding is optional
     CHECK(refusal(program, [&](auto& p) { op(p, "lookup_table").attrs[0].value = 0.5; }) == "operator lookup_table: its attribute padding_id has another type");
     CHECK(refusal(program, [&](auto& p) { op(p, "fc").attrs.push_back({"x", true}); }) == "operator fc has an attribute that it does not know");
