@@ -1665,10 +1665,12 @@ namespace detail {
 /// Below this many elements, a second thread costs more than it saves.
 inline constexpr std::size_t serial_below = std::size_t{1} << 18;
 
-/// The number of threads for work on `elements` elements. Validates exec.threads even if one thread is enough.
+/// The number of threads for work on `elements` elements. Validates exec.threads even if one thread is enough. Unless
+/// the caller asks for a number of threads, they must have twice the work: to wake a thread takes tens of µs, as long as
+/// one thread needs for 2^18 elements, and if other processes use its core, milliseconds.
 inline int threads_for(Cpu exec, std::size_t elements) {
     int const threads = thread_count(exec);
-    return elements < serial_below ? 1 : threads;
+    return elements < (exec.threads == 0 ? 2 * serial_below : serial_below) ? 1 : threads;
 }
 
 struct index64 {  // converts to std::size_t only, so that callbacks that take int do not compile
@@ -1842,11 +1844,14 @@ inline void check_ids(Cpu exec, char const* field, Ids<> const& ids, std::int64_
     auto const limit = static_cast<std::uint64_t>(bound);
     ids.visit([&](auto list) {
         std::atomic<bool> good{true};
-        parallel_for(exec, list.size(), std::size_t{1} << 16, [&](std::size_t begin, std::size_t end) {
-            bool bad = false;  // no early exit, so that the loop is vectorised
-            for (std::size_t i = begin; i < end; ++i) bad |= static_cast<std::uint64_t>(std::int64_t{list[i]}) >= limit;
-            if (bad) good = false;
-        });
+        bool const serial = threads_for(exec, list.size()) == 1;
+        parallel_for(exec, list.size(), serial ? list.size() : std::size_t{1} << 16,
+                     [&](std::size_t begin, std::size_t end) {
+                         bool bad = false;  // no early exit, so that the loop is vectorised
+                         for (std::size_t i = begin; i < end; ++i)
+                             bad |= static_cast<std::uint64_t>(std::int64_t{list[i]}) >= limit;
+                         if (bad) good = false;
+                     });
         if (good) return;
         std::size_t i = 0;
         while (static_cast<std::uint64_t>(std::int64_t{list[i]}) < limit) ++i;
@@ -2929,8 +2934,9 @@ struct RowCopies<Cpu> {
         if (bytes == 0) return;
         std::size_t const ahead = lookahead(bytes);
         bool const stream = n >= stream_from / bytes;
+        bool const serial = threads_for(exec, n * bytes / sizeof(float)) == 1;
         std::size_t const grain = (std::size_t{256} << 10) / bytes + 64;
-        parallel_for(exec, n, grain, [&](std::size_t begin, std::size_t end) {
+        parallel_for(exec, n, serial ? n : grain, [&](std::size_t begin, std::size_t end) {
             auto source = from;
             auto asked = from;
             auto target = to;
@@ -2953,8 +2959,9 @@ struct RowCopies<Cpu> {
         auto const rows = static_cast<std::size_t>(starts.back());
         if (rows == 0 || bytes == 0) return;
         bool const stream = rows >= stream_from / bytes;
+        bool const serial = threads_for(exec, rows * bytes / sizeof(float)) == 1;
         std::size_t const grain = (std::size_t{1} << 20) / bytes + 1;
-        parallel_for(exec, rows, grain, [&](std::size_t begin, std::size_t end) {
+        parallel_for(exec, rows, serial ? rows : grain, [&](std::size_t begin, std::size_t end) {
             auto source = from;
             auto target = to;
             auto const at = [&](std::size_t i) { return static_cast<std::size_t>(starts[i]); };
@@ -3001,8 +3008,9 @@ struct RowCopies<Cpu> {
     template <class T>
     static void spread(Cpu exec, std::span<std::int64_t const> starts, std::span<std::int64_t const> places,
                        std::size_t width, T const* from, T padding, std::size_t rows, T* to) {
+        bool const serial = threads_for(exec, rows * width) == 1;
         std::size_t const grain = (std::size_t{1} << 20) / (width * sizeof(T) + 1) + 1;
-        parallel_for(exec, width == 0 ? 0 : rows, grain, [&](std::size_t begin, std::size_t end) {
+        parallel_for(exec, width == 0 ? 0 : rows, serial ? rows : grain, [&](std::size_t begin, std::size_t end) {
             auto const place = [&](std::size_t i) { return static_cast<std::size_t>(places[i]); };
             auto const after = [&](std::size_t i) {
                 return static_cast<std::size_t>(places[i] + starts[i + 1] - starts[i]);
@@ -13381,7 +13389,7 @@ void begin_with(Variable& v, Dims const& dims, FirstValues const& first) {
         using S = typename dtype<T>::sum;
         Cpu host{};
         if constexpr (std::is_same_v<Device, Cpu>) host = exec;
-        parallel_for(host, t.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
+        rowan::detail::for_ranges(host, t.size(), 1, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
                 t.data()[i] = dtype<T>::narrow(static_cast<S>(values.at(*seed, i)));
         });
@@ -16540,11 +16548,12 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a
     check_exec(exec);
     multiply_by_blas(m, n, k, a, b, out, add);
 #else
-    // step: a multiple of all tile sizes; serial: the number of multiplications below which one thread runs
+    // step: a multiple of all tile sizes; serial: the number of multiplications below which one thread runs; as in
+    // threads_for, twice that unless the caller asks for a number of threads
     constexpr std::size_t step = 96, serial = std::size_t{1} << 21;
     bool const rows = m >= n;
     std::size_t const many = rows ? m : n, threads = static_cast<std::size_t>(thread_count(exec));
-    bool const one = k == 0 || m * n < serial / std::max<std::size_t>(k, 1);
+    bool const one = k == 0 || m * n < (exec.threads == 0 ? 2 : 1) * serial / std::max<std::size_t>(k, 1);
     std::size_t const grain = one ? many : (many / (2 * threads * step) + 1) * step;
     parallel_for(exec, many, grain, [&](std::size_t begin, std::size_t end) {
         if (rows) {
