@@ -17189,7 +17189,7 @@ struct FcOptions {
     std::int64_t output_size = 0;            ///< 0: the width of the input
     std::optional<FirstValues> weight = {};  ///< initial weights, e.g. layer::KaimingNormal{}; default XavierUniform{}
     Bias bias = {};                          ///< initial bias, or false for none; default zeros
-    std::string name = {};                   ///< the parameters are <name>.w_0 and <name>.b_0
+    std::string name = {};                   ///< if not empty, the parameters are name.w_0 and name.b_0
 };
 
 /// x · w + b
@@ -17329,6 +17329,7 @@ public:
         if (!Map::insert(value).second)
             throw GraphError(std::string("the batch has two values for \"").append(value.first).append("\""));
     }
+    /// The same.
     void emplace(std::string name, Feed value) { insert({std::move(name), std::move(value)}); }
 };
 
@@ -22282,6 +22283,8 @@ class Callback {
 public:
     Callback() = default;  ///< none
     /// Wraps a function. An empty std::function is none.
+    /// errors   std::bad_alloc
+    /// cost     at most two allocations
     template <std::invocable<Args...> F>
     requires(!std::same_as<F, Callback>) Callback(F f) {
         if constexpr (std::is_pointer_v<F> || requires { f.operator bool(); }) {

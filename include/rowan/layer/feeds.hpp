@@ -115,6 +115,7 @@ public:
         if (!Map::insert(value).second)
             throw GraphError(std::string("the batch has two values for \"").append(value.first).append("\""));
     }
+    /// The same.
     void emplace(std::string name, Feed value) { insert({std::move(name), std::move(value)}); }
 };
 
