@@ -2086,10 +2086,12 @@ namespace detail {
 /// Below this many elements, a second thread costs more than it saves.
 inline constexpr std::size_t serial_below = std::size_t{1} << 18;
 
-/// The number of threads for work on `elements` elements. Validates exec.threads even if one thread is enough.
+/// The number of threads for work on `elements` elements. Validates exec.threads even if one thread is enough. Unless
+/// the caller asks for a number of threads, they must have twice the work: to wake a thread takes tens of µs, as long as
+/// one thread needs for 2^18 elements, and if other processes use its core, milliseconds.
 inline int threads_for(Cpu exec, std::size_t elements) {
     int const threads = thread_count(exec);
-    return elements < serial_below ? 1 : threads;
+    return elements < (exec.threads == 0 ? 2 * serial_below : serial_below) ? 1 : threads;
 }
 
 struct index64 {  // converts to std::size_t only, so that callbacks that take int do not compile
@@ -2304,11 +2306,14 @@ inline void check_ids(Cpu exec, char const* field, Ids<> const& ids, std::int64_
     auto const limit = static_cast<std::uint64_t>(bound);
     ids.visit([&](auto list) {
         std::atomic<bool> good{true};
-        parallel_for(exec, list.size(), std::size_t{1} << 16, [&](std::size_t begin, std::size_t end) {
-            bool bad = false;  // no early exit, so that the loop is vectorised
-            for (std::size_t i = begin; i < end; ++i) bad |= static_cast<std::uint64_t>(std::int64_t{list[i]}) >= limit;
-            if (bad) good = false;
-        });
+        bool const serial = threads_for(exec, list.size()) == 1;
+        parallel_for(exec, list.size(), serial ? list.size() : std::size_t{1} << 16,
+                     [&](std::size_t begin, std::size_t end) {
+                         bool bad = false;  // no early exit, so that the loop is vectorised
+                         for (std::size_t i = begin; i < end; ++i)
+                             bad |= static_cast<std::uint64_t>(std::int64_t{list[i]}) >= limit;
+                         if (bad) good = false;
+                     });
         if (good) return;
         std::size_t i = 0;
         while (static_cast<std::uint64_t>(std::int64_t{list[i]}) < limit) ++i;
@@ -3420,8 +3425,9 @@ struct RowCopies<Cpu> {
         if (bytes == 0) return;
         std::size_t const ahead = lookahead(bytes);
         bool const stream = n >= stream_from / bytes;
+        bool const serial = threads_for(exec, n * bytes / sizeof(float)) == 1;
         std::size_t const grain = (std::size_t{256} << 10) / bytes + 64;
-        parallel_for(exec, n, grain, [&](std::size_t begin, std::size_t end) {
+        parallel_for(exec, n, serial ? n : grain, [&](std::size_t begin, std::size_t end) {
             auto source = from;
             auto asked = from;
             auto target = to;
@@ -3444,8 +3450,9 @@ struct RowCopies<Cpu> {
         auto const rows = static_cast<std::size_t>(starts.back());
         if (rows == 0 || bytes == 0) return;
         bool const stream = rows >= stream_from / bytes;
+        bool const serial = threads_for(exec, rows * bytes / sizeof(float)) == 1;
         std::size_t const grain = (std::size_t{1} << 20) / bytes + 1;
-        parallel_for(exec, rows, grain, [&](std::size_t begin, std::size_t end) {
+        parallel_for(exec, rows, serial ? rows : grain, [&](std::size_t begin, std::size_t end) {
             auto source = from;
             auto target = to;
             auto const at = [&](std::size_t i) { return static_cast<std::size_t>(starts[i]); };
@@ -3492,8 +3499,9 @@ struct RowCopies<Cpu> {
     template <class T>
     static void spread(Cpu exec, std::span<std::int64_t const> starts, std::span<std::int64_t const> places,
                        std::size_t width, T const* from, T padding, std::size_t rows, T* to) {
+        bool const serial = threads_for(exec, rows * width) == 1;
         std::size_t const grain = (std::size_t{1} << 20) / (width * sizeof(T) + 1) + 1;
-        parallel_for(exec, width == 0 ? 0 : rows, grain, [&](std::size_t begin, std::size_t end) {
+        parallel_for(exec, width == 0 ? 0 : rows, serial ? rows : grain, [&](std::size_t begin, std::size_t end) {
             auto const place = [&](std::size_t i) { return static_cast<std::size_t>(places[i]); };
             auto const after = [&](std::size_t i) {
                 return static_cast<std::size_t>(places[i] + starts[i + 1] - starts[i]);
@@ -6042,6 +6050,8 @@ struct op_kernel {
     std::span<grad_kernel const> rules = {};  ///< of the backward pass
     /// Whether it may compute result 0 in place of input 0 if nothing else reads input 0.
     bool in_place = false;
+    /// Whether it changes inputs, and only checks them under detail::OnlyChecking.
+    bool checks_first = false;
     /// The kernel that replaces it in the step of a recurrent program, or nullptr; see layer::add_to.
     op_kernel const* in_step = nullptr;
 };
@@ -6221,6 +6231,11 @@ private:
         }
     }
 
+    static constexpr bool checks_first() {
+        if constexpr (requires { Op::checks_first; }) return Op::checks_first;
+        return false;
+    }
+
 public:
     static op_kernel const value;  ///< defined below because operators refer to each other in their rules
 };
@@ -6238,6 +6253,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .infer = &detail::infer_specs<Op, variadic>,
     .run = run(),
     .rules = detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
+    .checks_first = checks_first(),
     .in_step = in_step()};
 
 #if defined(ROWAN_COMPILED) && !defined(ROWAN_COMPILING_OPERATORS)
@@ -9821,6 +9837,9 @@ public:
 private:
     static Value& value(Scope& scope, Variable& v);
 
+    // Checks the operators from i on that change inputs, so that all of them run or none.
+    void check_updates(Scope& scope, AnyExec exec, std::size_t i) const;
+
     // Whether operator i is the last reader of v and reads it only once.
     bool may_take(std::size_t i, Variable& v) const;
 
@@ -9862,7 +9881,9 @@ public:
     /// Runs the operators on the values of their variables. If `scope.find` finds another variable of the same name,
     /// its value is used instead. Temporaries are cleared after their last use, except the outputs.
     /// errors   GraphError if an input has no value; those of the kernels, with the operator and its inputs named.
-    ///          After an error the inputs have their previous values, except those that an optimizer already updated
+    ///          After an error the inputs have their previous values: everything that one of rowan's optimizers may
+    ///          reject is checked before the first one runs. Only if there is no memory for a later one, or if an
+    ///          optimizer is user-defined, are those updated before it changed
     /// cost     memory is allocated from, and returned to, the thread's MemoryPool, or the net's own if there is none
     void run(Scope& scope, Device exec = {}) const { order_.run(scope, exec); }
 
@@ -9876,6 +9897,30 @@ private:
 };
 
 }  // namespace rowan::inline v0
+
+// rowan/detail/only_checking.hpp: OnlyChecking, lets optimizers check their arguments without changing them.
+
+namespace rowan::inline v0::detail {
+
+/// Whether optimizers called by this thread return after they have checked their arguments.
+inline bool& only_checking() {
+    thread_local bool checking = false;
+    return checking;
+}
+
+/// Makes it so for its lifetime.
+class OnlyChecking {
+public:
+    OnlyChecking() : before_(std::exchange(only_checking(), true)) {}
+    OnlyChecking(OnlyChecking const&) = delete;
+    OnlyChecking& operator=(OnlyChecking const&) = delete;
+    ~OnlyChecking() { only_checking() = before_; }
+
+private:
+    bool before_;
+};
+
+}  // namespace rowan::inline v0::detail
 
 // rowan/graph/net_inl.hpp: definitions of rowan/graph/net.hpp.
 
@@ -9944,8 +9989,10 @@ ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec) const {
     }
     LimitedRun const limited(outputs_.empty() ? Limits{} : outputs_[0]->scope().limits);
     Buffer<Value*> in, out;
+    bool updates = false;
     for (std::size_t i = 0; i < order_.size(); ++i) {
         Operator const& op = *order_[i];
+        if (op.kernel->checks_first && !std::exchange(updates, true)) check_updates(scope, exec, i);
         in.clear();
         out.clear();
         for (Variable* const v : op.inputs) in.push_back(&value(scope, *v));
@@ -9993,6 +10040,18 @@ ROWAN_FUNCTION Value& NetOrder::value(Scope& scope, Variable& v) {
     if (&v.scope() == &scope || v.name().empty()) return v.value();
     Variable* const there = scope.find(v.name());
     return there == nullptr ? v.value() : there->value();
+}
+
+ROWAN_FUNCTION void NetOrder::check_updates(Scope& scope, AnyExec exec, std::size_t i) const {
+    OnlyChecking const checking;
+    Buffer<Value*> in;
+    for (Operator const* op : std::span(order_).subspan(i + 1)) {  // operator i checks itself
+        if (!op->kernel->checks_first) continue;
+        in.clear();
+        for (Variable* const v : op->inputs) in.push_back(&value(scope, *v));
+        if (std::ranges::any_of(in, [](Value const* v) { return v->empty(); })) continue;  // written later
+        run_named(*op, [&] { run_on(exec, *op, in, {}); });
+    }
 }
 
 ROWAN_FUNCTION bool NetOrder::may_take(std::size_t i, Variable& v) const {
@@ -14040,7 +14099,7 @@ void begin_with(Variable& v, Dims const& dims, FirstValues const& first) {
         using S = typename dtype<T>::sum;
         Cpu host{};
         if constexpr (std::is_same_v<Device, Cpu>) host = exec;
-        parallel_for(host, t.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
+        rowan::detail::for_ranges(host, t.size(), 1, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
                 t.data()[i] = dtype<T>::narrow(static_cast<S>(values.at(*seed, i)));
         });
@@ -17204,11 +17263,12 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a
     check_exec(exec);
     multiply_by_blas(m, n, k, a, b, out, add);
 #else
-    // step: a multiple of all tile sizes; serial: the number of multiplications below which one thread runs
+    // step: a multiple of all tile sizes; serial: the number of multiplications below which one thread runs; as in
+    // threads_for, twice that unless the caller asks for a number of threads
     constexpr std::size_t step = 96, serial = std::size_t{1} << 21;
     bool const rows = m >= n;
     std::size_t const many = rows ? m : n, threads = static_cast<std::size_t>(thread_count(exec));
-    bool const one = k == 0 || m * n < serial / std::max<std::size_t>(k, 1);
+    bool const one = k == 0 || m * n < (exec.threads == 0 ? 2 : 1) * serial / std::max<std::size_t>(k, 1);
     std::size_t const grain = one ? many : (many / (2 * threads * step) + 1) * step;
     parallel_for(exec, many, grain, [&](std::size_t begin, std::size_t end) {
         if (rows) {
@@ -17844,7 +17904,7 @@ struct FcOptions {
     std::int64_t output_size = 0;            ///< 0: the width of the input
     std::optional<FirstValues> weight = {};  ///< initial weights, e.g. layer::KaimingNormal{}; default XavierUniform{}
     Bias bias = {};                          ///< initial bias, or false for none; default zeros
-    std::string name = {};                   ///< the parameters are `name`.w_0 and `name`.b_0
+    std::string name = {};                   ///< if not empty, the parameters are name.w_0 and name.b_0
 };
 
 /// x · w + b
@@ -18229,6 +18289,7 @@ void update_rows(D const& exec, SelectedRows<T, D> const& grad, Rule const& rule
     SelectedRows<T, D>::check_value(grad.value(), grad.rows().size());
     detail::check_exec(exec);
     detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
+    if (detail::only_checking()) return;
     detail::RowUpdates<D>::planned(exec, RowPlan<D>(exec, grad), grad.value(), rule, param, state...);
 }
 
@@ -18238,6 +18299,7 @@ void update_rows(D const& exec, Tensor<T, D> const& grad, Rule const& rule, Tens
     detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
     detail::check_exec(exec);
     detail::check_dense_targets(grad, param, state...);
+    if (detail::only_checking()) return;
     detail::RowUpdates<D>::dense(exec, grad, rule, param, state...);
 }
 
@@ -18249,6 +18311,7 @@ void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Te
     SelectedRows<T, D>::check_value(value, plan.size());
     detail::check_exec(exec);
     detail::check_sparse_targets(value, plan.height(), param, state...);
+    if (detail::only_checking()) return;
     detail::RowUpdates<D>::planned(exec, plan, value, rule, param, state...);
 }
 
@@ -18362,6 +18425,7 @@ struct optimizer_op {
     using updates = slots<slot::param, State...>;
     using attributes = Attributes;
     using grad = no_grad;
+    static constexpr bool checks_first = true;  // under OnlyChecking, `run` changes nothing
 
     template <std::same_as<VarSpec>... Spec>
     static constexpr std::array<VarSpec, 0> infer(VarSpec const& param, Spec const&... states_and_grad) {
@@ -19197,6 +19261,7 @@ void sgd(D const& exec, Tensor<P, D>& param, SelectedRows<G, D> const& grad, dou
     SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
     detail::check_exec(exec);
     detail::check_sparse_targets(grad.value(), grad.height(), param);
+    if (detail::only_checking()) return;
     detail::RowPairs<D>::apply(exec, detail::RowPairs<D>::prepare(exec, grad), grad.value(), param,
                                detail::sgd_formula{learning_rate});
 }
@@ -22941,7 +23006,7 @@ public:
     Callback() = default;  ///< none
     /// Wraps a function. An empty std::function is none.
     /// errors   std::bad_alloc
-    /// cost     O(1)
+    /// cost     at most two allocations
     template <std::invocable<Args...> F>
     requires(!std::same_as<F, Callback>) Callback(F f) {
         if constexpr (std::is_pointer_v<F> || requires { f.operator bool(); }) {

@@ -54,6 +54,9 @@ public:
 private:
     static Value& value(Scope& scope, Variable& v);
 
+    // Checks the operators from i on that change inputs, so that all of them run or none.
+    void check_updates(Scope& scope, AnyExec exec, std::size_t i) const;
+
     // Whether operator i is the last reader of v and reads it only once.
     bool may_take(std::size_t i, Variable& v) const;
 
@@ -95,7 +98,9 @@ public:
     /// Runs the operators on the values of their variables. If `scope.find` finds another variable of the same name,
     /// its value is used instead. Temporaries are cleared after their last use, except the outputs.
     /// errors   GraphError if an input has no value; those of the kernels, with the operator and its inputs named.
-    ///          After an error the inputs have their previous values, except those that an optimizer already updated
+    ///          After an error the inputs have their previous values: everything that one of rowan's optimizers may
+    ///          reject is checked before the first one runs. Only if there is no memory for a later one, or if an
+    ///          optimizer is user-defined, are those updated before it changed
     /// cost     memory is allocated from, and returned to, the thread's MemoryPool, or the net's own if there is none
     void run(Scope& scope, Device exec = {}) const { order_.run(scope, exec); }
 

@@ -4,6 +4,7 @@
 #include <rowan/graph/net.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/detail/only_checking.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
 
 #include <algorithm>
@@ -69,8 +70,10 @@ ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec) const {
     }
     LimitedRun const limited(outputs_.empty() ? Limits{} : outputs_[0]->scope().limits);
     Buffer<Value*> in, out;
+    bool updates = false;
     for (std::size_t i = 0; i < order_.size(); ++i) {
         Operator const& op = *order_[i];
+        if (op.kernel->checks_first && !std::exchange(updates, true)) check_updates(scope, exec, i);
         in.clear();
         out.clear();
         for (Variable* const v : op.inputs) in.push_back(&value(scope, *v));
@@ -118,6 +121,18 @@ ROWAN_FUNCTION Value& NetOrder::value(Scope& scope, Variable& v) {
     if (&v.scope() == &scope || v.name().empty()) return v.value();
     Variable* const there = scope.find(v.name());
     return there == nullptr ? v.value() : there->value();
+}
+
+ROWAN_FUNCTION void NetOrder::check_updates(Scope& scope, AnyExec exec, std::size_t i) const {
+    OnlyChecking const checking;
+    Buffer<Value*> in;
+    for (Operator const* op : std::span(order_).subspan(i + 1)) {  // operator i checks itself
+        if (!op->kernel->checks_first) continue;
+        in.clear();
+        for (Variable* const v : op->inputs) in.push_back(&value(scope, *v));
+        if (std::ranges::any_of(in, [](Value const* v) { return v->empty(); })) continue;  // written later
+        run_named(*op, [&] { run_on(exec, *op, in, {}); });
+    }
 }
 
 ROWAN_FUNCTION bool NetOrder::may_take(std::size_t i, Variable& v) const {

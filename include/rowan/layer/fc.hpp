@@ -39,7 +39,7 @@ struct FcOptions {
     std::int64_t output_size = 0;            ///< 0: the width of the input
     std::optional<FirstValues> weight = {};  ///< initial weights, e.g. layer::KaimingNormal{}; default XavierUniform{}
     Bias bias = {};                          ///< initial bias, or false for none; default zeros
-    std::string name = {};                   ///< the parameters are `name`.w_0 and `name`.b_0
+    std::string name = {};                   ///< if not empty, the parameters are name.w_0 and name.b_0
 };
 
 /// x · w + b

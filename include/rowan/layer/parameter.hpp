@@ -1,7 +1,7 @@
 // rowan/layer/parameter.hpp: layer::parameter, a trainable variable, and its initialization.
 #pragma once
 
-#include <rowan/core/parallel.hpp>
+#include <rowan/detail/elementwise.hpp>
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/layer/first_values.hpp>
 #include <rowan/layer/var.hpp>
@@ -43,7 +43,7 @@ void begin_with(Variable& v, Dims const& dims, FirstValues const& first) {
         using S = typename dtype<T>::sum;
         Cpu host{};
         if constexpr (std::is_same_v<Device, Cpu>) host = exec;
-        parallel_for(host, t.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
+        rowan::detail::for_ranges(host, t.size(), 1, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
                 t.data()[i] = dtype<T>::narrow(static_cast<S>(values.at(*seed, i)));
         });

@@ -34,7 +34,7 @@ public:
     Callback() = default;  ///< none
     /// Wraps a function. An empty std::function is none.
     /// errors   std::bad_alloc
-    /// cost     O(1)
+    /// cost     at most two allocations
     template <std::invocable<Args...> F>
     requires(!std::same_as<F, Callback>) Callback(F f) {
         if constexpr (std::is_pointer_v<F> || requires { f.operator bool(); }) {
