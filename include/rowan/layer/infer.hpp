@@ -1,6 +1,7 @@
 // rowan/layer/infer.hpp: infer, the value of a layer for a batch.
 #pragma once
 
+#include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/net.hpp>
 #include <rowan/layer/detail/feed.hpp>
 #include <rowan/layer/feeds.hpp>
