@@ -116,15 +116,15 @@ void inspect_checkpoint(std::string const& path) {
     for (std::string const& name : file.names()) {
         auto const entry = file.map(name);
         std::cout << "  " << entry.desc;
-        if (!entry.lod.empty()) std::cout << ", lod";
-        for (std::size_t level = 0; level < entry.lod.levels(); ++level) {
+        if (!entry.lod->empty()) std::cout << ", lod";
+        for (std::size_t level = 0; level < entry.lod->levels(); ++level) {
             std::cout << " [";
-            print_some(entry.lod[level]);
+            print_some((*entry.lod)[level]);
             std::cout << ']';
         }
         if (entry.desc.selected_rows_desc) {
             std::cout << ", rows ";
-            print_some(std::span<std::int64_t const>(entry.rows.data(), entry.rows.size()));
+            print_some(std::span<std::int64_t const>(entry.rows->data(), entry.rows->size()));
         }
         with_type([&]<class T>(T) {
             if (entry.desc.selected_rows_desc) {

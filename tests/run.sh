@@ -17,7 +17,7 @@ folders=(core sparse sequence op graph layer io dtypes exceptions)
 quick_rooms=("${folders[@]}" static example files)
 gcc_rooms=(thrust native blas serial descriptors checkpoints python single carries fail cost)
 rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" headers fuzz bench cuda cuda-host)
-full=(docs headers gcc clang fuzz threads cuda consume demo conan)
+full=(docs headers gcc clang fuzz threads cuda consume demo conan pip)
 nightly=(release clang_all long_fuzz single_gcc bench matrix paddle)
 all=(quick full nightly "${full[@]}" "${nightly[@]}")
 builds=(gcc clang tsan cuda release)
@@ -234,6 +234,37 @@ demo() {
         count demo 0 1
     else
         count "demo, the same numbers" 1 1 "bash tests/gloss_classifier.sh --same $native $plain"
+    fi
+}
+
+# pip builds the Python module from this checkout, and installs it beside Debian's NumPy. scikit-build-core is from PyPI.
+# The flags are those of the build gcc, so that ccache has what is compiled there.
+pip() {
+    has pip g++ cmake dpkg-query || return 0
+    local folder=$PWD/build/pip example=$PWD/examples/python/01_plain_network package
+    local python=$folder/bin/python3 scikit_build_core=1.1.2
+    if [[ $("$python" -m pip list --format=freeze 2>/dev/null) != *scikit[-_]build[-_]core==$scikit_build_core* ]]; then
+        install_missing python3-venv || true
+        if ! { /usr/bin/python3 -m venv --system-site-packages "$folder" &&
+            "$python" -m pip install -q "scikit-build-core==$scikit_build_core"; }; then
+            skip pip "scikit-build-core $scikit_build_core cannot be installed"
+            return 0
+        fi
+    fi
+    for package in libxtensor-dev libxsimd-dev libnanopb-dev pybind11-dev python3-dev python3-numpy; do
+        if ! dpkg-query -W "$package" >/dev/null 2>&1; then
+            skip pip "$package is not installed"
+            return 0
+        fi
+    done
+    echo "== pip"
+    if "$python" -m pip install -q --no-build-isolation --no-index --force-reinstall --no-deps \
+        --config-settings=cmake.args=--preset=gcc --config-settings=cmake.build-type=Quick ./examples/python &&
+        (cd "$folder" && "$python" -c 'import importlib.metadata as m, rowan; assert m.version("rowan") == rowan.__version__, m.version("rowan")' &&
+            "$python" "$example.py" | diff -u "$example.out" -); then
+        count pip 0 1
+    else
+        count pip 1 1 "bash tests/run.sh pip"
     fi
 }
 

@@ -7,9 +7,12 @@
 #include <rowan/io/dlpack.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -71,12 +74,50 @@ py::sequence sequence_of(std::string const& name, py::handle given, std::string 
     return py::reinterpret_borrow<py::sequence>(given);
 }
 
+/// The elements of an array of rank 1 of any integer type, converted without a Python object for each; else nothing.
+std::optional<std::vector<std::int64_t>> numbers_of_array(std::string const& name, py::handle given) {
+    if (!py::isinstance<py::array>(given)) return std::nullopt;
+    auto const array = py::reinterpret_borrow<py::array>(given);
+    bool const is_unsigned = array.dtype().kind() == 'u';
+    if (array.ndim() != 1 || !(is_unsigned || array.dtype().kind() == 'i')) return std::nullopt;
+    auto const whole = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>::ensure(array);
+    if (!whole) throw py::error_already_set();
+    std::vector<std::int64_t> list(whole.data(), whole.data() + whole.size());
+    auto const wrapped = std::ranges::find_if(list, [&](std::int64_t number) { return is_unsigned && number < 0; });
+    if (wrapped != list.end())
+        throw std::overflow_error(name + "[" + std::to_string(wrapped - list.begin()) + "] = " +
+                                  std::to_string(static_cast<std::uint64_t>(*wrapped)) + " is too big for int64");
+    return list;
+}
+
 Lod lod_of(std::string const& name, py::handle given) {
     std::string const expected = "a list of whole numbers for each level";
     std::vector<std::vector<std::int64_t>> levels;
     for (auto const& level : sequence_of(name, given, expected))
         levels.push_back(whole_numbers_of(name + "[" + std::to_string(levels.size()) + "]", level, expected));
     return Lod(levels);
+}
+
+/// Calls f with the tensor that shares the elements of an array, see value_of.
+template <class F>
+void with_tensor(std::string const& name, py::handle given, F const& f) {
+    Lod lod;
+    if (py::isinstance<py::tuple>(given) && py::len(given) == 2) {
+        auto const pair = py::reinterpret_borrow<py::tuple>(given);
+        lod = lod_of(name + ".lod", pair[1]);
+        given = pair[0];
+    }
+    std::string const known =
+        "a NumPy array of float32, float64, int32, int64, uint8 or bool, or a pair of one and its lod";
+    if (!py::isinstance<py::array>(given)) throw rowan::TypeError(name, py::str(py::type::of(given)), known);
+    auto const array = py::reinterpret_borrow<py::array>(given);
+    auto const attempt = [&]<class T>(T) {
+        if (!py::isinstance<py::array_t<T, 0>>(array)) return false;
+        f(LoDTensor<T>(tensor_of<T>(name, array), std::move(lod)));
+        return true;
+    };
+    if (!std::apply([&](auto... element) { return (attempt(element) || ...); }, elements{}))
+        throw rowan::TypeError(name, "an array of " + std::string(py::str(array.dtype())), known);
 }
 
 }  // namespace
@@ -89,30 +130,29 @@ std::int64_t whole_number_of(std::string const& name, py::handle given, std::str
     return whole;
 }
 
+double number_of(std::string const& name, py::handle given) {
+    double const number = PyFloat_AsDouble(given.ptr());  // for any type with __float__ or __index__
+    if (PyErr_Occurred() == nullptr) return number;
+    PyErr_Clear();
+    throw rowan::TypeError(name, py::str(py::type::of(given)), "a number");
+}
+
 std::vector<std::int64_t> whole_numbers_of(std::string const& name, py::handle given, std::string const& expected) {
+    if (auto list = numbers_of_array(name, given)) return *std::move(list);
     std::vector<std::int64_t> list;
-    for (auto const& element : sequence_of(name, given, expected))
-        list.push_back(whole_number_of(name + "[" + std::to_string(list.size()) + "]", element, expected));
+    for (auto const& element : sequence_of(name, given, expected)) {
+        if (PyIndex_Check(element.ptr()) != 0) {
+            list.push_back(whole_number_of(name, element, expected));
+        } else {  // throws an error that names the element
+            list.push_back(whole_number_of(name + "[" + std::to_string(list.size()) + "]", element, expected));
+        }
+    }
     return list;
 }
 
 rowan::Value value_of(std::string const& name, py::handle given) {
-    Lod lod;
-    if (py::isinstance<py::tuple>(given) && py::len(given) == 2) {
-        auto const pair = py::reinterpret_borrow<py::tuple>(given);
-        lod = lod_of(name + ".lod", pair[1]);
-        given = pair[0];
-    }
-    std::string const known =
-        "a NumPy array of float32, float64, int32, int64, uint8 or bool, or a pair of one and its lod";
-    if (!py::isinstance<py::array>(given)) throw rowan::TypeError(name, py::str(py::type::of(given)), known);
-    auto const array = py::reinterpret_borrow<py::array>(given);
     rowan::Value value;
-    auto const attempt = [&]<class T>(T) {
-        if (py::isinstance<py::array_t<T, 0>>(array)) value.set(LoDTensor<T>(tensor_of<T>(name, array), lod));
-    };
-    std::apply([&](auto... element) { (attempt(element), ...); }, elements{});
-    if (value.empty()) throw rowan::TypeError(name, "an array of " + std::string(py::str(array.dtype())), known);
+    with_tensor(name, given, [&](auto tensor) { value.set(std::move(tensor)); });
     return value;
 }
 
@@ -121,11 +161,7 @@ rowan::Feeds feeds_of(py::handle batch) {
     rowan::Feeds feeds;
     for (auto const& [key, given] : py::reinterpret_borrow<py::dict>(batch)) {
         std::string const name = py::str(key);
-        rowan::Value const value = value_of(name, given);
-        auto const attempt = [&]<class T>(T) {
-            if (value.is<LoDTensor<T>>()) feeds.emplace(name, value.get<LoDTensor<T>>().share());
-        };
-        std::apply([&](auto... element) { (attempt(element), ...); }, elements{});
+        with_tensor(name, given, [&](auto tensor) { feeds.emplace(name, std::move(tensor)); });
     }
     return feeds;
 }

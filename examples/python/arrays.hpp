@@ -17,8 +17,13 @@ namespace python {
 /// errors   TypeError, which names `name` and the expected type
 std::int64_t whole_number_of(std::string const& name, pybind11::handle given, std::string const& expected);
 
-/// A list, a tuple, an array or another sequence of whole numbers.
+/// A number: Python's float or int, NumPy's, and any object with __float__ or __index__.
 /// errors   TypeError as above
+double number_of(std::string const& name, pybind11::handle given);
+
+/// A list, a tuple, an array or another sequence of whole numbers. An array of integers of any type is converted
+/// without a Python object for each element.
+/// errors   TypeError as above; std::overflow_error if int64 cannot represent an element
 std::vector<std::int64_t> whole_numbers_of(std::string const& name, pybind11::handle given,
                                            std::string const& expected);
 

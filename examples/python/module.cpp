@@ -235,6 +235,8 @@ void bind_graph(py::module_& m) {
 
 PYBIND11_MODULE(rowan_cpp, m) {
     m.attr("UNK") = rowan::UNK;
+    m.attr("__version__") = std::to_string(ROWAN_VERSION_MAJOR) + "." + std::to_string(ROWAN_VERSION_MINOR) + "." +
+                            std::to_string(ROWAN_VERSION_PATCH);
     py::register_exception_translator(&python::translate);
     python::bind_graph(m);
     python::bind_operators(m);

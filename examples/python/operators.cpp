@@ -12,6 +12,7 @@
 #include <rowan/layer/rnn_program.hpp>
 #include <rowan/op/cross_entropy.hpp>
 #include <rowan/op/forward_ops.hpp>
+#include <rowan/op/full.hpp>
 #include <rowan/op/gradients.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/sequence/sequence_pool.hpp>
@@ -26,6 +27,7 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -44,14 +46,10 @@ rowan::AttributeValue attribute_of(std::type_identity<M>, std::string const& nam
         throw rowan::TypeError(name, py::str(py::type::of(given)), expected);
     };
     if constexpr (std::is_enum_v<M>) {
-        if (!py::isinstance<M>(given)) refuse(py::str(py::type::of<M>()));
+        if (!py::isinstance<M>(given)) refuse(py::str(py::detail::get_type_handle(typeid(M), true)));
         return static_cast<std::int32_t>(given.cast<M>());
     } else if constexpr (std::is_floating_point_v<M>) {
-        double const number = PyFloat_AsDouble(given.ptr());  // for any type with __float__ or __index__
-        if (PyErr_Occurred() == nullptr) return static_cast<M>(number);
-        PyErr_Clear();
-        refuse("a number");
-        return number;
+        return static_cast<M>(number_of(name, given));
     } else if constexpr (std::is_same_v<M, bool>) {
         if (!py::isinstance<py::bool_>(given)) refuse("a bool");
         return given.cast<bool>();
@@ -66,10 +64,12 @@ rowan::AttributeValue attribute_of(std::type_identity<std::optional<M>>, std::st
     return attribute_of(std::type_identity<M>(), name, given);
 }
 
+using operators = rowan::forward_ops::with<rowan::full_op<float>, rowan::full_op<std::int64_t>>;
+
 /// The attribute in the operator's type. If the operator has no such attribute, make_operator throws for the result.
 rowan::AttributeValue attribute_of(std::string const& type, std::string const& name, py::handle given) {
     rowan::AttributeValue value;
-    rowan::forward_ops::dispatch(type, [&](auto op) {
+    operators::dispatch(type, [&](auto op) {
         using A = rowan::attributes_of<decltype(op)>;
         if constexpr (requires { A::fields; }) {
             auto const attempt = [&]<class M>(rowan::field<A, M> const& field) {
@@ -86,7 +86,7 @@ rowan::AttributeValue attribute_of(std::string const& type, std::string const& n
 bool is_bare(Variable const& v) { return v.role() == rowan::Role::parameter && !v.initialize && !v.set_width; }
 
 void begin_weight(Variable& w, std::int64_t width, std::int64_t size) {
-    rowan::layer::begin_with<float>(w, {width, size}, rowan::layer::xavier(width, size));
+    rowan::layer::begin_with<float>(w, {width, size}, rowan::layer::XavierUniform{});
 }
 
 /// Sets the shapes of w and b, created without one, for this number of outputs; the width of x may be known later.
@@ -106,19 +106,18 @@ void shape_fc(Variable const& x, Variable& w, Variable& b, std::optional<std::in
 OperatorPtr make_operator(std::string name, std::vector<VariablePtr> const& read, std::vector<VariablePtr> const& write,
                           py::kwargs const& attributes) {
     std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (read.empty() || write.empty())
-        throw GraphError("operator " + name + ": it reads and writes a variable at least");
+    if (write.empty()) throw GraphError("operator " + name + ": it writes a variable at least");
     for (auto const* list : {&read, &write}) {
         if (std::ranges::count(*list, nullptr) > 0)
             throw rowan::TypeError("operator " + name, "given None", "a variable");
     }
-    Scope& scope = scope_for(*read[0]);
+    ScopePtr const& scope = default_scope();
     for (VariablePtr const& v : read) static_cast<void>(scope_for(*v));
     for (VariablePtr const& v : write) {
         auto const refuse = [&](char const* what) {
             throw GraphError("operator " + name + ": the variable \"" + v->name() + "\" that it writes " + what);
         };
-        if (&v->scope() != &scope) refuse("is not of the default scope");
+        if (&v->scope() != scope.get()) refuse("is not of the default scope");
         if (v->role() != rowan::Role::temporary || !v->writers().empty()) refuse("has a value from elsewhere");
         if (std::ranges::count(write, v) > 1) refuse("is written twice");
     }
@@ -142,7 +141,7 @@ OperatorPtr make_operator(std::string name, std::vector<VariablePtr> const& read
         return rowan::make_operator<rowan::forward_ops, rowan::Cpu, float>(in, desc, variables);
     };
     {  // a call that throws leaves nothing, as its scope is temporary
-        Scope trial(scope);
+        Scope trial(*scope);
         auto tried = inputs;
         for (std::size_t i = 1; shapes && i < 3; ++i)
             tried[i] = &trial.new_var("", rowan::tensor_spec<float>({}), rowan::Role::parameter);
@@ -151,9 +150,9 @@ OperatorPtr make_operator(std::string name, std::vector<VariablePtr> const& read
         if (write.size() > results)
             throw GraphError("operator " + name + " has no more than " + std::to_string(results) + " results");
     }
-    rowan::Operator& made = make(scope, inputs);
-    for (std::size_t i = 0; i < write.size(); ++i) scope.write_to(made, i, *write[i]);
-    return {read[0], &made};
+    rowan::Operator& made = make(*scope, inputs);
+    for (std::size_t i = 0; i < write.size(); ++i) scope->write_to(made, i, *write[i]);
+    return {scope, &made};
 }
 
 VariablePtr add_to(VariablePtr const& memory, std::optional<VariablePtr> const& x) {

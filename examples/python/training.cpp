@@ -6,12 +6,16 @@
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
+#include <rowan/layer/gradient_clip.hpp>
 #include <rowan/layer/infer.hpp>
 #include <rowan/layer/optimizer.hpp>
 #include <rowan/layer/parameters.hpp>
+#include <rowan/layer/schedule.hpp>
 #include <rowan/layer/train.hpp>
+#include <rowan/op/fields.hpp>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,10 +68,33 @@ private:
     std::optional<Feeds> now_;
 };
 
+/// A schedule of rowan.
+struct Factor {
+    layer::Schedule of;
+};
+
+/// A schedule of rowan, or a function of Python that gets the number of the step; None is no schedule.
+layer::Schedule schedule_of(std::string const& name, py::object const& given) {
+    if (given.is_none()) return {};
+    if (py::isinstance<Factor>(given)) return given.cast<Factor const&>().of;
+    if (PyCallable_Check(given.ptr()) == 0)
+        throw rowan::TypeError(name, py::str(py::type::of(given)), "a function of the step");
+    std::shared_ptr<py::object> const function(new py::object(given), [](py::object* held) {
+        py::gil_scoped_acquire const gil;
+        delete held;
+    });
+    return [name, function](std::int64_t step) {
+        py::gil_scoped_acquire const gil;
+        return number_of(name + "(" + std::to_string(step) + ")", (*function)(step));
+    };
+}
+
 std::shared_ptr<Parameters> train(
     VariablePtr const& cost, py::function const& reader, std::optional<layer::Optimizer> const& optimizer,
     std::int64_t epochs, std::uint64_t seed, int threads, bool progress,
-    std::optional<std::function<void(std::int64_t, std::int64_t, double)>> const& on_batch, Parameters const* resume) {
+    std::optional<std::function<void(std::int64_t, std::int64_t, double)>> const& on_batch, Parameters const* resume,
+    std::map<std::string, layer::Optimizer> const& optimizers, std::optional<layer::GradientClip> const& clip,
+    py::object const& schedule) {
     auto const var = var_of(*cost, "cost");
     std::optional<Batches> first;
     if (epochs > 0) {
@@ -83,6 +110,9 @@ std::shared_ptr<Parameters> train(
     }
     expect_settled(*cost);
     rowan::TrainOptions options{.optimizer = optimizer,
+                                .optimizers = optimizers,
+                                .clip = clip.value_or(layer::GradientClip()),
+                                .schedule = schedule_of("schedule", schedule),
                                 .epochs = epochs,
                                 .progress = progress,
                                 .seed = seed,
@@ -111,35 +141,60 @@ py::object infer(VariablePtr const& predict, py::dict const& batch, Parameters c
     return numpy_of(answer);
 }
 
-/// An optimizer for parameters of float32.
-template <class O>
-layer::Optimizer optimizer(O const& o) {
-    return layer::Optimizer(o, rowan::dtypes<float>{});
+/// A function of Python that makes a `Made` of a struct of settings; the arguments and their defaults are its members.
+template <class Made, class Settings, class... M>
+void bind_settings(py::module_& m, char const* name, rowan::field<Settings, M> const&... members) {
+    Settings const defaults;
+    m.def(
+        name,
+        [members...](M const&... given) {
+            Settings settings;
+            ((settings.*members.member = given), ...);
+            return Made(settings);
+        },
+        (py::arg(members.name.data()) = defaults.*members.member)...);
 }
 
 void bind_optimizers(py::module_& m) {
-    py::class_<layer::Optimizer>(m, "Optimizer");
+    using namespace layer;
+    using rowan::field;
+    py::class_<Optimizer>(m, "Optimizer");
+    bind_settings<Optimizer>(m, "Sgd", field{"learning_rate", &Sgd::learning_rate});
+    bind_settings<Optimizer>(m, "Momentum", field{"learning_rate", &Momentum::learning_rate},
+                             field{"momentum", &Momentum::momentum}, field{"nesterov", &Momentum::nesterov},
+                             field{"weight_decay", &Momentum::weight_decay});
+    bind_settings<Optimizer>(m, "AdaGrad", field{"learning_rate", &AdaGrad::learning_rate},
+                             field{"epsilon", &AdaGrad::epsilon});
+    bind_settings<Optimizer>(m, "RowwiseAdaGrad", field{"learning_rate", &RowwiseAdaGrad::learning_rate},
+                             field{"epsilon", &RowwiseAdaGrad::epsilon});
+    bind_settings<Optimizer>(m, "Adam", field{"learning_rate", &Adam::learning_rate}, field{"beta1", &Adam::beta1},
+                             field{"beta2", &Adam::beta2}, field{"epsilon", &Adam::epsilon});
+    bind_settings<Optimizer>(m, "RmsProp", field{"learning_rate", &RmsProp::learning_rate}, field{"rho", &RmsProp::rho},
+                             field{"momentum", &RmsProp::momentum}, field{"epsilon", &RmsProp::epsilon});
+    bind_settings<Optimizer>(m, "Ftrl", field{"learning_rate", &Ftrl::learning_rate}, field{"l1", &Ftrl::l1},
+                             field{"l2", &Ftrl::l2});
+
+    py::class_<GradientClip>(m, "GradientClip");
+    bind_settings<GradientClip>(m, "ClipByValue", field{"min", &ClipByValue::min}, field{"max", &ClipByValue::max});
+    bind_settings<GradientClip>(m, "ClipByNorm", field{"max_norm", &ClipByNorm::max_norm});
+    bind_settings<GradientClip>(m, "ClipByGlobalNorm", field{"max_norm", &ClipByGlobalNorm::max_norm});
+
+    py::class_<Factor>(m, "Schedule", "A function of the step, which is counted from 0: the learning rate's factor.")
+        .def(
+            "__call__", [](Factor const& factor, std::int64_t step) { return factor.of(step); }, py::arg("step"));
+    bind_settings<Factor>(m, "ConstantRate", field{"factor", &ConstantRate::factor});
+    bind_settings<Factor>(m, "ExponentialDecay", field{"rate", &ExponentialDecay::rate},
+                          field{"steps", &ExponentialDecay::steps});
+    bind_settings<Factor>(m, "StepDecay", field{"rate", &StepDecay::rate}, field{"steps", &StepDecay::steps});
+    bind_settings<Factor>(m, "CosineDecay", field{"steps", &CosineDecay::steps}, field{"least", &CosineDecay::least});
     m.def(
-        "Sgd", [](double rate) { return optimizer(layer::Sgd{rate}); }, py::arg("learning_rate") = 0.01);
-    m.def(
-        "Momentum",
-        [](double rate, double momentum, bool nesterov, double weight_decay) {
-            return optimizer(layer::Momentum{rate, momentum, nesterov, weight_decay});
+        "Warmup",
+        [](std::int64_t steps, py::object const& then) {
+            Warmup warmup{.steps = steps};
+            if (!then.is_none()) warmup.then = schedule_of("then", then);
+            return Factor(warmup);
         },
-        py::arg("learning_rate") = 0.01, py::arg("momentum") = 0.9, py::arg("nesterov") = false,
-        py::arg("weight_decay") = 0.0);
-    m.def(
-        "AdaGrad",
-        [](double rate, double epsilon) {
-            return optimizer(layer::AdaGrad{rate, epsilon});
-        },
-        py::arg("learning_rate") = 0.01, py::arg("epsilon") = 1e-6);
-    m.def(
-        "Adam",
-        [](double rate, double beta1, double beta2, double epsilon) {
-            return optimizer(layer::Adam{rate, beta1, beta2, epsilon});
-        },
-        py::arg("learning_rate") = 0.001, py::arg("beta1") = 0.9, py::arg("beta2") = 0.999, py::arg("epsilon") = 1e-8);
+        py::arg("steps") = Warmup{}.steps, py::arg("then") = py::none());
 }
 
 }  // namespace
@@ -164,10 +219,10 @@ void bind_training(py::module_& m) {
         .def("__iter__", [](py::object const& p) { return py::iter(p.attr("keys")()); });
     m.def("train", &train, py::arg("cost").none(false), py::arg("reader"), py::arg("optimizer") = py::none(),
           py::arg("epochs") = 1, py::arg("seed") = 0, py::arg("threads") = 0, py::arg("progress") = false,
-          py::arg("on_batch") = py::none(), py::arg("resume") = py::none(),
+          py::arg("on_batch") = py::none(), py::arg("resume") = py::none(), py::arg("optimizers") = py::dict(),
+          py::arg("clip") = py::none(), py::arg("schedule") = py::none(),
           "Changes the parameters that cost depends on, batch by batch. reader is called with the number of each epoch "
-          "and gives dicts of "
-          "arrays by name.");
+          "and gives dicts of arrays by name. optimizers are for single parameters, by name.");
     m.def("infer", &infer, py::arg("predict").none(false), py::arg("feeds"), py::arg("parameters"),
           py::arg("threads") = 0, "The value of a layer for a batch.");
 }

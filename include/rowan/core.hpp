@@ -10,6 +10,7 @@
 #include <rowan/core/float16.hpp>
 #include <rowan/core/height.hpp>
 #include <rowan/core/ids.hpp>
+#include <rowan/core/kept_memory.hpp>
 #include <rowan/core/memory_pool.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>

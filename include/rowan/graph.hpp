@@ -3,6 +3,7 @@
 
 #include <rowan/graph/any_ref.hpp>
 #include <rowan/graph/backward.hpp>
+#include <rowan/graph/limits.hpp>
 #include <rowan/graph/net.hpp>
 #include <rowan/graph/op_kernel.hpp>
 #include <rowan/graph/rnn.hpp>

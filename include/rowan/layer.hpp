@@ -12,6 +12,7 @@
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/feeds.hpp>
+#include <rowan/layer/first_values.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/gradient_clip.hpp>
 #include <rowan/layer/gru_unit.hpp>
@@ -36,5 +37,7 @@
 #include <rowan/layer/split.hpp>
 #include <rowan/layer/sum_rows.hpp>
 #include <rowan/layer/train.hpp>
+#include <rowan/layer/train_options.hpp>
+#include <rowan/layer/trainer.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/layer/while_loop.hpp>

@@ -12,6 +12,7 @@
 #include <rowan/op/compare.hpp>
 #include <rowan/op/concat.hpp>
 #include <rowan/op/cross_entropy.hpp>
+#include <rowan/op/div.hpp>
 #include <rowan/op/dropout.hpp>
 #include <rowan/op/elementwise_mul.hpp>
 #include <rowan/op/embedding_bag.hpp>

@@ -122,6 +122,7 @@ namespace rowan {
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <new>
 
@@ -141,7 +142,11 @@ inline constexpr std::size_t block_alignment = 64;
 inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 inline constexpr std::size_t huge_from = 2 * huge_page;
 
-/// Allocates a block of `bytes` bytes from the system; from huge_from bytes on it fills whole huge pages.
+/// Blocks of this many bytes or more, outside of pools, are kept by the process: from here on malloc may map fresh pages.
+inline constexpr std::size_t kept_from = std::size_t{1} << 20;
+
+/// Allocates a block of `bytes` bytes from the system; from huge_from bytes on it fills whole huge pages. If the system
+/// has no memory, the memory that the process keeps is released first.
 /// errors   std::bad_alloc
 BlockHeader* new_block(std::size_t bytes, std::size_t alignment, FreeBlocks* pool);
 
@@ -154,12 +159,17 @@ public:
     FreeBlocks& operator=(FreeBlocks const&) = delete;
 
     /// Returns a block of at least `bytes` bytes. Only free blocks of the same size class are reused, so that repeated
-    /// requests of the same sizes, in any order, reuse the blocks of the first time.
+    /// requests of the same sizes, in any order, reuse the blocks of the first time. A block that could not be kept is
+    /// the system's.
     /// errors   std::bad_alloc
     BlockHeader* take(std::size_t bytes);
 
-    /// Takes a block from `take` back. Returns it to the system if the pool is closed or full.
+    /// Takes a block from `take` back. If there is no room for it, blocks of the size classes that were not used for the
+    /// longest time are returned to the system; if the pool is closed or too small, the block is.
     void put(BlockHeader* block) noexcept;
+
+    /// Sets the maximum number of bytes to keep, and returns blocks beyond it to the system.
+    void limit(std::size_t most) noexcept;
 
     /// Returns the free blocks to the system.
     void clear() noexcept;
@@ -167,6 +177,9 @@ public:
 
     /// Called when the pool is destroyed. Blocks in use are then returned to the system, and the last one deletes this.
     void close() noexcept;
+
+    /// Locked while the process forks, so that the child finds the lists complete.
+    std::mutex& mutex() noexcept { return mutex_; }
 
 private:
     // Size classes, `steps` per power of two: 64, 80, 96, 112, 128, 160 ...
@@ -178,12 +191,15 @@ private:
     }
     static constexpr std::size_t at_least(std::size_t bytes) { return bytes <= smallest ? 0 : at_most(bytes - 1) + 1; }
 
-    void clear_locked() noexcept;
+    // Returns free blocks to the system until at most `most` bytes are kept.
+    void shrink(std::size_t most) noexcept;
 
     void leave(std::unique_lock<std::mutex>& lock) noexcept;
 
     std::mutex mutable mutex_;
     std::array<BlockHeader*, (64 - 6) * steps> free_{};
+    std::array<std::uint64_t, (64 - 6) * steps> used_{};  // the time of the last use, counted in calls
+    std::uint64_t calls_ = 0;
     std::size_t most_, kept_ = 0;
     std::size_t users_ = 1;  // the pool and each block in use
     bool closed_ = false;
@@ -193,6 +209,16 @@ private:
 inline FreeBlocks*& current_pool() noexcept {
     thread_local FreeBlocks* pool = nullptr;
     return pool;
+}
+
+/// The free blocks of the process. They are never destroyed: tensors with static storage duration may use them last.
+/// errors   std::bad_alloc in the first call
+FreeBlocks& process_blocks();
+
+/// The free blocks for a new block of this many bytes; nullptr: the system.
+inline FreeBlocks* blocks_for(std::size_t bytes) {
+    FreeBlocks* const pool = current_pool();
+    return pool == nullptr && bytes >= kept_from ? &process_blocks() : pool;
 }
 
 inline BlockHeader* header_of(void* block) noexcept {
@@ -206,19 +232,74 @@ inline BlockHeader* header_of(void* block) noexcept {
 #if ROWAN_DEFINES_FUNCTIONS
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include <pthread.h>
+#include <unistd.h>
 
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
 
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__  // g++
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace rowan::inline v0::detail {
+
+/// Tells the address sanitizer that the first `bytes` bytes of a block are in use, and no others.
+inline void mark_used([[maybe_unused]] BlockHeader* block, [[maybe_unused]] std::size_t bytes) noexcept {
+#ifdef ASAN_POISON_MEMORY_REGION
+    ASAN_POISON_MEMORY_REGION(block + 1, block->bytes);
+    ASAN_UNPOISON_MEMORY_REGION(block + 1, bytes);
+#endif
+}
+
+inline void* system_memory(std::size_t bytes) {
+    try {
+        return ::operator new(bytes);
+    } catch (std::bad_alloc const&) {
+        if (process_blocks().kept() == 0) throw;
+    }
+    process_blocks().clear();
+    return ::operator new(bytes);
+}
+
+/// The bytes of memory that the process may use: those of the machine, or of its control group.
+inline std::size_t memory_size() {
+    auto const pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+    auto const machine = pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : 0;
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> const file(std::fopen("/sys/fs/cgroup/memory.max", "r"),
+                                                               &std::fclose);
+    std::size_t group = 0;  // the file may contain "max"
+    return file != nullptr && std::fscanf(file.get(), "%zu", &group) == 1 ? std::min(machine, group) : machine;
+}
+
+ROWAN_FUNCTION FreeBlocks& process_blocks() {
+    static FreeBlocks& blocks = *[] {
+        char const* const most = std::getenv("ROWAN_KEPT_MEMORY");
+        auto* const made = new FreeBlocks(most == nullptr ? memory_size() / 8 : std::strtoull(most, nullptr, 10));
+        ::pthread_atfork([] { process_blocks().mutex().lock(); }, [] { process_blocks().mutex().unlock(); },
+                         [] { process_blocks().mutex().unlock(); });
+        return made;
+    }();
+    return blocks;
+}
 
 ROWAN_FUNCTION BlockHeader* new_block(std::size_t bytes, std::size_t alignment, FreeBlocks* pool) {
     bool const huge = bytes >= huge_from;
     std::size_t const step = huge ? std::max(huge_page, alignment) : alignment;
     std::size_t const whole = huge ? (bytes + huge_page - 1) / huge_page * huge_page : bytes;
     // Not the aligned operator new: with glibc it maps fresh pages, which the kernel must clear, for each such block.
-    char* const memory = static_cast<char*>(::operator new(whole + step + sizeof(BlockHeader)));
+    char* const memory = static_cast<char*>(system_memory(whole + step + sizeof(BlockHeader)));
     char* const first = memory + sizeof(BlockHeader);
     char* const block = first + (step - reinterpret_cast<std::uintptr_t>(first) % step) % step;
 #ifdef MADV_HUGEPAGE
@@ -229,27 +310,36 @@ ROWAN_FUNCTION BlockHeader* new_block(std::size_t bytes, std::size_t alignment, 
 
 ROWAN_FUNCTION BlockHeader* FreeBlocks::take(std::size_t bytes) {
     std::size_t const c = at_least(bytes);
+    BlockHeader* block = nullptr;
+    bool may_be_kept = true;
     {
         std::scoped_lock const lock(mutex_);
-        if (BlockHeader* const block = free_[c]; block != nullptr) {
-            free_[c] = block->next;
+        used_[c] = ++calls_;
+        may_be_kept = size_of(c) <= most_;
+        if (free_[c] != nullptr) {
+            block = std::exchange(free_[c], free_[c]->next);
             kept_ -= block->bytes;
             ++users_;
-            return block;
         }
     }
-    BlockHeader* const block = new_block(size_of(c), block_alignment, this);
-    std::scoped_lock const lock(mutex_);
-    ++users_;
+    if (!may_be_kept) return new_block(bytes, block_alignment, nullptr);
+    if (block == nullptr) {
+        block = new_block(size_of(c), block_alignment, this);
+        std::scoped_lock const lock(mutex_);
+        ++users_;
+    }
+    mark_used(block, bytes);
     return block;
 }
 
 ROWAN_FUNCTION void FreeBlocks::put(BlockHeader* block) noexcept {
     std::unique_lock lock(mutex_);
-    if (!closed_ && block->bytes <= most_ - kept_) {
-        BlockHeader*& top = free_[at_most(block->bytes)];
-        block->next = top;
-        top = block;
+    if (!closed_ && block->bytes <= most_) {
+        mark_used(block, 0);
+        shrink(most_ - block->bytes);
+        std::size_t const c = at_most(block->bytes);
+        used_[c] = ++calls_;
+        block->next = std::exchange(free_[c], block);
         kept_ += block->bytes;
         block = nullptr;
     }
@@ -257,9 +347,15 @@ ROWAN_FUNCTION void FreeBlocks::put(BlockHeader* block) noexcept {
     if (block != nullptr) ::operator delete(block->memory);
 }
 
+ROWAN_FUNCTION void FreeBlocks::limit(std::size_t most) noexcept {
+    std::scoped_lock const lock(mutex_);
+    most_ = most;
+    shrink(most);
+}
+
 ROWAN_FUNCTION void FreeBlocks::clear() noexcept {
     std::scoped_lock const lock(mutex_);
-    clear_locked();
+    shrink(0);
 }
 
 ROWAN_FUNCTION std::size_t FreeBlocks::kept() const noexcept {
@@ -269,20 +365,23 @@ ROWAN_FUNCTION std::size_t FreeBlocks::kept() const noexcept {
 
 ROWAN_FUNCTION void FreeBlocks::close() noexcept {
     std::unique_lock lock(mutex_);
-    clear_locked();
+    shrink(0);
     closed_ = true;
     leave(lock);
 }
 
-ROWAN_FUNCTION void FreeBlocks::clear_locked() noexcept {
-    for (BlockHeader*& top : free_) {
-        while (top != nullptr) {
-            void* const memory = top->memory;
-            top = top->next;
-            ::operator delete(memory);
+ROWAN_FUNCTION void FreeBlocks::shrink(std::size_t most) noexcept {
+    while (kept_ > most) {
+        std::size_t oldest = free_.size();
+        for (std::size_t c = 0; c < free_.size(); ++c) {
+            if (free_[c] != nullptr && (oldest == free_.size() || used_[c] < used_[oldest])) oldest = c;
+        }
+        while (kept_ > most && free_[oldest] != nullptr) {
+            BlockHeader* const block = std::exchange(free_[oldest], free_[oldest]->next);
+            kept_ -= block->bytes;
+            ::operator delete(block->memory);
         }
     }
-    kept_ = 0;
 }
 
 ROWAN_FUNCTION void FreeBlocks::leave(std::unique_lock<std::mutex>& lock) noexcept {
@@ -295,124 +394,51 @@ ROWAN_FUNCTION void FreeBlocks::leave(std::unique_lock<std::mutex>& lock) noexce
 
 #endif
 
-// rowan/core/allocator.hpp: memory for tensors, aligned to cache lines; large blocks use huge pages.
+// rowan/core/detail/run_meter.hpp: RunMeter, which counts what a run of a net allocates and how often its loops iterate.
 
-#include <algorithm>
-#include <limits>
-#include <vector>
-
-namespace rowan::inline v0 {
-
-/// A standard allocator. Blocks are aligned to at least 64 bytes and not initialised. A block of 4 MiB or more fills
-/// whole 2 MiB pages and requests huge pages from the system, which avoids page walks when rows are read at random.
-/// Blocks come from the thread's MemoryPool, if it has one and alignof(T) is at most 64, and are returned to it.
-/// errors   std::bad_alloc
-template <class T>
-struct Allocator {
-    using value_type = T;
-
-    /// The alignment of blocks, in bytes.
-    static constexpr std::size_t alignment = std::max(alignof(T), detail::block_alignment);
-    /// The size of the system's huge pages, in bytes.
-    static constexpr std::size_t huge_page = detail::huge_page;
-    /// Blocks of this many bytes or more fill whole huge pages.
-    static constexpr std::size_t huge_from = detail::huge_from;
-
-    Allocator() = default;  ///< stateless
-    template <class U>
-    Allocator(Allocator<U> const&) noexcept {}
-
-    /// Allocates memory for `n` elements.
-    /// errors   std::bad_alloc
-    /// cost     O(1) if the pool has a free block of this size, else one allocation from the system
-    [[nodiscard]] T* allocate(std::size_t n) {
-        if (n > (std::numeric_limits<std::size_t>::max() / 4) / sizeof(T)) throw std::bad_array_new_length();
-        std::size_t const bytes = n * sizeof(T);
-        if constexpr (alignment == detail::block_alignment) {
-            if (auto* const pool = detail::current_pool(); pool != nullptr)
-                return reinterpret_cast<T*>(pool->take(bytes) + 1);
-        }
-        return reinterpret_cast<T*>(detail::new_block(bytes, alignment, nullptr) + 1);
-    }
-
-    /// Returns a block to its pool, or to the system.
-    void deallocate(T* block, std::size_t) noexcept {
-        detail::BlockHeader* const header = detail::header_of(block);
-        if (header->pool == nullptr) {
-            ::operator delete(header->memory);
-        } else {
-            header->pool->put(header);
-        }
-    }
-
-    /// All allocators are equal.
-    template <class U>
-    bool operator==(Allocator<U> const&) const noexcept {
-        return true;
-    }
-};
-
-namespace detail {
-
-/// Temporary memory of an algorithm, from the thread's MemoryPool if it has one.
-template <class T>
-using Buffer = std::vector<T, Allocator<T>>;
-
-}  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/core/detail/bit_cast.hpp: bit_cast, std::bit_cast for host and device code.
+#include <atomic>
 
 namespace rowan::inline v0::detail {
 
-template <class To, class From>
-ROWAN_HD constexpr To bit_cast(From const& x) noexcept {
-    return __builtin_bit_cast(To, x);
+/// Counts the memory and the iterations of a run, on all threads that share it, and throws when they exceed a limit.
+class RunMeter {
+public:
+    RunMeter(std::int64_t most_iterations, std::int64_t most_bytes)
+        : most_iterations_(most_iterations), most_bytes_(most_bytes) {}
+
+    /// errors   ValueError if it is too much
+    void allocate(std::int64_t bytes) {
+        if (bytes > most_bytes_ || (bytes_ += bytes) > most_bytes_) too_much_memory(bytes);
+    }
+    void release(std::int64_t bytes) noexcept { bytes_ -= bytes; }
+
+    /// errors   ValueError if it is one too many
+    void iterate(std::int64_t n) {
+        if ((iterations_ += n) > most_iterations_) too_many_iterations();
+    }
+
+private:
+    [[noreturn]] void too_much_memory(std::int64_t bytes);
+    [[noreturn]] void too_many_iterations() const;
+
+    std::int64_t most_iterations_, most_bytes_;
+    std::atomic<std::int64_t> iterations_ = 0, bytes_ = 0;
+};
+
+/// The meter of the run on this thread, or nullptr if it has no limits.
+inline RunMeter*& current_meter() noexcept {
+    thread_local RunMeter* meter = nullptr;
+    return meter;
 }
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/core/bfloat16.hpp: bfloat16, the upper half of a float.
-
-#include <cstdint>
-
-namespace rowan::inline v0 {
-
-/// A storage type with 8 exponent and 7 fraction bits, the range of float in two bytes; arithmetic is done in float.
-/// Conversion from float rounds to nearest, ties to even; a NaN becomes quiet, and keeps its sign and upper payload.
-class bfloat16 {
-public:
-    bfloat16() = default;  ///< zero
-    /// Rounds to nearest, ties to even.
-    ROWAN_HD constexpr explicit bfloat16(float x) noexcept : bits_(round(detail::bit_cast<std::uint32_t>(x))) {}
-    /// Exact conversion.
-    ROWAN_HD constexpr operator float() const noexcept { return detail::bit_cast<float>(std::uint32_t{bits_} << 16); }
-
-    /// The number with this bit pattern.
-    ROWAN_HD static constexpr bfloat16 from_bits(std::uint16_t bits) noexcept {
-        bfloat16 x;
-        x.bits_ = bits;
-        return x;
-    }
-    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }  ///< the bit pattern
-
-private:
-    ROWAN_HD static constexpr std::uint16_t round(std::uint32_t x) noexcept {
-        std::uint32_t const nan = (x | 0x00400000U) >> 16;
-        std::uint32_t const near = (x + 0x7FFFU + ((x >> 16) & 1U)) >> 16;
-        return static_cast<std::uint16_t>((x & 0x7FFFFFFFU) > 0x7F800000U ? nan : near);
-    }
-
-    std::uint16_t bits_ = 0;
-};
-
-}  // namespace rowan::inline v0
-
 // rowan/core/error.hpp: the exception types. Types and accessors are API, message texts are not.
 
+#include <concepts>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace rowan::inline v0 {
 
@@ -426,7 +452,10 @@ public:
 class IndexError : public Error {
 public:
     /// `field[position] = value is not in [0, bound)`
-    IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound);
+    template <std::integral Value, std::integral Bound>
+    IndexError(std::string field, std::size_t position, Value value, Bound bound)
+        : IndexError(std::move(field), position, static_cast<std::int64_t>(value), static_cast<std::int64_t>(bound),
+                     outside(std::to_string(value), std::to_string(bound))) {}
 
     /// A position that is invalid for another reason: `slots[3] was never written`. value() and bound() return
     /// `position`.
@@ -437,8 +466,9 @@ public:
 
     std::string const& field() const noexcept { return field_; }  ///< the argument
     std::size_t position() const noexcept { return position_; }   ///< the lowest invalid position
-    std::int64_t value() const noexcept { return value_; }        ///< the value at that position
-    std::int64_t bound() const noexcept { return bound_; }        ///< valid values are in [0, bound)
+    /// The value at that position. An unsigned value above 2^63 - 1, which the text names, wraps around here.
+    std::int64_t value() const noexcept { return value_; }
+    std::int64_t bound() const noexcept { return bound_; }  ///< valid values are in [0, bound)
 
     /// The same error for another field and position: those of the argument from which this field was computed.
     /// errors   std::bad_alloc
@@ -448,7 +478,8 @@ public:
 private:
     IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound, std::string reason);
 
-    static std::string text(std::int64_t value, std::string const& reason);
+    static std::string outside(std::string const& value, std::string const& bound);
+    static std::string text(std::string const& value, std::string const& reason);
 
     std::string field_, reason_;
     std::size_t position_;
@@ -570,13 +601,8 @@ public:
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <charconv>
-#include <utility>
 
 namespace rowan::inline v0 {
-
-ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound)
-    : IndexError(std::move(field), position, value, bound,
-                 text(value, "is not in [0, " + std::to_string(bound) + ")")) {}
 
 ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::string const& reason)
     : IndexError(std::move(field), position, static_cast<std::int64_t>(position), static_cast<std::int64_t>(position),
@@ -584,7 +610,7 @@ ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, s
 
 ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::int64_t value,
                                       std::string const& reason)
-    : IndexError(std::move(field), position, value, value, text(value, reason)) {}
+    : IndexError(std::move(field), position, value, value, text(std::to_string(value), reason)) {}
 
 ROWAN_FUNCTION IndexError IndexError::moved_to(std::string field, std::size_t position) const {
     return IndexError(std::move(field), position, value_, bound_, reason_);
@@ -595,8 +621,12 @@ ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, s
     : Error(field + "[" + std::to_string(position) + "] " + reason), field_(std::move(field)),
       reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
 
-ROWAN_FUNCTION std::string IndexError::text(std::int64_t value, std::string const& reason) {
-    return std::string("= ").append(std::to_string(value)).append(" ").append(reason);
+ROWAN_FUNCTION std::string IndexError::outside(std::string const& value, std::string const& bound) {
+    return text(value, "is not in [0, " + bound + ")");
+}
+
+ROWAN_FUNCTION std::string IndexError::text(std::string const& value, std::string const& reason) {
+    return std::string("= ").append(value).append(" ").append(reason);
 }
 
 ROWAN_FUNCTION ShapeError::ShapeError(std::string field, std::string actual, std::string expected)
@@ -632,6 +662,148 @@ ROWAN_FUNCTION IoError::IoError(std::string const& operation, std::string path, 
 
 #endif
 
+// rowan/core/detail/run_meter_inl.hpp: definitions of rowan/core/detail/run_meter.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void RunMeter::too_much_memory(std::int64_t bytes) {
+    bool const counted = bytes <= most_bytes_;
+    std::int64_t const all = counted ? bytes_.load() : bytes;
+    if (counted) bytes_ -= bytes;
+    throw ValueError("the memory of the run", static_cast<double>(all),
+                     std::string("at most ").append(std::to_string(most_bytes_)).append(" bytes"));
+}
+
+ROWAN_FUNCTION void RunMeter::too_many_iterations() const {
+    throw ValueError("the number of iterations and steps of the run", static_cast<double>(iterations_.load()),
+                     std::string("at most ").append(std::to_string(most_iterations_)));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/core/allocator.hpp: memory for tensors, aligned to cache lines; large blocks use huge pages.
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// A standard allocator. Blocks are aligned to at least 64 bytes and not initialised. A block of 4 MiB or more fills
+/// whole 2 MiB pages and requests huge pages from the system, which avoids page walks when rows are read at random.
+/// Blocks come from the thread's MemoryPool, if it has one and alignof(T) is at most 64, and are returned to it. Without
+/// a pool, blocks of 1 MiB or more come from the memory that the process keeps (kept_memory.hpp).
+/// errors   std::bad_alloc
+template <class T>
+struct Allocator {
+    using value_type = T;
+
+    /// The alignment of blocks, in bytes.
+    static constexpr std::size_t alignment = std::max(alignof(T), detail::block_alignment);
+    /// The size of the system's huge pages, in bytes.
+    static constexpr std::size_t huge_page = detail::huge_page;
+    /// Blocks of this many bytes or more fill whole huge pages.
+    static constexpr std::size_t huge_from = detail::huge_from;
+
+    Allocator() = default;  ///< stateless
+    template <class U>
+    Allocator(Allocator<U> const&) noexcept {}
+
+    /// Allocates memory for `n` elements.
+    /// errors   std::bad_alloc; ValueError if a run of a net exceeds its Limits
+    /// cost     O(1) if the pool or the process has a free block of this size, else one allocation from the system
+    [[nodiscard]] T* allocate(std::size_t n) {
+        if (n > (std::numeric_limits<std::size_t>::max() / 4) / sizeof(T)) throw std::bad_array_new_length();
+        std::size_t const bytes = n * sizeof(T);
+        if (auto* const meter = detail::current_meter(); meter != nullptr)
+            meter->allocate(static_cast<std::int64_t>(bytes));
+        if constexpr (alignment == detail::block_alignment) {
+            if (auto* const free = detail::blocks_for(bytes); free != nullptr)
+                return reinterpret_cast<T*>(free->take(bytes) + 1);
+        }
+        return reinterpret_cast<T*>(detail::new_block(bytes, alignment, nullptr) + 1);
+    }
+
+    /// Returns a block to its pool, or to the system.
+    void deallocate(T* block, std::size_t n) noexcept {
+        if (auto* const meter = detail::current_meter(); meter != nullptr)
+            meter->release(static_cast<std::int64_t>(n * sizeof(T)));
+        detail::BlockHeader* const header = detail::header_of(block);
+        if (header->pool == nullptr) {
+            ::operator delete(header->memory);
+        } else {
+            header->pool->put(header);
+        }
+    }
+
+    /// All allocators are equal.
+    template <class U>
+    bool operator==(Allocator<U> const&) const noexcept {
+        return true;
+    }
+};
+
+namespace detail {
+
+/// Temporary memory of an algorithm, from the thread's MemoryPool if it has one.
+template <class T>
+using Buffer = std::vector<T, Allocator<T>>;
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/core/detail/bit_cast.hpp: bit_cast, std::bit_cast for host and device code.
+
+namespace rowan::inline v0::detail {
+
+template <class To, class From>
+ROWAN_HD constexpr To bit_cast(From const& x) noexcept {
+    return __builtin_bit_cast(To, x);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/core/bfloat16.hpp: bfloat16, the upper half of a float.
+
+namespace rowan::inline v0 {
+
+/// A storage type with 8 exponent and 7 fraction bits, the range of float in two bytes; arithmetic is done in float.
+/// Conversion from float rounds to nearest, ties to even; a NaN becomes quiet, and keeps its sign and upper payload.
+class bfloat16 {
+public:
+    bfloat16() = default;  ///< zero
+    /// Rounds to nearest, ties to even.
+    ROWAN_HD constexpr explicit bfloat16(float x) noexcept : bits_(round(detail::bit_cast<std::uint32_t>(x))) {}
+    /// Exact conversion.
+    ROWAN_HD constexpr operator float() const noexcept { return detail::bit_cast<float>(std::uint32_t{bits_} << 16); }
+
+    /// The number with this bit pattern.
+    ROWAN_HD static constexpr bfloat16 from_bits(std::uint16_t bits) noexcept {
+        bfloat16 x;
+        x.bits_ = bits;
+        return x;
+    }
+    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }  ///< the bit pattern
+
+private:
+    ROWAN_HD static constexpr std::uint16_t round(std::uint32_t x) noexcept {
+        std::uint32_t const nan = (x | 0x00400000U) >> 16;
+        std::uint32_t const near = (x + 0x7FFFU + ((x >> 16) & 1U)) >> 16;
+        return static_cast<std::uint16_t>((x & 0x7FFFFFFFU) > 0x7F800000U ? nan : near);
+    }
+
+    std::uint16_t bits_ = 0;
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/core/detail/checked.hpp: overflow-checked size arithmetic, and shapes as text.
 
 #include <cmath>
@@ -643,7 +815,7 @@ namespace rowan::inline v0::detail {
 template <class Shape>
 std::string shape_text(Shape const& shape) {
     std::string text = "[";
-    for (std::size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+    for (auto const dim : shape) text += (text.size() == 1 ? "" : ", ") + std::to_string(dim);
     return text + "]";
 }
 
@@ -729,14 +901,13 @@ std::size_t product_from(Shape const& shape, std::size_t first) noexcept {
 // rowan/core/detail/checked_inl.hpp: definitions of rowan/core/detail/checked.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <cstdint>
+#include <string>
 
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void check_range(char const* field, std::size_t begin, std::size_t end, std::size_t count) {
-    auto const number = [](std::size_t x) { return static_cast<std::int64_t>(x); };
-    if (end > count) throw IndexError(field, 1, number(end), number(count) + 1);
-    if (begin > end) throw IndexError(field, 0, number(begin), number(end) + 1);
+    if (end > count) throw IndexError(field, 1, end, count + 1);
+    if (begin > end) throw IndexError(field, 0, begin, end + 1);
 }
 
 ROWAN_FUNCTION void check_tensor_rank(std::size_t rank) {
@@ -746,6 +917,132 @@ ROWAN_FUNCTION void check_tensor_rank(std::size_t rank) {
 
 }  // namespace rowan::inline v0::detail
 
+#endif
+
+// rowan/core/detail/lend.hpp: contiguous memory of other libraries' containers, for Tensor::borrow.
+
+#include <iterator>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <type_traits>
+
+namespace rowan::inline v0::detail {
+
+/// A container or view of xtensor whose elements are in memory.
+template <class R>
+concept lends_strided = requires(R& r) {
+    r.data() + r.data_offset();
+    r.strides();
+    r.shape();
+};
+/// The same, or a contiguous range.
+template <class R>
+concept lends = lends_strided<R> || requires(R& r) {
+    std::span(r);
+};
+
+template <lends R>
+auto* lent_data(R& values) {
+    if constexpr (lends_strided<R>) {
+        return values.data() + values.data_offset();
+    } else {
+        return std::data(values);
+    }
+}
+
+/// `Tensor` for memory of R that may be written, else a const one.
+template <class Tensor, class R>
+using Lent = std::conditional_t<std::is_const_v<std::remove_pointer_t<decltype(lent_data(std::declval<R&>()))>>,
+                                Tensor const, Tensor>;
+
+/// errors   ShapeError if the elements are not in row-major order, or there are more than max_tensor_rank dims
+template <class Shape, class R>
+Shape lent_shape(R const& values) {
+    if constexpr (!lends_strided<R>) {
+        return {std::size(values)};
+    } else {
+        check_tensor_rank(values.shape().size());
+        Shape const shape(values.shape().begin(), values.shape().end());
+        std::ptrdiff_t compact = 1;
+        for (std::size_t i = shape.size(); i-- > 0 && values.size() != 0;) {
+            if (shape[i] != 1 && values.strides()[i] != compact) {
+                throw ShapeError("strides[" + std::to_string(i) + "]", std::to_string(values.strides()[i]),
+                                 std::to_string(compact) + ", as in row-major order: use Tensor<T>(values)");
+            }
+            compact *= static_cast<std::ptrdiff_t>(shape[i]);
+        }
+        return shape;
+    }
+}
+
+/// The elements at `data`, which `owner` keeps alive; nullptr: the caller does.
+template <class T, class Owner>
+std::shared_ptr<T> lend(T* data, Owner&& owner) {
+    using O = std::remove_cvref_t<Owner>;
+    if constexpr (std::is_same_v<O, std::nullptr_t>) {
+        return {std::shared_ptr<void>(), data};
+    } else if constexpr (requires(O & o) { std::shared_ptr<T>(o, data); }) {
+        return {std::forward<Owner>(owner), data};
+    } else {
+        return {std::make_shared<O>(std::forward<Owner>(owner)), data};
+    }
+}
+
+/// errors   ShapeError if data is null and there are elements; Error if it is not a multiple of the alignment
+void check_lent(void const* data, std::size_t alignment, std::size_t size);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/core/detail/lend_inl.hpp: definitions of rowan/core/detail/lend.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <cstdint>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_lent(void const* data, std::size_t alignment, std::size_t size) {
+    if (data == nullptr && size != 0) throw ShapeError("borrow: data", "null", std::to_string(size) + " elements");
+    if (reinterpret_cast<std::uintptr_t>(data) % alignment != 0)
+        throw Error("borrow: data is not at a multiple of " + std::to_string(alignment) + ", the element's alignment");
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/core/detail/xtensor.hpp: the xtensor headers that a container needs, by version of xtensor.
+
+#if __has_include(<xtensor/core/xtensor_config.hpp>)
+#include <xtensor/core/xtensor_config.hpp>
+#elif __has_include(<xtensor/xtensor_config.hpp>)
+#include <xtensor/xtensor_config.hpp>
+#else
+ROWAN_ERROR(rowan needs xtensor ROWAN_MIN_XTENSOR or newer (Debian: libxtensor-dev));
+#endif
+static_assert(XTENSOR_VERSION_MAJOR + XTENSOR_VERSION_MINOR / 100.0 >= ROWAN_MIN_XTENSOR,
+              "rowan needs xtensor " ROWAN_STRING(ROWAN_MIN_XTENSOR) " or newer: this one is too old");
+
+#if __has_include(<xtensor/containers/xcontainer.hpp>)
+#include <xtensor/containers/xcontainer.hpp>
+#include <xtensor/core/xsemantic.hpp>
+#else
+#include <xtensor/xstorage.hpp>
+
+// Before xtensor 0.26, two specializations of rebind_container match a svector if default arguments of template
+// template arguments are considered, as in clang 19 and newer.
+#if defined(__clang__) && defined(__cpp_template_template_args)
+namespace xt {
+template <class X, class T, std::size_t N>
+struct rebind_container<X, svector<T, N, std::allocator<T>, true>> {
+    using type = svector<X, N, std::allocator<X>, true>;
+};
+}  // namespace xt
+#endif
+
+#include <xtensor/xcontainer.hpp>
+#include <xtensor/xsemantic.hpp>
 #endif
 
 // rowan/core/float16.hpp: float16, IEEE 754 binary16.
@@ -846,9 +1143,7 @@ class TensorArray;
 
 // rowan/core/dtype.hpp: dtype<T>, the properties that rowan requires of an element type.
 
-#include <concepts>
 #include <string_view>
-#include <type_traits>
 
 namespace rowan::inline v0 {
 
@@ -984,7 +1279,6 @@ struct dtype<bfloat16> : detail::cast_dtype<bfloat16, float> {
 // rowan/core/detail/nested.hpp: Nested, braced lists of any depth: `{{1, 2}, {3, 4}}`.
 
 #include <initializer_list>
-#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -997,6 +1291,24 @@ public:
     requires std::convertible_to<U, T> || std::is_arithmetic_v<U> Nested(U const& number)
         : number_(convert(number)), scalar_(true) {}
     Nested(std::initializer_list<Nested> list) : list_(list) {}
+
+    /// The number as an element, rounded only once.
+    /// errors   ValueError if T is an integer type and the number is not an integer or not in its range
+    template <class U>
+    static T convert(U const& number) {
+        if constexpr (std::is_arithmetic_v<U> && !std::is_arithmetic_v<T>) {
+            return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(number));
+        } else if constexpr (std::is_arithmetic_v<U> && std::integral<T> && !std::same_as<T, bool>) {
+            if constexpr (std::integral<U> && !std::same_as<U, bool>) {
+                if (!std::in_range<T>(number)) throw bad_number(static_cast<double>(number));
+            } else if (!is_whole<T>(static_cast<double>(number))) {
+                throw bad_number(static_cast<double>(number));
+            }
+            return static_cast<T>(number);
+        } else {
+            return static_cast<T>(number);
+        }
+    }
 
     /// Appends the dims of a list, the outermost first.
     template <class Shape>
@@ -1031,23 +1343,7 @@ private:
     }
 
     static ValueError bad_number(double number) {
-        return ValueError("number in a braced list", number, "a whole number that the element type holds");
-    }
-
-    template <class U>
-    static T convert(U const& number) {
-        if constexpr (std::is_arithmetic_v<U> && !std::is_arithmetic_v<T>) {
-            return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(number));  // so that 0.1 is rounded only once
-        } else if constexpr (std::is_arithmetic_v<U> && std::integral<T> && !std::same_as<T, bool>) {
-            if constexpr (std::integral<U> && !std::same_as<U, bool>) {
-                if (!std::in_range<T>(number)) throw bad_number(static_cast<double>(number));
-            } else if (!is_whole<T>(static_cast<double>(number))) {
-                throw bad_number(static_cast<double>(number));
-            }
-            return static_cast<T>(number);
-        } else {
-            return static_cast<T>(number);
-        }
+        return ValueError("number in a list", number, "a whole number that the element type holds");
     }
 
     T number_{};
@@ -1055,13 +1351,16 @@ private:
     bool scalar_ = false;
 };
 
+/// A range of numbers, such as a vector. Expressions of xtensor, which have a shape, are none.
+template <class R, class T>
+concept numbers_for =
+    !xt::is_xexpression<R>::value && std::ranges::forward_range<R const> && std::ranges::sized_range<R const> &&
+    (std::convertible_to<std::ranges::range_value_t<R const>, T> ||
+     std::is_arithmetic_v<std::ranges::range_value_t<R const>>);
+
 }  // namespace rowan::inline v0::detail
 
 // rowan/core/detail/storage.hpp: Storage, the elements of a Tensor, in a memory block that tensors may share.
-
-#include <atomic>
-#include <iterator>
-#include <memory>
 
 namespace rowan::inline v0::detail {
 
@@ -1188,39 +1487,6 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/core/detail/xtensor.hpp: the xtensor headers that a container needs, by version of xtensor.
-
-#if __has_include(<xtensor/core/xtensor_config.hpp>)
-#include <xtensor/core/xtensor_config.hpp>
-#elif __has_include(<xtensor/xtensor_config.hpp>)
-#include <xtensor/xtensor_config.hpp>
-#else
-ROWAN_ERROR(rowan needs xtensor ROWAN_MIN_XTENSOR or newer (Debian: libxtensor-dev));
-#endif
-static_assert(XTENSOR_VERSION_MAJOR + XTENSOR_VERSION_MINOR / 100.0 >= ROWAN_MIN_XTENSOR,
-              "rowan needs xtensor " ROWAN_STRING(ROWAN_MIN_XTENSOR) " or newer: this one is too old");
-
-#if __has_include(<xtensor/containers/xcontainer.hpp>)
-#include <xtensor/containers/xcontainer.hpp>
-#include <xtensor/core/xsemantic.hpp>
-#else
-#include <xtensor/xstorage.hpp>
-
-// Before xtensor 0.26, two specializations of rebind_container match a svector if default arguments of template
-// template arguments are considered, as in clang 19 and newer.
-#if defined(__clang__) && defined(__cpp_template_template_args)
-namespace xt {
-template <class X, class T, std::size_t N>
-struct rebind_container<X, svector<T, N, std::allocator<T>, true>> {
-    using type = svector<X, N, std::allocator<X>, true>;
-};
-}  // namespace xt
-#endif
-
-#include <xtensor/xcontainer.hpp>
-#include <xtensor/xsemantic.hpp>
-#endif
-
 // rowan/core/device.hpp: Cpu, the device tag that states where values are stored and how a call runs.
 
 namespace rowan::inline v0 {
@@ -1253,8 +1519,6 @@ inline constexpr bool has_backend = false;
 
 // rowan/core/tensor.hpp: Tensor<T>, a row-major array of rank 0 to 8, and an xtensor container.
 
-#include <span>
-
 namespace xt {
 
 template <class T>
@@ -1280,6 +1544,12 @@ struct xiterable_inner_types<rowan::Tensor<T, rowan::Cpu>> : xcontainer_iterable
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+inline constexpr std::array<std::size_t, 1> no_elements{0};  // the shape [0]
+
+}  // namespace detail
+
 /// A row-major array of `T`, of rank 0 to max_rank. It can be used in xtensor expressions: `t = xt::exp(t) + 1`.
 ///
 /// Copies are deep. `share()`, `slice()` and `reshaped()` return aliases, which share the elements and keep them alive.
@@ -1300,13 +1570,20 @@ public:
     using shape_type = typename container::shape_type;
     static constexpr std::size_t max_rank = detail::max_tensor_rank;  ///< the highest rank: 8
 
-    Tensor() { resize(shape_type{0}); }  ///< shape [0]
+    Tensor() noexcept { set_shape(detail::no_elements); }  ///< shape [0]
 
     /// A tensor from nested braced lists: `{1, 2}` has rank 1, `{{1, 2}, {3, 4}}` and `{{1}, {2}}` have rank 2.
     /// errors   ShapeError if lists of the same depth differ in length or the depth exceeds max_rank; ValueError if T
     ///          is an integer type and a number is not an integer or not in its range
     /// cost     one allocation and one write of the elements
     Tensor(std::initializer_list<detail::Nested<T>> list);
+
+    /// A copy of a vector, an array or a span of numbers, of rank 1. `from_values` takes a shape too, `borrow` copies
+    /// nothing.
+    /// errors   ValueError as for a braced list
+    /// cost     one allocation and one write of the elements
+    template <detail::numbers_for<T> R>
+    explicit Tensor(R const& values) : Tensor(from_values({std::ranges::size(values)}, values)) {}
 
     /// Evaluates an xtensor expression.
     /// errors   as from_shape; exceptions of the expression
@@ -1319,6 +1596,11 @@ public:
     /// cost     one allocation
     static Tensor from_shape(shape_type const& shape);
     static Tensor from_shape(Cpu const&, shape_type const& shape) { return from_shape(shape); }
+    /// A tensor of this shape with the numbers of a vector, an array or a span, in row-major order.
+    /// errors   as from_shape; ShapeError if the shape has another number of elements; ValueError as for a braced list
+    /// cost     one allocation and one write of the elements
+    template <detail::numbers_for<T> R>
+    static Tensor from_values(shape_type const& shape, R const& values);
     /// A tensor with all elements equal to `value`.
     /// errors   as from_shape
     /// cost     one allocation and one write of the elements
@@ -1330,8 +1612,41 @@ public:
     static Tensor zeros(shape_type const& shape) { return full(shape, dtype<T>::narrow(typename dtype<T>::sum{})); }
     static Tensor zeros(Cpu const&, shape_type const& shape) { return zeros(shape); }
 
+    /// A tensor of the caller's memory, row-major, without a copy: each sees what the other writes. `=` and `resize`
+    /// give the tensor memory of its own. `owner` is any movable object, such as a shared_ptr, that keeps the memory
+    /// alive; it is destroyed with the last alias of the tensor.
+    /// requires   the memory outlives all aliases, if there is no owner
+    /// errors   ShapeError as from_shape, or if data is null and there are elements; Error if data is not aligned for T;
+    ///          then the owner is not moved
+    /// cost     no copy; one allocation for an owner that is not a shared_ptr
+    template <class Owner = std::nullptr_t>
+    static Tensor borrow(T* data, shape_type const& shape, Owner&& owner = {});
+    /// The same for memory that is only read: keep the result const.
+    template <class Owner = std::nullptr_t>
+    static Tensor const borrow(T const* data, shape_type const& shape, Owner&& owner = {}) {
+        return borrow(const_cast<T*>(data), shape, std::forward<Owner>(owner));
+    }
+
+    /// The same for a vector, an array or a span, which give rank 1, and for xtensor's containers, which give their
+    /// shape. A temporary moves into the tensor and is its owner: `borrow(std::move(values))`.
+    /// requires   the memory outlives all aliases, if `values` is not a temporary
+    /// errors   as for a pointer; ShapeError if the elements of an xtensor container are not in row-major order
+    /// cost     no copy; one allocation for a temporary that is not a span
+    template <detail::lends R>
+    static detail::Lent<Tensor, R> borrow(R&& values) {
+        auto const shape = detail::lent_shape<shape_type>(values);
+        return borrow(std::forward<R>(values), shape);
+    }
+    /// The same with another shape.
+    /// errors   ShapeError if the number of elements differs
+    template <detail::lends R, class Owner = std::nullptr_t>
+    static detail::Lent<Tensor, R> borrow(R&& values, shape_type const& shape, Owner&& owner = {});
+
     Tensor(Tensor const&) = default;
-    Tensor(Tensor&& other) noexcept : Tensor() { swap(other); }
+    Tensor(Tensor&& other) noexcept : data_(std::move(other.data_)) {
+        set_shape(other.shape());
+        other.set_shape(detail::no_elements);
+    }
     Tensor& operator=(Tensor const& other) {
         if (this->shape() == other.shape()) {
             data_ = other.data_;
@@ -1342,8 +1657,10 @@ public:
         return *this;
     }
     Tensor& operator=(Tensor&& other) noexcept {
-        Tensor moved(std::move(other));
-        swap(moved);
+        if (this == &other) return *this;
+        data_ = std::move(other.data_);
+        set_shape(other.shape());
+        other.set_shape(detail::no_elements);
         return *this;
     }
     ~Tensor() = default;
@@ -1390,10 +1707,24 @@ public:
     std::span<T> row(std::size_t i) { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
     std::span<T const> row(std::size_t i) const { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
 
+    /// The element at one index per dim.
+    /// errors   IndexError unless each index is in [0, its dim); ShapeError if there are not as many as dims
+    /// cost     O(rank)
+    template <std::integral... I>
+    T& at(I... i) {
+        check_index(i...);
+        return (*this)(i...);
+    }
+    template <std::integral... I>
+    T const& at(I... i) const {
+        check_index(i...);
+        return (*this)(i...);
+    }
+
     void swap(Tensor& other) noexcept;
 
     // These write in place; xtensor's operators would evaluate into new memory, and aliases would not see the result.
-    // errors   ShapeError if the result would have another shape
+    // errors   ShapeError if the operand does not broadcast to this shape
     using semantic::operator+=, semantic::operator-=, semantic::operator*=, semantic::operator/=, semantic::operator%=;
     using semantic::operator&=, semantic::operator|=, semantic::operator^=;
     template <class S>
@@ -1406,35 +1737,35 @@ public:
     requires own_scalar<S> Tensor& operator/=(S const& x) { return write(*this / x); }
     template <class E>
     Tensor& operator+=(xt::xexpression<E> const& e) {
-        return write(*this + e.derived_cast());
+        return write(*this + checked_operand(e));
     }
     template <class E>
     Tensor& operator-=(xt::xexpression<E> const& e) {
-        return write(*this - e.derived_cast());
+        return write(*this - checked_operand(e));
     }
     template <class E>
     Tensor& operator*=(xt::xexpression<E> const& e) {
-        return write(*this * e.derived_cast());
+        return write(*this * checked_operand(e));
     }
     template <class E>
     Tensor& operator/=(xt::xexpression<E> const& e) {
-        return write(*this / e.derived_cast());
+        return write(*this / checked_operand(e));
     }
     template <class E>
     Tensor& operator%=(xt::xexpression<E> const& e) {
-        return write(*this % e.derived_cast());
+        return write(*this % checked_operand(e));
     }
     template <class E>
     Tensor& operator&=(xt::xexpression<E> const& e) {
-        return write(*this & e.derived_cast());
+        return write(*this & checked_operand(e));
     }
     template <class E>
     Tensor& operator|=(xt::xexpression<E> const& e) {
-        return write(*this | e.derived_cast());
+        return write(*this | checked_operand(e));
     }
     template <class E>
     Tensor& operator^=(xt::xexpression<E> const& e) {
-        return write(*this ^ e.derived_cast());
+        return write(*this ^ checked_operand(e));
     }
 
 private:
@@ -1442,9 +1773,19 @@ private:
     detail::Storage<T>& storage_impl() noexcept { return data_; }
     detail::Storage<T> const& storage_impl() const noexcept { return data_; }
 
+    // Sets the shape, of at most max_rank dims, and the strides: they are stored inline.
+    template <class Shape>
+    void set_shape(Shape const& shape) noexcept;
+
     Tensor alias(std::size_t begin, std::size_t size, shape_type const& shape) const;
 
     Tensor& write(Tensor const& result);
+
+    template <class E>
+    E const& checked_operand(xt::xexpression<E> const& e) const;
+
+    template <std::integral... I>
+    void check_index(I... i) const;
 
     std::size_t checked_row(std::size_t i) const;
 
@@ -1486,10 +1827,49 @@ auto Tensor<T, Cpu>::from_shape(shape_type const& shape) -> Tensor {
 }
 
 template <class T>
+template <detail::numbers_for<T> R>
+auto Tensor<T, Cpu>::from_values(shape_type const& shape, R const& values) -> Tensor {
+    detail::check_reshaped("from_values", shape, std::ranges::size(values), sizeof(T));
+    Tensor t = from_shape(shape);
+    T* to = t.data();
+    for (std::ranges::range_value_t<R const> const x : values) *to++ = detail::Nested<T>::convert(x);
+    return t;
+}
+
+template <class T>
 auto Tensor<T, Cpu>::full(shape_type const& shape, T value) -> Tensor {
     Tensor t = from_shape(shape);
     std::fill(t.data_.begin(), t.data_.end(), value);
     return t;
+}
+
+template <class T>
+template <class Owner>
+auto Tensor<T, Cpu>::borrow(T* data, shape_type const& shape, Owner&& owner) -> Tensor {
+    detail::check_tensor_rank(shape.size());
+    std::size_t const size = detail::checked_size("tensor", shape, sizeof(T));
+    detail::check_lent(data, alignof(T), size);
+    Tensor t;
+    t.data_ = detail::Storage<T>::of_others(detail::lend(data, std::forward<Owner>(owner)), size);
+    t.set_shape(shape);
+    return t;
+}
+
+template <class T>
+template <detail::lends R, class Owner>
+auto Tensor<T, Cpu>::borrow(R&& values, shape_type const& shape, Owner&& owner) -> detail::Lent<Tensor, R> {
+    constexpr bool lasts = std::is_lvalue_reference_v<R> || std::ranges::borrowed_range<R>;
+    static_assert(lasts || std::same_as<Owner, std::nullptr_t>,
+                  "rowan::Tensor<T>::borrow: a temporary is the owner of its memory: pass no other owner");
+    static_assert(std::same_as<std::remove_cv_t<std::remove_pointer_t<decltype(detail::lent_data(values))>>, T>,
+                  "rowan::Tensor<T>::borrow: the elements must be of type T: use Tensor<T>(values), which converts");
+    detail::check_reshaped("borrow", shape, detail::product_from(detail::lent_shape<shape_type>(values), 0), sizeof(T));
+    if constexpr (lasts) {
+        return borrow(detail::lent_data(values), shape, std::forward<Owner>(owner));
+    } else {
+        auto const kept = std::make_shared<std::remove_cvref_t<R>>(std::forward<R>(values));
+        return borrow(detail::lent_data(*kept), shape, kept);
+    }
 }
 
 template <class T>
@@ -1507,20 +1887,28 @@ template <class T>
 template <class Shape>
 void Tensor<T, Cpu>::resize(Shape const& shape, bool) {
     detail::check_tensor_rank(shape.size());
-    shape_type dims(shape.begin(), shape.end());
-    std::size_t const size = detail::checked_size("tensor", dims, sizeof(T));
-    typename container::strides_type strides(dims.size());
-    typename container::backstrides_type backstrides(dims.size());
-    xt::compute_strides<xt::layout_type::row_major>(dims, xt::layout_type::row_major, strides, backstrides);
-    data_.resize(size);  // the last operation that may throw
-    std::swap(container::shape_impl(), dims);
-    std::swap(container::strides_impl(), strides);
-    std::swap(container::backstrides_impl(), backstrides);
+    data_.resize(detail::checked_size("tensor", shape, sizeof(T)));  // the last operation that may throw
+    set_shape(shape);
+}
+
+template <class T>
+template <class Shape>
+void Tensor<T, Cpu>::set_shape(Shape const& shape) noexcept {
+    auto& dims = container::shape_impl();
+    dims.resize(shape.size());
+    std::copy(shape.begin(), shape.end(), dims.begin());
+    container::strides_impl().resize(shape.size());
+    container::backstrides_impl().resize(shape.size());
+    xt::compute_strides<xt::layout_type::row_major>(dims, xt::layout_type::row_major, container::strides_impl(),
+                                                    container::backstrides_impl());
 }
 
 template <class T>
 template <class Shape>
 auto Tensor<T, Cpu>::reshape(Shape const& shape) -> Tensor& {
+    detail::check_tensor_rank(shape.size());
+    if (std::any_of(shape.begin(), shape.end(), [](auto d) { return std::cmp_less(d, -1); }))
+        throw ShapeError("reshape shape", detail::shape_text(shape), "dims of 0 or more, or one -1");
     shape_type dims(shape.begin(), shape.end());
     auto const open = std::find(dims.begin(), dims.end(), std::numeric_limits<std::size_t>::max());
     if (std::signed_integral<typename Shape::value_type> && open != dims.end()) {
@@ -1535,9 +1923,9 @@ auto Tensor<T, Cpu>::reshape(Shape const& shape) -> Tensor& {
 
 template <class T>
 void Tensor<T, Cpu>::swap(Tensor& other) noexcept {
-    std::swap(container::shape_impl(), other.container::shape_impl());
-    std::swap(container::strides_impl(), other.container::strides_impl());
-    std::swap(container::backstrides_impl(), other.container::backstrides_impl());
+    shape_type const dims = this->shape();
+    set_shape(other.shape());
+    other.set_shape(dims);
     std::swap(data_, other.data_);
 }
 
@@ -1545,24 +1933,57 @@ template <class T>
 auto Tensor<T, Cpu>::alias(std::size_t begin, std::size_t size, shape_type const& shape) const -> Tensor {
     Tensor t;
     t.data_ = data_.alias(begin, size);
-    t.container::resize(shape, true);
+    t.set_shape(shape);
     return t;
 }
 
 template <class T>
 auto Tensor<T, Cpu>::write(Tensor const& result) -> Tensor& {
-    if (result.shape() != this->shape()) {
-        throw ShapeError("result of compound assignment", detail::shape_text(result.shape()),
-                         detail::shape_text(this->shape()));
-    }
     std::copy_n(result.data_.data(), result.size(), data_.data());
     return *this;
 }
 
 template <class T>
+template <class E>
+E const& Tensor<T, Cpu>::checked_operand(xt::xexpression<E> const& e) const {
+    E const& operand = e.derived_cast();
+    shape_type const& to = this->shape();
+    shape_type from;
+    try {
+        from = shape_type(operand.shape().begin(), operand.shape().end());
+    } catch (xt::broadcast_error const&) {
+        throw ShapeError("compound assignment", "an expression of shapes that do not match", "shapes that broadcast");
+    }
+    bool fits = from.size() <= to.size();
+    for (std::size_t i = 1; fits && i <= from.size(); ++i) {
+        std::size_t const dim = from[from.size() - i];
+        fits = dim == 1 || dim == to[to.size() - i];
+    }
+    if (!fits)
+        throw ShapeError("operand of compound assignment", detail::shape_text(from),
+                         "a shape that broadcasts to " + detail::shape_text(to));
+    return operand;
+}
+
+template <class T>
+template <std::integral... I>
+void Tensor<T, Cpu>::check_index(I... i) const {
+    auto const& shape = this->shape();
+    if (sizeof...(i) != shape.size())
+        throw ShapeError("at: number of indices", std::to_string(sizeof...(i)), std::to_string(shape.size()));
+    std::size_t axis = 0;
+    auto const check = [&](auto index) {
+        if (std::cmp_less(index, 0) || std::cmp_greater_equal(index, shape[axis]))
+            throw IndexError("at", axis, index, shape[axis]);
+        ++axis;
+    };
+    (check(i), ...);
+}
+
+template <class T>
 std::size_t Tensor<T, Cpu>::checked_row(std::size_t i) const {
     std::size_t const rows = detail::checked_rows(this->shape());
-    if (i >= rows) throw IndexError("row", 0, static_cast<std::int64_t>(i), static_cast<std::int64_t>(rows));
+    if (i >= rows) throw IndexError("row", 0, i, rows);
     return i;
 }
 
@@ -1665,10 +2086,12 @@ namespace detail {
 /// Below this many elements, a second thread costs more than it saves.
 inline constexpr std::size_t serial_below = std::size_t{1} << 18;
 
-/// The number of threads for work on `elements` elements. Validates exec.threads even if one thread is enough.
+/// The number of threads for work on `elements` elements. Validates exec.threads even if one thread is enough. Unless
+/// the caller asks for a number of threads, they must have twice the work: to wake a thread takes tens of µs, as long as
+/// one thread needs for 2^18 elements, and if other processes use its core, milliseconds.
 inline int threads_for(Cpu exec, std::size_t elements) {
     int const threads = thread_count(exec);
-    return elements < serial_below ? 1 : threads;
+    return elements < (exec.threads == 0 ? 2 * serial_below : serial_below) ? 1 : threads;
 }
 
 struct index64 {  // converts to std::size_t only, so that callbacks that take int do not compile
@@ -1757,15 +2180,22 @@ void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
 
 // rowan/core/ids.hpp: Ids, the parameter type for row numbers.
 
-#include <ranges>
-
 namespace rowan::inline v0 {
 
 /// An integer type of row numbers.
 template <class I>
 concept id_type = std::same_as<I, std::int32_t> || std::same_as<I, std::int64_t>;
 
-/// A read-only view of row numbers of any shape: a braced list, a vector, a span or a Tensor, of int32 or int64.
+namespace detail {
+
+/// An integer type whose numbers can be copied to row numbers: neither bool nor char, whose lists are masks and texts.
+template <class I>
+concept id_number = std::integral<I> && !std::same_as<I, bool> && !std::same_as<I, char>;
+
+}  // namespace detail
+
+/// A read-only view of row numbers of any shape: a braced list, a vector, a span or a Tensor, of int32 or int64. Lists
+/// and xtensor expressions of other integers, such as std::size_t, are copied.
 /// requires   use as a function parameter only: the view refers to the caller's memory, which for a braced list ends
 ///            with the full expression
 template <>
@@ -1795,6 +2225,26 @@ public:
         } else {
             narrow_ = std::ranges::data(ids);
         }
+    }
+
+    /// A list of other integers.
+    /// errors   IndexError for a number above 2^63 - 1
+    /// cost     one allocation and one copy
+    template <std::ranges::forward_range R>
+    requires std::ranges::sized_range<R> && detail::id_number<std::ranges::range_value_t<R>> &&
+        (!std::ranges::contiguous_range<R> ||
+         !id_type<std::ranges::range_value_t<R>>)&&(!xt::is_xexpression<R>::value)Ids(R const& ids)
+        : size_(std::ranges::size(ids)), shape_{size_} {
+        copy(ids.begin());
+    }
+
+    /// A container or expression of xtensor of any integers; the ids have its shape.
+    /// errors   IndexError for a number above 2^63 - 1; exceptions of the expression
+    /// cost     one allocation and one copy
+    template <class E>
+    requires detail::id_number<typename E::value_type> Ids(xt::xexpression<E> const& e)
+        : size_(e.derived_cast().size()), shape_(e.derived_cast().shape().begin(), e.derived_cast().shape().end()) {
+        copy(e.derived_cast().begin());
     }
 
     std::size_t size() const noexcept { return size_; }          ///< the number of ids
@@ -1827,6 +2277,20 @@ private:
         shape_ = shape;
     }
 
+    template <class Iterator>
+    void copy(Iterator from) {
+        copied_ = std::shared_ptr<std::int64_t[]>(new std::int64_t[size_]);
+        std::int64_t* const to = copied_.get();
+        for (std::size_t i = 0; i < size_; ++i, ++from) {
+            auto const id = *from;
+            constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+            if (std::cmp_greater(id, most)) throw IndexError("ids", i, id, most);
+            to[i] = static_cast<std::int64_t>(id);
+        }
+        wide_ = to;
+    }
+
+    std::shared_ptr<std::int64_t[]> copied_;
     std::int64_t const* wide_ = nullptr;
     std::int32_t const* narrow_ = nullptr;
     std::size_t size_ = 0;
@@ -1842,11 +2306,14 @@ inline void check_ids(Cpu exec, char const* field, Ids<> const& ids, std::int64_
     auto const limit = static_cast<std::uint64_t>(bound);
     ids.visit([&](auto list) {
         std::atomic<bool> good{true};
-        parallel_for(exec, list.size(), std::size_t{1} << 16, [&](std::size_t begin, std::size_t end) {
-            bool bad = false;  // no early exit, so that the loop is vectorised
-            for (std::size_t i = begin; i < end; ++i) bad |= static_cast<std::uint64_t>(std::int64_t{list[i]}) >= limit;
-            if (bad) good = false;
-        });
+        bool const serial = threads_for(exec, list.size()) == 1;
+        parallel_for(exec, list.size(), serial ? list.size() : std::size_t{1} << 16,
+                     [&](std::size_t begin, std::size_t end) {
+                         bool bad = false;  // no early exit, so that the loop is vectorised
+                         for (std::size_t i = begin; i < end; ++i)
+                             bad |= static_cast<std::uint64_t>(std::int64_t{list[i]}) >= limit;
+                         if (bad) good = false;
+                     });
         if (good) return;
         std::size_t i = 0;
         while (static_cast<std::uint64_t>(std::int64_t{list[i]}) < limit) ++i;
@@ -1858,12 +2325,40 @@ inline void check_ids(Cpu exec, char const* field, Ids<> const& ids, std::int64_
 
 }  // namespace rowan::inline v0
 
+// rowan/core/kept_memory.hpp: the freed memory that the process keeps for new tensors.
+
+namespace rowan::inline v0 {
+
+/// The process keeps freed blocks of 1 MiB or more for new tensors of about the same size, so that a large result does
+/// not cost a page fault for each page. At most an eighth of the machine's memory (of its control group's, if that is
+/// less) is kept. The environment variable ROWAN_KEPT_MEMORY sets another limit in bytes; 0 keeps nothing. Blocks of
+/// sizes that were not used for the longest time go back to the system first; all do if the system has no memory left.
+/// Threads that use a MemoryPool keep their blocks there instead.
+///
+/// Returns the number of bytes of free memory that the process keeps.
+/// errors   none
+/// cost     O(1)
+inline std::size_t kept_memory() { return detail::process_blocks().kept(); }
+
+/// Sets the maximum number of bytes to keep, and returns memory beyond it to the system.
+/// errors   none
+/// cost     O(blocks that are returned)
+inline void limit_kept_memory(std::size_t most) { detail::process_blocks().limit(most); }
+
+/// Returns all free memory that the process keeps to the system.
+/// errors   none
+/// cost     O(blocks)
+inline void release_memory() { detail::process_blocks().clear(); }
+
+}  // namespace rowan::inline v0
+
 // rowan/core/memory_pool.hpp: MemoryPool, a cache of freed tensor memory.
 
 namespace rowan::inline v0 {
 
-/// Keeps the memory of destroyed tensors and reuses it for new ones. This avoids system calls and the kernel's clearing
-/// of fresh pages, half of the cost of a large new result. A thread uses the pool while it holds a Guard:
+/// Keeps the memory of destroyed tensors of any size and reuses it for new ones, without a limit unless one is given.
+/// (Without a pool, the process keeps large blocks only: kept_memory.hpp.) A thread uses the pool while it holds a
+/// Guard:
 ///
 ///     rowan::MemoryPool pool;
 ///     rowan::MemoryPool::Guard const guard(pool);
@@ -1876,7 +2371,8 @@ namespace rowan::inline v0 {
 ///          pages; batches of many sizes leave free blocks of many sizes, which `most` limits
 class MemoryPool {
 public:
-    /// `most` is the maximum number of bytes of free memory to keep; blocks beyond it are returned to the system.
+    /// `most` is the maximum number of bytes of free memory to keep. Beyond it, blocks of the sizes that were not used
+    /// for the longest time are returned to the system.
     explicit MemoryPool(std::size_t most = std::numeric_limits<std::size_t>::max())
         : free_(new detail::FreeBlocks(most)) {}
     MemoryPool(MemoryPool const&) = delete;  ///< not copyable
@@ -2568,6 +3064,48 @@ Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, 
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/op/detail/dtype_text.hpp: the names of element types, for messages.
+
+namespace rowan::inline v0::detail {
+
+/// "f32", or "element type 1000" for a user-defined type.
+std::string dtype_text(std::int32_t wire);
+
+/// "f32, f64 or bf16"
+template <class First, class... T>
+std::string dtype_list() {
+    std::string text(dtype<First>::name);
+    std::size_t left = sizeof...(T);
+    ((text.append(--left == 0 ? " or " : ", ").append(dtype<T>::name)), ...);
+    return text;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/dtype_text_inl.hpp: definitions of rowan/op/detail/dtype_text.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+template <class... T>
+inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
+
+ROWAN_FUNCTION std::string dtype_text(std::int32_t wire) {
+    for (auto const& [number, name] :
+         dtype_names<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>) {
+        if (number == wire) return std::string(name);
+    }
+    return std::string("element type ").append(std::to_string(wire));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/op/var_spec.hpp: VarSpec, the type and shape of a variable, known before its value.
 
 #include <ostream>
@@ -2670,12 +3208,6 @@ constexpr VarSpec selected_rows_spec(Dims dims) {
 
 namespace rowan::inline v0::detail {
 
-template <class... T>
-inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
-
-/// "f32", or "element type 1000" for a user-defined type.
-std::string dtype_text(std::int32_t wire);
-
 /// "LoDTensor<f32>", in the format of Value::kind().
 std::string kind_text(VarSpec const& spec);
 
@@ -2714,14 +3246,6 @@ struct kind_name<TensorArray<T, D>> {
 #if ROWAN_DEFINES_FUNCTIONS
 
 namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION std::string dtype_text(std::int32_t wire) {
-    for (auto const& [number, name] :
-         dtype_names<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>) {
-        if (number == wire) return std::string(name);
-    }
-    return std::string("element type ").append(std::to_string(wire));
-}
 
 ROWAN_FUNCTION std::string kind_text(VarSpec const& spec) {
     char const* const kind = spec.type == VarType::SELECTED_ROWS  ? "SelectedRows<"
@@ -2901,8 +3425,9 @@ struct RowCopies<Cpu> {
         if (bytes == 0) return;
         std::size_t const ahead = lookahead(bytes);
         bool const stream = n >= stream_from / bytes;
+        bool const serial = threads_for(exec, n * bytes / sizeof(float)) == 1;
         std::size_t const grain = (std::size_t{256} << 10) / bytes + 64;
-        parallel_for(exec, n, grain, [&](std::size_t begin, std::size_t end) {
+        parallel_for(exec, n, serial ? n : grain, [&](std::size_t begin, std::size_t end) {
             auto source = from;
             auto asked = from;
             auto target = to;
@@ -2925,8 +3450,9 @@ struct RowCopies<Cpu> {
         auto const rows = static_cast<std::size_t>(starts.back());
         if (rows == 0 || bytes == 0) return;
         bool const stream = rows >= stream_from / bytes;
+        bool const serial = threads_for(exec, rows * bytes / sizeof(float)) == 1;
         std::size_t const grain = (std::size_t{1} << 20) / bytes + 1;
-        parallel_for(exec, rows, grain, [&](std::size_t begin, std::size_t end) {
+        parallel_for(exec, rows, serial ? rows : grain, [&](std::size_t begin, std::size_t end) {
             auto source = from;
             auto target = to;
             auto const at = [&](std::size_t i) { return static_cast<std::size_t>(starts[i]); };
@@ -2973,8 +3499,9 @@ struct RowCopies<Cpu> {
     template <class T>
     static void spread(Cpu exec, std::span<std::int64_t const> starts, std::span<std::int64_t const> places,
                        std::size_t width, T const* from, T padding, std::size_t rows, T* to) {
+        bool const serial = threads_for(exec, rows * width) == 1;
         std::size_t const grain = (std::size_t{1} << 20) / (width * sizeof(T) + 1) + 1;
-        parallel_for(exec, width == 0 ? 0 : rows, grain, [&](std::size_t begin, std::size_t end) {
+        parallel_for(exec, width == 0 ? 0 : rows, serial ? rows : grain, [&](std::size_t begin, std::size_t end) {
             auto const place = [&](std::size_t i) { return static_cast<std::size_t>(places[i]); };
             auto const after = [&](std::size_t i) {
                 return static_cast<std::size_t>(places[i] + starts[i + 1] - starts[i]);
@@ -3368,8 +3895,7 @@ ROWAN_FUNCTION std::ostream& Lod::print(std::ostream& out) const {
 }
 
 ROWAN_FUNCTION void Lod::check_level(std::size_t level) const {
-    if (level >= levels_)
-        throw IndexError("level", 0, static_cast<std::int64_t>(level), static_cast<std::int64_t>(levels_));
+    if (level >= levels_) throw IndexError("level", 0, level, levels_);
 }
 
 ROWAN_FUNCTION void Lod::check_rows(std::size_t rows) const {
@@ -4429,6 +4955,7 @@ struct clip_by_norm_op;
 struct clip_op;
 struct concat_op;
 struct cross_entropy_op;
+struct div_op;
 struct dropout_op;
 struct elementwise_mul_op;
 struct equal_op;
@@ -4483,7 +5010,7 @@ inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
 /// Operators compiled for float and double; ids, labels and seeds are int64 or int32.
 using compiled_ops =
     type_list<accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
-              clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, dropout_op,
+              clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, dropout_op,
               elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op, identity_op,
               less_equal_op, less_op, embedding_bag_op, lookup_table_op, lstm_unit_op, matmul_op<false, false>,
               matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, reduce_sum_op, relu_op,
@@ -5523,6 +6050,8 @@ struct op_kernel {
     std::span<grad_kernel const> rules = {};  ///< of the backward pass
     /// Whether it may compute result 0 in place of input 0 if nothing else reads input 0.
     bool in_place = false;
+    /// Whether it changes inputs, and only checks them under detail::OnlyChecking.
+    bool checks_first = false;
     /// The kernel that replaces it in the step of a recurrent program, or nullptr; see layer::add_to.
     op_kernel const* in_step = nullptr;
 };
@@ -5702,6 +6231,11 @@ private:
         }
     }
 
+    static constexpr bool checks_first() {
+        if constexpr (requires { Op::checks_first; }) return Op::checks_first;
+        return false;
+    }
+
 public:
     static op_kernel const value;  ///< defined below because operators refer to each other in their rules
 };
@@ -5719,6 +6253,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .infer = &detail::infer_specs<Op, variadic>,
     .run = run(),
     .rules = detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
+    .checks_first = checks_first(),
     .in_step = in_step()};
 
 #if defined(ROWAN_COMPILED) && !defined(ROWAN_COMPILING_OPERATORS)
@@ -5747,7 +6282,7 @@ namespace rowan::inline v0::spec {
 
 /// Throws a TypeError.
 [[noreturn]] inline void the_element_types_do_not_match(char const* field, std::int32_t actual, std::int32_t expected) {
-    throw TypeError(std::string(field) + " dtype", std::to_string(actual), std::to_string(expected));
+    throw TypeError(std::string(field) + " dtype", detail::dtype_text(actual), detail::dtype_text(expected));
 }
 
 /// Throws a ShapeError.
@@ -6688,8 +7223,7 @@ template <std::same_as<LoDTensor<T, Device>> L>
 void TensorArray<T, Device>::write(std::size_t index, L const& value, bool data_shared) {
     value.check();
     kind_.check(value);
-    if (index >= max_size())
-        throw IndexError("index", 0, static_cast<std::int64_t>(index), static_cast<std::int64_t>(max_size()));
+    if (index >= max_size()) throw IndexError("index", 0, index, max_size());
     make_slots();
     if (data_shared || index >= slots_.size() || !slots_[index]) {
         LoDTensor<T, Device> stored = data_shared ? value.share() : value;
@@ -6736,8 +7270,7 @@ void TensorArray<T, Device>::erase(std::size_t index) {
 
 template <class T, class Device>
 void TensorArray<T, Device>::resize(std::size_t size) {
-    if (size > max_size())
-        throw IndexError("size", 0, static_cast<std::int64_t>(size), static_cast<std::int64_t>(max_size()));
+    if (size > max_size()) throw IndexError("size", 0, size, max_size());
     make_slots();
     slots_.resize(size);
 }
@@ -6753,8 +7286,7 @@ Device TensorArray<T, Device>::own_exec() const {
 
 template <class T, class Device>
 void TensorArray<T, Device>::check_written(std::size_t index) const {
-    if (index >= size())
-        throw IndexError("index", 0, static_cast<std::int64_t>(index), static_cast<std::int64_t>(size()));
+    if (index >= size()) throw IndexError("index", 0, index, size());
     if (!written(index)) throw IndexError("slots", index, "was never written");
 }
 
@@ -7289,8 +7821,7 @@ template <class T, class Device>
 auto TensorArray<T, Device>::unstack(Device const& exec, Tensor<T, Device> const& tensor, std::size_t axis)
     -> TensorArray {
     auto const& shape = tensor.shape();
-    if (axis >= shape.size())
-        throw IndexError("axis", 0, static_cast<std::int64_t>(axis), static_cast<std::int64_t>(shape.size()));
+    if (axis >= shape.size()) throw IndexError("axis", 0, axis, shape.size());
     return from_parts(detail::unstack_parts(exec, tensor, axis), shape, axis);
 }
 
@@ -7453,8 +7984,7 @@ Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> 
         }
         data.push_back(slot.value().data());
     }
-    if (axis > shape.size())
-        throw IndexError("axis", 0, static_cast<std::int64_t>(axis), static_cast<std::int64_t>(shape.size()) + 1);
+    if (axis > shape.size()) throw IndexError("axis", 0, axis, shape.size() + 1);
     return detail::stack_parts<T>(exec, data, shape, axis);
 }
 
@@ -7690,6 +8220,48 @@ ROWAN_TEMPLATE(struct array_kernels<std::int64_t, Cpu>)
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/graph/limits.hpp: Limits, what a net may use when it runs.
+
+namespace rowan::inline v0 {
+
+/// What a run of a net may use, for nets that come from somebody else: see LoadOptions and Scope::limits. By default
+/// there are no limits. A run that exceeds one throws a ValueError, which names the operator.
+struct Limits {
+    std::int64_t iterations = 0;  ///< of all loops, and steps of recurrent nets, together; 0: no limit
+    std::int64_t bytes = 0;       ///< of memory on the host beyond what there was before the run; 0: no limit
+};
+
+namespace detail {
+
+/// While it lives, the thread runs a net within limits, unless it does so already.
+class LimitedRun {
+public:
+    explicit LimitedRun(Limits const& limits) {
+        if ((limits.iterations == 0 && limits.bytes == 0) || current_meter() != nullptr) return;
+        constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+        meter_.emplace(limits.iterations == 0 ? none : limits.iterations, limits.bytes == 0 ? none : limits.bytes);
+        current_meter() = &*meter_;
+    }
+    LimitedRun(LimitedRun const&) = delete;
+    LimitedRun& operator=(LimitedRun const&) = delete;
+    ~LimitedRun() {
+        if (meter_) current_meter() = nullptr;
+    }
+
+private:
+    std::optional<RunMeter> meter_;
+};
+
+/// Counts iterations of a loop, or steps, of the run.
+/// errors   ValueError if it is one too many
+inline void count_iterations(std::size_t n) {
+    if (auto* const meter = current_meter(); meter != nullptr) meter->iterate(static_cast<std::int64_t>(n));
+}
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
 // rowan/graph/scope.hpp: Scope, which owns named variables and operators and may be nested.
 
 #include <map>
@@ -7826,6 +8398,8 @@ public:
     /// those variables outlive it.
     /// cost     for each operator, the number of readers of its inputs
     void forget_readers() noexcept;
+    Limits limits;  ///< of the runs of nets whose first output belongs to this scope
+
     Scope* parent() const noexcept { return parent_; }              ///< the enclosing scope, or nullptr
     std::size_t scopes() const noexcept { return scopes_.size(); }  ///< the number of inner scopes
     /// The variables of this scope, in order of creation.
@@ -8375,6 +8949,24 @@ struct FullLikeOptions {
     static constexpr auto fields = std::tuple(field{"value", &FullLikeOptions::value});
 };
 
+/// The gradient of full_like, whose result does not depend on the elements of x: zeros.
+struct full_like_grad_op {
+    static constexpr std::string_view name = "zeros_like";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out_grad) {
+        return spec::elementwise("zeros_like: out@GRAD", out_grad);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
+        return Tensor<T, D>::zeros(exec, out_grad.shape());
+    }
+};
+
 /// See full; the shape and the element type are those of x.
 struct full_like_op {
     static constexpr std::string_view name = "fill_like";  // the name in files
@@ -8382,7 +8974,7 @@ struct full_like_op {
     using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = 0b1;
     using attributes = FullLikeOptions;
-    using grad = no_grad;
+    using grad = grad_rule<full_like_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {
         return spec::elementwise("full_like: x", x);
@@ -9319,6 +9911,9 @@ private:
 
     static Variable& variable(Scope& scope, Variable& v);
 
+    // Checks the operators after i that change inputs, so that all of them run or none.
+    void check_updates(std::span<Value* const> values, AnyExec exec, std::size_t i) const;
+
     void find_uses();
 
     std::vector<Operator*> order_;
@@ -9360,8 +9955,9 @@ public:
     /// its value is used instead. Temporaries are cleared after their last use, except the outputs. Threads may run a net
     /// at the same time if each has a scope with variables of its own for the results; otherwise use a Predictor.
     /// errors   GraphError if an input has no value, or another thread uses the variables; those of the kernels, with
-    ///          the operator and its inputs named. After an error all variables have their previous values, except
-    ///          those that an optimizer already updated
+    ///          the operator and its inputs named. After an error all variables have their previous values: everything
+    ///          that one of rowan's optimizers may reject is checked before the first one runs. Only if there is no
+    ///          memory for a later one, or if an optimizer is user-defined, are those updated before it changed
     /// cost     memory is allocated from, and returned to, the thread's MemoryPool, or the net's own if there is none;
     ///          the outputs of an earlier run keep their memory until the run is complete
     void run(Scope& scope, Device exec = {}) const { order_.run(scope, exec); }
@@ -9376,6 +9972,30 @@ private:
 };
 
 }  // namespace rowan::inline v0
+
+// rowan/detail/only_checking.hpp: OnlyChecking, lets optimizers check their arguments without changing them.
+
+namespace rowan::inline v0::detail {
+
+/// Whether optimizers called by this thread return after they have checked their arguments.
+inline bool& only_checking() {
+    thread_local bool checking = false;
+    return checking;
+}
+
+/// Makes it so for its lifetime.
+class OnlyChecking {
+public:
+    OnlyChecking() : before_(std::exchange(only_checking(), true)) {}
+    OnlyChecking(OnlyChecking const&) = delete;
+    OnlyChecking& operator=(OnlyChecking const&) = delete;
+    ~OnlyChecking() { only_checking() = before_; }
+
+private:
+    bool before_;
+};
+
+}  // namespace rowan::inline v0::detail
 
 // rowan/graph/net_inl.hpp: definitions of rowan/graph/net.hpp.
 
@@ -9467,10 +10087,13 @@ ROWAN_FUNCTION void NetOrder::run(std::span<Value* const> values, AnyExec exec) 
                                          : v.role() == Role::parameter ? "a parameter"
                                                                        : "written by no operator"));
     }
+    LimitedRun const limited(outputs_.empty() ? Limits{} : outputs_[0]->scope().limits);
     Buffer<Value*> in, out;
+    bool updates = false;
     for (std::size_t i = 0; i < order_.size(); ++i) {
         Operator const& op = *order_[i];
         Uses const& uses = uses_[i];
+        if (op.kernel->checks_first && !std::exchange(updates, true)) check_updates(values, exec, i);
         in.clear();
         out.clear();
         for (std::size_t const v : uses.in) in.push_back(values[v]);
@@ -9518,6 +10141,19 @@ ROWAN_FUNCTION Variable& NetOrder::variable(Scope& scope, Variable& v) {
     if (&v.scope() == &scope || v.name().empty()) return v;
     Variable* const there = scope.find(v.name());
     return there == nullptr ? v : *there;
+}
+
+ROWAN_FUNCTION void NetOrder::check_updates(std::span<Value* const> values, AnyExec exec, std::size_t i) const {
+    OnlyChecking const checking;
+    Buffer<Value*> in;
+    while (++i < order_.size()) {  // the first one checks itself
+        Operator const& op = *order_[i];
+        if (!op.kernel->checks_first) continue;
+        in.clear();
+        for (std::size_t const v : uses_[i].in) in.push_back(values[v]);
+        if (std::ranges::any_of(in, [](Value const* v) { return v->empty(); })) continue;  // written later
+        run_named(op, [&] { run_on(exec, op, in, {}); });
+    }
 }
 
 ROWAN_FUNCTION void NetOrder::find_uses() {
@@ -10235,6 +10871,7 @@ public:
             throw ShapeError("x.lod().levels()", std::to_string(lod.levels()), std::to_string(levels));
         lod.check_rows(x.rows());
         StepMap<> const map(Cpu{.threads = 1}, lod, block_.level);
+        count_iterations(map.steps());
         s_.lod = lod;
         s_.parts.resize(net_.rows_apart && !block_.runs_whole
                             ? std::clamp<std::size_t>(map.sequences() / rnn_part_size, 1, 256)
@@ -10692,6 +11329,7 @@ public:
             if (block_.max_iterations != 0 && static_cast<std::int64_t>(s_.count) == block_.max_iterations)
                 throw ValueError("the number of iterations", static_cast<double>(s_.count + 1),
                                  std::string("at most ").append(std::to_string(block_.max_iterations)));
+            count_iterations(1);
             for (LoopNet::Op const& op : net_.body) run(op, values);
             for (std::size_t k = 0; k < states.size(); ++k) {
                 LoopNet::State const& s = net_.states[k];
@@ -11078,9 +11716,7 @@ Tensor<T> from_dlpack(M* managed) {
     }
     T* const data = size == 0 ? nullptr : detail::dlpack_data<T>(*managed);
     auto const owner = std::make_shared<detail::DlpackImport<M>>();
-    Tensor<T> tensor;
-    tensor.storage() = detail::Storage<T>::of_others(std::shared_ptr<T>(owner, data), size);
-    tensor.resize(shape);
+    auto tensor = Tensor<T>::borrow(data, shape, owner);
     owner->managed = managed;  // nothing throws from here on
     return tensor;
 }
@@ -11214,9 +11850,12 @@ ROWAN_FUNCTION std::span<std::byte const> ByteReader::bytes(char const* field, s
 // rowan/io/detail/file.hpp: InputFile, for reading and mapping files, and AtomicFile, which replaces a file atomically.
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 
 namespace rowan::inline v0::detail {
 
@@ -11229,6 +11868,12 @@ struct PosixFiles {
     static int close(int file);
     static int rename(char const* from, char const* to);
     static int unlink(char const* path);
+    static int lstat(char const* path, struct stat& about);
+    static int fstat(int file, struct stat& about);
+    static ssize_t readlink(char const* path, char* to, std::size_t n);
+    static int flock(int file, int operation);
+    static int fchown(int file, uid_t owner, gid_t group);
+    static int fchmod(int file, mode_t mode);
 };
 
 [[noreturn]] void throw_io(char const* operation, std::string const& path, int code = errno);
@@ -11240,6 +11885,35 @@ auto uninterrupted(Call const& call) {
         auto const result = call();
         if (result >= 0 || errno != EINTR) return result;
     }
+}
+
+/// errors   IoError if the path has a byte 0, where the system would cut it
+std::string checked_path(char const* operation, std::string path);
+
+/// The folder of a path, with a slash at its end.
+std::string folder_of(std::string const& path);
+
+/// The path of a new temporary file or folder in a folder. The name is short and cannot be guessed.
+std::string temporary_path(std::string const& folder);
+
+/// Removes a file, or a folder of files.
+void remove_temporary(std::string const& path);
+
+/// Removes the temporary files and folders that killed processes left in a folder: those without a lock.
+void remove_abandoned(std::string const& folder);
+
+/// Locks a new temporary file or folder, so that remove_abandoned keeps it. Returns whether it still exists: between
+/// its creation and the lock another process may have removed it. On a file system without locks, nothing is removed.
+/// errors   IoError if a system call fails
+template <class Files = PosixFiles>
+bool lock_temporary(int file, std::string const& path) {
+    if (uninterrupted([&] { return Files::flock(file, LOCK_EX | LOCK_NB); }) != 0) {
+        if (errno == EWOULDBLOCK) return false;
+        if (errno != ENOSYS && errno != EOPNOTSUPP && errno != ENOLCK) throw_io("lock", path);
+    }
+    struct stat about {};
+    if (uninterrupted([&] { return Files::fstat(file, about); }) != 0) throw_io("stat", path);
+    return about.st_nlink != 0;
 }
 
 /// A regular file that is open for reading.
@@ -11284,30 +11958,40 @@ private:
 Buffer<std::byte> read_file(std::string const& path);
 
 /// Replaces a file atomically: a temporary file in the same folder is written, flushed and renamed. Unless `commit` is
-/// called, the old file is unchanged. The destructor removes a temporary file that was not renamed.
+/// called, the old file is unchanged. The destructor removes a temporary file that was not renamed; the next save in the
+/// folder removes one whose process was killed. The new file has the mode of the old one, and its owner and group where
+/// the system permits; if there is no old file, the umask applies. A symbolic link remains, and the file that it names
+/// is replaced. Other hard links to the old file keep the old contents.
 template <class Files = PosixFiles>
 class AtomicFile {
 public:
-    explicit AtomicFile(std::string path) : path_(std::move(path)) {
+    /// errors   IoError if the path has a byte 0 or names anything but a regular file, or a system call fails
+    explicit AtomicFile(std::string path) : AtomicFile() {
+        path_ = checked_path("create", std::move(path));
+        struct stat old {};
+        bool const replaces = find_target(old);
+        std::string const folder = folder_of(path_);
+        remove_abandoned(folder);
         for (int k = 0; file_ < 0; ++k) {
-            part_ = path_ + "." + std::to_string(::getpid()) + "." + std::to_string(k) + ".part";
-            file_ = open(part_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC);
-            if (file_ < 0 && (errno != EEXIST || k == 1000)) throw_io("create", part_);
+            std::string part = temporary_path(folder);
+            file_ = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, replaces ? 0600 : 0666);
+            if (file_ < 0 && (errno != EEXIST || k == 1000)) throw_io("create", path_);
+            if (file_ < 0) continue;
+            part_ = std::move(part);
+            if (!lock_temporary<Files>(file_, path_)) discard();
         }
+        if (replaces) keep_rights(old);
     }
     AtomicFile(AtomicFile const&) = delete;
     AtomicFile& operator=(AtomicFile const&) = delete;
-    ~AtomicFile() {
-        if (file_ >= 0) Files::close(file_);
-        if (!part_.empty()) Files::unlink(part_.c_str());
-    }
+    ~AtomicFile() { discard(); }
 
     /// errors   IoError if a system call fails
     void write(std::span<std::byte const> bytes) {
         while (!bytes.empty()) {
             ssize_t const n = uninterrupted([&] { return Files::write(file_, bytes.data(), bytes.size()); });
-            if (n < 0) throw_io("write", part_);
-            if (n == 0) throw_io("write", part_, ENOSPC);
+            if (n < 0) throw_io("write", path_);
+            if (n == 0) throw_io("write", path_, ENOSPC);
             bytes = bytes.subspan(static_cast<std::size_t>(n));
         }
     }
@@ -11315,8 +11999,7 @@ public:
     /// errors   IoError if a system call fails: the old file is then unchanged, or already replaced if only the fsync
     ///          of its folder failed
     void commit() {
-        std::size_t const slash = path_.rfind('/');
-        std::string const name = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
+        std::string const name = folder_of(path_);
         struct Folder {
             int file;
             ~Folder() {
@@ -11324,16 +12007,48 @@ public:
             }
         } const folder{open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
         if (folder.file < 0) throw_io("open", name);
-        if (fsync(file_) != 0) throw_io("fsync", part_);
-        if (Files::close(std::exchange(file_, -1)) != 0) throw_io("close", part_);
-        if (Files::rename(part_.c_str(), path_.c_str()) != 0) throw_io("rename", part_);
+        if (fsync(file_) != 0) throw_io("fsync", path_);
+        if (Files::rename(part_.c_str(), path_.c_str()) != 0) throw_io("rename", path_);
         part_.clear();
         if (fsync(folder.file) != 0) throw_io("fsync", name);
     }
 
 private:
-    static int open(std::string const& path, int flags) {
-        return uninterrupted([&] { return Files::open(path.c_str(), flags, 0666); });
+    AtomicFile() = default;
+
+    /// Follows symbolic links, of which at most 40 in a row. Returns whether the file exists.
+    bool find_target(struct stat& about) {
+        for (int links = 0;; ++links) {
+            if (uninterrupted([&] { return Files::lstat(path_.c_str(), about); }) != 0) {
+                if (errno != ENOENT) throw_io("create", path_);
+                return false;
+            }
+            if (!S_ISLNK(about.st_mode)) break;
+            char to[PATH_MAX];
+            ssize_t const n = uninterrupted([&] { return Files::readlink(path_.c_str(), to, sizeof to); });
+            if (n < 0) throw_io("create", path_);
+            if (links == 40) throw_io("create", path_, ELOOP);
+            std::string const target(to, static_cast<std::size_t>(n));
+            path_ = target.starts_with('/') ? target : folder_of(path_) + target;
+        }
+        if (!S_ISREG(about.st_mode)) throw IoError("create", path_, "not a regular file", EINVAL);
+        return true;
+    }
+
+    void keep_rights(struct stat const& old) {
+        if (uninterrupted([&] { return Files::fchmod(file_, old.st_mode & 0777); }) != 0) throw_io("chmod", path_);
+        auto const same = static_cast<uid_t>(-1);
+        if (Files::fchown(file_, old.st_uid, old.st_gid) != 0) Files::fchown(file_, same, old.st_gid);
+    }
+
+    void discard() {
+        if (!part_.empty()) Files::unlink(part_.c_str());
+        part_.clear();
+        if (file_ >= 0) Files::close(std::exchange(file_, -1));
+    }
+
+    static int open(std::string const& path, int flags, mode_t mode = 0) {
+        return uninterrupted([&] { return Files::open(path.c_str(), flags, mode); });
     }
     static int fsync(int file) {
         return uninterrupted([&] { return Files::fsync(file); });
@@ -11351,8 +12066,11 @@ void write_file(std::string const& path, std::span<std::byte const> bytes);
 // rowan/io/detail/file_inl.hpp: definitions of rowan/io/detail/file.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <dirent.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
+
+#include <array>
+#include <string_view>
 
 namespace rowan::inline v0::detail {
 
@@ -11372,12 +12090,81 @@ ROWAN_FUNCTION int PosixFiles::rename(char const* from, char const* to) { return
 
 ROWAN_FUNCTION int PosixFiles::unlink(char const* path) { return ::unlink(path); }
 
+ROWAN_FUNCTION int PosixFiles::lstat(char const* path, struct stat& about) { return ::lstat(path, &about); }
+
+ROWAN_FUNCTION int PosixFiles::fstat(int file, struct stat& about) { return ::fstat(file, &about); }
+
+ROWAN_FUNCTION ssize_t PosixFiles::readlink(char const* path, char* to, std::size_t n) {
+    return ::readlink(path, to, n);
+}
+
+ROWAN_FUNCTION int PosixFiles::flock(int file, int operation) { return ::flock(file, operation); }
+
+ROWAN_FUNCTION int PosixFiles::fchown(int file, uid_t owner, gid_t group) { return ::fchown(file, owner, group); }
+
+ROWAN_FUNCTION int PosixFiles::fchmod(int file, mode_t mode) { return ::fchmod(file, mode); }
+
 ROWAN_FUNCTION void throw_io(char const* operation, std::string const& path, int code) {
     throw IoError(operation, path, std::strerror(code), code);
 }
 
+ROWAN_FUNCTION std::string checked_path(char const* operation, std::string path) {
+    std::size_t const zero = path.find('\0');
+    if (zero != path.npos) {
+        throw IoError(
+            operation, path.substr(0, zero),
+            "the path has the byte 0 at position " + std::to_string(zero) + " of " + std::to_string(path.size()),
+            EINVAL);
+    }
+    return path;
+}
+
+ROWAN_FUNCTION std::string folder_of(std::string const& path) {
+    std::size_t const slash = path.rfind('/');
+    return slash == path.npos ? "./" : path.substr(0, slash + 1);
+}
+
+inline constexpr std::string_view temporary_prefix = ".rowan-", hex_digits = "0123456789abcdef";
+inline constexpr std::size_t temporary_digits = 16;
+
+ROWAN_FUNCTION std::string temporary_path(std::string const& folder) {
+    std::array<unsigned char, temporary_digits> random;
+    if (::getentropy(random.data(), random.size()) != 0) throw_io("create", folder);
+    std::string path = folder;
+    path += temporary_prefix;
+    for (unsigned char const byte : random) path += hex_digits[byte % 16];
+    return path;
+}
+
+/// Calls visit(name) for each entry of a folder, if the folder can be read.
+template <class Visit>
+void for_each_entry(std::string const& folder, Visit const& visit) {
+    std::unique_ptr<DIR, decltype([](DIR* d) { ::closedir(d); })> const list(::opendir(folder.c_str()));
+    if (list == nullptr) return;
+    while (dirent const* const entry = ::readdir(list.get())) visit(std::string_view(entry->d_name));
+}
+
+ROWAN_FUNCTION void remove_temporary(std::string const& path) {
+    if (::unlink(path.c_str()) == 0 || errno != EISDIR) return;
+    for_each_entry(path, [&](std::string_view name) { ::unlink(std::string(path).append("/").append(name).c_str()); });
+    ::rmdir(path.c_str());
+}
+
+ROWAN_FUNCTION void remove_abandoned(std::string const& folder) {
+    for_each_entry(folder, [&](std::string_view name) {
+        if (!name.starts_with(temporary_prefix) || name.size() != temporary_prefix.size() + temporary_digits ||
+            name.find_first_not_of(hex_digits, temporary_prefix.size()) != name.npos)
+            return;
+        std::string const path = folder + std::string(name);
+        int const file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (file < 0) return;
+        if (::flock(file, LOCK_EX | LOCK_NB) == 0) remove_temporary(path);
+        ::close(file);
+    });
+}
+
 ROWAN_FUNCTION InputFile::InputFile(std::string path)
-    : path_(std::move(path)),
+    : path_(checked_path("open", std::move(path))),
       // O_NONBLOCK: do not block on a pipe, which is then rejected as not a regular file
       file_(uninterrupted([&] { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); })) {
     if (file_ < 0) throw_io("open", path_);
@@ -11978,8 +12765,7 @@ ROWAN_FUNCTION void check_npy_name(std::string const& name) {
 }
 
 ROWAN_FUNCTION void sync_folder_of(std::string const& path) {
-    std::size_t const slash = path.rfind('/');
-    std::string const name = slash == path.npos ? "." : path.substr(0, slash + 1);
+    std::string const name = folder_of(path);
     int const file = uninterrupted([&] { return ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
     if (file < 0) throw_io("open", name);
     int const code = uninterrupted([&] { return ::fsync(file); }) != 0 ? errno : 0;
@@ -11987,11 +12773,52 @@ ROWAN_FUNCTION void sync_folder_of(std::string const& path) {
     if (code != 0) throw_io("fsync", name, code);
 }
 
+/// A locked temporary folder beside `target`, which is removed unless it is renamed to it.
+class NewFolder {
+public:
+    explicit NewFolder(std::string const& target) : NewFolder() {
+        target_ = target;
+        remove_abandoned(folder_of(target));
+        for (int k = 0; file_ < 0; ++k) {
+            std::string path = temporary_path(folder_of(target));
+            bool const made = ::mkdir(path.c_str(), 0777) == 0;
+            if (!made && (errno != EEXIST || k == 1000)) throw_io("create", target);
+            if (!made) continue;
+            path_ = std::move(path);
+            file_ = uninterrupted([&] { return ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+            if (file_ < 0 && (errno != ENOENT || k == 1000)) throw_io("create", target);
+            if (file_ < 0 || !lock_temporary(file_, target)) discard();
+        }
+    }
+    NewFolder(NewFolder const&) = delete;
+    NewFolder& operator=(NewFolder const&) = delete;
+    ~NewFolder() { discard(); }
+
+    std::string const& path() const noexcept { return path_; }
+
+    void rename() {
+        if (::rename(path_.c_str(), target_.c_str()) != 0) throw_io("rename", target_);
+        path_.clear();
+    }
+
+private:
+    NewFolder() = default;
+
+    void discard() {
+        if (!path_.empty()) remove_temporary(path_);
+        path_.clear();
+        if (file_ >= 0) ::close(std::exchange(file_, -1));
+    }
+
+    std::string target_, path_;
+    int file_ = -1;
+};
+
 }  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION NpyFolder::NpyFolder(std::string path) : path_(std::move(path)) {
+ROWAN_FUNCTION NpyFolder::NpyFolder(std::string path) : path_(detail::checked_path("open", std::move(path))) {
     std::unique_ptr<DIR, decltype([](DIR* d) { ::closedir(d); })> const folder(::opendir(path_.c_str()));
     if (folder == nullptr) detail::throw_io("open", path_);
     for (errno = 0; dirent const* const entry = ::readdir(folder.get()); errno = 0) {
@@ -12014,26 +12841,15 @@ ROWAN_FUNCTION std::string NpyFolder::file(std::string const& name) const {
 
 ROWAN_FUNCTION void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> const& arrays) {
     for (auto const& [name, array] : arrays) detail::check_npy_name(name);
-    std::string const folder = path.substr(0, path.find_last_not_of('/') + 1);
-    std::string part;
-    for (int k = 0;; ++k) {
-        part = folder + "." + std::to_string(::getpid()) + "." + std::to_string(k) + ".part";
-        if (::mkdir(part.c_str(), 0777) == 0) break;
-        if (errno != EEXIST || k == 1000) detail::throw_io("create", part);
+    std::string const folder = detail::checked_path("create", path).substr(0, path.find_last_not_of('/') + 1);
+    detail::NewFolder part(folder);
+    for (auto const& [name, array] : arrays) {
+        detail::AtomicFile<> file(part.path() + "/" + name + ".npy");
+        file.write(std::as_bytes(std::span(array.header())));
+        file.write(array.elements());
+        file.commit();
     }
-    try {
-        for (auto const& [name, array] : arrays) {
-            detail::AtomicFile<> file(part + "/" + name + ".npy");
-            file.write(std::as_bytes(std::span(array.header())));
-            file.write(array.elements());
-            file.commit();
-        }
-        if (::rename(part.c_str(), folder.c_str()) != 0) detail::throw_io("rename", part);
-    } catch (...) {
-        for (auto const& [name, array] : arrays) ::unlink((part + "/" + name + ".npy").c_str());
-        ::rmdir(part.c_str());
-        throw;
-    }
+    part.rename();
     detail::sync_folder_of(folder);
 }
 
@@ -13215,6 +14031,89 @@ ROWAN_TEMPLATE(Var<bool> data<bool, Cpu>(std::string const&, Dims const&, std::s
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/layer/first_values.hpp: FirstValues, the initialization of a parameter: uniform, normal, Xavier, Kaiming, ….
+
+#include <numbers>
+
+namespace rowan::inline v0::layer {
+
+// inputs and outputs are the dims of a matrix [inputs, outputs], as in fc and, transposed, in PyTorch. A vector has its
+// size as both; with more dims, all but the last two multiply both.
+
+/// Uniform in [low, high).
+struct Uniform {
+    double low = 0;   ///< lower bound
+    double high = 0;  ///< upper bound
+};
+
+/// Normal, with mean and standard deviation.
+struct Normal {
+    double mean = 0;    ///< mean
+    double stddev = 1;  ///< standard deviation
+};
+
+/// All elements are `value`.
+struct Constant {
+    double value = 0;  ///< of every element
+};
+
+/// Uniform within ±gain · √(6 / (inputs + outputs)). Glorot and Bengio 2010, Understanding the difficulty of training
+/// deep feedforward neural networks, equation 16.
+struct XavierUniform {
+    double gain = 1;  ///< factor of all values
+};
+
+/// Normal with the standard deviation gain · √(2 / (inputs + outputs)). Glorot and Bengio 2010, equation 12.
+struct XavierNormal {
+    double gain = 1;  ///< factor of all values
+};
+
+/// Uniform within ±gain · √(3 / inputs): as KaimingNormal, with the same variance.
+struct KaimingUniform {
+    double gain = std::numbers::sqrt2;  ///< factor of all values; √2 is for relu
+};
+
+/// Normal with the standard deviation gain / √inputs. He et al. 2015, Delving deep into rectifiers, equation 10.
+struct KaimingNormal {
+    double gain = std::numbers::sqrt2;  ///< factor of all values; √2 is for relu
+};
+
+/// The first values of a parameter: one of the above, or {low, high} for Uniform. They depend on the seed, the position
+/// and the dims only, so they are the same for any number of threads and on all devices; normal ones use the C library's
+/// log, sqrt and cos (Box and Muller 1958).
+class FirstValues {
+public:
+    FirstValues() = default;  ///< zeros
+    /// Uniform in [low, high).
+    FirstValues(double low, double high) : a_(low), b_(high) {}
+    FirstValues(Uniform const& u) : a_(u.low), b_(u.high) {}                                   ///< Uniform
+    FirstValues(Normal const& n) : normal_(true), a_(n.mean), b_(n.stddev) {}                  ///< Normal
+    FirstValues(Constant const& c) : a_(c.value), b_(c.value) {}                               ///< Constant
+    FirstValues(XavierUniform const& x) : scale_(Scale::both), a_(-x.gain), b_(x.gain) {}      ///< XavierUniform
+    FirstValues(XavierNormal const& x) : normal_(true), scale_(Scale::both), b_(x.gain) {}     ///< XavierNormal
+    FirstValues(KaimingUniform const& k) : scale_(Scale::inputs), a_(-k.gain), b_(k.gain) {}   ///< KaimingUniform
+    FirstValues(KaimingNormal const& k) : normal_(true), scale_(Scale::inputs), b_(k.gain) {}  ///< KaimingNormal
+
+    /// The same, with the numbers for a parameter of these dims.
+    /// errors   ValueError if a number is not finite or a standard deviation is negative
+    /// cost     O(rank)
+    FirstValues of(Dims const& dims) const;
+
+    /// Element i of a parameter. Of Xavier and Kaiming, call `of` first.
+    /// errors   none
+    /// cost     O(1)
+    double at(std::uint64_t seed, std::size_t i) const;
+
+private:
+    enum class Scale : std::uint8_t { none, both, inputs };
+
+    bool normal_ = false;
+    Scale scale_ = Scale::none;
+    double a_ = 0, b_ = 0;  // the bounds, or mean and standard deviation
+};
+
+}  // namespace rowan::inline v0::layer
+
 // rowan/detail/random.hpp: random numbers as a function of a seed and a position, independent of the number of threads.
 
 namespace rowan::inline v0::detail {
@@ -13239,6 +14138,46 @@ ROWAN_HD constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/layer/first_values_inl.hpp: definitions of rowan/layer/first_values.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <cmath>
+
+namespace rowan::inline v0::layer {
+
+ROWAN_FUNCTION FirstValues FirstValues::of(Dims const& dims) const {
+    rowan::detail::check_finite(normal_ ? "mean" : "low", a_);
+    rowan::detail::check_finite(normal_ ? "stddev" : "high", b_);
+    if (normal_ && b_ < 0) throw ValueError("stddev", b_, "0 or more");
+    FirstValues result = *this;
+    if (scale_ == Scale::none) return result;
+    std::size_t const rank = dims.size();
+    double outer = 1, inputs = 1, outputs = 1;
+    for (std::size_t i = 0; i + 2 < rank; ++i) outer *= static_cast<double>(dims[i]);
+    if (rank > 0) inputs = outputs = outer * static_cast<double>(dims[rank - 1]);
+    if (rank > 1) inputs = outer * static_cast<double>(dims[rank - 2]);
+    double const scale = scale_ == Scale::both ? std::sqrt((normal_ ? 2.0 : 6.0) / std::max(inputs + outputs, 1.0))
+                                               : std::sqrt((normal_ ? 1.0 : 3.0) / std::max(inputs, 1.0));
+    result.scale_ = Scale::none;
+    result.a_ *= scale;
+    result.b_ *= scale;
+    return result;
+}
+
+ROWAN_FUNCTION double FirstValues::at(std::uint64_t seed, std::size_t i) const {
+    using rowan::detail::product, rowan::detail::uniform_at;
+    if (!normal_) return a_ + product(b_ - a_, uniform_at(seed, i));
+    double const radius = std::sqrt(-2 * std::log(1 - uniform_at(seed, 2 * i)));  // 1 - u is in (0, 1]
+    double const angle = 2 * std::numbers::pi * uniform_at(seed, 2 * i + 1);
+    return a_ + product(product(b_, radius), std::cos(angle));
+}
+
+}  // namespace rowan::inline v0::layer
+
+#endif
+
 // rowan/layer/parameter.hpp: layer::parameter, a trainable variable, and its initialization.
 
 namespace rowan::inline v0::detail {
@@ -13252,44 +14191,29 @@ void check_known(Dims const& dims);
 
 namespace rowan::inline v0::layer {
 
-/// Uniform initialization of a parameter: element i is low + (high - low) · uniform(seed, i), uniform being in [0, 1).
-struct Uniform {
-    double low = 0;   ///< lower bound
-    double high = 0;  ///< upper bound
-};
-
-/// Initializes all elements to `value`.
-/// errors   none
-/// cost     none
-inline Uniform constant(double value) { return {value, value}; }
-
-/// Uniform within ±√(6 / (inputs + outputs)) (Glorot and Bengio 2010).
-/// errors   none
-/// cost     none
-inline Uniform xavier(std::int64_t inputs, std::int64_t outputs) {
-    double const bound = std::sqrt(6.0 / static_cast<double>(inputs + outputs));
-    return {-bound, bound};
-}
-
 /// Sets the dims and the initialization of a parameter. The initial values are computed on the host.
-/// errors   ShapeError if a dim is UNK
+/// errors   ShapeError if a dim is UNK; ValueError if a number of `first` is not finite or a standard deviation is
+///          negative
 /// cost     O(1); when training begins, one write of the elements, and on a device one copy to it
 template <class T, class Device = Cpu>
-void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
+void begin_with(Variable& v, Dims const& dims, FirstValues const& first) {
     rowan::detail::check_known(dims);
     typename Tensor<T>::shape_type shape;
     for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
+    FirstValues const values = first.of(dims);
     v.set_dims(dims);
     v.bring = &rowan::detail::bring<T, Device>;
-    v.initialize = [shape, first](Value& value, std::optional<std::uint64_t> seed, AnyExec any) {
+    v.initialize = [shape, values](Value& value, std::optional<std::uint64_t> seed, AnyExec any) {
         Device const exec = any.or_default<Device>();
         if (!seed) return value.set(LoDTensor<T, Device>(rowan::detail::new_tensor<T>(exec, shape)));
         auto t = Tensor<T>::from_shape(shape);
         using S = typename dtype<T>::sum;
-        for (std::size_t i = 0; i < t.size(); ++i) {
-            double const x = first.low + (first.high - first.low) * rowan::detail::uniform_at(*seed, i);
-            t.data()[i] = dtype<T>::narrow(static_cast<S>(x));
-        }
+        Cpu host{};
+        if constexpr (std::is_same_v<Device, Cpu>) host = exec;
+        rowan::detail::for_ranges(host, t.size(), 1, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+                t.data()[i] = dtype<T>::narrow(static_cast<S>(values.at(*seed, i)));
+        });
         value.set(LoDTensor<T, Device>(to_device(exec, std::move(t))));
     };
 }
@@ -13297,20 +14221,21 @@ void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
 /// Creates a parameter in the outermost scope, so that all steps of a recurrent layer share it. Its value is
 /// initialized when training begins, with a seed derived from its position in the net.
 /// shapes   [dims...]
-/// errors   ShapeError if a dim is UNK; GraphError if the outermost scope already has that name
+/// errors   as begin_with; GraphError if the outermost scope already has that name
 /// cost     as begin_with
-template <class T, class Device = Cpu>
-Var<T, Device> parameter(Dims const& dims, Uniform const& first, std::string const& name = "") {
+template <class T = float, class Device = Cpu>
+Var<T, Device> parameter(Dims const& dims, FirstValues const& first, std::string const& name = "") {
     rowan::detail::check_known(dims);
+    static_cast<void>(first.of(dims));  // throws before anything is created
     Variable& v = rowan::detail::outermost_scope().new_var(name, tensor_spec<T>(dims), Role::parameter);
     begin_with<T, Device>(v, dims, first);
     return Var<T, Device>(v);
 }
 
-ROWAN_TEMPLATE(void begin_with<float, Cpu>(Variable&, Dims const&, Uniform const&))
-ROWAN_TEMPLATE(Var<float> parameter<float, Cpu>(Dims const&, Uniform const&, std::string const&))
-ROWAN_TEMPLATE(void begin_with<double, Cpu>(Variable&, Dims const&, Uniform const&))
-ROWAN_TEMPLATE(Var<double> parameter<double, Cpu>(Dims const&, Uniform const&, std::string const&))
+ROWAN_TEMPLATE(void begin_with<float, Cpu>(Variable&, Dims const&, FirstValues const&))
+ROWAN_TEMPLATE(Var<float> parameter<float, Cpu>(Dims const&, FirstValues const&, std::string const&))
+ROWAN_TEMPLATE(void begin_with<double, Cpu>(Variable&, Dims const&, FirstValues const&))
+ROWAN_TEMPLATE(Var<double> parameter<double, Cpu>(Dims const&, FirstValues const&, std::string const&))
 
 }  // namespace rowan::inline v0::layer
 
@@ -14401,6 +15326,199 @@ struct clip_op {
 
 }  // namespace rowan::inline v0
 
+// rowan/op/sub.hpp: sub, the difference of two tensors, and negate.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// a - b; integers wrap around.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V minus(V const& a, V const& b) {
+    if constexpr (std::signed_integral<V>) {
+        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) - static_cast<std::make_unsigned_t<V>>(b));
+    } else {
+        return a - b;
+    }
+}
+
+/// x - y
+struct sub_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return minus(x, y);
+    }
+};
+
+/// 0 - x
+struct negate_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return minus(constant<V>(0.0), x);
+    }
+};
+
+}  // namespace detail
+
+/// x - y element-wise, computed in dtype<T>::sum. Integers wrap around.
+/// shapes   x [...], y [...] -> [...]
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> sub(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    detail::check_same_shape("y", y, x);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::sub_formula{}, x, y);
+}
+
+/// 0 - x element-wise, which is also the gradient of y in x - y.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::negate_formula{}, x);
+}
+
+template <class T, class Device>
+Tensor<T, Device> sub(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return sub(x.device(), x, y);
+}
+template <class T, class Device>
+Tensor<T, Device> negate(Tensor<T, Device> const& x) {
+    return negate(x.device(), x);
+}
+
+struct negate_op {
+    static constexpr std::string_view name = "negate";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("negate: x", x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return negate(exec, x);
+    }
+};
+
+struct sub_op {
+    static constexpr std::string_view name = "sub";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                            grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("sub: y", y, x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return sub(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/div.hpp: div, the element-wise quotient of two tensors.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// x / y
+struct div_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return quotient(x, y);
+    }
+};
+
+/// -(g · out / y)
+struct div_grad_y_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& g, V const& out, V const& y) const {
+        return minus(constant<V>(0.0), quotient(product(g, out), y));
+    }
+};
+
+}  // namespace detail
+
+/// x / y element-wise, computed in dtype<T>::sum. A division by zero is ±inf, or NaN for 0 / 0.
+/// shapes   x [...], y [...] -> [...]
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> div(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    static_assert(floating_element<T>, "rowan::div: x must have a floating-point type: convert it with rowan::cast");
+    detail::check_same_shape("y", y, x);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::div_formula{}, x, y);
+}
+
+/// The gradient of y from the result and its gradient: -(out_grad · out / y). That of x is div(out_grad, y).
+/// shapes   out_grad [...], out and y the same -> the same
+/// errors   ShapeError if the shapes differ
+/// cost     one read of each and one write of the result
+template <class T, device D>
+Tensor<T, D> div_grad_y(D const& exec, Tensor<T, D> const& out_grad, Tensor<T, D> const& out, Tensor<T, D> const& y) {
+    detail::check_same_shape("out", out, out_grad);
+    detail::check_same_shape("y", y, out_grad);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::div_grad_y_formula{}, out_grad, out, y);
+}
+
+template <class T, class Device>
+Tensor<T, Device> div(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return div(x.device(), x, y);
+}
+template <class T, class Device>
+Tensor<T, Device> div_grad_y(Tensor<T, Device> const& out_grad, Tensor<T, Device> const& out,
+                             Tensor<T, Device> const& y) {
+    return div_grad_y(out_grad.device(), out_grad, out, y);
+}
+
+struct div_grad_y_op {
+    static constexpr std::string_view name = "div_grad_y";
+    using inputs = slots<grad_of<slot::out>, slot::out, slot::y>;
+    using outputs = slots<grad_of<slot::y>>;
+    static constexpr unsigned row_inputs = 0b111;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out_grad, VarSpec const& out, VarSpec const& y) {
+        return spec::elementwise("div_grad_y: y", y, spec::elementwise("div_grad_y: out", out, out_grad));
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, Tensor<T, D> const& out, Tensor<T, D> const& y) {
+        return div_grad_y(exec, out_grad, out, y);
+    }
+};
+
+/// See div. The gradient of x is a quotient, too: out_grad / y.
+struct div_op {
+    static constexpr std::string_view name = "div";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad =
+        grad_rules<grad_rule<div_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
+                   grad_rule<div_grad_y_op, uses<grad_of<slot::out>, slot::out, slot::y>, makes<grad_of<slot::y>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("div: y", y, x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return div(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/op/elementwise_mul.hpp: elementwise_mul, the element-wise product of two tensors.
 
 namespace rowan::inline v0 {
@@ -14803,104 +15921,6 @@ struct sigmoid_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/sub.hpp: sub, the difference of two tensors, and negate.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// a - b; integers wrap around.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V minus(V const& a, V const& b) {
-    if constexpr (std::signed_integral<V>) {
-        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) - static_cast<std::make_unsigned_t<V>>(b));
-    } else {
-        return a - b;
-    }
-}
-
-/// x - y
-struct sub_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return minus(x, y);
-    }
-};
-
-/// 0 - x
-struct negate_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return minus(constant<V>(0.0), x);
-    }
-};
-
-}  // namespace detail
-
-/// x - y element-wise, computed in dtype<T>::sum. Integers wrap around.
-/// shapes   x [...], y [...] -> [...]
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> sub(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    detail::check_same_shape("y", y, x);
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::sub_formula{}, x, y);
-}
-
-/// 0 - x element-wise, which is also the gradient of y in x - y.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::negate_formula{}, x);
-}
-
-template <class T, class Device>
-Tensor<T, Device> sub(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return sub(x.device(), x, y);
-}
-template <class T, class Device>
-Tensor<T, Device> negate(Tensor<T, Device> const& x) {
-    return negate(x.device(), x);
-}
-
-struct negate_op {
-    static constexpr std::string_view name = "negate";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("negate: x", x); }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
-        return negate(exec, x);
-    }
-};
-
-struct sub_op {
-    static constexpr std::string_view name = "sub";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
-                            grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("sub: y", y, x); }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        return sub(exec, x, y);
-    }
-};
-
-}  // namespace rowan::inline v0
-
 // rowan/op/tanh.hpp: tanh, the element-wise hyperbolic tangent.
 
 namespace rowan::inline v0 {
@@ -14994,6 +16014,44 @@ struct tanh_op {
 
 // rowan/layer/elementwise.hpp: element-wise layers.
 
+namespace rowan::inline v0::detail {
+
+template <class V>
+inline constexpr bool is_var = false;
+template <class T, class Device>
+inline constexpr bool is_var<layer::Var<T, Device>> = true;
+
+template <class V>
+inline constexpr bool divides = true;
+template <class T, class Device>
+inline constexpr bool divides<layer::Var<T, Device>> = floating_element<T>;
+
+/// Whether x or y of an operator is a Var.
+template <class A, class B>
+concept has_var = is_var<A> || is_var<B>;
+
+/// Calls the function for two Vars, for a Var and a number, or for a number and a Var.
+template <class A, class B, class Both, class Right, class Left>
+auto combine(A const& x, B const& y, Both const& both, Right const& right, Left const& left) {
+    constexpr bool first = is_var<A> && std::is_arithmetic_v<B>, second = is_var<B> && std::is_arithmetic_v<A>;
+    static_assert(std::same_as<A, B> || first || second,
+                  "rowan::layer: + - * / take two Vars of one element type and device, or a Var and a number: convert "
+                  "with layer::cast, or feed a tensor as layer::data");
+    if constexpr (std::same_as<A, B>) {
+        return both(x, y);
+    } else if constexpr (first) {
+        return right(x, static_cast<double>(y));
+    } else if constexpr (second) {
+        return left(static_cast<double>(x), y);
+    } else if constexpr (is_var<A>) {
+        return x;  // after the static_assert
+    } else {
+        return y;
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
 namespace rowan::inline v0::layer {
 
 /// 1 / (1 + exp(-x)), element-wise, as rowan::sigmoid.
@@ -15044,6 +16102,14 @@ template <class T, class Device>
 Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<elementwise_mul_op>({}, x, y);
 }
+/// x / y, element-wise, as rowan::div.
+/// shapes   x [...], y [...] -> [...], with the levels of x
+/// errors   as layer::add
+/// cost     as rowan::div, when the net runs
+template <class T, class Device>
+Var<T, Device> div(Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<div_op>({}, x, y);
+}
 
 /// The element-wise sum of one or more values of the same shape.
 /// shapes   one or more x, each [...] -> [...]
@@ -15079,12 +16145,62 @@ Var<T, Device> clip(Var<T, Device> const& x, double min, double max) {
     return apply<clip_op>({min, max}, x);
 }
 
+/// -x, element-wise.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::negate, when the net runs
+template <class T, class Device>
+Var<T, Device> operator-(Var<T, Device> const& x) {
+    return apply<negate_op>({}, x);
+}
+
+/// Two Vars of one element type and device, or a Var and a number, which stands for a tensor of the Var's shape.
+///     auto mean = (x + y) / 2, gate = 1 - layer::sigmoid(z);
+/// A number is multiplied or added as by layer::scale; x / s is x · (1 / s).
+/// shapes   x [...], y [...] or a number -> [...], with the levels of x
+/// errors   ShapeError if the shapes differ; when the net runs, as rowan::scale
+/// cost     as rowan::add, sub, elementwise_mul, div or scale, when the net runs; a number divided by x is stored once
+///          for each element
+template <class A, class B>
+requires rowan::detail::has_var<A, B>
+auto operator+(A const& x, B const& y) {
+    return rowan::detail::combine(
+        x, y, [](auto const& a, auto const& b) { return add(a, b); },
+        [](auto const& a, double s) { return scale(a, 1, s); }, [](double s, auto const& b) { return scale(b, 1, s); });
+}
+template <class A, class B>
+requires rowan::detail::has_var<A, B>
+auto operator-(A const& x, B const& y) {
+    return rowan::detail::combine(
+        x, y, [](auto const& a, auto const& b) { return sub(a, b); },
+        [](auto const& a, double s) { return scale(a, 1, -s); },
+        [](double s, auto const& b) { return scale(b, -1, s); });
+}
+template <class A, class B>
+requires rowan::detail::has_var<A, B>
+auto operator*(A const& x, B const& y) {
+    return rowan::detail::combine(
+        x, y, [](auto const& a, auto const& b) { return mul(a, b); },
+        [](auto const& a, double s) { return scale(a, s); }, [](double s, auto const& b) { return scale(b, s); });
+}
+template <class A, class B>
+requires rowan::detail::has_var<A, B>
+auto operator/(A const& x, B const& y) {
+    static_assert(rowan::detail::divides<A> && rowan::detail::divides<B>,
+                  "rowan::layer: / needs Vars of a floating-point type: convert with layer::cast");
+    return rowan::detail::combine(
+        x, y, [](auto const& a, auto const& b) { return div(a, b); },
+        [](auto const& a, double s) { return scale(a, 1 / s); },
+        [](double s, auto const& b) { return div(apply<full_like_op>({s}, b), b); });
+}
+
 ROWAN_TEMPLATE(Var<float> sigmoid(Var<float> const&))
 ROWAN_TEMPLATE(Var<float> tanh(Var<float> const&))
 ROWAN_TEMPLATE(Var<float> relu(Var<float> const&))
 ROWAN_TEMPLATE(Var<float> add(Var<float> const&, Var<float> const&))
 ROWAN_TEMPLATE(Var<float> sub(Var<float> const&, Var<float> const&))
 ROWAN_TEMPLATE(Var<float> mul(Var<float> const&, Var<float> const&))
+ROWAN_TEMPLATE(Var<float> div(Var<float> const&, Var<float> const&))
 ROWAN_TEMPLATE(Var<float> sum(std::vector<Var<float>> const&))
 ROWAN_TEMPLATE(Var<float> scale(Var<float> const&, double, double))
 ROWAN_TEMPLATE(Var<float> clip(Var<float> const&, double, double))
@@ -15094,6 +16210,7 @@ ROWAN_TEMPLATE(Var<double> relu(Var<double> const&))
 ROWAN_TEMPLATE(Var<double> add(Var<double> const&, Var<double> const&))
 ROWAN_TEMPLATE(Var<double> sub(Var<double> const&, Var<double> const&))
 ROWAN_TEMPLATE(Var<double> mul(Var<double> const&, Var<double> const&))
+ROWAN_TEMPLATE(Var<double> div(Var<double> const&, Var<double> const&))
 ROWAN_TEMPLATE(Var<double> sum(std::vector<Var<double>> const&))
 ROWAN_TEMPLATE(Var<double> scale(Var<double> const&, double, double))
 ROWAN_TEMPLATE(Var<double> clip(Var<double> const&, double, double))
@@ -15891,7 +17008,7 @@ struct EmbeddingOptions {
     std::int64_t height = 0;                      ///< number of rows of the table
     std::int64_t width = 0;                       ///< number of elements per row
     std::optional<std::int64_t> padding_id = {};  ///< id whose row reads as zeros and is not trained
-    Uniform table = {-0.1, 0.1};                  ///< initial values of the table
+    FirstValues table = {-0.1, 0.1};              ///< initial values of the table, e.g. layer::Normal{.stddev = 0.02}
     std::string name = {};                        ///< name of the table
 };
 
@@ -15992,14 +17109,15 @@ void multiply_serial(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, F
 
 namespace rowan::inline v0::detail {
 
-/// The operands of a tile: rows of a, and a panel of b that stores `width` elements of each of its k rows contiguously.
+/// The operands of a tile: rows of a, and a panel of b with `width` contiguous elements of each of its k rows.
 template <class S>
 struct TileFactors {
     std::size_t k;
     S const* a;
     std::size_t next_row, next_column;  // strides of a
     S const* panel;
-    bool add;  // accumulate into out
+    std::size_t next_panel_row;  // stride of the panel
+    bool add;                    // accumulate into out
 };
 
 // Each element of the product is ((c + a0·b0) + a1·b1) + …, where each step is a fused multiply-add and rounds once.
@@ -16022,7 +17140,7 @@ struct TileFactors {
                 sum[i][1] = f.add ? LOAD(out + i * next_out + LANES) : BROADCAST(S{0});                  \
             }                                                                                            \
             S const* b = f.panel;                                                                        \
-            for (std::size_t l = 0; l < f.k; ++l, b += width) {                                          \
+            for (std::size_t l = 0; l < f.k; ++l, b += f.next_panel_row) {                               \
                 VECTOR const b0 = LOAD(b), b1 = LOAD(b + LANES);                                         \
                 ROWAN_UNROLL                                                                             \
                 for (std::size_t i = 0; i < rows; ++i) {                                                 \
@@ -16072,7 +17190,8 @@ struct PlainTile {
         for (std::size_t l = 0; l < f.k; ++l) {
             for (std::size_t i = 0; i < rows; ++i) {
                 S const x = f.a[i * f.next_row + l * f.next_column];
-                for (std::size_t j = 0; j < width; ++j) sum[i][j] = fused(x, f.panel[l * width + j], sum[i][j]);
+                for (std::size_t j = 0; j < width; ++j)
+                    sum[i][j] = fused(x, f.panel[l * f.next_panel_row + j], sum[i][j]);
             }
         }
         for (std::size_t i = 0; i < rows; ++i) std::copy_n(sum[i], width, out + i * next_out);
@@ -16142,13 +17261,16 @@ void multiply_tiles(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Fa
             std::size_t const columns = std::min(width, n - j);
             for (std::size_t l = 0; l < k; l += depth) {
                 std::size_t const steps = std::min(depth, k - l);
-                fill_panel<width>(b.at(l, j), b.next_row(), b.next_column(), steps, columns, panel);
+                // A copy of b in cache order pays off only if several tiles read it.
+                bool const in_place = bottom - top <= most && columns == width && b.next_column() == 1;
+                if (!in_place) fill_panel<width>(b.at(l, j), b.next_row(), b.next_column(), steps, columns, panel);
                 auto const tile = [&]<std::size_t rows>(std::size_t i) {
                     TileFactors<S> const factors{.k = steps,
                                                  .a = a.at(i, l),
                                                  .next_row = a.next_row(),
                                                  .next_column = a.next_column(),
-                                                 .panel = panel,
+                                                 .panel = in_place ? b.at(l, j) : panel,
+                                                 .next_panel_row = in_place ? b.next_row() : width,
                                                  .add = add || l > 0};
                     S* const to = out + i * next_out + j;
                     if (columns == width) return Tile::template run<rows>(factors, to, next_out);
@@ -16252,11 +17374,12 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a
     check_exec(exec);
     multiply_by_blas(m, n, k, a, b, out, add);
 #else
-    // step: a multiple of all tile sizes; serial: the number of multiplications below which one thread runs
+    // step: a multiple of all tile sizes; serial: the number of multiplications below which one thread runs; as in
+    // threads_for, twice that unless the caller asks for a number of threads
     constexpr std::size_t step = 96, serial = std::size_t{1} << 21;
     bool const rows = m >= n;
     std::size_t const many = rows ? m : n, threads = static_cast<std::size_t>(thread_count(exec));
-    bool const one = k == 0 || m * n < serial / std::max<std::size_t>(k, 1);
+    bool const one = k == 0 || m * n < (exec.threads == 0 ? 2 : 1) * serial / std::max<std::size_t>(k, 1);
     std::size_t const grain = one ? many : (many / (2 * threads * step) + 1) * step;
     parallel_for(exec, many, grain, [&](std::size_t begin, std::size_t end) {
         if (rows) {
@@ -16866,18 +17989,41 @@ struct fc_op {
 
 namespace rowan::inline v0::layer {
 
+/// The first values of a bias, or false for none.
+class Bias {
+public:
+    Bias() = default;  ///< zeros
+    /// Uniform in [low, high).
+    Bias(double low, double high) : first_(low, high) {}
+    /// The first values.
+    template <std::convertible_to<FirstValues> F>
+    Bias(F const& first) : first_(first) {}
+    /// false for no bias, true for zeros.
+    template <std::same_as<bool> B>
+    Bias(B exists) : exists_(exists) {}
+
+    bool exists() const noexcept { return exists_; }                     ///< whether there is a bias
+    FirstValues const& first_values() const noexcept { return first_; }  ///< its first values
+
+private:
+    FirstValues first_ = {};
+    bool exists_ = true;
+};
+
 /// The settings of layer::fc.
 struct FcOptions {
-    std::int64_t output_size = 0;        ///< 0: the width of the input
-    std::optional<Uniform> weight = {};  ///< initial weights; default xavier
-    Uniform bias = {};                   ///< initial bias; default zeros
+    std::int64_t output_size = 0;            ///< 0: the width of the input
+    std::optional<FirstValues> weight = {};  ///< initial weights, e.g. layer::KaimingNormal{}; default XavierUniform{}
+    Bias bias = {};                          ///< initial bias, or false for none; default zeros
+    std::string name = {};                   ///< if not empty, the parameters are name.w_0 and name.b_0
 };
 
 /// x · w + b
 /// shapes   x [n, width] -> [n, output_size], with the levels of x
 /// errors   ShapeError if x is not a matrix, or its width is unknown, except in the step of an RnnProgram, where the
-///          width is inferred later if output_size is given; ValueError if output_size is negative
-/// cost     as rowan::fc, when the net runs; two parameters in the net
+///          width is inferred later if output_size is given; ValueError if output_size is negative or the first values
+///          have a number that is not finite; GraphError if the outermost scope already has these names
+/// cost     as rowan::fc, or without a bias as rowan::matmul, when the net runs; two parameters in the net, or one
 template <class T, class Device>
 Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     spec::matrix("layer::fc: x", x->spec());
@@ -16885,17 +18031,24 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     std::int64_t const size = options.output_size == 0 ? width : options.output_size;
     if (options.output_size < 0) throw ValueError("output_size", static_cast<double>(size), "0 or more");
     if (size == UNK) throw ShapeError("layer::fc: output_size", "0", "a size, as the width of x is unknown");
+    Scope& scope = rowan::detail::outermost_scope();
+    rowan::detail::ScopeRollback added(scope);
+    auto const name = [&](char const* slot) { return options.name.empty() ? std::string() : options.name + slot; };
+    FirstValues const first = options.weight.value_or(XavierUniform{});
     auto const w = [&] {
         if (width != UNK || !rowan::detail::depends_on_placeholder(*x))
-            return parameter<T, Device>({width, size}, options.weight.value_or(xavier(width, size)));
-        Variable& v = rowan::detail::outermost_scope().new_var("", tensor_spec<T>({UNK, size}), Role::parameter);
-        v.set_width = [size, weight = options.weight](Variable& self, std::int64_t known) {
-            begin_with<T, Device>(self, {known, size}, weight.value_or(xavier(known, size)));
+            return parameter<T, Device>({width, size}, first, name(".w_0"));
+        Variable& v = scope.new_var(name(".w_0"), tensor_spec<T>({UNK, size}), Role::parameter);
+        v.set_width = [size, first](Variable& self, std::int64_t known) {
+            begin_with<T, Device>(self, {known, size}, first);
         };
         return Var<T, Device>(v);
     }();
-    auto const b = parameter<T, Device>({size}, options.bias);
-    return apply<fc_op>({}, x, w, b);
+    auto const y = options.bias.exists()
+                       ? apply<fc_op>({}, x, w, parameter<T, Device>({size}, options.bias.first_values(), name(".b_0")))
+                       : apply<mul_op>({}, x, w);
+    added.keep();
+    return y;
 }
 
 ROWAN_TEMPLATE(Var<float> fc(Var<float> const&, FcOptions const&))
@@ -16907,7 +18060,7 @@ ROWAN_TEMPLATE(Var<double> fc(Var<double> const&, FcOptions const&))
 
 namespace rowan::inline v0 {
 
-/// The value of one variable: a Tensor or a LoDTensor. Copies share its elements.
+/// The value of one variable: a Tensor, a LoDTensor, or what a Tensor can be made of. Copies share its elements.
 class Feed {
 public:
     /// A tensor, moved or copied in.
@@ -16920,6 +18073,18 @@ public:
     Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
         value_->set(std::move(value));
     }
+    /// An alias of a value, such as one of `Parameters`.
+    /// errors   TypeError if the value cannot be shared
+    /// cost     O(1), two allocations
+    Feed(Value const& value) : value_(std::make_shared<Value>(value.share())) {}
+    /// An xtensor expression, evaluated; a range of elements, such as a std::vector or a std::span; or one element.
+    ///     {{"x", p + 1}, {"label", std::vector<std::int64_t>{2, 0}}, {"rate", 0.5f}}
+    /// shapes   an expression [...] -> [...], a range of n elements -> [n], an element -> [1]
+    /// errors   as Tensor::from_shape; the exceptions of the expression or the range
+    /// cost     one allocation and one write of the elements, plus that of the expression or the range
+    template <class X>
+    requires(!std::same_as<std::remove_cvref_t<X>, Feed> && !std::same_as<std::remove_cvref_t<X>, Value>) Feed(X&& x)
+        : Feed(tensor_of(x)) {}
 
     /// Returns an alias of the value.
     /// errors   std::bad_alloc
@@ -16927,11 +18092,73 @@ public:
     Value value() const { return value_->share(); }
 
 private:
+    template <class X>
+    static auto tensor_of(X& x);
+
     std::shared_ptr<Value> value_;
 };
 
-/// A batch: values by variable name, such as {{"words", words}, {"label", labels}}.
-using Feeds = std::map<std::string, Feed, std::less<>>;
+template <class X>
+auto Feed::tensor_of(X& x) {
+    constexpr bool expression = xt::is_xexpression<std::remove_cv_t<X>>::value;
+    using Of = decltype([] {
+        if constexpr (expression) {
+            return std::type_identity<typename X::value_type>{};
+        } else if constexpr (std::ranges::input_range<X&>) {
+            return std::type_identity<std::ranges::range_value_t<X&>>{};
+        } else {
+            return std::type_identity<X>{};
+        }
+    }());
+    using Element = std::remove_cv_t<typename Of::type>;
+    using T = std::conditional_t<std::is_same_v<Element, long long>, std::int64_t, Element>;
+    static_assert(element<T>,
+                  "rowan::Feed: a batch takes tensors, xtensor expressions, flat ranges and numbers, of element types "
+                  "with a rowan::dtype<T>: convert the elements, or use LoDTensor::from_nested for nested ranges");
+    if constexpr (!element<T>) {
+        return Tensor<float>();
+    } else if constexpr (expression) {
+        return Tensor<T>(x);
+    } else if constexpr (std::ranges::input_range<X&>) {
+        detail::Buffer<T> elements;
+        for (auto&& e : x) elements.push_back(static_cast<T>(e));
+        auto tensor = Tensor<T>::from_shape({elements.size()});
+        std::copy(elements.begin(), elements.end(), tensor.data());
+        return tensor;
+    } else {
+        return Tensor<T>::full({1}, static_cast<T>(x));
+    }
+}
+
+/// A batch: values by variable name, such as {{"words", words}, {"label", labels}}. Iterates in the order of the names
+/// over pairs of a name and a Feed.
+class Feeds : private std::map<std::string, Feed, std::less<>> {
+    using Map = std::map<std::string, Feed, std::less<>>;
+
+public:
+    using Map::at, Map::begin, Map::end, Map::find, Map::contains, Map::size, Map::empty, Map::erase,
+        Map::insert_or_assign;
+    using Map::value_type, Map::iterator, Map::const_iterator;
+
+    Feeds() = default;  ///< no values
+
+    /// The values of a batch.
+    /// errors   GraphError if two have the same name
+    /// cost     O(values · log values)
+    Feeds(std::initializer_list<value_type> values) {
+        for (value_type const& value : values) insert(value);
+    }
+
+    /// Adds a value; insert_or_assign replaces one.
+    /// errors   GraphError if there is a value of that name
+    /// cost     O(log values)
+    void insert(value_type const& value) {
+        if (!Map::insert(value).second)
+            throw GraphError(std::string("the batch has two values for \"").append(value.first).append("\""));
+    }
+    /// The same.
+    void emplace(std::string name, Feed value) { insert({std::move(name), std::move(value)}); }
+};
 
 ROWAN_TEMPLATE(Feed::Feed(Tensor<float>))
 ROWAN_TEMPLATE(Feed::Feed(Tensor<double>))
@@ -16962,6 +18189,67 @@ Var<T, Device> full(Dims const& dims, double value) {
 }
 
 }  // namespace rowan::inline v0::layer
+
+// rowan/layer/detail/clip_mixed_types.hpp: clip_mixed_types, clips gradients of several element types together.
+
+namespace rowan::inline v0::detail {
+
+/// Whether an operator that clips gradients together has the steps of one gradient: `measure` returns a number, and
+/// `scaled` multiplies by what `factor` makes of the sum of these numbers.
+template <class Op>
+concept clips_mixed_types = requires(typename Op::attributes const& a, Tensor<float> const& x) {
+    Op::check(a);
+    { Op::measure(Cpu(), x) } -> std::same_as<double>;
+    { Op::factor(1.0, a) } -> std::same_as<double>;
+    { Op::scaled(Cpu(), x, 1.0) } -> std::same_as<Tensor<float>>;
+};
+
+/// `Op` for gradients whose element types are among T. The order of sums is that of `Op`: dense gradients in order,
+/// then row-sparse ones.
+template <class Op, class Device, class... T>
+struct clip_mixed_types : whole_op {
+    static constexpr std::string_view name = Op::name;
+    using inputs = typename Op::inputs;
+    using outputs = typename Op::outputs;
+
+    static std::vector<VarSpec> infer(Specs in, AttributesRef) { return {in.begin(), in.end()}; }
+
+    static void run(KernelCall const& c) {
+        Device const exec = c.exec.get<Device>();
+        auto const& options = c.attributes.get<typename Op::attributes>();
+        Op::check(options);
+        double measured = 0;
+        for (Value* const v : c.in) {
+            if (!(visit_dense<T>(*v, [&](auto const& x) { measured += Op::measure(exec, x); }) || ...) &&
+                !(v->template is<SelectedRows<T, Device>>() || ...))
+                no_kernel(name, c.in);
+        }
+        for (Value* const v : c.in)
+            (visit_sparse<T>(*v, [&](auto const& x) { measured += Op::measure(exec, x); }) || ...);
+        double const factor = Op::factor(measured, options);
+        Results const to{c.in, c.out};
+        for (std::size_t i = 0; i < c.in.size(); ++i) {
+            auto const scale = [&](auto const& x) { to.store(i, Op::scaled(exec, x, factor)); };
+            ((visit_dense<T>(*c.in[i], scale) || visit_sparse<T>(*c.in[i], scale)) || ...);
+        }
+    }
+
+private:
+    template <class E, class F>
+    static bool visit_dense(Value const& v, F const& f) {
+        if (!v.is<LoDTensor<E, Device>>()) return false;
+        f(v.get<LoDTensor<E, Device>>().value());
+        return true;
+    }
+    template <class E, class F>
+    static bool visit_sparse(Value const& v, F const& f) {
+        if (!v.is<SelectedRows<E, Device>>()) return false;
+        f(v.get<SelectedRows<E, Device>>());
+        return true;
+    }
+};
+
+}  // namespace rowan::inline v0::detail
 
 // rowan/sparse/update_rows.hpp: update_rows, applies an update rule to the rows of a gradient.
 
@@ -17112,6 +18400,7 @@ void update_rows(D const& exec, SelectedRows<T, D> const& grad, Rule const& rule
     SelectedRows<T, D>::check_value(grad.value(), grad.rows().size());
     detail::check_exec(exec);
     detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
+    if (detail::only_checking()) return;
     detail::RowUpdates<D>::planned(exec, RowPlan<D>(exec, grad), grad.value(), rule, param, state...);
 }
 
@@ -17121,6 +18410,7 @@ void update_rows(D const& exec, Tensor<T, D> const& grad, Rule const& rule, Tens
     detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
     detail::check_exec(exec);
     detail::check_dense_targets(grad, param, state...);
+    if (detail::only_checking()) return;
     detail::RowUpdates<D>::dense(exec, grad, rule, param, state...);
 }
 
@@ -17132,6 +18422,7 @@ void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Te
     SelectedRows<T, D>::check_value(value, plan.size());
     detail::check_exec(exec);
     detail::check_sparse_targets(value, plan.height(), param, state...);
+    if (detail::only_checking()) return;
     detail::RowUpdates<D>::planned(exec, plan, value, rule, param, state...);
 }
 
@@ -17245,6 +18536,7 @@ struct optimizer_op {
     using updates = slots<slot::param, State...>;
     using attributes = Attributes;
     using grad = no_grad;
+    static constexpr bool checks_first = true;  // under OnlyChecking, `run` changes nothing
 
     template <std::same_as<VarSpec>... Spec>
     static constexpr std::array<VarSpec, 0> infer(VarSpec const& param, Spec const&... states_and_grad) {
@@ -18080,6 +19372,7 @@ void sgd(D const& exec, Tensor<P, D>& param, SelectedRows<G, D> const& grad, dou
     SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
     detail::check_exec(exec);
     detail::check_sparse_targets(grad.value(), grad.height(), param);
+    if (detail::only_checking()) return;
     detail::RowPairs<D>::apply(exec, detail::RowPairs<D>::prepare(exec, grad), grad.value(), param,
                                detail::sgd_formula{learning_rate});
 }
@@ -18255,14 +19548,20 @@ struct dtypes {};
 
 namespace layer {
 
+/// The element types of an optimizer or a GradientClip that is given none: float and double, and bfloat16 if its
+/// operator is one of rowan's.
+template <class O>
+using trained_dtypes = std::conditional_t<rowan::detail::is_in<typename O::op, rowan::detail::compiled_ops>,
+                                          dtypes<float, double, bfloat16>, dtypes<float, double>>;
+
 /// One of the optimizers of optimizers.hpp, or a user-defined one with the same members, for parameters of given
 /// element types on a device.
 template <class Device>
 class OptimizerOn {
 public:
-    /// For parameters of float and double.
+    /// For parameters of the element types in trained_dtypes<O>.
     template <optimizer_options O>
-    OptimizerOn(O const& o) : OptimizerOn(o, dtypes<float, double>{}) {}
+    OptimizerOn(O const& o) : OptimizerOn(o, trained_dtypes<O>{}) {}
 
     /// For parameters of other element types, such as user-defined ones.
     ///     Optimizer(AdaGrad{.learning_rate = 0.1}, dtypes<mine>{})
@@ -18321,11 +19620,12 @@ private:
     static op_kernel const& kernel_for(std::index_sequence<state...>);
 
     std::vector<Kind> kinds_;
+    std::string types_;  // their names
 };
 
 template <class Device>
 template <optimizer_options O, class... T>
-OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>) {
+OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>) : types_(rowan::detail::dtype_list<T...>()) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
     (kinds_.push_back(
@@ -18342,8 +19642,8 @@ auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const ->
         added.keep();
         return update;
     }
-    throw TypeError(g.parameter->name(), "of element type " + std::to_string(g.parameter->spec().dtype),
-                    "an element type of the optimizer");
+    throw TypeError(std::string("the optimizer: the element type of ").append(g.parameter->name()),
+                    rowan::detail::dtype_text(g.parameter->spec().dtype), types_);
 }
 
 template <class Device>
@@ -18428,13 +19728,13 @@ op_kernel const& OptimizerOn<Device>::kernel_for(std::index_sequence<state...>) 
 using Optimizer = OptimizerOn<Cpu>;
 
 ROWAN_TEMPLATE(class OptimizerOn<Cpu>)
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Sgd const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdaGrad const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, dtypes<float, double>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Sgd const&, trained_dtypes<Sgd>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdaGrad const&, trained_dtypes<AdaGrad>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&, trained_dtypes<RowwiseAdaGrad>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&, trained_dtypes<Momentum>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&, trained_dtypes<Adam>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&, trained_dtypes<RmsProp>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, trained_dtypes<Ftrl>))
 
 }  // namespace layer
 
@@ -18663,6 +19963,21 @@ struct clip_by_global_norm_op {
                     ClipByNormOptions const& options = {}) {
         return clip_by_global_norm(exec, dense, sparse, options);
     }
+
+    // The steps, for gradients of several element types: measure each, sum, and scale each by the factor.
+
+    template <class D, class V>
+    static double measure(D exec, V const& x) {
+        return static_cast<double>(squared_norm(exec, x));
+    }
+    static double factor(double measured, ClipByNormOptions const& options) {
+        return detail::norm_factor(measured, options.max_norm);
+    }
+    template <class D, class V>
+    static V scaled(D exec, V const& x, double factor) {
+        return detail::scaled(exec, x, factor);
+    }
+    static void check(ClipByNormOptions const& options) { detail::check_max_norm(options.max_norm); }
 };
 
 }  // namespace rowan::inline v0
@@ -18691,7 +20006,8 @@ struct ClipByNorm {
     ClipByNormOptions options() const { return {max_norm}; }
 };
 
-/// Scales all gradients by one factor to the joint Euclidean norm max_norm if their joint norm is greater.
+/// Scales all gradients, of any element types, by one factor to the joint Euclidean norm max_norm if their joint norm
+/// is greater.
 struct ClipByGlobalNorm {
     double max_norm = 1;  ///< maximum norm
 
@@ -18715,9 +20031,9 @@ template <class Device>
 class GradientClipOn {
 public:
     GradientClipOn() = default;  ///< no clipping
-    /// For gradients of float and double.
+    /// For gradients of the element types in trained_dtypes<C>.
     template <gradient_clip_options C>
-    GradientClipOn(C const& c) : GradientClipOn(c, dtypes<float, double>{}) {}
+    GradientClipOn(C const& c) : GradientClipOn(c, trained_dtypes<C>{}) {}
 
     /// For gradients of other element types, such as user-defined ones.
     ///     GradientClip(ClipByNorm{.max_norm = 1}, dtypes<mine>{})
@@ -18727,32 +20043,45 @@ public:
     GradientClipOn(C const& c, dtypes<T...>);
 
     /// Adds the clipping operators to a scope and replaces the gradients by their results.
-    /// errors   TypeError if the element type of a gradient is not supported, or gradients that are clipped jointly
-    ///          differ in element type
+    /// errors   TypeError if the element type of a gradient is not supported, or gradients differ in element type and
+    ///          the operator that clips them jointly, such as a user-defined one, takes one type only
     /// cost     one operator for each gradient, or one for all jointly
     void add(Scope& scope, std::vector<ParameterGradient>& gradients) const;
 
 private:
+    using Make = std::function<std::vector<Variable*>(Scope&, std::vector<Variable*>)>;
     struct Kind {
         std::int32_t wire;
-        std::function<std::vector<Variable*>(Scope&, std::vector<Variable*>)> make;
+        Make make;
     };
 
-    [[noreturn]] static void refuse(ParameterGradient const& g, std::string const& expected);
+    [[noreturn]] void refuse(ParameterGradient const& g, std::string const& expected) const;
 
     std::vector<Kind> kinds_;
+    std::string name_, types_;  // of the operator and of the element types
     bool together_ = false;
+    Make make_mixed_;  // clips gradients of several element types together
 };
 
 template <class Device>
 template <gradient_clip_options C, class... T>
-GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>) {
+GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
+    : name_(C::op::name), types_(rowan::detail::dtype_list<T...>()) {
+    using Op = typename C::op;
     if constexpr (requires { C::together; }) together_ = C::together;
     (kinds_.push_back({dtype<T>::wire,
                        [c](Scope& scope, std::vector<Variable*> g) {
-                           return scope.new_op<typename C::op, Device, T>(std::move(g), c.options()).outputs;
+                           return scope.new_op<Op, Device, T>(std::move(g), c.options()).outputs;
                        }}),
      ...);
+    if constexpr (rowan::detail::clips_mixed_types<Op>) {
+        make_mixed_ = [c](Scope& scope, std::vector<Variable*> g) {
+            return scope
+                .new_op(rowan::detail::whole_kernel<rowan::detail::clip_mixed_types<Op, Device, T...>>::value,
+                        std::move(g), std::make_shared<typename Op::attributes const>(c.options()))
+                .outputs;
+        };
+    }
 }
 
 template <class Device>
@@ -18762,31 +20091,34 @@ void GradientClipOn<Device>::add(Scope& scope, std::vector<ParameterGradient>& g
     for (std::size_t begin = 0; begin < gradients.size(); begin += size) {
         std::int32_t const wire = gradients[begin].gradient->spec().dtype;
         std::vector<Variable*> some;
+        Make const* make = nullptr;
         for (std::size_t i = begin; i < begin + size; ++i) {
-            if (gradients[i].gradient->spec().dtype != wire)
-                refuse(gradients[i], std::string("that of the other gradients, ").append(std::to_string(wire)));
+            std::int32_t const own = gradients[i].gradient->spec().dtype;
+            auto const kind = std::ranges::find(kinds_, own, &Kind::wire);
+            if (kind == kinds_.end()) refuse(gradients[i], types_);
+            if (own != wire && !make_mixed_)
+                refuse(gradients[i], rowan::detail::dtype_text(wire).append(", that of the other gradients"));
+            make = own != wire || make == &make_mixed_ ? &make_mixed_ : &kind->make;
             some.push_back(gradients[i].gradient);
         }
-        auto const kind = std::ranges::find(kinds_, wire, &Kind::wire);
-        if (kind == kinds_.end()) refuse(gradients[begin], "an element type of the GradientClip");
-        auto const clipped = kind->make(scope, std::move(some));
+        auto const clipped = (*make)(scope, std::move(some));
         for (std::size_t i = 0; i < size; ++i) gradients[begin + i].gradient = clipped[i];
     }
 }
 
 template <class Device>
-void GradientClipOn<Device>::refuse(ParameterGradient const& g, std::string const& expected) {
-    throw TypeError(std::string("the element type of the gradient of ").append(g.parameter->name()),
-                    std::to_string(g.gradient->spec().dtype), expected);
+void GradientClipOn<Device>::refuse(ParameterGradient const& g, std::string const& expected) const {
+    throw TypeError(std::string(name_).append(": the element type of the gradient of ").append(g.parameter->name()),
+                    rowan::detail::dtype_text(g.gradient->spec().dtype), expected);
 }
 
 /// Gradient clipping for nets on the host.
 using GradientClip = GradientClipOn<Cpu>;
 
 ROWAN_TEMPLATE(class GradientClipOn<Cpu>)
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByValue const&, dtypes<float, double>))
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByNorm const&, dtypes<float, double>))
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&, dtypes<float, double>))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByValue const&, trained_dtypes<ClipByValue>))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByNorm const&, trained_dtypes<ClipByNorm>))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&, trained_dtypes<ClipByGlobalNorm>))
 
 }  // namespace rowan::inline v0::layer
 
@@ -18796,8 +20128,8 @@ namespace rowan::inline v0::layer {
 
 /// The settings of a recurrent cell.
 struct CellOptions {
-    std::int64_t size = 0;               ///< width of the state; for an LSTM, of output and cell each
-    std::optional<Uniform> weight = {};  ///< initial weights and biases; default ±1/√size
+    std::int64_t size = 0;                   ///< width of the state; for an LSTM, of output and cell each
+    std::optional<FirstValues> weight = {};  ///< initial weights and biases; default ±1/√size
 };
 
 }  // namespace rowan::inline v0::layer
@@ -18813,13 +20145,13 @@ struct Gates {
           w(layer::parameter<T, Device>({options.size, width}, first)), b(layer::parameter<T, Device>({width}, first)) {
     }
 
-    static layer::Uniform first_values(layer::CellOptions const& options) {
+    static layer::FirstValues first_values(layer::CellOptions const& options) {
         auto const size = static_cast<double>(options.size);
         if (options.size < 1) throw ValueError("the size of a cell", size, "1 or more");
         return options.weight.value_or(layer::Uniform{-1 / std::sqrt(size), 1 / std::sqrt(size)});
     }
 
-    layer::Uniform first;
+    layer::FirstValues first;
     std::int64_t width;
     layer::Var<T, Device> x, w, b;
 };
@@ -19088,7 +20420,10 @@ public:
     /// cost     O(log variables)
     template <class T, class Device = Cpu>
     Tensor<T, Device> const& get(std::string_view name) const {
-        return find(name).get<LoDTensor<T, Device>>().value();
+        using V = LoDTensor<T, Device>;
+        Value const& value = find(name);
+        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
+        return value.get<V>().value();
     }
 
     /// Returns the value of that name, of any kind.
@@ -19106,6 +20441,12 @@ public:
     /// errors   TypeError if a value cannot be shared
     /// cost     O(variables)
     Parameters share() const;
+
+    /// Returns aliases of the values of these names, to begin another training with them.
+    ///     .initial = pretrained.only({"embedding_0.w_0"})
+    /// errors   GraphError if there is no such name, or one is given twice; TypeError if a value cannot be shared
+    /// cost     O(names · log variables)
+    Feeds only(std::initializer_list<std::string_view> names) const;
 
     /// Iterates in the order of the names.
     auto begin() const { return values_.begin(); }
@@ -19142,6 +20483,12 @@ ROWAN_FUNCTION Parameters Parameters::share() const {
     for (auto const& [name, value] : values_) alias.set(name, value.share());
     alias.steps = steps;
     return alias;
+}
+
+ROWAN_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
+    Feeds some;
+    for (std::string_view const name : names) some.emplace(std::string(name), find(name));
+    return some;
 }
 
 }  // namespace rowan::inline v0
@@ -20191,8 +21538,10 @@ inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_
     Cpu const serial{.threads = 1};
     Buffer<std::exception_ptr> errors(parts);
     FreeBlocks* const pool = current_pool();
+    RunMeter* const meter = current_meter();
     parallel_for(exec, parts, 1, [&](std::size_t begin, std::size_t end) {
         FreeBlocks* const before = std::exchange(current_pool(), pool);
+        RunMeter* const meter_before = std::exchange(current_meter(), meter);
         for (std::size_t k = begin; k < end; ++k) {
             try {
                 f(k, serial);
@@ -20201,6 +21550,7 @@ inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_
             }
         }
         current_pool() = before;
+        current_meter() = meter_before;
     });
     for (auto const& error : errors) {
         if (error) std::rethrow_exception(error);
@@ -21884,7 +23234,73 @@ template <class T, class Device>
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/detail/trainer.hpp: Trainer, runs a net on batches, and what train and infer have in common.
+// rowan/layer/train_options.hpp: TrainOptions, the settings of train and Trainer.
+
+namespace rowan::inline v0 {
+
+/// The report on one batch, passed to on_batch.
+struct BatchReport {
+    std::int64_t epoch;  ///< counted from 0
+    std::int64_t batch;  ///< within the epoch, counted from 0
+    double cost;         ///< cost of the batch
+};
+
+/// A function that train calls, or none. If it returns false, train ends; a function without a result never ends it.
+///     .on_batch = [](BatchReport const& r) { return r.cost > 0.01; }
+template <class... Args>
+class Callback {
+public:
+    Callback() = default;  ///< none
+    /// Wraps a function. An empty std::function is none.
+    /// errors   std::bad_alloc
+    /// cost     at most two allocations
+    template <std::invocable<Args...> F>
+    requires(!std::same_as<F, Callback>) Callback(F f) {
+        if constexpr (std::is_pointer_v<F> || requires { f.operator bool(); }) {
+            if (!f) return;
+        }
+        if constexpr (std::same_as<std::invoke_result_t<F&, Args...>, bool>) {
+            call_ = std::move(f);
+        } else {
+            call_ = [f = std::move(f)](Args... args) mutable {
+                static_cast<void>(f(args...));
+                return true;
+            };
+        }
+    }
+
+    explicit operator bool() const noexcept { return call_ != nullptr; }  ///< whether it holds a function
+    /// Calls the function, if there is one. Returns whether training goes on.
+    /// errors   those of the function
+    /// cost     that of the function
+    bool operator()(Args... args) const { return call_ == nullptr || call_(args...); }
+
+private:
+    std::function<bool(Args...)> call_;
+};
+
+/// The settings of train and Trainer for a net on a device.
+template <class Device>
+struct TrainOptionsOn {
+    std::optional<layer::OptimizerOn<Device>> optimizer = {};           ///< default Sgd{}
+    std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< optimizers for single parameters, by name
+    layer::GradientClipOn<Device> clip = {};     ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
+    layer::Schedule schedule = {};               ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
+    std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
+    bool progress = false;                       ///< print a line to standard error for every epoch
+    std::uint64_t seed = 0;                      ///< for the initialization of parameters and for dropout
+    Device exec = {};                            ///< number of threads, or the stream
+    Callback<BatchReport const&> on_batch = {};  ///< called after every batch; false ends the training
+    Callback<std::int64_t, Parameters const&> on_epoch = {};  ///< called after every epoch with its number; false ends
+    Feeds initial = {};  ///< first values of some parameters, e.g. {{"embedding_0.w_0", table}}; excludes resume
+    Parameters const* resume = nullptr;  ///< result of an earlier training to continue from
+};
+/// The settings of train and Trainer for a net on the host.
+using TrainOptions = TrainOptionsOn<Cpu>;
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/detail/feed.hpp: feed, sets the inputs of a net to the values of a batch.
 
 namespace rowan::inline v0::detail {
 
@@ -21939,6 +23355,16 @@ private:
     Buffer<Value> values_;
 };
 
+ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
 /// An inner scope that, on destruction, removes its operators from the readers of outer variables.
 class PassingScope {
 public:
@@ -21953,33 +23379,54 @@ private:
     Scope scope_;
 };
 
-/// A net with its backward pass and the operators of its optimizers, which are removed with the trainer.
-template <class T, class Device>
+}  // namespace detail
+
+/// Minimizes the cost of a net over the parameters that it depends on: its backward pass and optimizers, which are
+/// removed from the net with the trainer. `train` is a loop around it.
+///     Trainer trainer(cost, {.optimizer = layer::Adam{}});
+///     for (Feeds const& batch : batches) std::cout << trainer.step(batch) << '\n';
+///     Parameters const learned = trainer.parameters();
+/// The net must outlive the trainer. A net and its trainers are for one thread at a time.
+template <class T = float, class Device = Cpu>
 class Trainer {
 public:
-    /// errors   GraphError if `others` contains a name that is not a parameter of the net, or a schedule is given for
-    ///          an optimizer without a learning rate
-    Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer,
-            std::map<std::string, layer::OptimizerOn<Device>> const& others = {},
-            layer::GradientClipOn<Device> const& clip = {}, layer::Schedule schedule = {});
-
-    /// Initializes parameters and optimizer states, or sets them to the values of an earlier training.
-    /// errors   ValueError if an optimizer rejects an option or the schedule's factor is not finite; GraphError or as
-    ///          check_fits if the earlier training was of another net. On error, no variable has changed
-    void begin(std::uint64_t seed, Parameters const* resume, Device exec = {});
+    /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
+    /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, on_batch and on_epoch, which are `train`'s.
+    /// shapes   cost [1]
+    /// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net
+    ///          has a cycle, options.optimizers contains a name that is not a parameter, a schedule is given for an
+    ///          optimizer without a learning rate, options.resume lacks a parameter, or options.initial has a name that
+    ///          is not a parameter; Error if both are given; TypeError if the optimizer or options.clip does not support
+    ///          the element type of a parameter or its gradient; TypeError or ShapeError if a value in options.resume
+    ///          or options.initial does not fit its variable; ValueError if the schedule's factor is not finite, or an
+    ///          optimizer rejects an option. On error, no variable has changed
+    /// cost     one pass over the net, and one write of each parameter and state
+    explicit Trainer(layer::Var<T, Device> const& cost,
+                     TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
 
     /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
-    /// reject is checked before the first one runs.
-    double step(Feeds const& feeds, Device exec);
+    /// reject is checked before the first one runs. On a device, it synchronizes once, to read the cost; bad ids are
+    /// reported then.
+    /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
+    ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
+    ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost or
+    ///          the schedule's factor is not finite, or an optimizer rejects an option; those of the operators;
+    ///          GraphError if another thread runs or trains a net of this scope. On error, all parameters have the values from before
+    /// cost     that of the operators, of their gradients and of the optimizers
+    double step(Feeds const& feeds);
 
-    /// Returns copies of parameters and states, complete when the call returns.
-    Parameters parameters(Device exec = {}) const;
+    /// Returns copies of parameters and optimizer states, complete when the call returns.
+    /// errors   std::bad_alloc
+    /// cost     one read and one write of all of them
+    Parameters parameters() const;
+
+    std::int64_t steps() const noexcept { return steps_; }  ///< number of batches trained, resumed ones included
 
 private:
     std::vector<Variable*> variables() const;
 
     /// Returns a copy, on the net's device, of a value on any device.
-    static Value own_copy(Variable const& v, Value const& value, Device const& exec);
+    Value own_copy(Variable const& v, Value const& value) const;
 
     double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
 
@@ -21987,29 +23434,34 @@ private:
     void prepare(double factor);
 
     /// The seed of the k-th random operator for this step; it differs from the seeds for initialization.
-    LoDTensor<std::int64_t, Device> seed_of(std::size_t k, Device const& exec) const;
+    LoDTensor<std::int64_t, Device> seed_of(std::size_t k) const;
+
+    void add_updates(std::vector<ParameterGradient> const& gradients, TrainOptionsOn<Device> const& options);
+    /// errors   GraphError if there is no parameter of this name
+    void check_parameter(std::string const& name, char const* what) const;
+    void begin(Parameters const* resume, Feeds const& initial);
 
     Variable& cost_;
     MemoryPool pool_;
-    PassingScope own_;
+    detail::PassingScope own_;
     layer::Schedule schedule_;
+    Device exec_;
     Net<Device> net_, changes_;
     std::vector<Variable*> parameters_, seeds_;
     std::vector<typename layer::OptimizerOn<Device>::Update> updates_;
     std::int64_t steps_ = 0;
-    std::uint64_t seed_ = 0;
-    std::optional<double> first_factor_;  // of the step after begin, so that the schedule is called once for each step
+    std::uint64_t seed_;
+    std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
 };
 
 template <class T, class Device>
-Trainer<T, Device>::Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer,
-                            std::map<std::string, layer::OptimizerOn<Device>> const& others,
-                            layer::GradientClipOn<Device> const& clip, layer::Schedule schedule)
-    : cost_(cost), own_(cost.scope()), schedule_(std::move(schedule)) {
-    static_cast<void>(Net<Device>::trace_and_build(cost));  // names the variables; names of states begin with these
-    auto gradients = append_backward<T, Device>(cost, *own_);
-    clip.add(*own_, gradients);
-    std::vector<Variable*> outputs{&cost};
+Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
+                            TrainOptionsOn<std::type_identity_t<Device>> const& options)
+    : cost_(*cost), own_(cost_.scope()), schedule_(options.schedule), exec_(options.exec), seed_(options.seed) {
+    static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
+    auto gradients = append_backward<T, Device>(cost_, *own_);
+    options.clip.add(*own_, gradients);
+    std::vector<Variable*> outputs{&cost_};
     for (auto const& g : gradients) {
         outputs.push_back(g.gradient);
         parameters_.push_back(g.parameter);
@@ -22018,15 +23470,18 @@ Trainer<T, Device>::Trainer(Variable& cost, layer::OptimizerOn<Device> const& op
     for (Variable* const v : net_.inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
-    for (auto const& other : others) {
-        if (std::ranges::none_of(parameters_, [&](Variable const* v) { return v->name() == other.first; }))
-            throw GraphError(std::string("there is no parameter \"")
-                                 .append(other.first)
-                                 .append("\" for the optimizer that names it"));
-    }
+    add_updates(gradients, options);
+    begin(options.resume, options.initial);
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::add_updates(std::vector<ParameterGradient> const& gradients,
+                                     TrainOptionsOn<Device> const& options) {
+    for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
+    layer::OptimizerOn<Device> const optimizer = options.optimizer.value_or(layer::Sgd{});
     for (auto const& g : gradients) {
-        auto const other = others.find(g.parameter->name());
-        updates_.push_back((other == others.end() ? optimizer : other->second).add(*own_, g));
+        auto const other = options.optimizers.find(g.parameter->name());
+        updates_.push_back((other == options.optimizers.end() ? optimizer : other->second).add(*own_, g));
         changes_.append(*updates_.back().op);
         if (schedule_ && !updates_.back().has_rate)
             throw GraphError(std::string("the optimizer of ")
@@ -22036,61 +23491,71 @@ Trainer<T, Device>::Trainer(Variable& cost, layer::OptimizerOn<Device> const& op
 }
 
 template <class T, class Device>
-void Trainer<T, Device>::begin(std::uint64_t seed, Parameters const* resume, Device exec) {
+void Trainer<T, Device>::check_parameter(std::string const& name, char const* what) const {
+    if (std::ranges::any_of(parameters_, [&](Variable const* v) { return v->name() == name; })) return;
+    throw GraphError(std::string("there is no parameter \"").append(name).append("\" ").append(what));
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
+    if (resume != nullptr && !initial.empty())
+        throw Error("options.initial and options.resume are both given: what is resumed has no initial values");
+    for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name");
     steps_ = resume == nullptr ? 0 : resume->steps;
-    seed_ = seed;
     first_factor_ = factor();
     prepare(*first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
-    auto const is_resumed = [&](Variable const& v) {
-        return resume != nullptr && (v.role() == Role::parameter || resume->contains(v.name()));
-    };
-    for (Variable* const v : variables()) {
-        if (is_resumed(*v)) check_fits(*v, resume->find(v->name()));
+    auto const all = variables();
+    std::vector<Value> given;  // empty for a variable that is initialized
+    for (Variable* const v : all) {
+        auto const found = initial.find(v->name());
+        bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
+        given.push_back(resumed                  ? resume->find(v->name()).share()
+                        : found != initial.end() ? found->second.value()
+                                                 : Value());
+        if (resumed || found != initial.end()) detail::check_fits(*v, given.back());
     }
-    std::uint64_t number = 0;
-    for (Variable* const v : variables()) {
-        std::uint64_t const own = bits_at(seed, ++number);
-        if (is_resumed(*v)) {
-            v->value() = own_copy(*v, resume->find(v->name()), exec);
-        } else if (v->initialize) {
-            v->initialize(v->value(), own, exec);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!given[i].empty()) {
+            all[i]->value() = own_copy(*all[i], given[i]);
+        } else if (all[i]->initialize) {
+            all[i]->initialize(all[i]->value(), detail::bits_at(seed_, i + 1), exec_);
         }
     }
 }
 
 template <class T, class Device>
-double Trainer<T, Device>::step(Feeds const& feeds, Device exec) {
-    ScopeUse const use(cost_.scope());
+double Trainer<T, Device>::step(Feeds const& feeds) {
+    detail::ScopeUse const use(cost_.scope());
     MemoryPool::Guard const guard(pool_);
     auto const first = std::exchange(first_factor_, std::nullopt);
     prepare(first ? *first : factor());
-    feed(net_.inputs(), feeds, cost_.scope(), exec);
+    detail::feed(net_.inputs(), feeds, cost_.scope(), exec_);
     for (Variable const* v : net_.inputs()) {
         if (v->role() != Role::data) continue;
         Value const& value = v->value();
         if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
     }
     {
-        KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
-        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, exec));
-        in_order(exec, [&] { net_.run(*own_, exec); });
+        detail::KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
+        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k));
+        detail::in_order(exec_, [&] { net_.run(*own_, exec_); });
     }
     auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
-    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", shape_text(value.shape()), "[1]");
-    auto const cost = static_cast<double>(dtype<T>::widen(first_element(exec, value)));
+    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
+    auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
     if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
     for (auto const& update : updates_) update.check_gradient();
-    changes_.run(*own_, exec);
+    changes_.run(*own_, exec_);
     ++steps_;
     return cost;
 }
 
 template <class T, class Device>
-Parameters Trainer<T, Device>::parameters(Device exec) const {
+Parameters Trainer<T, Device>::parameters() const {
     Parameters result;
     result.steps = steps_;
     for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
-    synchronize(exec);
+    synchronize(exec_);
     return result;
 }
 
@@ -22102,10 +23567,10 @@ std::vector<Variable*> Trainer<T, Device>::variables() const {
 }
 
 template <class T, class Device>
-Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value, Device const& exec) {
+Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value) const {
     if (v.bring == nullptr) return value.copy();
     Value mine = value.share();
-    v.bring(mine, exec, true);
+    v.bring(mine, exec_, true);
     return mine;
 }
 
@@ -22114,20 +23579,19 @@ void Trainer<T, Device>::prepare(double factor) {
     if (!std::isfinite(factor))
         throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(steps_)), factor,
                          "a finite number");
-    for (auto const& update : updates_) run_named(*update.op, [&] { update.prepare(steps_ + 1, factor); });
+    for (auto const& update : updates_) detail::run_named(*update.op, [&] { update.prepare(steps_ + 1, factor); });
 }
 
 template <class T, class Device>
-LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, Device const& exec) const {
-    std::uint64_t const now = bits_at(bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
-    return to_device(exec, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
+LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k) const {
+    std::uint64_t const now = detail::bits_at(detail::bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
+    return to_device(exec_, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
 }
 
 ROWAN_TEMPLATE(class Trainer<float, Cpu>)
 ROWAN_TEMPLATE(class Trainer<double, Cpu>)
-ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
 
-}  // namespace rowan::inline v0::detail
+}  // namespace rowan::inline v0
 
 // rowan/layer/train.hpp: train, trains the parameters of a net on batches.
 
@@ -22136,73 +23600,40 @@ ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&,
 
 namespace rowan::inline v0 {
 
-/// The report on one batch, passed to on_batch.
-struct BatchReport {
-    std::int64_t epoch;  ///< counted from 0
-    std::int64_t batch;  ///< within the epoch, counted from 0
-    double cost;         ///< cost of the batch
-};
-
-/// The settings of train for a net on a device.
-template <class Device>
-struct TrainOptionsOn {
-    std::optional<layer::OptimizerOn<Device>> optimizer = {};           ///< default Sgd{}
-    std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< optimizers for single parameters, by name
-    layer::GradientClipOn<Device> clip = {};  ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
-    layer::Schedule schedule = {};            ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
-    std::int64_t epochs = 1;                  ///< number of epochs; each calls the reader once
-    bool progress = false;                    ///< print a line to standard error for every epoch
-    std::uint64_t seed = 0;                   ///< for the initialization of parameters and for dropout
-    Device exec = {};                         ///< number of threads, or the stream
-    std::function<void(BatchReport const&)> on_batch = {};                     ///< called after every batch
-    std::function<void(std::int64_t epoch, Parameters const&)> on_epoch = {};  ///< called after every epoch
-    Parameters const* resume = nullptr;  ///< result of an earlier training to continue from
-};
-/// The settings of train for a net on the host.
-using TrainOptions = TrainOptionsOn<Cpu>;
-
 /// Minimizes `cost`, batch by batch, over the parameters that it depends on, and returns them.
 ///
 ///     auto parameters = train(cost, reader, {.optimizer = layer::AdaGrad{.learning_rate = 0.05f}, .epochs = 3});
 ///
-/// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. On a device, each
+/// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. If
+/// options.on_batch or options.on_epoch returns false, the training ends after that batch or epoch. On a device, each
 /// batch synchronizes once, to read its cost; bad ids are reported then. The returned parameters are in device memory.
 /// shapes   cost [1]
-/// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net has a
-///          cycle, options.optimizers contains a name that is not a parameter, a schedule is given for an optimizer
-///          without a learning rate, options.resume lacks a parameter, or a batch lacks a variable or contains a name
-///          that no layer::data declared; TypeError if the optimizer or options.clip does not support the element type
-///          of a parameter or its gradient; TypeError or ShapeError if the element type, rank, a dim or the number of
-///          levels of a value in a batch or in options.resume differs from the variable's; ShapeError if a batch has no
-///          rows or the cost is not one number; ValueError if the cost of a batch or the schedule's factor is not
-///          finite, or an optimizer rejects an option. On error, all parameters have the values from before that batch,
-///          and the variables keep them
+/// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called. On error,
+///          all parameters have the values from before that batch, and the variables keep them
 /// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
                  TrainOptionsOn<std::type_identity_t<Device>> const& options = {}) {
     detail::ScopeUse const use(cost->scope());
-    detail::Trainer<T, Device> trainer(*cost, options.optimizer.value_or(layer::Sgd{}), options.optimizers,
-                                       options.clip, options.schedule);
-    trainer.begin(options.seed, options.resume, options.exec);
+    Trainer<T, Device> trainer(cost, options);
     for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
         auto const start = std::chrono::steady_clock::now();
         std::int64_t batch = 0;
         double sum = 0;
         for (Feeds const& feeds : reader(epoch)) {
-            double const value = trainer.step(feeds, options.exec);
+            double const value = trainer.step(feeds);
             sum += value;
-            if (options.on_batch) options.on_batch({epoch, batch, value});
+            if (!options.on_batch({epoch, batch, value})) return trainer.parameters();
             ++batch;
         }
-        if (options.on_epoch) options.on_epoch(epoch, trainer.parameters(options.exec));
+        if (options.on_epoch && !options.on_epoch(epoch, trainer.parameters())) break;
         if (!options.progress) continue;
         std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start;
         std::fprintf(stderr, "epoch %lld: mean cost %g over %lld batches, %.3f s\n", static_cast<long long>(epoch + 1),
                      sum / static_cast<double>(std::max<std::int64_t>(batch, 1)), static_cast<long long>(batch),
                      seconds.count());
     }
-    return trainer.parameters(options.exec);
+    return trainer.parameters();
 }
 
 }  // namespace rowan::inline v0
@@ -22260,15 +23691,15 @@ namespace rowan::inline v0 {
 using builtin_ops =
     registry<accuracy_op, adagrad_op, adam_op, add_op, any_op, bias_grad_op, cast_grad_op, clip_by_global_norm_op,
              clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op,
-             dropout_grad_op, dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op,
-             gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op, less_op, logical_and_op, logical_not_op,
-             logical_or_op, embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op,
-             lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op,
-             reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_grad_op,
-             scale_op, sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sgd_op,
-             sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op, softmax_with_cross_entropy_grad_op,
-             softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op, sum_grad_op, sum_op, tanh_grad_op, tanh_op,
-             weighted_embedding_bag_grad_op, weighted_embedding_bag_op>;
+             div_grad_y_op, div_op, dropout_grad_op, dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op,
+             full_like_grad_op, full_like_op, ftrl_op, gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op,
+             less_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_grad_op, embedding_bag_op,
+             lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op, mse_op,
+             mul_nt_op, mul_op, mul_tn_op, negate_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op,
+             rmsprop_op, rowwise_adagrad_op, scale_grad_op, scale_op, sequence_expand_grad_op, sequence_expand_op,
+             sequence_pool_grad_op, sequence_pool_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op,
+             softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op,
+             sum_grad_op, sum_op, tanh_grad_op, tanh_op, weighted_embedding_bag_grad_op, weighted_embedding_bag_op>;
 
 }  // namespace rowan::inline v0
 
@@ -22279,7 +23710,7 @@ namespace rowan::inline v0 {
 /// All operators of rowan except those that only training needs and the templates on an element type (cast_op,
 /// full_op), which programs provide for each of their element types. `forward_ops::with<my_op>` adds an operator.
 using forward_ops =
-    registry<accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, dropout_op,
+    registry<accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, div_op, dropout_op,
              elementwise_mul_op, equal_op, fc_op, full_like_op, gru_unit_op, identity_op, less_equal_op, less_op,
              logical_and_op, logical_not_op, logical_or_op, embedding_bag_op, lookup_table_op, lstm_unit_op, mse_op,
              mul_nt_op, mul_op, mul_tn_op, negate_op, reduce_sum_op, relu_op, scale_op, sequence_expand_op,

@@ -159,16 +159,19 @@ void Suite::measure(Streams& streams) {
     auto moved = [=](double factor) { return [=](Traffic const&) { return factor * bytes; }; };
     Case memcpy{"memcpy", "", moved(2), [&](Data& data, std::size_t) { copy(streams, data.exec); }, {}};
     Case triad{"triad", "", moved(3), [&](Data& data, std::size_t) { bench::triad(streams, data.exec); }, {}};
+    auto const gathered = [](Traffic const& t) { return t.unique * t.row + t.lookups * (t.row + 8); };
+    Case rows{"random_rows", "", gathered, random_rows, {}};
     for (std::size_t turn = 0; turn <= 2 * data_.sets(); ++turn) {
         std::size_t const set = turn % data_.sets();
         time(memcpy, set, turn == 0);
         for (Case& c : cases_) time(c, set, turn == 0);
         time(triad, set, turn == 0);
+        time(rows, set, turn == 0);
     }
-    print(memcpy, triad);
+    print(memcpy, triad, rows);
 }
 
-void Suite::print(Case const& memcpy, Case const& triad) const {
+void Suite::print(Case const& memcpy, Case const& triad, Case const& rows) const {
     double unique = 0;
     for (std::size_t set = 0; set < data_.sets(); ++set) unique += data_.traffic(set).unique;
     unique /= static_cast<double>(data_.sets());
@@ -178,17 +181,20 @@ void Suite::print(Case const& memcpy, Case const& triad) const {
             std::string const rest = c.name.substr(c.op.size() + 1);
             std::printf(R"({"peer": "rowan", "op": "%s", "case": "%s", )", c.op.c_str(), rest.c_str());
             std::printf(R"("ms_min": %.6f, "ms_median": %.6f, )", least(c.ms), median(c.ms));
-            std::printf(R"("unique": %.0f, "gbs": %.3f, "memcpy_gbs": %.3f, "triad_gbs": %.3f})", unique, c.speed,
-                        memcpy.speed, triad.speed);
+            std::printf(R"("unique": %.0f, "gbs": %.3f, "memcpy_gbs": %.3f, "triad_gbs": %.3f, "rows_gbs": %.3f})",
+                        unique, c.speed, memcpy.speed, triad.speed, rows.speed);
             std::printf("\n");
         }
     } else {
-        std::printf("%zu data sets with %.0f different rows; memcpy %.1f GB/s, triad %.1f GB/s; huge pages: %s\n",
-                    data_.sets(), unique, memcpy.speed, triad.speed, huge_pages().c_str());
-        std::printf("%-74s %9s %9s %7s %9s %8s\n", "", "min ms", "median ms", "GB/s", "of memcpy", "of triad");
+        std::printf(
+            "%zu data sets with %.0f different rows; memcpy %.1f GB/s, triad %.1f GB/s, random rows %.1f GB/s; "
+            "huge pages: %s\n",
+            data_.sets(), unique, memcpy.speed, triad.speed, rows.speed, huge_pages().c_str());
+        std::printf("%-74s %9s %9s %7s %9s %8s %14s\n", "", "min ms", "median ms", "GB/s", "of memcpy", "of triad",
+                    "of random rows");
         for (Case const& c : cases_) {
-            std::printf("%-74s %9.3f %9.3f %7.1f %8.0f%% %7.0f%%\n", c.name.c_str(), least(c.ms), median(c.ms), c.speed,
-                        100 * c.speed / memcpy.speed, 100 * c.speed / triad.speed);
+            std::printf("%-74s %9.3f %9.3f %7.1f %8.0f%% %7.0f%% %13.0f%%\n", c.name.c_str(), least(c.ms), median(c.ms),
+                        c.speed, 100 * c.speed / memcpy.speed, 100 * c.speed / triad.speed, 100 * c.speed / rows.speed);
         }
         std::printf("\n");
     }

@@ -54,6 +54,7 @@ public:
     rowan::SelectedRows<float>& merged() { return merged_; }
 
     rowan::Ids<> ids(std::size_t set) const;
+    std::int64_t const* wide_ids(std::size_t set) const { return ids64_[set].data(); }
     rowan::Tensor<float> const& values(std::size_t set) { return gradient(set).value(); }
     rowan::SelectedRows<float> const& gradient(std::size_t set);
 
@@ -79,7 +80,8 @@ struct Streams {
 };
 
 /// The cases of one table, distribution and number of threads, timed in turns: each case once with one data set, then
-/// each again with the next. memcpy and triad are cases, too, so that all use the bandwidth of the same minutes.
+/// each again with the next. memcpy, triad and the plain loop over random rows are cases, too, so that all use the bandwidth
+/// of the same minutes.
 class Suite {
 public:
     using Floor = std::function<double(Traffic const&)>;  // the minimum of bytes to move
@@ -102,7 +104,7 @@ private:
     };
 
     void time(Case& c, std::size_t set, bool warm_up);
-    void print(Case const& memcpy, Case const& triad) const;
+    void print(Case const& memcpy, Case const& triad, Case const& rows) const;
 
     Options const& options_;
     Data& data_;
@@ -129,5 +131,7 @@ void adam(Suite&);
 // core/bandwidth.cpp
 void copy(Streams& streams, rowan::Cpu exec);
 void triad(Streams& streams, rowan::Cpu exec);
+/// Copies the rows of a set one after the other, each prefetched 16 rows ahead.
+void random_rows(Data& data, std::size_t set);
 
 }  // namespace bench

@@ -43,9 +43,9 @@ ENVIRONMENTS = {
 WORKERS = {"fb": "torch_fbgemm.py", "tf": "tensorflow_cpu.py", "paddle": "paddle_cpu.py"}
 PEERS = {"torch": "PyTorch", "fbgemm": "FBGEMM", "tensorflow": "TensorFlow", "paddle": "Paddle"}
 OPS = (
-    "gather", "gather_pooled", "gather_into", "scatter_add", "merge", "merge_pooled", "merge_into", "sgd", "adagrad", "rowwise_adagrad", "adam",
+    "gather", "gather_into", "scatter_add", "merge", "merge_into", "sgd", "adagrad", "rowwise_adagrad", "adam",
 )
-ALLOCATING = {"gather_pooled": "gather", "gather_into": "gather", "merge_pooled": "merge", "merge_into": "merge"}  # what a peer is measured by that takes no output
+ALLOCATING = {"gather_into": "gather", "merge_into": "merge"}  # what a peer is measured by that takes no output
 HUGE_PAGES = {"THP_MEM_ALLOC_ENABLE": "1", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 
 
@@ -132,7 +132,7 @@ class Comparison:
         if slow:
             print(f"Rounds left out, since memcpy was slow in them: {'; '.join(slow)}.")
         head = ["operation", "ids", "threads", "rowan", *(PEERS[peer] for peer in peers)]
-        head += ["fastest peer / rowan", "by medians", "GB/s by the byte model", "of memcpy", "of triad"]
+        head += ["fastest peer / rowan", "by medians", "GB/s by the byte model", "of memcpy", "of triad", "of random rows"]
         print("\n| " + " | ".join(head) + " |")
         print("|" + " --- |" * 3 + " ---: |" * (len(head) - 3))
         for op, case in itertools.product(OPS, cases):
@@ -165,7 +165,7 @@ class Comparison:
             cells.append(f"{min(times) / rowan[time]:.1f}x" if times else "-")
         fastest = min(rowan["lines"], key=lambda line: line["ms_min"])
         speed = fastest["gbs"]
-        return cells + [f"{speed:.1f}", f"{speed / fastest['memcpy_gbs']:.0%}", f"{speed / fastest['triad_gbs']:.0%}"]
+        return cells + [f"{speed:.1f}", *(f"{speed / fastest[base]:.0%}" for base in ("memcpy_gbs", "triad_gbs", "rows_gbs"))]
 
 
 def measure(args):

@@ -2,10 +2,13 @@
 #include <rowan/core/ids.hpp>
 
 #include "catch.hpp"
+#include "xtensor.hpp"
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -60,9 +63,26 @@ TEST_CASE("visit passes the ids in their own width", "[ids]") {
     CHECK(width({}) == 80);
 }
 
-TEST_CASE("unsigned, short and floating-point numbers do not convert to ids", "[ids]") {
-    CHECK(!std::is_constructible_v<Ids<>, std::vector<std::uint32_t>>);
-    CHECK(!std::is_constructible_v<Ids<>, std::vector<std::int16_t>>);
+TEST_CASE("ids come from lists and xtensor expressions of other integers, copied", "[ids]") {
+    std::vector<std::int64_t> const want{3, 1, 4};
+    CHECK(list(std::vector<std::size_t>{3, 1, 4}) == want);
+    CHECK(list(std::vector<std::uint8_t>{3, 1, 4}) == want);
+    CHECK(list(std::vector<std::uint32_t>{0xffffffff})[0] == 0xffffffff);
+    CHECK(list(std::vector<long long>{-1})[0] == -1);
+    CHECK(list(std::deque<int>{3, 1, 4}) == want);
+    xt::xarray<unsigned> const x{{3, 1}, {4, 0}};
+    CHECK((Ids<>(x).shape() == Shape{2, 2} && Ids<>(x)[2] == 4));
+    CHECK(Ids<>(x + 1u)[0] == 4);
+    auto const copy = [](Ids<> ids) { return ids; }(std::vector<std::size_t>{5});
+    CHECK(copy[0] == 5);
+    CHECK_THROWS_WITH(Ids<>(std::vector<std::size_t>{1, ~std::size_t{0}}),
+                      "ids[1] = 18446744073709551615 is not in [0, 9223372036854775807)");
+}
+
+TEST_CASE("fractions, truth values and characters do not convert to ids", "[ids]") {
+    CHECK(!std::is_constructible_v<Ids<>, std::vector<double>>);
+    CHECK(!std::is_constructible_v<Ids<>, std::vector<bool>>);
+    CHECK(!std::is_constructible_v<Ids<>, std::string>);
     CHECK(!std::is_constructible_v<Ids<>, Tensor<float>>);
     CHECK(std::is_constructible_v<Ids<>, std::vector<std::int32_t>>);
 }

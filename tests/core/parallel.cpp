@@ -125,4 +125,11 @@ TEST_CASE("thread_count returns a positive number unchanged and throws for a neg
     CHECK_THROWS_AS(rowan::thread_count(Cpu{-1}), rowan::ValueError);
 }
 
+TEST_CASE("small work runs on one thread, twice as much if the caller gives no number of threads", "[parallel]") {
+    using rowan::detail::serial_below, rowan::detail::threads_for;
+    CHECK((threads_for(Cpu{2}, serial_below - 1) == 1 && threads_for({}, 2 * serial_below - 1) == 1));
+    CHECK((threads_for(Cpu{2}, serial_below) == rowan::thread_count(Cpu{2}) && threads_for({}, 2 * serial_below) == rowan::thread_count({})));
+    CHECK_THROWS_AS(threads_for(Cpu{-1}, 0), rowan::ValueError);
+}
+
 }  // namespace test_parallel

@@ -52,6 +52,20 @@ TEST_CASE("braces take numbers of other types, each converted once", "[tensor]")
     CHECK(Tensor<bool>{{true, false}, {false, true}}(1, 1));
 }
 
+TEST_CASE("a vector of numbers gives rank 1, and from_values any shape", "[tensor]") {
+    std::vector<float> const values{1, 2, 3, 4};
+    CHECK(Tensor<float>(values) == Tensor<float>{1, 2, 3, 4});
+    CHECK(Tensor<float>{values}.shape() == Shape{4});
+    CHECK(Tensor<float>(std::vector<int>{7, 8}) == Tensor<float>{7, 8});
+    CHECK(Tensor<bool>(std::vector<bool>{true, false}) == Tensor<bool>{true, false});
+    CHECK(Tensor<rowan::bfloat16>(std::vector<double>{0.1})(0).bits() == rowan::bfloat16(0.1F).bits());
+    CHECK(Tensor<float>(std::vector<float>{}).shape() == Shape{0});
+    CHECK(Tensor<float>::from_values({2, 2}, values) == Tensor<float>{{1, 2}, {3, 4}});
+    CHECK(!std::is_convertible_v<std::vector<float>, Tensor<float>>);  // a copy is asked for
+    CHECK_THROWS_WITH(Tensor<float>::from_values({3, 2}, values), "from_values shape is [3, 2], expected 4 elements");
+    CHECK_THROWS_AS(Tensor<std::int32_t>(std::vector<std::size_t>{1, ~std::size_t{0}}), rowan::ValueError);
+}
+
 TEST_CASE("from_shape allocates, zeros and full fill", "[tensor]") {
     CHECK(Tensor<float>::from_shape({3, 2}).shape() == Shape{3, 2});
     CHECK((Tensor<float>::zeros({2, 2}) == Tensor<float>{{0, 0}, {0, 0}}));
@@ -151,6 +165,9 @@ TEST_CASE("a tensor throws for shapes that exceed memory and lists of unequal le
     CHECK(t == before);
     CHECK(t.reshape({-1, 1}).shape() == Shape{4, 1});
     CHECK_THROWS_AS(t += Tensor<float>::full({2, 4, 1}, 1), rowan::ShapeError);
+    CHECK_THROWS_WITH(t += 2 * Tensor<float>({1, 2, 3}), "operand of compound assignment is [3], expected a shape that broadcasts to [4, 1]");
+    CHECK_THROWS_AS(t -= Tensor<float>({1, 2, 3}) * Tensor<float>({1, 2}), rowan::ShapeError);
+    CHECK_THROWS_WITH(t.reshape({-2, 3}), "reshape shape is [-2, 3], expected dims of 0 or more, or one -1");
     CHECK(t == before.reshaped({4, 1}));
     CHECK_THROWS_AS((Tensor<float>{{1, 2}, {3}}), rowan::ShapeError);
     CHECK_THROWS_AS((Tensor<float>{{{1}}, {{2, 3}}}), rowan::ShapeError);
@@ -177,7 +194,12 @@ TEST_CASE("rows, slices and elements outside a tensor throw", "[tensor][bad_inpu
     CHECK_THROWS_WITH(t.slice(0, 3), "slice[1] = 3 is not in [0, 3)");
     CHECK_THROWS_WITH(t.slice(2, 1), "slice[0] = 2 is not in [0, 2)");
     CHECK_THROWS_AS(t.row(2), rowan::IndexError);
-    CHECK_THROWS(t.at(0, 2));
+    CHECK_THROWS_WITH(t.row(~std::size_t{0}), "row[0] = 18446744073709551615 is not in [0, 2)");
+    CHECK_THROWS_WITH(t.at(0, 2), "at[1] = 2 is not in [0, 2)");
+    CHECK_THROWS_WITH(std::as_const(t).at(-1, 0), "at[0] = -1 is not in [0, 2)");
+    CHECK_THROWS_WITH(t.at(1), "at: number of indices is 1, expected 2");
+    t.at(1, 0) = 7;
+    CHECK(std::as_const(t).at(1, 0) == 7);
     CHECK(t.slice(2, 2).shape() == Shape{0, 2});
     CHECK_THROWS_AS(Tensor<float>::full({}, 1).row(0), rowan::ShapeError);
     CHECK_THROWS_AS(Tensor<float>::full({}, 1).slice(0, 0), rowan::ShapeError);

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 FIELDS = "shapes requires errors cost".split()
 TENSORS = re.compile(r"\b(Tensor|SelectedRows|LoDTensor|TensorArray|Var|Array)\s*<")
 FORMULAS = re.compile(r"sgd|momentum|(rowwise_)?adagrad|adam|rmsprop|ftrl|(gru|lstm)_unit|(sequence_)?softmax|(softmax_with_)?cross_entropy|"
-                      r"clip_by_(global_)?norm|dropout|xavier|embedding_bag|sequence_pool")
+                      r"clip_by_(global_)?norm|dropout|embedding_bag|sequence_pool")
 SHARED = re.compile(r"\b[Tt]he same\b|\b[Aa]s (above|on the host|with|without)\b")  # another overload has the fields
 # Names that need no sentence: members with the standard library's names, and those of operators and dtype.
 USUAL = re.compile(r"\w+ (value_type|shape_type|Device|swap|begin|end|size|empty|fields|op|options|attributes|inputs|outputs)|struct (dtype<.*|.*_op)")

@@ -3,6 +3,8 @@
 #include "optimizers.hpp"
 #include "refused.hpp"
 
+#include <rowan/core/kept_memory.hpp>
+
 #include <functional>
 
 namespace test_allocation {
@@ -16,6 +18,7 @@ using test::seen, test::fail_allocation;
 /// arguments must be unchanged and no block leaked. Returns the number of allocations.
 template <class Make, class Call>
 std::size_t survives(Make const& make, Call const& call) {
+    rowan::limit_kept_memory(0);  // so that a freed block is not live
     auto want = make();
     call(want);  // static objects allocate here
     std::size_t n = 0;
@@ -68,6 +71,19 @@ std::string seen(Arguments const& x) {
 }
 
 }  // namespace
+
+TEST_CASE("out of memory: the process releases the memory that it keeps, and tries again", "[exceptions]") {
+    rowan::limit_kept_memory(std::size_t{64} << 20);
+    { auto const x = Tensor<float>::from_shape({1 << 20}); }
+    REQUIRE(rowan::kept_memory() > 0);
+    fail_allocation(1);
+    auto const y = Tensor<float>::from_shape({2 << 20});
+    fail_allocation(0);
+    CHECK((y.size() == 2 << 20 && rowan::kept_memory() == 0));
+    fail_allocation(1, true);
+    CHECK_THROWS_AS(Tensor<float>::from_shape({3 << 20}), std::bad_alloc);
+    fail_allocation(0);
+}
 
 TEST_CASE("out of memory: optimizers change nothing", "[exceptions]") {
     bool const large = GENERATE(false, true);

@@ -85,6 +85,32 @@ TEST_CASE("reading a file, valid or damaged, allocates at most its size and 1 Mi
     CHECK(more == 0);
 }
 
+TEST_CASE("loading many small variables uses at most 8 times the file's size and 1 MiB, or refuses the file", "[io]") {
+    Folder const folder;
+    auto const path = folder / "x";
+    auto const refused = [&](auto const& value) {
+        Checkpoint c;
+        for (int i = 0; i < 12'000; ++i) c.add(std::to_string(i), value);
+        save_checkpoint(c, path);
+        CheckpointFile const file(path);
+        CHECK(file.load("11").desc.name == "11");
+        test::watch_bytes();
+        bool threw = false;
+        try {
+            load_checkpoint(path);
+        } catch (FormatError const&) {
+            threw = true;
+        }
+        CHECK(test::most_bytes() <= 8 * static_cast<std::ptrdiff_t>(file.bytes()) + (1 << 20));
+        return threw;
+    };
+    CHECK(!refused(Tensor<float>::zeros({})));
+    CHECK(!refused(LoDTensor<float>(Tensor<float>::zeros({0, 1}), Lod{{0}})));
+    CHECK(!refused(SelectedRows<float>(2, {0}, Tensor<float>::zeros({1, 1}))));
+    CHECK(refused(Tensor<std::uint8_t>::zeros({0})));
+    refused(SelectedRows<float>(2, std::vector<std::int64_t>{}, Tensor<float>::zeros({0, 1})));
+}
+
 TEST_CASE("loading allocates the tensor and little more", "[io]") {
     Folder const folder;
     auto const path = folder / "x";

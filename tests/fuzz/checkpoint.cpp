@@ -43,6 +43,12 @@ struct Memory {
     static int close(int) { return 0; }
     static int rename(char const*, char const*) { return 0; }
     static int unlink(char const*) { return 0; }
+    static int lstat(char const*, struct stat&) { return errno = ENOENT, -1; }
+    static int fstat(int, struct stat& about) { return about.st_nlink = 1, 0; }
+    static ssize_t readlink(char const*, char*, std::size_t) { return -1; }
+    static int flock(int, int) { return 0; }
+    static int fchown(int, uid_t, gid_t) { return 0; }
+    static int fchmod(int, mode_t) { return 0; }
 };
 
 Bytes save(Checkpoint const& checkpoint, std::optional<std::uint64_t> base) {

@@ -96,6 +96,12 @@ struct FaultyFiles {
         state.log.push_back({"rename", from, to, {}});
         return ::rename(from, to);
     }
+    static int lstat(char const* path, struct stat& about) { return refused() ? -1 : ::lstat(path, &about); }
+    static int fstat(int file, struct stat& about) { return refused() ? -1 : ::fstat(file, &about); }
+    static ssize_t readlink(char const* path, char* to, std::size_t n) { return refused() ? -1 : ::readlink(path, to, n); }
+    static int flock(int file, int operation) { return refused() ? -1 : ::flock(file, operation); }
+    static int fchown(int file, uid_t owner, gid_t group) { return refused() ? -1 : ::fchown(file, owner, group); }
+    static int fchmod(int file, mode_t mode) { return refused() ? -1 : ::fchmod(file, mode); }
     static int unlink(char const* path) { return done("unlink", path), ::unlink(path); }
 
 private:

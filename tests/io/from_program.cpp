@@ -226,7 +226,7 @@ TEST_CASE("a custom operator is in a program if the registry names it", "[io]") 
     Scope scope, other;
     ScopeGuard const guard(scope);
     auto const out = layer::apply<leaky_op>({.slope = 0.25}, layer::data<float>("x", {UNK, 3}));
-    CHECK_THROWS_WITH(to_program(*out), "there is no operator \"leaky\" among the 40 of this registry");
+    CHECK_THROWS_WITH(to_program(*out), Catch::StartsWith("there is no operator \"leaky\" among the "));
     auto const program = to_program<my_ops>(*out);
     CHECK(program.blocks[0].ops[1].attrs[0] == Attribute{"slope", 0.25});
     using few_ops = registry<scale_op>;
@@ -259,10 +259,10 @@ TEST_CASE("an inconsistent program throws", "[io][bad]") {
         }
         throw Error(type);
     };
-    CHECK(refusal(program, [&](auto& p) { op(p, "fc").type = "sgd"; }) == "there is no operator \"sgd\" among the 44 of this registry");
+    CHECK(refusal(program, [&](auto& p) { op(p, "fc").type = "sgd"; }) .starts_with("there is no operator \"sgd\" among the "));
     CHECK(refusal(program, [&](auto& p) { op(p, "lookup_table").attrs.clear(); }) == "nothing");  // padding is optional
     CHECK(refusal(program, [&](auto& p) { op(p, "lookup_table").attrs[0].value = 0.5; }) == "operator lookup_table: its attribute padding_id has another type");
-    CHECK(refusal(program, [&](auto& p) { op(p, "fc").attrs.push_back({"x", true}); }) == "operator fc has an attribute that it does not know");
+    CHECK(refusal(program, [&](auto& p) { op(p, "fc").attrs.push_back({"x", true}); }) == "operator fc: its attribute x is unknown to it");
     CHECK(refusal(program, [&](auto& p) { op(p, "rnn").attrs.erase(op(p, "rnn").attrs.begin()); }) == "operator rnn: its attribute block is missing");
     CHECK(refusal(program, [&](auto& p) { op(p, "rnn").attrs[0].value = BlockIndex{0}; }) ==
           "operator rnn: its block is missing or belongs to another operator");
@@ -270,7 +270,8 @@ TEST_CASE("an inconsistent program throws", "[io][bad]") {
           "operator rnn: its block is missing or belongs to another operator");
     CHECK(refusal(program, [&](auto& p) { p.blocks[0].vars.pop_back(); }) == "the variable \"fc_0.out_0\" is not declared in its block");
     CHECK(refusal(program, [&](auto& p) { p.blocks[0].vars.back().lod_desc->tensor.dims[1] = 3; }) ==
-          "the variable \"fc_0.out_0\" is declared with another type or shape than that of its operator's result");
+          "the variable \"fc_0.out_0\" is declared as LoDTensor<f32>[UNK, 3], but is LoDTensor<f32>[UNK, 2]");
+    CHECK(refusal(program, [&](auto& p) { op(p, "fc").inputs[0].arguments[0] = op(p, "fc").inputs[1].arguments[0]; }).starts_with("fc(fc_"));
     CHECK(refusal(program, [&](auto& p) { op(p, "fetch").inputs[0].arguments[0] = "nobody"; }) ==
           "the variable \"nobody\" is read before an operator writes it");
     CHECK(refusal(program, [&](auto& p) { p.blocks[0].ops.pop_back(); }) == "the program has no operator of type fetch: it has no result");
@@ -279,13 +280,14 @@ TEST_CASE("an inconsistent program throws", "[io][bad]") {
     CHECK(refusal(program, [&](auto& p) { p.blocks[0].ops.insert(p.blocks[0].ops.begin(), p.blocks[0].ops[0]); }) ==
           "the scope has a variable \"words\" already");
     CHECK(refusal(program, [&](auto& p) { p.blocks[0].vars[0].lod_desc->tensor.data_type = 6; }) ==
-          "the input of operator lookup_table is LoDTensor<f64>, LoDTensor<i64>, expected types among the template arguments, such as dtypes<float>");
+          "lookup_table(table, words): the input of operator lookup_table is LoDTensor<f64>, LoDTensor<i64>, expected types among the template arguments, such as dtypes<float>");
     CHECK(refusal(program, [&](auto& p) { p.blocks[1].ops.push_back(op(p, "fetch")); }) == "an inner block of the program has an operator of type fetch");
     CHECK(refusal(program, [&](auto& p) { std::swap(op(p, "fc").inputs[0], op(p, "fc").inputs[1]); }) != "nothing");
-    CHECK(refusal(program, [&](auto& p) { op(p, "fc").inputs[0].parameter = "y"; }) == "operator fc has the wrong inputs or outputs");
-    CHECK(refusal(program, [&](auto& p) { op(p, "fc").outputs[0].parameter = "y"; }) == "operator fc has the wrong inputs or outputs");
+    CHECK(refusal(program, [&](auto& p) { op(p, "fc").inputs[0].parameter = "y"; }) == "operator fc has the inputs (y, w, b), expected (x, w, b)");
+    CHECK(refusal(program, [&](auto& p) { op(p, "fc").outputs[0].parameter = "y"; }) == "operator fc has the outputs (y), expected (out)");
     CHECK(refusal(program, [&](auto& p) { std::swap(op(p, "rnn").inputs[0].arguments[1], op(p, "rnn").inputs[0].arguments[2]); }) ==
-          "operator rnn has the wrong inputs or outputs");
+          "operator rnn does not read what its block reads, in the same order");
+    CHECK(refusal(program, [&](auto& p) { op(p, "fc").outputs[0].arguments.push_back("z"); }) == "operator fc has 2 results, expected 1");
     CHECK(refusal(program, [&](auto& p) { p.blocks.clear(); }) == "the program has no block");
 }
 

@@ -3,16 +3,20 @@
 
 #include "finite_differences.hpp"
 
+#include <rowan/layer/compare.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/dropout.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
+#include <rowan/layer/full.hpp>
 #include <rowan/layer/gru_unit.hpp>
 #include <rowan/layer/infer.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/layer/reduce_sum.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/train.hpp>
+#include <rowan/layer/while_loop.hpp>
 
 #include <unistd.h>
 
@@ -82,6 +86,11 @@ TEST_CASE("a saved and loaded model has the same bits", "[io]") {
     CHECK(infer(in_another_order, batch, load_model(in_another_order, file.path)) == want);
 
     auto const bytes = file.read();
+    Scope not_run;
+    save_parameters(parameters, file.path);
+    save_model(build(not_run), load_parameters(file.path), file.path);
+    CHECK(file.read() == bytes);
+
     save_model(again, [](std::int64_t) { return std::vector<Feeds>(); }, load_model(again, file.path), file.path);
     CHECK(file.read() == bytes);
 }
@@ -149,6 +158,11 @@ TEST_CASE("files of another net, damaged files and missing files throw", "[io]")
     CHECK_THROWS_AS(load_model(predict, "no/such/file"), IoError);
     CHECK_THROWS_AS(save_model(predict, parameters, "no/such/file"), IoError);
     CHECK_THROWS_AS(save_model(predict, Parameters(), file.path), GraphError);
+    Parameters without = parameters.share();
+    without.set("table", Value());
+    CHECK_THROWS_WITH(save_model(predict, without, file.path), "table is nothing, expected a tensor");
+    CHECK_THROWS_WITH(save_parameters(without, file.path), "table is nothing, expected a tensor");
+    CHECK_THROWS_WITH(without.get<float>("table"), "table is nothing, expected LoDTensor<f32>");
 }
 
 TEST_CASE("saved training resumes as if it had not stopped", "[io]") {
@@ -183,6 +197,50 @@ TEST_CASE("saved training resumes as if it had not stopped", "[io]") {
     with_levels.set("x", std::move(sentences));
     save_parameters(with_levels, file.path);
     CHECK(load_parameters(file.path).find("x").lod() == Lod{{0, 2, 2, 3}});
+}
+
+TEST_CASE("a loaded net runs within limits of memory and of iterations, or throws", "[io]") {
+    File const file;
+    Feeds const x{{"x", LoDTensor<float>(Tensor<float>{{1}, {2}, {3}, {4}}, Lod{{0, 3, 4}})}};
+    auto const run = [&](auto const& build, Limits const& limits) -> std::string {
+        Scope scope;
+        {
+            ScopeGuard const guard(scope);
+            save_model(build(layer::data("x", {UNK, 1}, 1)), Parameters(), file.path);
+        }
+        auto const model = load_model(file.path, {.limits = limits});
+        Feeds const feeds = model.scope->find("x") == nullptr ? Feeds() : x;
+        try {
+            auto const first = infer(model.predict, feeds, model.parameters);
+            CHECK(infer(model.predict, feeds, model.parameters) == first);
+        } catch (ValueError const& e) {
+            return e.what();
+        }
+        return "";
+    };
+    auto const large = [](auto) { return layer::reduce_sum(layer::full<float>({1 << 16, 1 << 16}, 1), {.axes = {0}}); };
+    CHECK(run(large, {.bytes = 1'000'000}) == "fill_f32(): the memory of the run is 17179869184, expected at most 1000000 bytes");
+    auto const many = [](auto) {  // 32 values of 40,000 bytes, all needed by the last operator
+        std::vector<layer::Var<float>> parts;
+        for (int i = 0; i < 32; ++i) parts.push_back(layer::full<float>({10'000}, 1));
+        return layer::sum(parts);
+    };
+    CHECK(run(many, {.bytes = 1'000'000}).starts_with("fill_f32(): the memory of the run is 10"));
+    CHECK(run(many, {.bytes = 1'500'000}) == "");
+
+    auto const loops = [](auto) {  // 30 times 30
+        auto const start = [] { return layer::full<float>({1}, 0); };
+        auto const count = [](auto const& i, auto const& body) { return layer::while_loop(i, [](auto const& k) { return layer::any(layer::less(k, 30)); }, body); };
+        auto const next = [](auto const& k) { return layer::scale(k, 1, 1); };
+        return count(start(), [&](auto const& i) { return layer::sum({next(i), layer::scale(count(start(), next), 0)}); });
+    };
+    CHECK(run(loops, {}) == "");
+    CHECK(run(loops, {.iterations = 930}) == "");
+    CHECK(run(loops, {.iterations = 929}).find("the number of iterations and steps of the run is 930, expected at most 929") != std::string::npos);
+    CHECK(run(loops, {.iterations = 929}).starts_with("while_loop("));
+    auto const steps = [](auto const& data) { return layer::rnn(data, 1, [](auto x_t, auto before) { return layer::Step{layer::add(x_t, before), layer::add(x_t, before)}; }); };
+    CHECK(run(steps, {.iterations = 3}) == "");
+    CHECK(run(steps, {.iterations = 2}).starts_with("rnn("));
 }
 
 }  // namespace test_model

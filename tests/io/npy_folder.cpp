@@ -63,6 +63,10 @@ TEST_CASE("a folder is written whole or not at all", "[npy]") {
     CHECK(with(std::string(201, 'a')).find("is longer than 200 bytes") != std::string::npos);
     CHECK(folder.files() == 2);
     CHECK(with(std::string(200, 'a')) == "none");
+    save_npy_folder(folder / std::string(255, 'f') + "/", {{"ids", ids}});
+    CHECK(folder.files() == 4);
+    CHECK_THROWS_AS(save_npy_folder(std::string("a\0b", 3), {}), IoError);
+    CHECK_THROWS_AS(NpyFolder(folder / std::string("model\0b", 7)), IoError);
 }
 
 TEST_CASE("a folder with other entries throws", "[npy]") {

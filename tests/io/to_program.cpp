@@ -25,6 +25,7 @@ TEST_CASE("a program in words", "[io][golden]") {
           "  out=fc_0.out_0 = fc(x=x, w=fc_0.w_0, b=fc_0.b_0)\n"
           "  out=scale_0.out_0 = scale(x=fc_0.out_0) {factor: 0.5, bias: 0}\n"
           "  fetch(x=scale_0.out_0), target");
+    CHECK_THROWS_WITH(to_program(*layer::data("y", {UNK})), "the output \"y\" is written by no operator");
 }
 
 }  // namespace test_to_program

@@ -4,6 +4,7 @@
 #include "layer/check_net.hpp"
 
 #include <rowan/layer/data.hpp>
+#include <rowan/layer/full.hpp>
 #include <rowan/layer/loss.hpp>
 
 #include <cmath>
@@ -50,6 +51,32 @@ TEST_CASE("element-wise layers throw for shapes that do not match", "[layer]") {
     CHECK_THROWS_WITH(layer::sum(std::vector<layer::Var<float>>{}), "sum: x rank is 0, expected at least 1");
     CHECK_THROWS_WITH(layer::clip(x, 1, 0), "max is 0, expected a number not less than min");
     CHECK_THROWS_WITH(layer::clip(x, std::nan(""), 0), "min is nan, expected a finite number");
+}
+
+TEST_CASE("Vars and numbers are added, subtracted, multiplied and divided", "[layer]") {
+    test::DefaultScope scope;
+    auto const x = test::parameter({3, 2}, 1, "x"), y = test::parameter({3, 2}, 2, "y");
+    test::set(*x, LoDTensor<double>(Tensor<double>{{1, 2}, {3, -4}, {-1, 8}}));
+    test::set(*y, LoDTensor<double>(Tensor<double>{{2, -2}, {4, 1}, {2, 16}}));
+    auto const is = [&](layer::Var<double> const& out, Tensor<double> const& want) {
+        Net<>::trace_and_build(*out).run(scope);
+        CHECK(out->value().get<LoDTensor<double>>().value() == want);
+        test::check_net(layer::mse(out, layer::full<double>({3, 2}, 1)));
+    };
+    is(x + y, {{3, 0}, {7, -3}, {1, 24}});
+    is(x - y, {{-1, 4}, {-1, -5}, {-3, -8}});
+    is(x * y, {{2, -4}, {12, -4}, {-2, 128}});
+    is(x / y, {{0.5, -1}, {0.75, -4}, {-0.5, 0.5}});
+    is(-x, {{-1, -2}, {-3, 4}, {1, -8}});
+    is(x + 1, {{2, 3}, {4, -3}, {0, 9}});
+    is(1 + x, {{2, 3}, {4, -3}, {0, 9}});
+    is(x - 1.5f, {{-0.5, 0.5}, {1.5, -5.5}, {-2.5, 6.5}});
+    is(1 - x, {{0, -1}, {-2, 5}, {2, -7}});
+    is(x * 2, {{2, 4}, {6, -8}, {-2, 16}});
+    is(2 * x, {{2, 4}, {6, -8}, {-2, 16}});
+    is(x / 2, {{0.5, 1}, {1.5, -2}, {-0.5, 4}});
+    is(2 / y, {{1, -1}, {0.5, 2}, {1, 0.125}});
+    CHECK_THROWS_WITH(x + test::parameter({3, 3}, 1), "add: y is 3, expected 2");
 }
 
 }  // namespace test_elementwise

@@ -3,6 +3,7 @@
 
 #include "layer/check_net.hpp"
 
+#include <rowan/layer/cast.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
@@ -75,6 +76,9 @@ struct Sign {
     using op = sign_op;
     sign_op::attributes options() const { return {0.125}; }
 };
+struct Signs : Sign {
+    static constexpr bool together = true;
+};
 
 }  // namespace
 
@@ -89,6 +93,38 @@ TEST_CASE("gradients are clipped as the dense ones would be, duplicates summed f
     gives(layer::ClipByGlobalNorm{.max_norm = 5.3}, 1, 2, 3);  // √28 is 5.29
     gives(layer::ClipByGlobalNorm{.max_norm = 0}, 0, 0, 0);
     gives(Sign{}, 0.125, 0.125, 0.125);
+}
+
+TEST_CASE("a bfloat16 table under float layers is clipped and trained with them", "[layer]") {
+    test::DefaultScope scope;
+    auto const table = layer::parameter<bfloat16>({3, 2}, {}, "table");
+    auto const b = layer::parameter<float>({1, 2}, {}, "b"), ones = layer::full<float>({2, 1}, 1);
+    auto const rows = layer::matmul(layer::cast<float>(layer::embedding(layer::data<std::int64_t>("ids", {UNK}), table)), ones);
+    auto const cost = layer::add(layer::reduce_sum(rows, {.axes = {0}}), layer::reduce_sum(layer::matmul(layer::scale(b, 3), ones), {.axes = {0}}));
+    auto const after = train(cost, [](std::int64_t) { return std::array{batch}; },
+                             {.optimizer = layer::Sgd{.learning_rate = 1}, .clip = layer::ClipByGlobalNorm{.max_norm = std::sqrt(7.0)}});
+    CHECK(after.get<bfloat16>("table") == Tensor<bfloat16>{{-0.5, -0.5}, {0, 0}, {-1, -1}});  // the norm is √28
+    CHECK(after.get<float>("b") == Tensor<float>{{-1.5, -1.5}});
+    CHECK_THROWS_WITH(train(cost, [](std::int64_t) { return std::array{batch}; }, {.optimizer = layer::Optimizer(layer::Sgd{}, dtypes<float, double>{})}),
+                      "the optimizer: the element type of table is bf16, expected f32 or f64");
+}
+
+TEST_CASE("the norm of gradients of several element types has the same bits for any number of threads", "[layer]") {
+    test::DefaultScope scope;
+    auto const a = layer::parameter<bfloat16>({3'000, 150}, {-1, 1}), c = layer::parameter<bfloat16>({7, 3}, {-1, 1});
+    auto const b = layer::parameter<float>({5'000, 64}, {-1, 1}), d = layer::parameter<float>({2}, {-1, 1});
+    std::vector<ParameterGradient> gradients{{&*a, &*a}, {&*b, &*b}, {&*c, &*c}, {&*d, &*d}};
+    for (auto const& g : gradients) g.parameter->initialize(g.parameter->value(), 5);
+    layer::GradientClip(layer::ClipByGlobalNorm{.max_norm = 3}).add(scope, gradients);
+    auto const net = Net<>::trace_and_build(*gradients[1].gradient);
+    std::vector<Tensor<float>> got;
+    for (int const threads : {1, 2, 8}) {
+        net.run(scope, Cpu{threads});
+        got.push_back(gradients[1].gradient->value().get<LoDTensor<float>>().value());
+        CHECK(got.back() == got.front());
+    }
+    double const factor = 3 / std::sqrt(450'000 / 3. + 320'000 / 3.);
+    CHECK(got[0](1, 1) / b->value().get<LoDTensor<float>>().value()(1, 1) == Approx(factor).epsilon(0.01));
 }
 
 TEST_CASE("clipped gradients of tables stay row-sparse", "[layer]") {
@@ -131,10 +167,10 @@ TEST_CASE("clipping refuses options and element types, and then no parameter cha
                       "clip(lookup_table_grad_0.w@GRAD_0): min is 1, expected 0 to be in [min, max], as absent rows stay 0");
     CHECK(unchanged());
     CHECK_THROWS_WITH(with(layer::GradientClip(layer::ClipByNorm{}, dtypes<double>{})),
-                      "the element type of the gradient of table is 5, expected an element type of the GradientClip");
+                      "clip_by_norm: the element type of the gradient of table is f32, expected f64");
     auto const mixed = layer::parameter<double>({1}, {}, "mixed");
     std::vector<ParameterGradient> both{{&scope.get("b"), &scope.get("b")}, {&*mixed, &*mixed}};
-    CHECK_THROWS_WITH(layer::GradientClip(layer::ClipByGlobalNorm{}).add(scope, both), "the element type of the gradient of mixed is 6, expected that of the other gradients, 5");
+    CHECK_THROWS_WITH(layer::GradientClip(Signs{}).add(scope, both), "sign: the element type of the gradient of mixed is f64, expected f32, that of the other gradients");
     layer::GradientClip(layer::ClipByNorm{}).add(scope, both);
     CHECK(both[1].gradient->spec() == tensor_spec<double>({1}));
 }

@@ -7,7 +7,9 @@
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/train.hpp>
 
+#include <array>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -105,6 +107,32 @@ TEST_CASE("an optimizer that cannot be added leaves the scope unchanged", "[laye
     CHECK(scope.variables().size() == 3);
     CHECK(scope.find("w@adam.moment1") == nullptr);
     CHECK(scope.operators().empty());
+}
+
+TEST_CASE("optimizers appended to a net by hand change all parameters or none", "[layer]") {
+    Two net;
+    auto const gradients = append_backward<float>(*net.cost);
+    auto built = Net<>::trace_and_build(std::array{&*net.cost, gradients[0].gradient, gradients[1].gradient});
+    auto const attributes = std::make_shared<AdagradOptions>();
+    auto& state = net.scope.new_var("state", tensor_spec<float>({1}), Role::state);
+    built.append(net.scope.new_op<sgd_op, Cpu, float, float>({&*net.v, gradients[0].gradient}, {0.5}));
+    built.append(net.scope.new_op(kernel_of<adagrad_op, Cpu, float, float, float>::value, {&*net.w, &state, gradients[1].gradient}, attributes));
+    for (Variable* const p : {&*net.v, &*net.w, &state}) test::set(*p, LoDTensor<float>(Tensor<float>{0}));
+    auto const refused = [&](std::string const& text) {
+        CHECK_THROWS_WITH(built.run(net.scope), text);
+        CHECK((first(*net.v) == 0 && first(*net.w) == 0));
+    };
+    attributes->epsilon = -1;
+    refused("adagrad(w, state, identity_1.out_0): epsilon is -1, expected 0 or more");
+    attributes->epsilon = 0;
+    test::set(state, LoDTensor<float>(Tensor<float>{0, 0}));
+    refused("adagrad(w, state, identity_1.out_0): moment.shape() is [2], expected [1], the shape of param");
+    test::set(state, LoDTensor<double>(Tensor<double>{0}));
+    CHECK_THROWS_AS(built.run(net.scope), TypeError);
+    CHECK(first(*net.v) == 0);
+    test::set(state, LoDTensor<float>(Tensor<float>{0}));
+    built.run(net.scope);
+    CHECK((first(*net.v) == -0.5f && first(*net.w) == -0.01f && first(state) == 1));
 }
 
 }  // namespace test_optimizer

@@ -187,4 +187,90 @@ TEST_CASE("training leaves the net unchanged, also when repeated", "[layer]") {
     CHECK(nested.get<float>("table") == first.get<float>("table"));
 }
 
+TEST_CASE("a Trainer takes the steps of train, one batch at a time", "[layer]") {
+    test::DefaultScope scope;
+    auto const cost = layer::mse(layer::fc(layer::data("x", {UNK, 2}), {.output_size = 2}), layer::data("y", {UNK, 2}));
+    auto const batches = line(6, 4);
+    TrainOptions options{.optimizer = layer::Adam{.learning_rate = 0.01}, .seed = 5};
+    std::vector<double> want, got;
+    options.on_batch = [&](BatchReport const& r) { want.push_back(r.cost); };
+    auto const learned = train(cost, [&](std::int64_t) { return batches; }, options);
+    auto const text = [](Parameters const& p) {
+        std::vector<std::string> all;
+        for (auto const& [name, value] : p) {
+            auto const bytes = value.share().elements().bytes;
+            all.push_back(name + std::string(reinterpret_cast<char const*>(bytes.data()), bytes.size()));
+        }
+        return all;
+    };
+    auto const readers = scope.get("x").readers().size();
+    Parameters half;
+    {
+        Trainer trainer(cost, options);
+        for (std::size_t b = 0; b < 3; ++b) got.push_back(trainer.step(batches[b]));
+        half = trainer.parameters();
+        CHECK((half.steps == 3 && trainer.steps() == 3));
+    }
+    options.resume = &half;
+    CHECK(scope.get("x").readers().size() == readers);  // what it added to the net is gone
+    Trainer trainer(cost, options);
+    for (std::size_t b = 3; b < 6; ++b) got.push_back(trainer.step(batches[b]));
+    CHECK(got == want);
+    CHECK(text(trainer.parameters()) == text(learned));
+    CHECK(want.size() == 6);  // the trainer does not call on_batch
+    CHECK_THROWS_AS(Trainer(layer::Var<float>(*cost), {.optimizers = {{"none", layer::Sgd{}}}}), GraphError);
+}
+
+TEST_CASE("a step of a trainer cannot be entered twice", "[layer]") {
+    test::DefaultScope scope;
+    auto const cost = layer::mse(layer::fc(layer::data("x", {UNK, 2})), layer::data("y", {UNK, 2}));
+    Trainer<float>* inner = nullptr;
+    auto const batch = line(1, 1)[0];
+    Trainer trainer(cost, {.schedule = [&](std::int64_t step) { return step == 1 ? inner->step(batch) : 1.0; }});
+    inner = &trainer;
+    trainer.step(batch);
+    CHECK_THROWS_WITH(trainer.step(batch), "Trainer::step is running: it is for one thread at a time");
+}
+
+TEST_CASE("on_batch and on_epoch end the training by returning false", "[layer]") {
+    test::DefaultScope scope;
+    auto const cost = layer::mse(layer::fc(layer::data("x", {UNK, 2})), layer::data("y", {UNK, 2}));
+    auto const reader = [batches = line(4, 1)](std::int64_t) { return batches; };
+    std::int64_t epochs = 0;
+    auto const count = [&](std::int64_t, Parameters const& p) { epochs = p.steps / 4; };
+    auto const on_batch = [](BatchReport const& r) { return r.epoch < 1 || r.batch < 1; };
+    CHECK(train(cost, reader, {.epochs = 3, .on_batch = on_batch, .on_epoch = count}).steps == 6);
+    CHECK(epochs == 1);
+    CHECK(train(cost, reader, {.epochs = 3, .on_epoch = [](std::int64_t epoch, Parameters const&) { return epoch < 1; }}).steps == 8);
+    CHECK(train(cost, reader, {.epochs = 3, .on_batch = [](BatchReport const&) { return 0; }}).steps == 12);  // no bool
+    CHECK(train(cost, reader, {.on_batch = std::function<bool(BatchReport const&)>()}).steps == 4);
+}
+
+TEST_CASE("training begins with the values that are given for some parameters", "[layer]") {
+    test::DefaultScope scope;
+    auto const x = layer::fc(layer::data("x", {UNK, 2}), {.output_size = 3});
+    auto const cost = layer::mse(layer::fc(x, {.output_size = 2}), layer::data("y", {UNK, 2}));
+    auto const none = [](std::int64_t) { return std::vector<Feeds>(); };
+    Tensor<float> const w{{1, 2, 3}, {4, 5, 6}};
+    auto const fresh = train(cost, none, {.optimizer = layer::Adam{}, .seed = 3});
+    auto const given = train(cost, none, {.optimizer = layer::Adam{}, .seed = 3, .initial = {{"fc_0.w_0", w}, {"fc_1.b_0", w.row(0).first(2)}}});
+    CHECK(given.get<float>("fc_0.w_0") == w);
+    CHECK(given.get<float>("fc_1.b_0") == Tensor<float>{1, 2});
+    CHECK(given.get<float>("fc_1.w_0") == fresh.get<float>("fc_1.w_0"));  // the others are initialized as without
+    auto const again = train(cost, none, {.seed = 3, .initial = given.only({"fc_0.w_0"})});
+    CHECK(again.get<float>("fc_0.w_0") == w);
+    CHECK(again.get<float>("fc_1.b_0") == fresh.get<float>("fc_1.b_0"));
+    auto const refuses = [&](Feeds const& initial, std::string const& text) {
+        CHECK_THROWS_WITH(train(cost, none, {.initial = initial}), text);
+        CHECK((scope.get("fc_0.w_0").value().get<LoDTensor<float>>().value() == w));
+    };
+    refuses({{"fc_0.w_0", w + 1.f}, {"fc_2.w_0", w}}, "there is no parameter \"fc_2.w_0\" for the initial value of that name");
+    refuses({{"fc_0.w_0", w + 1.f}, {"x", w}}, "there is no parameter \"x\" for the initial value of that name");
+    refuses({{"fc_0.w_0", w + 1.f}, {"fc_1.w_0", w}}, "fc_1.w_0.shape() is [2, 3], expected [3, 2]");
+    refuses({{"fc_0.w_0", w + 1.}}, "fc_0.w_0 is LoDTensor<f64>, expected LoDTensor<f32>");
+    CHECK_THROWS_WITH(train(cost, none, {.initial = {{"fc_0.w_0", w}}, .resume = &fresh}),
+                      "options.initial and options.resume are both given: what is resumed has no initial values");
+    CHECK_THROWS_WITH(fresh.only({"none"}), "there is no parameter \"none\"");
+}
+
 }  // namespace test_train

@@ -76,12 +76,11 @@ Feeds with(Feeds feeds, std::string const& name, Feed value) {
 
 /// Trains three batches and returns the parameters. Calls `bad` in between, which must throw and change nothing.
 std::map<std::string, std::string> trained(bool within, layer::Optimizer const& optimizer,
-                                           std::function<void(Model&, rowan::detail::Trainer<float, Cpu>&)> const& bad) {
+                                           std::function<void(Model&, Trainer<float>&)> const& bad) {
     Model model(within);
     ScopeGuard const guard(model.scope);
-    rowan::detail::Trainer<float, Cpu> trainer(*model.cost, optimizer, {{"table", layer::AdaGrad{.learning_rate = 0.5}}});
-    trainer.begin(3, nullptr);
-    trainer.step(good[0], {});
+    Trainer trainer(layer::Var<float>(*model.cost), {.optimizer = optimizer, .optimizers = {{"table", layer::AdaGrad{.learning_rate = 0.5}}}, .seed = 3});
+    trainer.step(good[0]);
     auto const before = bits(trainer.parameters());
     auto const steps = trainer.parameters().steps;
     if (bad) {
@@ -89,10 +88,10 @@ std::map<std::string, std::string> trained(bool within, layer::Optimizer const& 
         CHECK((bits(trainer.parameters()) == before));
         CHECK(trainer.parameters().steps == steps);
     }
-    trainer.step(good[1], {});
+    trainer.step(good[1]);
     CHECK(!(bits(trainer.parameters()) == before));
     if (bad) CHECK_THROWS_AS(bad(model, trainer), Error);
-    trainer.step(good[2], {});
+    trainer.step(good[2]);
     return bits(trainer.parameters());
 }
 
@@ -155,9 +154,9 @@ TEST_CASE("a bad batch during training throws a clear error and changes no bit o
             auto const want = trained(within, optimizer, {});
             for (Bad const& bad : bad_batches()) {
                 CAPTURE(within, bad.what);
-                auto const got = trained(within, optimizer, [&](Model&, rowan::detail::Trainer<float, Cpu>& trainer) {
+                auto const got = trained(within, optimizer, [&](Model&, Trainer<float>& trainer) {
                     try {
-                        trainer.step(bad.feeds, {});
+                        trainer.step(bad.feeds);
                     } catch (Error const& e) {
                         CHECK(bad.type(e));
                         char const* const text = within && bad.text[1] != nullptr ? bad.text[1] : bad.text[0];

@@ -29,8 +29,8 @@ void print(std::string const& name, Checkpoint const& c, std::string const& base
     std::printf("%s %s %s\n", name.c_str(), base.c_str(), c.program ? hex(encode(*c.program)).c_str() : "-");
     for (auto const& [key, e] : c.entries()) {
         std::string lod = "[";
-        for (std::size_t l = 0; l < e.lod.levels(); ++l) lod.append(l == 0 ? "" : ", ").append(text(e.lod[l]));
-        auto const rows = e.desc.type == VarType::SELECTED_ROWS ? text(e.rows) : "-";
+        for (std::size_t l = 0; l < e.lod->levels(); ++l) lod.append(l == 0 ? "" : ", ").append(text((*e.lod)[l]));
+        auto const rows = e.desc.type == VarType::SELECTED_ROWS ? text(*e.rows) : "-";
         std::printf("%s %s %s %s] %s %s\n", key.c_str(), e.type_name.c_str(), text(detail::tensor_of(e.desc).dims).c_str(), lod.c_str(), rows.c_str(),
                     hex(e.elements).c_str());
     }

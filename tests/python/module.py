@@ -83,6 +83,13 @@ with Fresh():
         sentence = f"v.lod{where} is <class '{what}'>, expected a list of whole numbers for each level"
         refused(TypeError, sentence, give, (floats(5, 2), levels))
     refused(OverflowError, "too big", give, (floats(5, 2), [[0, 1 << 70]]))
+    refused(OverflowError, "v.lod[0][1] = 9223372036854775808 is too big", give, (floats(5, 2), [numpy.array([0, 1 << 63], "u8")]))
+    for dtype in "i1", "u1", "<i2", ">u2", "u4", "i8", ">i8", "u8":
+        v.value = floats(5, 2), [numpy.array([0, 2, 5], dtype)]
+        assert v.value[1] == [[0, 2, 5]], dtype
+    v.value = floats(5, 2), numpy.array([[0, 9, 1, 9, 2], [0, 9, 2, 9, 5]])[:, ::2]
+    assert v.value[1] == [[0, 1, 2], [0, 2, 5]]
+    v.value = floats(5, 2), [[0, 2, 5]]
     assert v.value[1] == [[0, 2, 5]]
     unaligned = numpy.frombuffer(bytes(9), "u1")[1:].view("f4")
     refused(RuntimeError, "is not a multiple of 4", give, unaligned)
@@ -125,7 +132,7 @@ with Fresh():
     refused(RuntimeError, 'the scope has a variable "x" already', layer.data, "x")
     refused(RuntimeError, 'there is no operator "fcc"', cpp.operator, "fcc", read=[x], write=[cpp.variable(scope)])
     refused(RuntimeError, "its attribute reduction is missing", layer.apply, "softmax_with_cross_entropy", x, x)
-    refused(RuntimeError, "has an attribute that it does not know", layer.apply, "tanh", x, slope=2)
+    refused(RuntimeError, "its attribute slope is unknown to it", layer.apply, "tanh", x, slope=2)
     refused(TypeError, "factor is <class 'str'>, expected a number", layer.apply, "scale", x, factor="2", bias=0)
     refused(TypeError, "axis is <class 'float'>, expected a whole number", layer.apply, "concat", x, x, axis=1.0)
     refused(TypeError, "sections[1] is <class 'float'>, expected a list of", layer.apply, "split", x, sections=(1, 2.0), axis=1)
@@ -177,6 +184,13 @@ with Fresh():
     assert layer.reduce_sum(x, [0], keep_dims=True).shape == (1, 3)
     refused(TypeError, "keep_dims is <class 'int'>, expected a bool", layer.reduce_sum, x, keep_dims=1)
 
+    # Operators without inputs.
+    for constant, dtype, value in (layer.full([2, 3], 1.5), "f4", 1.5), (layer.full([2, 3], 7, "int64"), "i8", 7):
+        cpp.Net(constant).run(scope)
+        assert constant.value.dtype == dtype and (constant.value == numpy.full((2, 3), value)).all() and constant.writers[0].reads == []
+    refused(RuntimeError, "operator fill_f32: it writes a variable at least", cpp.operator, "fill_f32", read=[], write=[])
+    refused(TypeError, "the input of operator tanh is missing", layer.apply, "tanh")
+
     # A guard can be entered again inside itself.
     guard, outer = cpp.ScopeGuard(inner), cpp.default_scope()
     with guard:
@@ -215,14 +229,14 @@ levels = [lod.tolist()]
 def plain():
     predict = layer.fc(layer.tanh(layer.fc(layer.data("x"), 24)), 2)
     batches = [{"x": x[i:i + 16], "y": y[i:i + 16]} for i in range(0, 64, 16)]
-    return predict, layer.mse(predict, layer.data("y")), batches, layer.Adam(learning_rate=0.01)
+    return predict, layer.mse(predict, layer.data("y")), batches, dict(optimizer=layer.Adam(learning_rate=0.01))
 
 
-def bags():
+def bags(**options):
     ids = layer.data("words", [UNK], "int64", lod_level=1)
-    predict = layer.fc(layer.sequence_pool(layer.embedding(ids, height=50, width=8), layer.Pooling.mean), 4)
+    predict = layer.fc(layer.sequence_pool(layer.embedding(ids, height=50, width=8, name="table"), layer.Pooling.mean), 4)
     cost = layer.softmax_with_cross_entropy(predict, layer.data("label", [UNK], "int64"))
-    return predict, cost, [{"words": (words, levels), "label": label}], layer.AdaGrad(learning_rate=0.1)
+    return predict, cost, [{"words": (words, [lod]), "label": label}], options
 
 
 def recurrent():
@@ -231,7 +245,7 @@ def recurrent():
                        step_net=layer.fc(rowan.framework.add_to(memory, None), 8), concat_output=True)
     predict = layer.fc(states, 1)
     cost = layer.mse(predict, layer.data("balances", lod_level=1))
-    return predict, cost, [{"moves": (moves, levels), "balances": (balances, levels)}], layer.Momentum(learning_rate=0.01)
+    return predict, cost, [{"moves": (moves, levels), "balances": (balances, levels)}], dict(optimizer=layer.Momentum(learning_rate=0.01))
 
 
 def read(path):
@@ -240,12 +254,23 @@ def read(path):
 
 
 subprocess.run([program, folder], check=True)
-for name, build in ("plain", plain), ("words", bags), ("recurrent", recurrent):
+nets = {
+    "plain": plain,
+    "words": lambda: bags(optimizer=layer.AdaGrad(learning_rate=0.1)),
+    "rows": lambda: bags(optimizer=layer.RmsProp(momentum=0.5), optimizers={"table": layer.RowwiseAdaGrad(learning_rate=0.1)},
+                         clip=layer.ClipByGlobalNorm(max_norm=0.1), schedule=layer.Warmup(steps=2, then=layer.CosineDecay(steps=4))),
+    "ftrl": lambda: bags(optimizer=layer.Ftrl(learning_rate=0.1, l2=0.5), clip=layer.ClipByNorm(max_norm=0.1),
+                         schedule=layer.ExponentialDecay(rate=0.5, steps=3)),
+    "sgd": lambda: bags(optimizer=layer.Sgd(learning_rate=0.1), clip=layer.ClipByValue(min=-0.01, max=0.02),
+                        schedule=lambda step: 0.5 ** (step // 2)),  # StepDecay there
+    "recurrent": recurrent,
+}
+for name, build in nets.items():
     path = os.path.join(folder, name)
     with Fresh():
-        predict, cost, batches, optimizer = build()
+        predict, cost, batches, options = build()
         costs = []
-        parameters = rowan.train(cost, lambda epoch: (b for b in batches), optimizer, epochs=5, seed=7, threads=2,
+        parameters = rowan.train(cost, lambda epoch: (b for b in batches), epochs=5, seed=7, threads=2, **options,
                                  on_batch=lambda epoch, batch, value: costs.append((epoch, batch, value)))
         assert [c[:2] for c in costs] == [(e, b) for e in range(5) for b in range(len(batches))] and costs[-1][2] < costs[0][2]
         assert parameters.steps == len(costs)
@@ -258,8 +283,8 @@ for name, build in ("plain", plain), ("words", bags), ("recurrent", recurrent):
         assert read(path + ".python") == read(path + ".rowan"), name
         answer = rowan.infer(predict, batches[0], parameters)
 
-        part = rowan.train(cost, lambda epoch: batches, optimizer, epochs=2, seed=7)
-        part = rowan.train(cost, lambda epoch: batches, optimizer, epochs=3, seed=7, resume=part)
+        part = rowan.train(cost, rowan.prefetch(lambda epoch: batches), epochs=2, seed=7, **options)
+        part = rowan.train(cost, rowan.prefetch(lambda epoch: batches), epochs=3, seed=7, resume=part, **options)
         assert all(part[variable].tobytes() == parameters[variable].tobytes() for variable in parameters) and part.steps == parameters.steps
         parameters[variable][...] = 0  # is the parameter itself
         assert (parameters[variable] == 0).all()
@@ -278,7 +303,7 @@ for name, build in ("plain", plain), ("words", bags), ("recurrent", recurrent):
 # ---- training, errors
 
 with Fresh():
-    predict, cost, batches, optimizer = plain()
+    predict, cost, batches, _ = plain()
     whole = batches[0]
     train = lambda *batch: rowan.train(cost, lambda epoch: batch)
     refused(ValueError, "y.shape() is [4], expected [UNK, UNK]", train, {"x": floats(4, 3), "y": floats(4)})
@@ -298,10 +323,21 @@ with Fresh():
     refused(ValueError, "the cost mse_0.out_0 is inf", train, {**whole, "y": whole["y"] * numpy.float32(1e38)})
     refused(ValueError, "learning_rate is nan", rowan.train, cost, lambda epoch: batches, layer.Sgd(learning_rate=float("nan")))
 
+    scheduled = lambda schedule: rowan.train(cost, lambda epoch: batches, schedule=schedule)
+    refused(TypeError, "schedule is <class 'int'>, expected a function of the step", scheduled, 3)
+    refused(TypeError, "schedule(1) is <class 'str'>, expected a number", scheduled, lambda step: "one" if step else 1)
+    refused(KeyError, "2", scheduled, lambda step: {0: 1, 1: 1}[step])
+    refused(ValueError, "the schedule's factor for step 0 is inf", scheduled, lambda step: float("inf"))
+    refused(ValueError, "steps is 0, expected 1 or more", scheduled, layer.CosineDecay(steps=0))
+    assert layer.Warmup(steps=4, then=lambda step: step + 2)(1) == 1 and layer.Warmup(steps=4)(5) == 1 and layer.StepDecay(steps=1)(2) == 0.1 * 0.1
+    refused(RuntimeError, 'there is no parameter "w"', rowan.train, cost, lambda epoch: batches, optimizers={"w": layer.Sgd()})
+    refused(ValueError, "max_norm is -1", rowan.train, cost, lambda epoch: batches, clip=layer.ClipByNorm(-1))
+
     def stops(epoch):
         yield whole
         raise KeyError("no more")
     refused(KeyError, "no more", rowan.train, cost, stops)
+    refused(KeyError, "no more", rowan.train, cost, rowan.prefetch(stops))
 
     def rings(*_):
         raise TimeoutError("at once")

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # tests/python/readme.sh BUILD: checks the lines for Python in examples/README.md: the first installs all packages that
-# the build needs, the second builds an existing target, the third runs an example with the module in BUILD.
+# the build needs, the second builds an existing target, the third runs an example with the module in BUILD. The
+# program there prints what its last line says.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 source "$root/tests/packages.sh"
@@ -25,3 +26,6 @@ if ! cmake --build build --target help | grep -w "${lines[1]##* }" >/dev/null; t
 fi
 export PYTHONDONTWRITEBYTECODE=1
 eval "${lines[2]}" | diff examples/python/01_plain_network.out -
+
+sed -n '/^```python$/,/^```$/{/^```/!p}' "$root/examples/README.md" >program.py
+PYTHONPATH=build/examples/python:examples/python /usr/bin/python3 program.py | diff <(sed -n '$s/.*  # //p' program.py) -

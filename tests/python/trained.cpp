@@ -1,5 +1,5 @@
-// tests/python/trained.cpp: the program `trained FOLDER` trains three nets on the arrays of a folder, and writes the
-// model files and all results of training there. module.py trains the same nets in Python.
+// tests/python/trained.cpp: the program `trained FOLDER` trains nets on the arrays of a folder, and writes the model
+// files and all results of training there. module.py trains the same nets in Python.
 #include <rowan/io/model.hpp>
 #include <rowan/io/npy.hpp>
 #include <rowan/layer.hpp>
@@ -23,8 +23,10 @@ Tensor<T> array(char const* name) {
 }
 
 void train(char const* name, layer::Var<float> predict, layer::Var<float> cost, std::vector<Feeds> const& batches,
-           layer::Optimizer const& optimizer) {
-    auto const parameters = rowan::train(cost, [&](std::int64_t) { return batches; }, {.optimizer = optimizer, .epochs = 5, .seed = 7});
+           rowan::TrainOptions options) {
+    options.epochs = 5;
+    options.seed = 7;
+    auto const parameters = rowan::train(cost, [&](std::int64_t) { return batches; }, options);
     rowan::save_model(predict, parameters, (folder / name).string() + ".rowan");
     auto const values = folder / name;
     std::filesystem::create_directory(values);
@@ -40,18 +42,18 @@ void plain() {
     auto const x = array<float>("x"), y = array<float>("y");
     std::vector<Feeds> batches;
     for (std::size_t i = 0; i < x.shape(0); i += 16) batches.push_back({{"x", x.slice(i, i + 16)}, {"y", y.slice(i, i + 16)}});
-    train("plain", predict, cost, batches, layer::Adam{.learning_rate = 0.01});
+    train("plain", predict, cost, batches, {.optimizer = layer::Adam{.learning_rate = 0.01}});
 }
 
-void words() {
+void words(char const* name, rowan::TrainOptions const& options) {
     rowan::Scope scope;
     rowan::ScopeGuard const guard(scope);
-    auto const bag = layer::sequence_pool(layer::embedding(layer::data<std::int64_t>("words", {UNK}, 1), {.height = 50, .width = 8}),
+    auto const bag = layer::sequence_pool(layer::embedding(layer::data<std::int64_t>("words", {UNK}, 1), {.height = 50, .width = 8, .name = "table"}),
                                           {.pool = rowan::Pooling::mean});
     auto const predict = layer::fc(bag, {.output_size = 4});
     auto const cost = layer::softmax_with_cross_entropy(predict, layer::data<std::int64_t>("label", {UNK}));
     LoDTensor<std::int64_t> const sentences(array<std::int64_t>("words"), rowan::Lod{array<std::int64_t>("lod")});
-    train("words", predict, cost, {{{"words", sentences}, {"label", array<std::int64_t>("label")}}}, layer::AdaGrad{.learning_rate = 0.1});
+    train(name, predict, cost, {{{"words", sentences}, {"label", array<std::int64_t>("label")}}}, options);
 }
 
 void recurrent() {
@@ -66,7 +68,7 @@ void recurrent() {
     rowan::Lod const lod{array<std::int64_t>("lod")};
     train("recurrent", predict, cost,
           {{{"moves", LoDTensor<float>(array<float>("moves"), lod)}, {"balances", LoDTensor<float>(array<float>("balances"), lod)}}},
-          layer::Momentum{.learning_rate = 0.01});
+          {.optimizer = layer::Momentum{.learning_rate = 0.01}});
 }
 
 }  // namespace
@@ -74,6 +76,16 @@ void recurrent() {
 int main(int, char** arguments) {
     folder = arguments[1];
     plain();
-    words();
+    words("words", {.optimizer = layer::AdaGrad{.learning_rate = 0.1}});
+    words("rows", {.optimizer = layer::RmsProp{.momentum = 0.5},
+                   .optimizers = {{"table", layer::RowwiseAdaGrad{.learning_rate = 0.1}}},
+                   .clip = layer::ClipByGlobalNorm{.max_norm = 0.1},
+                   .schedule = layer::Warmup{.steps = 2, .then = layer::CosineDecay{.steps = 4}}});
+    words("ftrl", {.optimizer = layer::Ftrl{.learning_rate = 0.1, .l2 = 0.5},
+                   .clip = layer::ClipByNorm{.max_norm = 0.1},
+                   .schedule = layer::ExponentialDecay{.rate = 0.5, .steps = 3}});
+    words("sgd", {.optimizer = layer::Sgd{.learning_rate = 0.1},
+                  .clip = layer::ClipByValue{.min = -0.01, .max = 0.02},
+                  .schedule = layer::StepDecay{.rate = 0.5, .steps = 2}});
     recurrent();
 }

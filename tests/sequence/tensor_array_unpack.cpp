@@ -224,7 +224,7 @@ TEST_CASE("a level that a batch does not have throws", "[unpack][bad_input]") {
         return refusal<IndexError>([&](Cpu exec) { TensorArray<float>::unpack(exec, input, {.level = level}); }, input);
     };
     CHECK(refuse(x, 2) == "level[0] = 2 is not in [0, 2)");
-    CHECK(refuse(x, static_cast<std::size_t>(-1)) == "level[0] = -1 is not in [0, 2)");
+    CHECK(refuse(x, static_cast<std::size_t>(-1)) == "level[0] = 18446744073709551615 is not in [0, 2)");
     CHECK(refuse(no_levels, 0) == "level[0] = 0 is not in [0, 0)");
 }
 

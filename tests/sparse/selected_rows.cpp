@@ -21,6 +21,14 @@ constexpr std::type_identity<T> element_of(SelectedRows<T, Device> const&) {
     return {};
 }
 
+TEST_CASE("rows are integers of any type, and a value comes from a vector", "[selected_rows]") {
+    std::vector<std::size_t> const rows{3, 1};
+    std::vector<float> const values{1, 2, 3, 4};
+    rowan::SelectedRows<float> const grad(4, rows, rowan::Tensor<float>::from_values({2, 2}, values));
+    CHECK(grad == rowan::SelectedRows<float>(4, {3, 1}, {{1, 2}, {3, 4}}));
+    CHECK_THROWS_AS(rowan::SelectedRows<float>(4, std::vector<std::uint32_t>{0xffffffff}, {1}), rowan::IndexError);
+}
+
 TEST_CASE("a gradient has a height, rows, a value and the shape of the tall tensor", "[selected_rows]") {
     SelectedRows<float> const g(85, {73, 84}, {{1, 2}, {3, 4}});
     CHECK(g.height() == 85);

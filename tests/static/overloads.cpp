@@ -21,19 +21,20 @@ std::type_identity<std::pair<T, D>> deduced(SelectedRows<T, D> const&);
 static_assert(std::is_same_v<decltype(deduced(std::declval<Tensor<float>&>())), std::type_identity<std::pair<float, Cpu>>>);
 static_assert(std::is_same_v<decltype(deduced(std::declval<SelectedRows<int>>())), std::type_identity<std::pair<int, Cpu>>>);
 
-// Ids convert from contiguous ranges of int32 or int64 only.
+// Ids convert from lists and tensors of integers only.
 template <class... R>
 constexpr bool are_ids = (std::is_convertible_v<R, Ids<>> && ...);
 template <class... R>
 constexpr bool are_no_ids = (!std::is_convertible_v<R, Ids<>> && ...);
 static_assert(are_ids<std::vector<std::int32_t>, std::vector<std::int64_t> const&, std::span<std::int64_t const>, std::array<int, 3>>);
 static_assert(are_ids<Tensor<std::int32_t>, Tensor<std::int64_t> const&, std::initializer_list<std::int64_t>>);
-static_assert(are_no_ids<std::vector<std::uint32_t>, std::vector<std::size_t>, std::vector<double>, std::vector<short>, std::vector<bool>>);
-static_assert(are_no_ids<Tensor<float>, Tensor<std::uint8_t>, int, std::int64_t, std::int32_t const*, std::vector<std::vector<int>>>);
+static_assert(are_ids<std::vector<std::uint32_t>, std::vector<std::size_t>, std::vector<short>, Tensor<std::uint8_t>>);
+static_assert(are_no_ids<std::vector<double>, std::vector<bool>, std::vector<char>, Tensor<bool>>);
+static_assert(are_no_ids<Tensor<float>, int, std::int64_t, std::int32_t const*, std::vector<std::vector<int>>>);
 
 template <class Table, class I>
 concept gathers = requires(Table table, I ids) { rowan::gather(table, ids); };
-static_assert(gathers<Tensor<float> const&, std::vector<int>> && !gathers<Tensor<float> const&, std::vector<unsigned>>);
+static_assert(gathers<Tensor<float> const&, std::vector<int>> && !gathers<Tensor<float> const&, std::vector<float>>);
 static_assert(!gathers<SelectedRows<float> const&, std::vector<int>> && !gathers<Tensor<float> const&, double>);
 
 // An output must not be const or a temporary, and has the written element type.

@@ -85,6 +85,7 @@ void curves() {
     same_as_cpu<T, D>(Run2<rowan::tanh_grad_op>{});
     same_as_cpu<T, D>(Run1<rowan::sigmoid_op>{});
     same_as_cpu<T, D>(Run2<rowan::sigmoid_grad_op>{});
+    same_as_cpu<T, D>(Run2<rowan::div_op>{});
 }
 
 TEMPLATE_TEST_CASE("sums, products and positive parts on a device have the bits of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
@@ -94,7 +95,7 @@ TEMPLATE_TEST_CASE("sums, products and positive parts on a device have the bits 
     exact_ones<std::int32_t, TestType>();
 }
 
-TEMPLATE_TEST_CASE("tanh and sigmoid on a device have the bits of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("tanh, sigmoid and quotients on a device have the bits of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
     curves<float, TestType>();
     curves<double, TestType>();
     curves<rowan::bfloat16, TestType>();

@@ -1,5 +1,8 @@
 # rowan.layer: layers, made of variables and operators of the default scope.
-from rowan_cpp import UNK, AdaGrad, Adam, Momentum, Pooling, Reduction, Sgd, rnn
+from rowan_cpp import UNK, Pooling, Reduction, rnn
+from rowan_cpp import AdaGrad, Adam, Ftrl, Momentum, RmsProp, RowwiseAdaGrad, Sgd
+from rowan_cpp import ClipByGlobalNorm, ClipByNorm, ClipByValue
+from rowan_cpp import ConstantRate, CosineDecay, ExponentialDecay, StepDecay, Warmup
 import rowan_cpp as cpp
 
 
@@ -18,6 +21,11 @@ def apply(operator, *read, **attributes):
     output = cpp.variable(cpp.default_scope())
     cpp.operator(operator, read=read, write=[output], **attributes)
     return output
+
+
+def full(shape, value, dtype="float32"):
+    """A constant: an array of this shape, float32 or int64, filled with the value."""
+    return apply({"float32": "fill_f32", "int64": "fill_i64"}[dtype], dims=shape, value=value)
 
 
 def fc(input, output_size=None):
@@ -58,9 +66,9 @@ def reduce_sum(x, axes=(), keep_dims=False):
     return apply("reduce_sum", x, axes=axes, keep_dims=keep_dims)
 
 
-def embedding(ids, height, width, padding_id=None):
-    """A row of a table for each id. The table's gradient is row-sparse."""
-    table = parameter([height, width], init=(-0.1, 0.1))
+def embedding(ids, height, width, padding_id=None, name=""):
+    """A row of a table of that name for each id. The table's gradient is row-sparse."""
+    table = parameter([height, width], init=(-0.1, 0.1), name=name)
     return apply("lookup_table", table, ids, padding_id=padding_id)
 
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <rowan/core/detail/blocks.hpp>
+#include <rowan/core/detail/run_meter.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <new>
 #include <vector>
@@ -13,7 +15,8 @@ namespace rowan::inline v0 {
 
 /// A standard allocator. Blocks are aligned to at least 64 bytes and not initialised. A block of 4 MiB or more fills
 /// whole 2 MiB pages and requests huge pages from the system, which avoids page walks when rows are read at random.
-/// Blocks come from the thread's MemoryPool, if it has one and alignof(T) is at most 64, and are returned to it.
+/// Blocks come from the thread's MemoryPool, if it has one and alignof(T) is at most 64, and are returned to it. Without
+/// a pool, blocks of 1 MiB or more come from the memory that the process keeps (kept_memory.hpp).
 /// errors   std::bad_alloc
 template <class T>
 struct Allocator {
@@ -31,20 +34,24 @@ struct Allocator {
     Allocator(Allocator<U> const&) noexcept {}
 
     /// Allocates memory for `n` elements.
-    /// errors   std::bad_alloc
-    /// cost     O(1) if the pool has a free block of this size, else one allocation from the system
+    /// errors   std::bad_alloc; ValueError if a run of a net exceeds its Limits
+    /// cost     O(1) if the pool or the process has a free block of this size, else one allocation from the system
     [[nodiscard]] T* allocate(std::size_t n) {
         if (n > (std::numeric_limits<std::size_t>::max() / 4) / sizeof(T)) throw std::bad_array_new_length();
         std::size_t const bytes = n * sizeof(T);
+        if (auto* const meter = detail::current_meter(); meter != nullptr)
+            meter->allocate(static_cast<std::int64_t>(bytes));
         if constexpr (alignment == detail::block_alignment) {
-            if (auto* const pool = detail::current_pool(); pool != nullptr)
-                return reinterpret_cast<T*>(pool->take(bytes) + 1);
+            if (auto* const free = detail::blocks_for(bytes); free != nullptr)
+                return reinterpret_cast<T*>(free->take(bytes) + 1);
         }
         return reinterpret_cast<T*>(detail::new_block(bytes, alignment, nullptr) + 1);
     }
 
     /// Returns a block to its pool, or to the system.
-    void deallocate(T* block, std::size_t) noexcept {
+    void deallocate(T* block, std::size_t n) noexcept {
+        if (auto* const meter = detail::current_meter(); meter != nullptr)
+            meter->release(static_cast<std::int64_t>(n * sizeof(T)));
         detail::BlockHeader* const header = detail::header_of(block);
         if (header->pool == nullptr) {
             ::operator delete(header->memory);

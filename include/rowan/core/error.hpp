@@ -3,10 +3,12 @@
 
 #include <rowan/core/detail/config.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace rowan::inline v0 {
 
@@ -20,7 +22,10 @@ public:
 class IndexError : public Error {
 public:
     /// `field[position] = value is not in [0, bound)`
-    IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound);
+    template <std::integral Value, std::integral Bound>
+    IndexError(std::string field, std::size_t position, Value value, Bound bound)
+        : IndexError(std::move(field), position, static_cast<std::int64_t>(value), static_cast<std::int64_t>(bound),
+                     outside(std::to_string(value), std::to_string(bound))) {}
 
     /// A position that is invalid for another reason: `slots[3] was never written`. value() and bound() return
     /// `position`.
@@ -31,8 +36,9 @@ public:
 
     std::string const& field() const noexcept { return field_; }  ///< the argument
     std::size_t position() const noexcept { return position_; }   ///< the lowest invalid position
-    std::int64_t value() const noexcept { return value_; }        ///< the value at that position
-    std::int64_t bound() const noexcept { return bound_; }        ///< valid values are in [0, bound)
+    /// The value at that position. An unsigned value above 2^63 - 1, which the text names, wraps around here.
+    std::int64_t value() const noexcept { return value_; }
+    std::int64_t bound() const noexcept { return bound_; }  ///< valid values are in [0, bound)
 
     /// The same error for another field and position: those of the argument from which this field was computed.
     /// errors   std::bad_alloc
@@ -42,7 +48,8 @@ public:
 private:
     IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound, std::string reason);
 
-    static std::string text(std::int64_t value, std::string const& reason);
+    static std::string outside(std::string const& value, std::string const& bound);
+    static std::string text(std::string const& value, std::string const& reason);
 
     std::string field_, reason_;
     std::size_t position_;

@@ -5,13 +5,8 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <charconv>
-#include <utility>
 
 namespace rowan::inline v0 {
-
-ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound)
-    : IndexError(std::move(field), position, value, bound,
-                 text(value, "is not in [0, " + std::to_string(bound) + ")")) {}
 
 ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::string const& reason)
     : IndexError(std::move(field), position, static_cast<std::int64_t>(position), static_cast<std::int64_t>(position),
@@ -19,7 +14,7 @@ ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, s
 
 ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::int64_t value,
                                       std::string const& reason)
-    : IndexError(std::move(field), position, value, value, text(value, reason)) {}
+    : IndexError(std::move(field), position, value, value, text(std::to_string(value), reason)) {}
 
 ROWAN_FUNCTION IndexError IndexError::moved_to(std::string field, std::size_t position) const {
     return IndexError(std::move(field), position, value_, bound_, reason_);
@@ -30,8 +25,12 @@ ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, s
     : Error(field + "[" + std::to_string(position) + "] " + reason), field_(std::move(field)),
       reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
 
-ROWAN_FUNCTION std::string IndexError::text(std::int64_t value, std::string const& reason) {
-    return std::string("= ").append(std::to_string(value)).append(" ").append(reason);
+ROWAN_FUNCTION std::string IndexError::outside(std::string const& value, std::string const& bound) {
+    return text(value, "is not in [0, " + bound + ")");
+}
+
+ROWAN_FUNCTION std::string IndexError::text(std::string const& value, std::string const& reason) {
+    return std::string("= ").append(value).append(" ").append(reason);
 }
 
 ROWAN_FUNCTION ShapeError::ShapeError(std::string field, std::string actual, std::string expected)

@@ -9,8 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
+#include <memory>
 #include <ranges>
 #include <span>
+#include <utility>
 
 namespace rowan::inline v0 {
 
@@ -18,7 +21,16 @@ namespace rowan::inline v0 {
 template <class I>
 concept id_type = std::same_as<I, std::int32_t> || std::same_as<I, std::int64_t>;
 
-/// A read-only view of row numbers of any shape: a braced list, a vector, a span or a Tensor, of int32 or int64.
+namespace detail {
+
+/// An integer type whose numbers can be copied to row numbers: neither bool nor char, whose lists are masks and texts.
+template <class I>
+concept id_number = std::integral<I> && !std::same_as<I, bool> && !std::same_as<I, char>;
+
+}  // namespace detail
+
+/// A read-only view of row numbers of any shape: a braced list, a vector, a span or a Tensor, of int32 or int64. Lists
+/// and xtensor expressions of other integers, such as std::size_t, are copied.
 /// requires   use as a function parameter only: the view refers to the caller's memory, which for a braced list ends
 ///            with the full expression
 template <>
@@ -48,6 +60,26 @@ public:
         } else {
             narrow_ = std::ranges::data(ids);
         }
+    }
+
+    /// A list of other integers.
+    /// errors   IndexError for a number above 2^63 - 1
+    /// cost     one allocation and one copy
+    template <std::ranges::forward_range R>
+    requires std::ranges::sized_range<R> && detail::id_number<std::ranges::range_value_t<R>> &&
+        (!std::ranges::contiguous_range<R> ||
+         !id_type<std::ranges::range_value_t<R>>)&&(!xt::is_xexpression<R>::value)Ids(R const& ids)
+        : size_(std::ranges::size(ids)), shape_{size_} {
+        copy(ids.begin());
+    }
+
+    /// A container or expression of xtensor of any integers; the ids have its shape.
+    /// errors   IndexError for a number above 2^63 - 1; exceptions of the expression
+    /// cost     one allocation and one copy
+    template <class E>
+    requires detail::id_number<typename E::value_type> Ids(xt::xexpression<E> const& e)
+        : size_(e.derived_cast().size()), shape_(e.derived_cast().shape().begin(), e.derived_cast().shape().end()) {
+        copy(e.derived_cast().begin());
     }
 
     std::size_t size() const noexcept { return size_; }          ///< the number of ids
@@ -80,6 +112,20 @@ private:
         shape_ = shape;
     }
 
+    template <class Iterator>
+    void copy(Iterator from) {
+        copied_ = std::shared_ptr<std::int64_t[]>(new std::int64_t[size_]);
+        std::int64_t* const to = copied_.get();
+        for (std::size_t i = 0; i < size_; ++i, ++from) {
+            auto const id = *from;
+            constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+            if (std::cmp_greater(id, most)) throw IndexError("ids", i, id, most);
+            to[i] = static_cast<std::int64_t>(id);
+        }
+        wide_ = to;
+    }
+
+    std::shared_ptr<std::int64_t[]> copied_;
     std::int64_t const* wide_ = nullptr;
     std::int32_t const* narrow_ = nullptr;
     std::size_t size_ = 0;
@@ -95,11 +141,14 @@ inline void check_ids(Cpu exec, char const* field, Ids<> const& ids, std::int64_
     auto const limit = static_cast<std::uint64_t>(bound);
     ids.visit([&](auto list) {
         std::atomic<bool> good{true};
-        parallel_for(exec, list.size(), std::size_t{1} << 16, [&](std::size_t begin, std::size_t end) {
-            bool bad = false;  // no early exit, so that the loop is vectorised
-            for (std::size_t i = begin; i < end; ++i) bad |= static_cast<std::uint64_t>(std::int64_t{list[i]}) >= limit;
-            if (bad) good = false;
-        });
+        bool const serial = threads_for(exec, list.size()) == 1;
+        parallel_for(exec, list.size(), serial ? list.size() : std::size_t{1} << 16,
+                     [&](std::size_t begin, std::size_t end) {
+                         bool bad = false;  // no early exit, so that the loop is vectorised
+                         for (std::size_t i = begin; i < end; ++i)
+                             bad |= static_cast<std::uint64_t>(std::int64_t{list[i]}) >= limit;
+                         if (bad) good = false;
+                     });
         if (good) return;
         std::size_t i = 0;
         while (static_cast<std::uint64_t>(std::int64_t{list[i]}) < limit) ++i;

@@ -9,8 +9,9 @@
 
 namespace rowan::inline v0 {
 
-/// Keeps the memory of destroyed tensors and reuses it for new ones. This avoids system calls and the kernel's clearing
-/// of fresh pages, half of the cost of a large new result. A thread uses the pool while it holds a Guard:
+/// Keeps the memory of destroyed tensors of any size and reuses it for new ones, without a limit unless one is given.
+/// (Without a pool, the process keeps large blocks only: kept_memory.hpp.) A thread uses the pool while it holds a
+/// Guard:
 ///
 ///     rowan::MemoryPool pool;
 ///     rowan::MemoryPool::Guard const guard(pool);
@@ -23,7 +24,8 @@ namespace rowan::inline v0 {
 ///          pages; batches of many sizes leave free blocks of many sizes, which `most` limits
 class MemoryPool {
 public:
-    /// `most` is the maximum number of bytes of free memory to keep; blocks beyond it are returned to the system.
+    /// `most` is the maximum number of bytes of free memory to keep. Beyond it, blocks of the sizes that were not used
+    /// for the longest time are returned to the system.
     explicit MemoryPool(std::size_t most = std::numeric_limits<std::size_t>::max())
         : free_(new detail::FreeBlocks(most)) {}
     MemoryPool(MemoryPool const&) = delete;  ///< not copyable

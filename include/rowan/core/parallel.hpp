@@ -36,10 +36,12 @@ namespace detail {
 /// Below this many elements, a second thread costs more than it saves.
 inline constexpr std::size_t serial_below = std::size_t{1} << 18;
 
-/// The number of threads for work on `elements` elements. Validates exec.threads even if one thread is enough.
+/// The number of threads for work on `elements` elements. Validates exec.threads even if one thread is enough. Unless
+/// the caller asks for a number of threads, they must have twice the work: to wake a thread takes tens of µs, as long as
+/// one thread needs for 2^18 elements, and if other processes use its core, milliseconds.
 inline int threads_for(Cpu exec, std::size_t elements) {
     int const threads = thread_count(exec);
-    return elements < serial_below ? 1 : threads;
+    return elements < (exec.threads == 0 ? 2 * serial_below : serial_below) ? 1 : threads;
 }
 
 struct index64 {  // converts to std::size_t only, so that callbacks that take int do not compile

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
+#include <rowan/core/detail/lend.hpp>
 #include <rowan/core/detail/nested.hpp>
 #include <rowan/core/detail/storage.hpp>
 #include <rowan/core/detail/xtensor.hpp>
@@ -9,8 +10,11 @@
 #include <rowan/core/dtype.hpp>
 #include <rowan/core/error.hpp>
 
+#include <array>
+#include <concepts>
 #include <cstddef>
 #include <initializer_list>
+#include <ranges>
 #include <span>
 #include <utility>
 
@@ -39,6 +43,12 @@ struct xiterable_inner_types<rowan::Tensor<T, rowan::Cpu>> : xcontainer_iterable
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+inline constexpr std::array<std::size_t, 1> no_elements{0};  // the shape [0]
+
+}  // namespace detail
+
 /// A row-major array of `T`, of rank 0 to max_rank. It can be used in xtensor expressions: `t = xt::exp(t) + 1`.
 ///
 /// Copies are deep. `share()`, `slice()` and `reshaped()` return aliases, which share the elements and keep them alive.
@@ -59,13 +69,20 @@ public:
     using shape_type = typename container::shape_type;
     static constexpr std::size_t max_rank = detail::max_tensor_rank;  ///< the highest rank: 8
 
-    Tensor() { resize(shape_type{0}); }  ///< shape [0]
+    Tensor() noexcept { set_shape(detail::no_elements); }  ///< shape [0]
 
     /// A tensor from nested braced lists: `{1, 2}` has rank 1, `{{1, 2}, {3, 4}}` and `{{1}, {2}}` have rank 2.
     /// errors   ShapeError if lists of the same depth differ in length or the depth exceeds max_rank; ValueError if T
     ///          is an integer type and a number is not an integer or not in its range
     /// cost     one allocation and one write of the elements
     Tensor(std::initializer_list<detail::Nested<T>> list);
+
+    /// A copy of a vector, an array or a span of numbers, of rank 1. `from_values` takes a shape too, `borrow` copies
+    /// nothing.
+    /// errors   ValueError as for a braced list
+    /// cost     one allocation and one write of the elements
+    template <detail::numbers_for<T> R>
+    explicit Tensor(R const& values) : Tensor(from_values({std::ranges::size(values)}, values)) {}
 
     /// Evaluates an xtensor expression.
     /// errors   as from_shape; exceptions of the expression
@@ -78,6 +95,11 @@ public:
     /// cost     one allocation
     static Tensor from_shape(shape_type const& shape);
     static Tensor from_shape(Cpu const&, shape_type const& shape) { return from_shape(shape); }
+    /// A tensor of this shape with the numbers of a vector, an array or a span, in row-major order.
+    /// errors   as from_shape; ShapeError if the shape has another number of elements; ValueError as for a braced list
+    /// cost     one allocation and one write of the elements
+    template <detail::numbers_for<T> R>
+    static Tensor from_values(shape_type const& shape, R const& values);
     /// A tensor with all elements equal to `value`.
     /// errors   as from_shape
     /// cost     one allocation and one write of the elements
@@ -89,8 +111,41 @@ public:
     static Tensor zeros(shape_type const& shape) { return full(shape, dtype<T>::narrow(typename dtype<T>::sum{})); }
     static Tensor zeros(Cpu const&, shape_type const& shape) { return zeros(shape); }
 
+    /// A tensor of the caller's memory, row-major, without a copy: each sees what the other writes. `=` and `resize`
+    /// give the tensor memory of its own. `owner` is any movable object, such as a shared_ptr, that keeps the memory
+    /// alive; it is destroyed with the last alias of the tensor.
+    /// requires   the memory outlives all aliases, if there is no owner
+    /// errors   ShapeError as from_shape, or if data is null and there are elements; Error if data is not aligned for T;
+    ///          then the owner is not moved
+    /// cost     no copy; one allocation for an owner that is not a shared_ptr
+    template <class Owner = std::nullptr_t>
+    static Tensor borrow(T* data, shape_type const& shape, Owner&& owner = {});
+    /// The same for memory that is only read: keep the result const.
+    template <class Owner = std::nullptr_t>
+    static Tensor const borrow(T const* data, shape_type const& shape, Owner&& owner = {}) {
+        return borrow(const_cast<T*>(data), shape, std::forward<Owner>(owner));
+    }
+
+    /// The same for a vector, an array or a span, which give rank 1, and for xtensor's containers, which give their
+    /// shape. A temporary moves into the tensor and is its owner: `borrow(std::move(values))`.
+    /// requires   the memory outlives all aliases, if `values` is not a temporary
+    /// errors   as for a pointer; ShapeError if the elements of an xtensor container are not in row-major order
+    /// cost     no copy; one allocation for a temporary that is not a span
+    template <detail::lends R>
+    static detail::Lent<Tensor, R> borrow(R&& values) {
+        auto const shape = detail::lent_shape<shape_type>(values);
+        return borrow(std::forward<R>(values), shape);
+    }
+    /// The same with another shape.
+    /// errors   ShapeError if the number of elements differs
+    template <detail::lends R, class Owner = std::nullptr_t>
+    static detail::Lent<Tensor, R> borrow(R&& values, shape_type const& shape, Owner&& owner = {});
+
     Tensor(Tensor const&) = default;
-    Tensor(Tensor&& other) noexcept : Tensor() { swap(other); }
+    Tensor(Tensor&& other) noexcept : data_(std::move(other.data_)) {
+        set_shape(other.shape());
+        other.set_shape(detail::no_elements);
+    }
     Tensor& operator=(Tensor const& other) {
         if (this->shape() == other.shape()) {
             data_ = other.data_;
@@ -101,8 +156,10 @@ public:
         return *this;
     }
     Tensor& operator=(Tensor&& other) noexcept {
-        Tensor moved(std::move(other));
-        swap(moved);
+        if (this == &other) return *this;
+        data_ = std::move(other.data_);
+        set_shape(other.shape());
+        other.set_shape(detail::no_elements);
         return *this;
     }
     ~Tensor() = default;
@@ -149,10 +206,24 @@ public:
     std::span<T> row(std::size_t i) { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
     std::span<T const> row(std::size_t i) const { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
 
+    /// The element at one index per dim.
+    /// errors   IndexError unless each index is in [0, its dim); ShapeError if there are not as many as dims
+    /// cost     O(rank)
+    template <std::integral... I>
+    T& at(I... i) {
+        check_index(i...);
+        return (*this)(i...);
+    }
+    template <std::integral... I>
+    T const& at(I... i) const {
+        check_index(i...);
+        return (*this)(i...);
+    }
+
     void swap(Tensor& other) noexcept;
 
     // These write in place; xtensor's operators would evaluate into new memory, and aliases would not see the result.
-    // errors   ShapeError if the result would have another shape
+    // errors   ShapeError if the operand does not broadcast to this shape
     using semantic::operator+=, semantic::operator-=, semantic::operator*=, semantic::operator/=, semantic::operator%=;
     using semantic::operator&=, semantic::operator|=, semantic::operator^=;
     template <class S>
@@ -165,35 +236,35 @@ public:
     requires own_scalar<S> Tensor& operator/=(S const& x) { return write(*this / x); }
     template <class E>
     Tensor& operator+=(xt::xexpression<E> const& e) {
-        return write(*this + e.derived_cast());
+        return write(*this + checked_operand(e));
     }
     template <class E>
     Tensor& operator-=(xt::xexpression<E> const& e) {
-        return write(*this - e.derived_cast());
+        return write(*this - checked_operand(e));
     }
     template <class E>
     Tensor& operator*=(xt::xexpression<E> const& e) {
-        return write(*this * e.derived_cast());
+        return write(*this * checked_operand(e));
     }
     template <class E>
     Tensor& operator/=(xt::xexpression<E> const& e) {
-        return write(*this / e.derived_cast());
+        return write(*this / checked_operand(e));
     }
     template <class E>
     Tensor& operator%=(xt::xexpression<E> const& e) {
-        return write(*this % e.derived_cast());
+        return write(*this % checked_operand(e));
     }
     template <class E>
     Tensor& operator&=(xt::xexpression<E> const& e) {
-        return write(*this & e.derived_cast());
+        return write(*this & checked_operand(e));
     }
     template <class E>
     Tensor& operator|=(xt::xexpression<E> const& e) {
-        return write(*this | e.derived_cast());
+        return write(*this | checked_operand(e));
     }
     template <class E>
     Tensor& operator^=(xt::xexpression<E> const& e) {
-        return write(*this ^ e.derived_cast());
+        return write(*this ^ checked_operand(e));
     }
 
 private:
@@ -201,9 +272,19 @@ private:
     detail::Storage<T>& storage_impl() noexcept { return data_; }
     detail::Storage<T> const& storage_impl() const noexcept { return data_; }
 
+    // Sets the shape, of at most max_rank dims, and the strides: they are stored inline.
+    template <class Shape>
+    void set_shape(Shape const& shape) noexcept;
+
     Tensor alias(std::size_t begin, std::size_t size, shape_type const& shape) const;
 
     Tensor& write(Tensor const& result);
+
+    template <class E>
+    E const& checked_operand(xt::xexpression<E> const& e) const;
+
+    template <std::integral... I>
+    void check_index(I... i) const;
 
     std::size_t checked_row(std::size_t i) const;
 

@@ -70,6 +70,9 @@ private:
 
     static Variable& variable(Scope& scope, Variable& v);
 
+    // Checks the operators after i that change inputs, so that all of them run or none.
+    void check_updates(std::span<Value* const> values, AnyExec exec, std::size_t i) const;
+
     void find_uses();
 
     std::vector<Operator*> order_;
@@ -111,8 +114,9 @@ public:
     /// its value is used instead. Temporaries are cleared after their last use, except the outputs. Threads may run a net
     /// at the same time if each has a scope with variables of its own for the results; otherwise use a Predictor.
     /// errors   GraphError if an input has no value, or another thread uses the variables; those of the kernels, with
-    ///          the operator and its inputs named. After an error all variables have their previous values, except
-    ///          those that an optimizer already updated
+    ///          the operator and its inputs named. After an error all variables have their previous values: everything
+    ///          that one of rowan's optimizers may reject is checked before the first one runs. Only if there is no
+    ///          memory for a later one, or if an optimizer is user-defined, are those updated before it changed
     /// cost     memory is allocated from, and returned to, the thread's MemoryPool, or the net's own if there is none;
     ///          the outputs of an earlier run keep their memory until the run is complete
     void run(Scope& scope, Device exec = {}) const { order_.run(scope, exec); }

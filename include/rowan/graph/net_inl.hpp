@@ -4,6 +4,7 @@
 #include <rowan/graph/net.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/detail/only_checking.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
 
 #include <algorithm>
@@ -92,10 +93,13 @@ ROWAN_FUNCTION void NetOrder::run(std::span<Value* const> values, AnyExec exec) 
                                          : v.role() == Role::parameter ? "a parameter"
                                                                        : "written by no operator"));
     }
+    LimitedRun const limited(outputs_.empty() ? Limits{} : outputs_[0]->scope().limits);
     Buffer<Value*> in, out;
+    bool updates = false;
     for (std::size_t i = 0; i < order_.size(); ++i) {
         Operator const& op = *order_[i];
         Uses const& uses = uses_[i];
+        if (op.kernel->checks_first && !std::exchange(updates, true)) check_updates(values, exec, i);
         in.clear();
         out.clear();
         for (std::size_t const v : uses.in) in.push_back(values[v]);
@@ -143,6 +147,19 @@ ROWAN_FUNCTION Variable& NetOrder::variable(Scope& scope, Variable& v) {
     if (&v.scope() == &scope || v.name().empty()) return v;
     Variable* const there = scope.find(v.name());
     return there == nullptr ? v : *there;
+}
+
+ROWAN_FUNCTION void NetOrder::check_updates(std::span<Value* const> values, AnyExec exec, std::size_t i) const {
+    OnlyChecking const checking;
+    Buffer<Value*> in;
+    while (++i < order_.size()) {  // the first one checks itself
+        Operator const& op = *order_[i];
+        if (!op.kernel->checks_first) continue;
+        in.clear();
+        for (std::size_t const v : uses_[i].in) in.push_back(values[v]);
+        if (std::ranges::any_of(in, [](Value const* v) { return v->empty(); })) continue;  // written later
+        run_named(op, [&] { run_on(exec, op, in, {}); });
+    }
 }
 
 ROWAN_FUNCTION void NetOrder::find_uses() {

@@ -59,6 +59,8 @@ struct op_kernel {
     std::span<grad_kernel const> rules = {};  ///< of the backward pass
     /// Whether it may compute result 0 in place of input 0 if nothing else reads input 0.
     bool in_place = false;
+    /// Whether it changes inputs, and only checks them under detail::OnlyChecking.
+    bool checks_first = false;
     /// The kernel that replaces it in the step of a recurrent program, or nullptr; see layer::add_to.
     op_kernel const* in_step = nullptr;
 };
@@ -238,6 +240,11 @@ private:
         }
     }
 
+    static constexpr bool checks_first() {
+        if constexpr (requires { Op::checks_first; }) return Op::checks_first;
+        return false;
+    }
+
 public:
     static op_kernel const value;  ///< defined below because operators refer to each other in their rules
 };
@@ -255,6 +262,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .infer = &detail::infer_specs<Op, variadic>,
     .run = run(),
     .rules = detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
+    .checks_first = checks_first(),
     .in_step = in_step()};
 
 #if defined(ROWAN_COMPILED) && !defined(ROWAN_COMPILING_OPERATORS)

@@ -22,6 +22,7 @@ public:
             throw ShapeError("x.lod().levels()", std::to_string(lod.levels()), std::to_string(levels));
         lod.check_rows(x.rows());
         StepMap<> const map(Cpu{.threads = 1}, lod, block_.level);
+        count_iterations(map.steps());
         s_.lod = lod;
         s_.parts.resize(net_.rows_apart && !block_.runs_whole
                             ? std::clamp<std::size_t>(map.sequences() / rnn_part_size, 1, 256)

@@ -5,6 +5,7 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/graph/any_ref.hpp>
+#include <rowan/graph/limits.hpp>
 #include <rowan/graph/op_kernel.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/op/var_spec.hpp>
@@ -156,6 +157,8 @@ public:
     /// those variables outlive it.
     /// cost     for each operator, the number of readers of its inputs
     void forget_readers() noexcept;
+    Limits limits;  ///< of the runs of nets whose first output belongs to this scope
+
     Scope* parent() const noexcept { return parent_; }              ///< the enclosing scope, or nullptr
     std::size_t scopes() const noexcept { return scopes_.size(); }  ///< the number of inner scopes
     /// The variables of this scope, in order of creation.

@@ -29,6 +29,7 @@ public:
             if (block_.max_iterations != 0 && static_cast<std::int64_t>(s_.count) == block_.max_iterations)
                 throw ValueError("the number of iterations", static_cast<double>(s_.count + 1),
                                  std::string("at most ").append(std::to_string(block_.max_iterations)));
+            count_iterations(1);
             for (LoopNet::Op const& op : net_.body) run(op, values);
             for (std::size_t k = 0; k < states.size(); ++k) {
                 LoopNet::State const& s = net_.states[k];

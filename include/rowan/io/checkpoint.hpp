@@ -103,14 +103,18 @@ std::uint64_t write_checkpoint(Cpu exec, Checkpoint const& checkpoint, std::opti
     if (base) header.base = *base;
     header.flags = (base ? CheckpointHeader::delta : 0) | (checkpoint.program ? CheckpointHeader::has_program : 0);
     header.variables = checkpoint.entries().size();
-    if (checkpoint.program) head.text(encode(*checkpoint.program));
+    if (checkpoint.program) {
+        std::uint64_t least = 0;  // bytes of the rest of the file
+        for (auto const& named : checkpoint.entries()) least += named.second.elements.size();
+        head.text(encode(*checkpoint.program, checkpoint_more_memory(least, checkpoint.entries().size())));
+    }
     std::vector<std::span<std::byte const>> sections;
     std::vector<std::size_t> places;  // position of each section's entry in `head`
     for (auto const& [name, e] : checkpoint.entries()) {
         std::size_t const first = sections.size(), start = head.bytes().size();
-        for (std::size_t l = 0; l < e.lod.levels(); ++l) sections.push_back(std::as_bytes(e.lod[l]));
+        for (std::size_t l = 0; l < e.lod->levels(); ++l) sections.push_back(std::as_bytes((*e.lod)[l]));
         if (e.desc.type == VarType::SELECTED_ROWS)
-            sections.push_back(std::as_bytes(std::span(e.rows.data(), e.rows.size())));
+            sections.push_back(std::as_bytes(std::span(e.rows->data(), e.rows->size())));
         sections.push_back(e.elements);
         head.number(std::uint32_t{0});
         head.text(encode(e.desc));

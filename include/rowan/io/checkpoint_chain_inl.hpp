@@ -59,10 +59,10 @@ ROWAN_FUNCTION void CheckpointChain::write_rows(CheckpointEntry const& table, Ch
                               "\", which is " + detail::kind_text(table.desc, table.type_name));
     }
     if (rows.elements.empty()) return;
-    std::size_t const bytes = rows.elements.size() / rows.rows.size();
+    std::size_t const bytes = rows.elements.size() / rows.rows->size();
     auto* const to = const_cast<std::byte*>(table.elements.data());  // newly loaded, without other aliases
-    for (std::size_t i = 0; i < rows.rows.size(); ++i) {
-        std::memcpy(to + static_cast<std::size_t>(rows.rows.data()[i]) * bytes, rows.elements.data() + i * bytes,
+    for (std::size_t i = 0; i < rows.rows->size(); ++i) {
+        std::memcpy(to + static_cast<std::size_t>(rows.rows->data()[i]) * bytes, rows.elements.data() + i * bytes,
                     bytes);
     }
 }

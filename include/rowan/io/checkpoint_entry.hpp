@@ -16,15 +16,39 @@
 
 namespace rowan::inline v0 {
 
-/// One variable of a checkpoint. Copies share its elements.
+namespace detail {
+
+/// A const T that uses memory only if it is set. Copies share it.
+template <class T>
+class Optional {
+public:
+    Optional() = default;
+    Optional(T x) : value_(std::make_shared<T const>(std::move(x))) {}
+
+    T const& operator*() const noexcept { return value_ == nullptr ? none() : *value_; }
+    T const* operator->() const noexcept { return &**this; }
+    operator T const&() const noexcept { return **this; }
+
+private:
+    static T const& none() noexcept {
+        static T const x;
+        return x;
+    }
+
+    std::shared_ptr<T const> value_;
+};
+
+}  // namespace detail
+
+/// One variable of a checkpoint. Copies share its elements, levels and row ids.
 struct CheckpointEntry {
     VarDesc desc;                  ///< name, kind, element type, dims; the first dim of a SelectedRows is its height
     std::string type_name;         ///< dtype<T>::name
     std::size_t element_size = 0;  ///< sizeof(T)
-    Lod lod;                       ///< for a LOD_TENSOR
-    Tensor<std::int64_t> rows;     ///< row ids, for a SELECTED_ROWS
-    std::span<std::byte const> elements;  ///< row-major
-    std::shared_ptr<void const> memory;   ///< owner of the elements; may be null
+    detail::Optional<Lod> lod;     ///< `*lod` has the levels of a LOD_TENSOR
+    detail::Optional<Tensor<std::int64_t>> rows;  ///< `*rows` has the row ids of a SELECTED_ROWS
+    std::span<std::byte const> elements;          ///< row-major
+    std::shared_ptr<void const> memory;           ///< owner of the elements; may be null
 
     /// Checks that the parts are consistent.
     /// errors   FormatError if they are not
@@ -86,7 +110,7 @@ struct checkpoint_element {
     static Tensor<T> tensor(CheckpointEntry const& e) {
         typename Tensor<T>::shape_type shape;
         for (std::int64_t const dim : tensor_of(e.desc).dims) shape.push_back(static_cast<std::size_t>(dim));
-        if (e.desc.type == VarType::SELECTED_ROWS) shape[0] = e.rows.size();
+        if (e.desc.type == VarType::SELECTED_ROWS) shape[0] = e.rows->size();
         auto* const first = const_cast<std::byte*>(e.elements.data());  // constness is not inherited, as with std::span
         if (e.memory == nullptr || reinterpret_cast<std::uintptr_t>(first) % alignof(T) != 0) {
             auto copy = Tensor<T>::from_shape(shape);
@@ -119,7 +143,7 @@ struct checkpoint_value<LoDTensor<T, Cpu>> : checkpoint_element<T> {
     static CheckpointEntry entry(std::string name, LoDTensor<T> const& x) {
         auto e = entry(std::move(name), VarType::LOD_TENSOR, x.value());
         e.desc.lod_desc->lod_level = static_cast<std::int32_t>(x.lod().levels());
-        e.lod = x.lod();
+        if (!x.lod().empty()) e.lod = x.lod();
         return e;
     }
     static void expect(VarDesc const& desc, std::string const& type_name, std::uint64_t element_size) {
@@ -142,7 +166,7 @@ struct checkpoint_value<SelectedRows<T, Cpu>> : checkpoint_element<T> {
         expect(desc, type_name, element_size, desc.type == VarType::SELECTED_ROWS, "SelectedRows");
     }
     static SelectedRows<T> value(CheckpointEntry const& e) {
-        return SelectedRowsAccess::adopt(tensor_of(e.desc).dims[0], e.rows.share(), checkpoint_element<T>::tensor(e));
+        return SelectedRowsAccess::adopt(tensor_of(e.desc).dims[0], e.rows->share(), checkpoint_element<T>::tensor(e));
     }
 };
 

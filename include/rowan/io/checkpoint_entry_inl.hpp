@@ -10,13 +10,13 @@ namespace rowan::inline v0 {
 
 ROWAN_FUNCTION void CheckpointEntry::check() const {
     detail::CheckpointRecord record{desc, type_name, element_size, {}};
-    for (std::size_t l = 0; l < lod.levels(); ++l) record.sections.push_back({0, lod[l].size_bytes(), 0});
-    if (record.has_rows()) record.sections.push_back({0, rows.size() * sizeof(std::int64_t), 0});
+    for (std::size_t l = 0; l < lod->levels(); ++l) record.sections.push_back({0, (*lod)[l].size_bytes(), 0});
+    if (record.has_rows()) record.sections.push_back({0, rows->size() * sizeof(std::int64_t), 0});
     record.sections.push_back({0, elements.size(), 0});
     record.check(0);
     try {
-        if (!lod.empty()) lod.check_rows(record.shape()[0]);
-        if (record.has_rows()) detail::check_ids(Cpu{}, "rows", rows, record.tensor().dims[0]);
+        if (!lod->empty()) lod->check_rows(record.shape()[0]);
+        if (record.has_rows()) detail::check_ids(Cpu{}, "rows", *rows, record.tensor().dims[0]);
     } catch (Error const& e) {
         throw FormatError(0, desc.name, std::string("is wrong: ").append(e.what()));
     }

@@ -46,6 +46,9 @@ public:
         return state_->header.base;
     }
 
+    /// The size of the file.
+    std::uint64_t bytes() const noexcept { return state_->file.size(); }
+
     /// The number of variables.
     std::size_t size() const noexcept { return state_->places.size(); }
     /// The names of the variables, ascending.
@@ -63,11 +66,13 @@ public:
     VarDesc desc(std::string_view name) const { return record(name).desc; }
 
     /// The program, if the file has one.
-    /// errors   FormatError if the program cannot be decoded
-    /// cost     structs of strings and lists: about ten times the size of the program in the file
+    /// errors   FormatError if the program cannot be decoded, or needs more memory than 7 times the size of the file
+    ///          and 1 MiB
+    /// cost     structs of strings and lists: about five times the size of the program in the file
     std::optional<ProgramDesc> program() const {
         if ((state_->header.flags & detail::CheckpointHeader::has_program) == 0) return std::nullopt;
-        return decode<ProgramDesc>(state_->program, sizeof state_->header + sizeof(std::uint32_t));
+        return decode<ProgramDesc>(state_->program, sizeof state_->header + sizeof(std::uint32_t),
+                                   detail::checkpoint_more_memory(bytes() - state_->program.size(), size()));
     }
 
     /// Reads a variable from the file, as a Tensor, a LoDTensor, a SelectedRows or an untyped CheckpointEntry.
@@ -122,8 +127,10 @@ private:
     std::shared_ptr<detail::CheckpointReader const> state_;
 };
 
-/// Loads a whole checkpoint, including its program. Uses about a kilobyte per variable besides its elements.
-/// errors   as CheckpointFile's constructor, program and load
+/// Loads a whole checkpoint, including its program. Uses at most 8 times the size of the file, and 1 MiB: about 500 bytes
+/// per variable besides its elements.
+/// errors   as CheckpointFile's constructor, program and load; FormatError if the file has so many variables without
+///          elements that they would use more memory
 /// cost     one read of the file
 Checkpoint load_checkpoint(std::string const& path);
 

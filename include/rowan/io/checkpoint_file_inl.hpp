@@ -9,6 +9,7 @@ namespace rowan::inline v0 {
 
 ROWAN_FUNCTION std::vector<std::string> CheckpointFile::names() const {
     std::vector<std::string> names;
+    names.reserve(size());
     for (std::size_t i = 0; i < size(); ++i) names.push_back(state_->record(i).desc.name);
     return names;
 }
@@ -58,6 +59,11 @@ ROWAN_FUNCTION Checkpoint load_checkpoint(std::string const& path) {
     CheckpointFile const file(path);
     Checkpoint checkpoint;
     checkpoint.program = file.program();
+    if (detail::checkpoint_more_memory(file.bytes(), file.size()) < -(1 << 20)) {
+        throw FormatError(32, "variables",
+                          "are " + std::to_string(file.size()) + ", more than a file of " +
+                              std::to_string(file.bytes()) + " bytes can have: load them one at a time");
+    }
     for (auto const& name : file.names()) checkpoint.add(name, file.load(name));
     return checkpoint;
 }

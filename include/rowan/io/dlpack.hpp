@@ -231,9 +231,7 @@ Tensor<T> from_dlpack(M* managed) {
     }
     T* const data = size == 0 ? nullptr : detail::dlpack_data<T>(*managed);
     auto const owner = std::make_shared<detail::DlpackImport<M>>();
-    Tensor<T> tensor;
-    tensor.storage() = detail::Storage<T>::of_others(std::shared_ptr<T>(owner, data), size);
-    tensor.resize(shape);
+    auto tensor = Tensor<T>::borrow(data, shape, owner);
     owner->managed = managed;  // nothing throws from here on
     return tensor;
 }

@@ -31,6 +31,19 @@ concept descriptor = !converted<T> && requires {
 
 // Reading: the bytes have been validated, so only an allocation can fail.
 
+/// Reserves the lists of a message, so that they do not grow, for which they would need up to 3 times their size.
+template <class T>
+void reserve_lists(std::span<std::byte const> bytes, T& x) {
+    auto const counts = WireCheck::count(message<T>::wire, bytes);
+    for (std::size_t i = 0; i < message<T>::wire.fields.size(); ++i) {
+        if (counts[i] == 0) continue;
+        message<T>::visit(x, static_cast<pb_size_t>(message<T>::fields[i].tag), [&](auto& member) {
+            if constexpr (requires { member.reserve(counts[i]); }) member.reserve(counts[i]);
+            return true;
+        });
+    }
+}
+
 template <class T>
 bool read_value(pb_istream_t* in, T& x) {
     if constexpr (converted<T>) {
@@ -39,6 +52,7 @@ bool read_value(pb_istream_t* in, T& x) {
         x = message<T>::from_fields(std::move(fields));
         return true;
     } else if constexpr (descriptor<T>) {
+        reserve_lists({static_cast<std::byte const*>(in->state), in->bytes_left}, x);
         return pb_decode(in, &message<T>::descriptor, &x);
     } else if constexpr (std::is_same_v<T, std::string>) {
         x.resize(in->bytes_left);
@@ -147,29 +161,30 @@ bool message_field(pb_istream_t* in, pb_ostream_t* out, pb_field_iter_t const* f
 }  // namespace detail
 
 /// Decodes a descriptor from the bytes of a protobuf message. Unknown fields are ignored; lists of numbers may be
-/// packed. `offset` is the position of the bytes in their file, for error messages.
+/// packed. `offset` is the position of the bytes in their file, for error messages. The descriptor uses at most 7
+/// times as many bytes as the message, and 1 MiB, and `more_memory`, which may be negative.
 /// errors   FormatError if the bytes are not such a message; a required field is missing or a singular field occurs
 ///          twice; a field has another wire type, or a number that is out of range or not in its enumeration; a text is
 ///          not UTF-8; a name is empty, longer than 4 KiB or contains NUL; fields are inconsistent with each other;
-///          there are more than 64 MiB or 2^20 values
-/// cost     two passes over the bytes
+///          there are more than 64 MiB or 2^20 values; the descriptor would use more memory
+/// cost     two passes over the bytes, and one over the sizes of their fields
 template <detail::descriptor Desc>
-Desc decode(std::span<std::byte const> bytes, std::uint64_t offset = 0) {
-    detail::WireCheck().run(detail::message<Desc>::wire, bytes, offset);
+Desc decode(std::span<std::byte const> bytes, std::uint64_t offset = 0, std::int64_t more_memory = 0) {
+    detail::WireCheck().run(detail::message<Desc>::wire, bytes, offset, more_memory);
     Desc desc;
     pb_istream_t in = pb_istream_from_buffer(reinterpret_cast<pb_byte_t const*>(bytes.data()), bytes.size());
-    if (!pb_decode(&in, &detail::message<Desc>::descriptor, &desc))
-        throw std::bad_alloc();  // only an allocation can fail here
+    if (!detail::read_value(&in, desc)) throw std::bad_alloc();  // only an allocation can fail here
     detail::message_rules<Desc>::whole(desc, offset, std::string(detail::message<Desc>::wire.name));
     return desc;
 }
 
 /// Encodes a descriptor. Equal descriptors are encoded as the same bytes: fields in the order of their numbers, lists
 /// unpacked, an optional field only if it differs from that of a default-constructed descriptor.
-/// errors   FormatError if `decode` would throw for the bytes; its offset refers to these bytes, which are not returned
+/// errors   FormatError if `decode` would throw for the bytes and `more_memory`; its offset refers to these bytes, which
+///          are not returned
 /// cost     two passes to encode, one for the size and one for the bytes, and one call of decode
 template <detail::descriptor Desc>
-std::vector<std::byte> encode(Desc const& desc) {
+std::vector<std::byte> encode(Desc const& desc, std::int64_t more_memory = 0) {
     auto const* const fields = &detail::message<Desc>::descriptor;
     std::vector<std::byte> bytes;
     auto const encode_to = [&](pb_ostream_t out) {
@@ -178,7 +193,7 @@ std::vector<std::byte> encode(Desc const& desc) {
     };
     bytes.resize(encode_to(PB_OSTREAM_SIZING));
     encode_to(pb_ostream_from_buffer(reinterpret_cast<pb_byte_t*>(bytes.data()), bytes.size()));
-    static_cast<void>(decode<Desc>(bytes));
+    static_cast<void>(decode<Desc>(bytes, 0, more_memory));
     return bytes;
 }
 

@@ -5,6 +5,7 @@
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
 #include <rowan/graph/detail/trace.hpp>
+#include <rowan/graph/limits.hpp>
 #include <rowan/io/checkpoint.hpp>
 #include <rowan/io/checkpoint_file.hpp>
 #include <rowan/io/from_program.hpp>
@@ -32,6 +33,9 @@ struct LoadOptions {
     /// Maps the parameters of a net on the host instead of reading them; their checksums are not verified: see
     /// CheckpointFile::map.
     bool map = false;
+    /// For load_model of a net from an untrusted source: becomes the `limits` of the scope, which every run observes.
+    ///     auto const model = load_model(path, {.limits = {.iterations = 100'000, .bytes = 1 << 30}});
+    Limits limits = {};
 };
 
 namespace detail {
@@ -47,6 +51,7 @@ struct first_of<dtypes<T, More...>> {
 std::map<std::string, Variable*> parameters_of(Variable& predict);
 
 /// A checkpoint entry that aliases a value, or a copy of it on the host.
+/// errors   TypeError if the value is not a tensor
 CheckpointEntry entry_of(std::string name, Value const& value);
 
 /// Loads a variable whose element type is one of `T...`, to the device.
@@ -82,11 +87,12 @@ void expect_whole(CheckpointFile const& file);
 /// creates its layers; any other process can load the net from the file.
 /// shapes   any
 /// errors   GraphError if there is no value for a parameter, or the net has an operator that is not in Ops (use
-///          `save_model<forward_ops::with<my_op>>`); IoError if the file cannot be written: an existing file is then
-///          unchanged
+///          `save_model<forward_ops::with<my_op>>`); TypeError if a value is not a tensor; IoError if the file cannot
+///          be written: an existing file is then unchanged
 /// cost     one write of the parameters
 template <class Ops = forward_ops, class T, class Device>
 void save_model(layer::Var<T, Device> const& predict, Parameters const& parameters, std::string const& path) {
+    detail::name_variables(detail::trace(std::array{&*predict}));
     Checkpoint model;
     model.program = to_program<Ops>(*predict);
     for (auto const& [name, v] : detail::parameters_of(*predict))
@@ -133,8 +139,8 @@ Parameters load_model(layer::Var<T, Device> const& predict, std::string const& p
         auto const& found = there.desc.lod_desc;
         if (!found || found->tensor.data_type != e.dtype || there.type_name != e.type)
             throw TypeError(path + ": " + name, detail::kind_text(there.desc, there.type_name), value.kind());
-        if (!there.lod.empty())
-            throw ShapeError(path + ": " + name + ".lod().levels()", std::to_string(there.lod.levels()), "0");
+        if (!there.lod->empty())
+            throw ShapeError(path + ": " + name + ".lod().levels()", std::to_string(there.lod->levels()), "0");
         if (found->tensor.dims != e.dims)
             throw ShapeError(path + ": " + name + ".shape()", detail::shape_text(found->tensor.dims),
                              detail::shape_text(e.dims));
@@ -147,9 +153,10 @@ Parameters load_model(layer::Var<T, Device> const& predict, std::string const& p
 /// Loads a net and its parameters. Its program must have one output, whose element type is the first of `Dtypes`. The
 /// file may use the operators of `Ops`, whose kernels for these element types become part of the calling program.
 ///     auto const model = load_model<forward_ops::with<my_op>, dtypes<float, mine>>("model.rowan");
-/// Do not load programs with loops from untrusted sources: a loop runs while its condition holds.
+/// A loop runs while its condition holds, and an operator makes tensors of any size, unless `options.limits` bounds them.
 /// errors   as above; GraphError if the file has no program or an inconsistent one: see from_program
-/// cost     one read of the file, except for elements that are mapped; and from_program
+/// cost     one read of the file, except for elements that are mapped; and from_program, whose variables and operators
+///          use about a kilobyte each
 template <class Ops = forward_ops, class Dtypes = dtypes<float>, class Device = Cpu>
 LoadedModel<typename detail::first_of<Dtypes>::type, Device> load_model(std::string const& path,
                                                                         LoadOptions const& options = {}) {
@@ -159,6 +166,7 @@ LoadedModel<typename detail::first_of<Dtypes>::type, Device> load_model(std::str
         auto const program = file.program();
         if (!program) throw GraphError(path + " has no program: build the net, and load its parameters");
         auto scope = std::make_unique<Scope>();
+        scope->limits = options.limits;
         auto const outputs = from_program<Ops, Dtypes, Device>(*program, *scope);
         if (outputs.size() != 1 || outputs[0]->spec().dtype != dtype<T>::wire)
             throw TypeError(path + ": the result",
@@ -181,7 +189,7 @@ LoadedModel<typename detail::first_of<Dtypes>::type, Device> load_model(std::str
 }
 
 /// Writes all trained values, including optimizer states and the number of steps, so that training can be resumed.
-/// errors   IoError if the file cannot be written: an existing file is then unchanged
+/// errors   TypeError if a value is not a tensor; IoError if the file cannot be written: an existing file is then unchanged
 /// cost     one write of all values
 void save_parameters(Parameters const& parameters, std::string const& path);
 

@@ -16,12 +16,17 @@ ROWAN_FUNCTION std::map<std::string, Variable*> parameters_of(Variable& predict)
 }
 
 ROWAN_FUNCTION CheckpointEntry entry_of(std::string name, Value const& value) {
-    auto alias = std::make_shared<Value>(value.on_host());
+    std::shared_ptr<Value> alias;
+    try {
+        alias = std::make_shared<Value>(value.on_host());
+    } catch (TypeError const& e) {
+        throw TypeError(std::move(name), e.actual(), e.expected());
+    }
     auto const e = alias->elements();
     CheckpointEntry entry;
-    entry.lod = alias->lod();
+    if (!alias->lod().empty()) entry.lod = alias->lod();
     entry.desc = {.name = std::move(name),
-                  .lod_desc = LodTensorDesc{{e.dtype, e.dims}, static_cast<std::int32_t>(entry.lod.levels())},
+                  .lod_desc = LodTensorDesc{{e.dtype, e.dims}, static_cast<std::int32_t>(alias->lod().levels())},
                   .persistable = true};
     entry.type_name = e.type;
     entry.element_size = e.element_size;

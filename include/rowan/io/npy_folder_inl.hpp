@@ -25,8 +25,7 @@ ROWAN_FUNCTION void check_npy_name(std::string const& name) {
 }
 
 ROWAN_FUNCTION void sync_folder_of(std::string const& path) {
-    std::size_t const slash = path.rfind('/');
-    std::string const name = slash == path.npos ? "." : path.substr(0, slash + 1);
+    std::string const name = folder_of(path);
     int const file = uninterrupted([&] { return ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
     if (file < 0) throw_io("open", name);
     int const code = uninterrupted([&] { return ::fsync(file); }) != 0 ? errno : 0;
@@ -34,11 +33,52 @@ ROWAN_FUNCTION void sync_folder_of(std::string const& path) {
     if (code != 0) throw_io("fsync", name, code);
 }
 
+/// A locked temporary folder beside `target`, which is removed unless it is renamed to it.
+class NewFolder {
+public:
+    explicit NewFolder(std::string const& target) : NewFolder() {
+        target_ = target;
+        remove_abandoned(folder_of(target));
+        for (int k = 0; file_ < 0; ++k) {
+            std::string path = temporary_path(folder_of(target));
+            bool const made = ::mkdir(path.c_str(), 0777) == 0;
+            if (!made && (errno != EEXIST || k == 1000)) throw_io("create", target);
+            if (!made) continue;
+            path_ = std::move(path);
+            file_ = uninterrupted([&] { return ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+            if (file_ < 0 && (errno != ENOENT || k == 1000)) throw_io("create", target);
+            if (file_ < 0 || !lock_temporary(file_, target)) discard();
+        }
+    }
+    NewFolder(NewFolder const&) = delete;
+    NewFolder& operator=(NewFolder const&) = delete;
+    ~NewFolder() { discard(); }
+
+    std::string const& path() const noexcept { return path_; }
+
+    void rename() {
+        if (::rename(path_.c_str(), target_.c_str()) != 0) throw_io("rename", target_);
+        path_.clear();
+    }
+
+private:
+    NewFolder() = default;
+
+    void discard() {
+        if (!path_.empty()) remove_temporary(path_);
+        path_.clear();
+        if (file_ >= 0) ::close(std::exchange(file_, -1));
+    }
+
+    std::string target_, path_;
+    int file_ = -1;
+};
+
 }  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION NpyFolder::NpyFolder(std::string path) : path_(std::move(path)) {
+ROWAN_FUNCTION NpyFolder::NpyFolder(std::string path) : path_(detail::checked_path("open", std::move(path))) {
     std::unique_ptr<DIR, decltype([](DIR* d) { ::closedir(d); })> const folder(::opendir(path_.c_str()));
     if (folder == nullptr) detail::throw_io("open", path_);
     for (errno = 0; dirent const* const entry = ::readdir(folder.get()); errno = 0) {
@@ -61,26 +101,15 @@ ROWAN_FUNCTION std::string NpyFolder::file(std::string const& name) const {
 
 ROWAN_FUNCTION void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> const& arrays) {
     for (auto const& [name, array] : arrays) detail::check_npy_name(name);
-    std::string const folder = path.substr(0, path.find_last_not_of('/') + 1);
-    std::string part;
-    for (int k = 0;; ++k) {
-        part = folder + "." + std::to_string(::getpid()) + "." + std::to_string(k) + ".part";
-        if (::mkdir(part.c_str(), 0777) == 0) break;
-        if (errno != EEXIST || k == 1000) detail::throw_io("create", part);
+    std::string const folder = detail::checked_path("create", path).substr(0, path.find_last_not_of('/') + 1);
+    detail::NewFolder part(folder);
+    for (auto const& [name, array] : arrays) {
+        detail::AtomicFile<> file(part.path() + "/" + name + ".npy");
+        file.write(std::as_bytes(std::span(array.header())));
+        file.write(array.elements());
+        file.commit();
     }
-    try {
-        for (auto const& [name, array] : arrays) {
-            detail::AtomicFile<> file(part + "/" + name + ".npy");
-            file.write(std::as_bytes(std::span(array.header())));
-            file.write(array.elements());
-            file.commit();
-        }
-        if (::rename(part.c_str(), folder.c_str()) != 0) detail::throw_io("rename", part);
-    } catch (...) {
-        for (auto const& [name, array] : arrays) ::unlink((part + "/" + name + ".npy").c_str());
-        ::rmdir(part.c_str());
-        throw;
-    }
+    part.rename();
     detail::sync_folder_of(folder);
 }
 

@@ -9,6 +9,7 @@
 #include <rowan/op/var_spec.hpp>
 #include <rowan/sequence/sequence_pool.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -128,19 +129,20 @@ M read_attribute(OpDesc const& op, std::string_view name) {
 template <class A>
 A read_attributes(OpDesc const& op) {
     A attributes{};
-    std::size_t known = 0;
+    std::vector<std::string_view> known;
     if constexpr (has_fields<A>) {
         auto const read = [&](auto const& field) {
             using M = std::remove_cvref_t<decltype(attributes.*field.member)>;
             using V = typename optional_value<M>::type;
             bool const there = find_attribute(op.attrs, field.name) != nullptr;
-            known += there ? 1 : 0;
+            known.push_back(field.name);
             if (there || std::is_same_v<M, V>) attributes.*field.member = read_attribute<V>(op, field.name);
         };
         std::apply([&](auto const&... field) { (read(field), ...); }, A::fields);
     }
-    if (known != op.attrs.size())
-        throw GraphError(std::string("operator ").append(op.type).append(" has an attribute that it does not know"));
+    for (Attribute const& a : op.attrs) {
+        if (std::ranges::find(known, a.name) == known.end()) bad_attribute(op, a.name, "is unknown to it");
+    }
     return attributes;
 }
 

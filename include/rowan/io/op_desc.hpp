@@ -5,12 +5,12 @@
 #include <rowan/io/attribute.hpp>
 #include <rowan/io/message.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
-#include <set>
 #include <string>
-#include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -44,12 +44,19 @@ struct message_rules<OpDesc::Var> : NoRules {
 /// errors   FormatError if two elements of `list` have the same name
 template <class T>
 void check_names(std::vector<T> const& list, std::string T::*name, std::uint64_t offset, std::string const& path) {
-    std::set<std::string_view> seen;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-        if (!seen.insert(list[i].*name).second)
-            throw FormatError(offset, path + "[" + std::to_string(i) + "]",
-                              "repeats the name \"" + list[i].*name + "\"");
+    std::vector<T const*> sorted;
+    sorted.reserve(list.size());
+    for (T const& x : list) sorted.push_back(&x);
+    auto const order = [&](T const* a, T const* b) { return std::tie(a->*name, a) < std::tie(b->*name, b); };
+    std::sort(sorted.begin(), sorted.end(), order);
+    T const* repeated = nullptr;  // the first in the list
+    for (std::size_t i = 1; i < sorted.size(); ++i) {
+        if (sorted[i - 1]->*name == sorted[i]->*name && (repeated == nullptr || sorted[i] < repeated))
+            repeated = sorted[i];
     }
+    if (repeated == nullptr) return;
+    throw FormatError(offset, path + "[" + std::to_string(repeated - list.data()) + "]",
+                      "repeats the name \"" + repeated->*name + "\"");
 }
 
 template <>

@@ -51,7 +51,7 @@ public:
         make_of<full_op<std::int64_t>, true>(op, inputs, made);
         if (made == nullptr) Ops::dispatch(op.type, [&](auto tag) { make_of<decltype(tag), false>(op, inputs, made); });
         if (made == nullptr) {
-            std::string kinds;
+            std::string kinds(inputs.empty() ? "missing" : "");
             for (Variable const* v : inputs) kinds.append(kinds.empty() ? "" : ", ").append(kind_text(v->spec()));
             throw TypeError(std::string("the input of operator ").append(op.type), kinds,
                             "types among the template arguments, such as dtypes<float>");

@@ -30,6 +30,10 @@ template <class Ops>
 class ProgramWriter {
 public:
     ProgramDesc write(std::span<Variable* const> outputs) {
+        for (Variable const* v : outputs) {
+            if (v->writers().empty())
+                throw GraphError(std::string("the output \"").append(v->name()).append("\" is written by no operator"));
+        }
         auto const order = trace(outputs);
         for (auto& [v, name] : names_of(order)) {
             taken_.insert(name);
@@ -188,7 +192,8 @@ private:
 /// parameters are persistable. Variable names depend only on the net.
 ///     ProgramDesc const program = to_program(predict);
 /// errors   GraphError if the net has an operator that is not in Ops (use `to_program<forward_ops::with<my_op>>`), or
-///          reads a variable that no operator writes and that is neither data nor a parameter
+///          reads a variable that no operator writes and that is neither data nor a parameter, or an output is written
+///          by no operator
 /// cost     one traversal of the net
 template <class Ops = forward_ops>
 ProgramDesc to_program(std::span<Variable* const> outputs) {

@@ -4,7 +4,9 @@
 #include <rowan/layer/var.hpp>
 #include <rowan/op/add.hpp>
 #include <rowan/op/clip.hpp>
+#include <rowan/op/div.hpp>
 #include <rowan/op/elementwise_mul.hpp>
+#include <rowan/op/full_like.hpp>
 #include <rowan/op/relu.hpp>
 #include <rowan/op/scale.hpp>
 #include <rowan/op/sigmoid.hpp>
@@ -12,9 +14,49 @@
 #include <rowan/op/sum.hpp>
 #include <rowan/op/tanh.hpp>
 
+#include <concepts>
 #include <initializer_list>
+#include <type_traits>
 #include <utility>
 #include <vector>
+
+namespace rowan::inline v0::detail {
+
+template <class V>
+inline constexpr bool is_var = false;
+template <class T, class Device>
+inline constexpr bool is_var<layer::Var<T, Device>> = true;
+
+template <class V>
+inline constexpr bool divides = true;
+template <class T, class Device>
+inline constexpr bool divides<layer::Var<T, Device>> = floating_element<T>;
+
+/// Whether x or y of an operator is a Var.
+template <class A, class B>
+concept has_var = is_var<A> || is_var<B>;
+
+/// Calls the function for two Vars, for a Var and a number, or for a number and a Var.
+template <class A, class B, class Both, class Right, class Left>
+auto combine(A const& x, B const& y, Both const& both, Right const& right, Left const& left) {
+    constexpr bool first = is_var<A> && std::is_arithmetic_v<B>, second = is_var<B> && std::is_arithmetic_v<A>;
+    static_assert(std::same_as<A, B> || first || second,
+                  "rowan::layer: + - * / take two Vars of one element type and device, or a Var and a number: convert "
+                  "with layer::cast, or feed a tensor as layer::data");
+    if constexpr (std::same_as<A, B>) {
+        return both(x, y);
+    } else if constexpr (first) {
+        return right(x, static_cast<double>(y));
+    } else if constexpr (second) {
+        return left(static_cast<double>(x), y);
+    } else if constexpr (is_var<A>) {
+        return x;  // after the static_assert
+    } else {
+        return y;
+    }
+}
+
+}  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0::layer {
 
@@ -66,6 +108,14 @@ template <class T, class Device>
 Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<elementwise_mul_op>({}, x, y);
 }
+/// x / y, element-wise, as rowan::div.
+/// shapes   x [...], y [...] -> [...], with the levels of x
+/// errors   as layer::add
+/// cost     as rowan::div, when the net runs
+template <class T, class Device>
+Var<T, Device> div(Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<div_op>({}, x, y);
+}
 
 /// The element-wise sum of one or more values of the same shape.
 /// shapes   one or more x, each [...] -> [...]
@@ -101,12 +151,62 @@ Var<T, Device> clip(Var<T, Device> const& x, double min, double max) {
     return apply<clip_op>({min, max}, x);
 }
 
+/// -x, element-wise.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::negate, when the net runs
+template <class T, class Device>
+Var<T, Device> operator-(Var<T, Device> const& x) {
+    return apply<negate_op>({}, x);
+}
+
+/// Two Vars of one element type and device, or a Var and a number, which stands for a tensor of the Var's shape.
+///     auto mean = (x + y) / 2, gate = 1 - layer::sigmoid(z);
+/// A number is multiplied or added as by layer::scale; x / s is x · (1 / s).
+/// shapes   x [...], y [...] or a number -> [...], with the levels of x
+/// errors   ShapeError if the shapes differ; when the net runs, as rowan::scale
+/// cost     as rowan::add, sub, elementwise_mul, div or scale, when the net runs; a number divided by x is stored once
+///          for each element
+template <class A, class B>
+requires rowan::detail::has_var<A, B>
+auto operator+(A const& x, B const& y) {
+    return rowan::detail::combine(
+        x, y, [](auto const& a, auto const& b) { return add(a, b); },
+        [](auto const& a, double s) { return scale(a, 1, s); }, [](double s, auto const& b) { return scale(b, 1, s); });
+}
+template <class A, class B>
+requires rowan::detail::has_var<A, B>
+auto operator-(A const& x, B const& y) {
+    return rowan::detail::combine(
+        x, y, [](auto const& a, auto const& b) { return sub(a, b); },
+        [](auto const& a, double s) { return scale(a, 1, -s); },
+        [](double s, auto const& b) { return scale(b, -1, s); });
+}
+template <class A, class B>
+requires rowan::detail::has_var<A, B>
+auto operator*(A const& x, B const& y) {
+    return rowan::detail::combine(
+        x, y, [](auto const& a, auto const& b) { return mul(a, b); },
+        [](auto const& a, double s) { return scale(a, s); }, [](double s, auto const& b) { return scale(b, s); });
+}
+template <class A, class B>
+requires rowan::detail::has_var<A, B>
+auto operator/(A const& x, B const& y) {
+    static_assert(rowan::detail::divides<A> && rowan::detail::divides<B>,
+                  "rowan::layer: / needs Vars of a floating-point type: convert with layer::cast");
+    return rowan::detail::combine(
+        x, y, [](auto const& a, auto const& b) { return div(a, b); },
+        [](auto const& a, double s) { return scale(a, 1 / s); },
+        [](double s, auto const& b) { return div(apply<full_like_op>({s}, b), b); });
+}
+
 ROWAN_TEMPLATE(Var<float> sigmoid(Var<float> const&))
 ROWAN_TEMPLATE(Var<float> tanh(Var<float> const&))
 ROWAN_TEMPLATE(Var<float> relu(Var<float> const&))
 ROWAN_TEMPLATE(Var<float> add(Var<float> const&, Var<float> const&))
 ROWAN_TEMPLATE(Var<float> sub(Var<float> const&, Var<float> const&))
 ROWAN_TEMPLATE(Var<float> mul(Var<float> const&, Var<float> const&))
+ROWAN_TEMPLATE(Var<float> div(Var<float> const&, Var<float> const&))
 ROWAN_TEMPLATE(Var<float> sum(std::vector<Var<float>> const&))
 ROWAN_TEMPLATE(Var<float> scale(Var<float> const&, double, double))
 ROWAN_TEMPLATE(Var<float> clip(Var<float> const&, double, double))
@@ -116,6 +216,7 @@ ROWAN_TEMPLATE(Var<double> relu(Var<double> const&))
 ROWAN_TEMPLATE(Var<double> add(Var<double> const&, Var<double> const&))
 ROWAN_TEMPLATE(Var<double> sub(Var<double> const&, Var<double> const&))
 ROWAN_TEMPLATE(Var<double> mul(Var<double> const&, Var<double> const&))
+ROWAN_TEMPLATE(Var<double> div(Var<double> const&, Var<double> const&))
 ROWAN_TEMPLATE(Var<double> sum(std::vector<Var<double>> const&))
 ROWAN_TEMPLATE(Var<double> scale(Var<double> const&, double, double))
 ROWAN_TEMPLATE(Var<double> clip(Var<double> const&, double, double))

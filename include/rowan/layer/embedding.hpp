@@ -17,7 +17,7 @@ struct EmbeddingOptions {
     std::int64_t height = 0;                      ///< number of rows of the table
     std::int64_t width = 0;                       ///< number of elements per row
     std::optional<std::int64_t> padding_id = {};  ///< id whose row reads as zeros and is not trained
-    Uniform table = {-0.1, 0.1};                  ///< initial values of the table
+    FirstValues table = {-0.1, 0.1};              ///< initial values of the table, e.g. layer::Normal{.stddev = 0.02}
     std::string name = {};                        ///< name of the table
 };
 

@@ -4,24 +4,50 @@
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/op/fc.hpp>
+#include <rowan/op/matmul.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace rowan::inline v0::layer {
 
+/// The first values of a bias, or false for none.
+class Bias {
+public:
+    Bias() = default;  ///< zeros
+    /// Uniform in [low, high).
+    Bias(double low, double high) : first_(low, high) {}
+    /// The first values.
+    template <std::convertible_to<FirstValues> F>
+    Bias(F const& first) : first_(first) {}
+    /// false for no bias, true for zeros.
+    template <std::same_as<bool> B>
+    Bias(B exists) : exists_(exists) {}
+
+    bool exists() const noexcept { return exists_; }                     ///< whether there is a bias
+    FirstValues const& first_values() const noexcept { return first_; }  ///< its first values
+
+private:
+    FirstValues first_ = {};
+    bool exists_ = true;
+};
+
 /// The settings of layer::fc.
 struct FcOptions {
-    std::int64_t output_size = 0;        ///< 0: the width of the input
-    std::optional<Uniform> weight = {};  ///< initial weights; default xavier
-    Uniform bias = {};                   ///< initial bias; default zeros
+    std::int64_t output_size = 0;            ///< 0: the width of the input
+    std::optional<FirstValues> weight = {};  ///< initial weights, e.g. layer::KaimingNormal{}; default XavierUniform{}
+    Bias bias = {};                          ///< initial bias, or false for none; default zeros
+    std::string name = {};                   ///< if not empty, the parameters are name.w_0 and name.b_0
 };
 
 /// x · w + b
 /// shapes   x [n, width] -> [n, output_size], with the levels of x
 /// errors   ShapeError if x is not a matrix, or its width is unknown, except in the step of an RnnProgram, where the
-///          width is inferred later if output_size is given; ValueError if output_size is negative
-/// cost     as rowan::fc, when the net runs; two parameters in the net
+///          width is inferred later if output_size is given; ValueError if output_size is negative or the first values
+///          have a number that is not finite; GraphError if the outermost scope already has these names
+/// cost     as rowan::fc, or without a bias as rowan::matmul, when the net runs; two parameters in the net, or one
 template <class T, class Device>
 Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     spec::matrix("layer::fc: x", x->spec());
@@ -29,17 +55,24 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     std::int64_t const size = options.output_size == 0 ? width : options.output_size;
     if (options.output_size < 0) throw ValueError("output_size", static_cast<double>(size), "0 or more");
     if (size == UNK) throw ShapeError("layer::fc: output_size", "0", "a size, as the width of x is unknown");
+    Scope& scope = rowan::detail::outermost_scope();
+    rowan::detail::ScopeRollback added(scope);
+    auto const name = [&](char const* slot) { return options.name.empty() ? std::string() : options.name + slot; };
+    FirstValues const first = options.weight.value_or(XavierUniform{});
     auto const w = [&] {
         if (width != UNK || !rowan::detail::depends_on_placeholder(*x))
-            return parameter<T, Device>({width, size}, options.weight.value_or(xavier(width, size)));
-        Variable& v = rowan::detail::outermost_scope().new_var("", tensor_spec<T>({UNK, size}), Role::parameter);
-        v.set_width = [size, weight = options.weight](Variable& self, std::int64_t known) {
-            begin_with<T, Device>(self, {known, size}, weight.value_or(xavier(known, size)));
+            return parameter<T, Device>({width, size}, first, name(".w_0"));
+        Variable& v = scope.new_var(name(".w_0"), tensor_spec<T>({UNK, size}), Role::parameter);
+        v.set_width = [size, first](Variable& self, std::int64_t known) {
+            begin_with<T, Device>(self, {known, size}, first);
         };
         return Var<T, Device>(v);
     }();
-    auto const b = parameter<T, Device>({size}, options.bias);
-    return apply<fc_op>({}, x, w, b);
+    auto const y = options.bias.exists()
+                       ? apply<fc_op>({}, x, w, parameter<T, Device>({size}, options.bias.first_values(), name(".b_0")))
+                       : apply<mul_op>({}, x, w);
+    added.keep();
+    return y;
 }
 
 ROWAN_TEMPLATE(Var<float> fc(Var<float> const&, FcOptions const&))

@@ -4,6 +4,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/graph/backward.hpp>
 #include <rowan/graph/scope.hpp>
+#include <rowan/layer/detail/clip_mixed_types.hpp>
 #include <rowan/layer/optimizer.hpp>
 #include <rowan/op/clip.hpp>
 #include <rowan/op/clip_by_norm.hpp>
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,7 +41,8 @@ struct ClipByNorm {
     ClipByNormOptions options() const { return {max_norm}; }
 };
 
-/// Scales all gradients by one factor to the joint Euclidean norm max_norm if their joint norm is greater.
+/// Scales all gradients, of any element types, by one factor to the joint Euclidean norm max_norm if their joint norm
+/// is greater.
 struct ClipByGlobalNorm {
     double max_norm = 1;  ///< maximum norm
 
@@ -63,9 +66,9 @@ template <class Device>
 class GradientClipOn {
 public:
     GradientClipOn() = default;  ///< no clipping
-    /// For gradients of float and double.
+    /// For gradients of the element types in trained_dtypes<C>.
     template <gradient_clip_options C>
-    GradientClipOn(C const& c) : GradientClipOn(c, dtypes<float, double>{}) {}
+    GradientClipOn(C const& c) : GradientClipOn(c, trained_dtypes<C>{}) {}
 
     /// For gradients of other element types, such as user-defined ones.
     ///     GradientClip(ClipByNorm{.max_norm = 1}, dtypes<mine>{})
@@ -75,32 +78,45 @@ public:
     GradientClipOn(C const& c, dtypes<T...>);
 
     /// Adds the clipping operators to a scope and replaces the gradients by their results.
-    /// errors   TypeError if the element type of a gradient is not supported, or gradients that are clipped jointly
-    ///          differ in element type
+    /// errors   TypeError if the element type of a gradient is not supported, or gradients differ in element type and
+    ///          the operator that clips them jointly, such as a user-defined one, takes one type only
     /// cost     one operator for each gradient, or one for all jointly
     void add(Scope& scope, std::vector<ParameterGradient>& gradients) const;
 
 private:
+    using Make = std::function<std::vector<Variable*>(Scope&, std::vector<Variable*>)>;
     struct Kind {
         std::int32_t wire;
-        std::function<std::vector<Variable*>(Scope&, std::vector<Variable*>)> make;
+        Make make;
     };
 
-    [[noreturn]] static void refuse(ParameterGradient const& g, std::string const& expected);
+    [[noreturn]] void refuse(ParameterGradient const& g, std::string const& expected) const;
 
     std::vector<Kind> kinds_;
+    std::string name_, types_;  // of the operator and of the element types
     bool together_ = false;
+    Make make_mixed_;  // clips gradients of several element types together
 };
 
 template <class Device>
 template <gradient_clip_options C, class... T>
-GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>) {
+GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
+    : name_(C::op::name), types_(rowan::detail::dtype_list<T...>()) {
+    using Op = typename C::op;
     if constexpr (requires { C::together; }) together_ = C::together;
     (kinds_.push_back({dtype<T>::wire,
                        [c](Scope& scope, std::vector<Variable*> g) {
-                           return scope.new_op<typename C::op, Device, T>(std::move(g), c.options()).outputs;
+                           return scope.new_op<Op, Device, T>(std::move(g), c.options()).outputs;
                        }}),
      ...);
+    if constexpr (rowan::detail::clips_mixed_types<Op>) {
+        make_mixed_ = [c](Scope& scope, std::vector<Variable*> g) {
+            return scope
+                .new_op(rowan::detail::whole_kernel<rowan::detail::clip_mixed_types<Op, Device, T...>>::value,
+                        std::move(g), std::make_shared<typename Op::attributes const>(c.options()))
+                .outputs;
+        };
+    }
 }
 
 template <class Device>
@@ -110,30 +126,33 @@ void GradientClipOn<Device>::add(Scope& scope, std::vector<ParameterGradient>& g
     for (std::size_t begin = 0; begin < gradients.size(); begin += size) {
         std::int32_t const wire = gradients[begin].gradient->spec().dtype;
         std::vector<Variable*> some;
+        Make const* make = nullptr;
         for (std::size_t i = begin; i < begin + size; ++i) {
-            if (gradients[i].gradient->spec().dtype != wire)
-                refuse(gradients[i], std::string("that of the other gradients, ").append(std::to_string(wire)));
+            std::int32_t const own = gradients[i].gradient->spec().dtype;
+            auto const kind = std::ranges::find(kinds_, own, &Kind::wire);
+            if (kind == kinds_.end()) refuse(gradients[i], types_);
+            if (own != wire && !make_mixed_)
+                refuse(gradients[i], rowan::detail::dtype_text(wire).append(", that of the other gradients"));
+            make = own != wire || make == &make_mixed_ ? &make_mixed_ : &kind->make;
             some.push_back(gradients[i].gradient);
         }
-        auto const kind = std::ranges::find(kinds_, wire, &Kind::wire);
-        if (kind == kinds_.end()) refuse(gradients[begin], "an element type of the GradientClip");
-        auto const clipped = kind->make(scope, std::move(some));
+        auto const clipped = (*make)(scope, std::move(some));
         for (std::size_t i = 0; i < size; ++i) gradients[begin + i].gradient = clipped[i];
     }
 }
 
 template <class Device>
-void GradientClipOn<Device>::refuse(ParameterGradient const& g, std::string const& expected) {
-    throw TypeError(std::string("the element type of the gradient of ").append(g.parameter->name()),
-                    std::to_string(g.gradient->spec().dtype), expected);
+void GradientClipOn<Device>::refuse(ParameterGradient const& g, std::string const& expected) const {
+    throw TypeError(std::string(name_).append(": the element type of the gradient of ").append(g.parameter->name()),
+                    rowan::detail::dtype_text(g.gradient->spec().dtype), expected);
 }
 
 /// Gradient clipping for nets on the host.
 using GradientClip = GradientClipOn<Cpu>;
 
 ROWAN_TEMPLATE(class GradientClipOn<Cpu>)
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByValue const&, dtypes<float, double>))
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByNorm const&, dtypes<float, double>))
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&, dtypes<float, double>))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByValue const&, trained_dtypes<ClipByValue>))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByNorm const&, trained_dtypes<ClipByNorm>))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&, trained_dtypes<ClipByGlobalNorm>))
 
 }  // namespace rowan::inline v0::layer

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <rowan/graph/backward.hpp>
+#include <rowan/graph/detail/compiled_kernels.hpp>
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/layer/optimizers.hpp>
+#include <rowan/op/detail/dtype_text.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -25,14 +27,20 @@ struct dtypes {};
 
 namespace layer {
 
+/// The element types of an optimizer or a GradientClip that is given none: float and double, and bfloat16 if its
+/// operator is one of rowan's.
+template <class O>
+using trained_dtypes = std::conditional_t<rowan::detail::is_in<typename O::op, rowan::detail::compiled_ops>,
+                                          dtypes<float, double, bfloat16>, dtypes<float, double>>;
+
 /// One of the optimizers of optimizers.hpp, or a user-defined one with the same members, for parameters of given
 /// element types on a device.
 template <class Device>
 class OptimizerOn {
 public:
-    /// For parameters of float and double.
+    /// For parameters of the element types in trained_dtypes<O>.
     template <optimizer_options O>
-    OptimizerOn(O const& o) : OptimizerOn(o, dtypes<float, double>{}) {}
+    OptimizerOn(O const& o) : OptimizerOn(o, trained_dtypes<O>{}) {}
 
     /// For parameters of other element types, such as user-defined ones.
     ///     Optimizer(AdaGrad{.learning_rate = 0.1}, dtypes<mine>{})
@@ -91,11 +99,12 @@ private:
     static op_kernel const& kernel_for(std::index_sequence<state...>);
 
     std::vector<Kind> kinds_;
+    std::string types_;  // their names
 };
 
 template <class Device>
 template <optimizer_options O, class... T>
-OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>) {
+OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>) : types_(rowan::detail::dtype_list<T...>()) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
     (kinds_.push_back(
@@ -112,8 +121,8 @@ auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const ->
         added.keep();
         return update;
     }
-    throw TypeError(g.parameter->name(), "of element type " + std::to_string(g.parameter->spec().dtype),
-                    "an element type of the optimizer");
+    throw TypeError(std::string("the optimizer: the element type of ").append(g.parameter->name()),
+                    rowan::detail::dtype_text(g.parameter->spec().dtype), types_);
 }
 
 template <class Device>
@@ -198,13 +207,13 @@ op_kernel const& OptimizerOn<Device>::kernel_for(std::index_sequence<state...>) 
 using Optimizer = OptimizerOn<Cpu>;
 
 ROWAN_TEMPLATE(class OptimizerOn<Cpu>)
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Sgd const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdaGrad const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, dtypes<float, double>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Sgd const&, trained_dtypes<Sgd>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdaGrad const&, trained_dtypes<AdaGrad>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&, trained_dtypes<RowwiseAdaGrad>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&, trained_dtypes<Momentum>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&, trained_dtypes<Adam>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&, trained_dtypes<RmsProp>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, trained_dtypes<Ftrl>))
 
 }  // namespace layer
 

@@ -3,10 +3,12 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/graph/value.hpp>
+#include <rowan/layer/feeds.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -21,7 +23,10 @@ public:
     /// cost     O(log variables)
     template <class T, class Device = Cpu>
     Tensor<T, Device> const& get(std::string_view name) const {
-        return find(name).get<LoDTensor<T, Device>>().value();
+        using V = LoDTensor<T, Device>;
+        Value const& value = find(name);
+        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
+        return value.get<V>().value();
     }
 
     /// Returns the value of that name, of any kind.
@@ -39,6 +44,12 @@ public:
     /// errors   TypeError if a value cannot be shared
     /// cost     O(variables)
     Parameters share() const;
+
+    /// Returns aliases of the values of these names, to begin another training with them.
+    ///     .initial = pretrained.only({"embedding_0.w_0"})
+    /// errors   GraphError if there is no such name, or one is given twice; TypeError if a value cannot be shared
+    /// cost     O(names · log variables)
+    Feeds only(std::initializer_list<std::string_view> names) const;
 
     /// Iterates in the order of the names.
     auto begin() const { return values_.begin(); }

@@ -25,6 +25,12 @@ ROWAN_FUNCTION Parameters Parameters::share() const {
     return alias;
 }
 
+ROWAN_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
+    Feeds some;
+    for (std::string_view const name : names) some.emplace(std::string(name), find(name));
+    return some;
+}
+
 }  // namespace rowan::inline v0
 
 #endif

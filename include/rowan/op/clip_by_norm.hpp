@@ -127,6 +127,21 @@ struct clip_by_global_norm_op {
                     ClipByNormOptions const& options = {}) {
         return clip_by_global_norm(exec, dense, sparse, options);
     }
+
+    // The steps, for gradients of several element types: measure each, sum, and scale each by the factor.
+
+    template <class D, class V>
+    static double measure(D exec, V const& x) {
+        return static_cast<double>(squared_norm(exec, x));
+    }
+    static double factor(double measured, ClipByNormOptions const& options) {
+        return detail::norm_factor(measured, options.max_norm);
+    }
+    template <class D, class V>
+    static V scaled(D exec, V const& x, double factor) {
+        return detail::scaled(exec, x, factor);
+    }
+    static void check(ClipByNormOptions const& options) { detail::check_max_norm(options.max_norm); }
 };
 
 }  // namespace rowan::inline v0

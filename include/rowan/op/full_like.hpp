@@ -20,6 +20,24 @@ struct FullLikeOptions {
     static constexpr auto fields = std::tuple(field{"value", &FullLikeOptions::value});
 };
 
+/// The gradient of full_like, whose result does not depend on the elements of x: zeros.
+struct full_like_grad_op {
+    static constexpr std::string_view name = "zeros_like";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out_grad) {
+        return spec::elementwise("zeros_like: out@GRAD", out_grad);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
+        return Tensor<T, D>::zeros(exec, out_grad.shape());
+    }
+};
+
 /// See full; the shape and the element type are those of x.
 struct full_like_op {
     static constexpr std::string_view name = "fill_like";  // the name in files
@@ -27,7 +45,7 @@ struct full_like_op {
     using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = 0b1;
     using attributes = FullLikeOptions;
-    using grad = no_grad;
+    using grad = grad_rule<full_like_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {
         return spec::elementwise("full_like: x", x);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
+#include <rowan/op/detail/dtype_text.hpp>
 #include <rowan/op/var_spec.hpp>
 
 #include <cstddef>
@@ -21,7 +22,7 @@ namespace rowan::inline v0::spec {
 
 /// Throws a TypeError.
 [[noreturn]] inline void the_element_types_do_not_match(char const* field, std::int32_t actual, std::int32_t expected) {
-    throw TypeError(std::string(field) + " dtype", std::to_string(actual), std::to_string(expected));
+    throw TypeError(std::string(field) + " dtype", detail::dtype_text(actual), detail::dtype_text(expected));
 }
 
 /// Throws a ShapeError.

@@ -88,8 +88,7 @@ ROWAN_FUNCTION std::ostream& Lod::print(std::ostream& out) const {
 }
 
 ROWAN_FUNCTION void Lod::check_level(std::size_t level) const {
-    if (level >= levels_)
-        throw IndexError("level", 0, static_cast<std::int64_t>(level), static_cast<std::int64_t>(levels_));
+    if (level >= levels_) throw IndexError("level", 0, level, levels_);
 }
 
 ROWAN_FUNCTION void Lod::check_rows(std::size_t rows) const {

@@ -36,6 +36,7 @@ void sgd(D const& exec, Tensor<P, D>& param, SelectedRows<G, D> const& grad, dou
     SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
     detail::check_exec(exec);
     detail::check_sparse_targets(grad.value(), grad.height(), param);
+    if (detail::only_checking()) return;
     detail::RowPairs<D>::apply(exec, detail::RowPairs<D>::prepare(exec, grad), grad.value(), param,
                                detail::sgd_formula{learning_rate});
 }

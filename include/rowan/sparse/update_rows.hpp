@@ -4,6 +4,7 @@
 #include <rowan/core/allocator.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/on_device.hpp>
+#include <rowan/detail/only_checking.hpp>
 #include <rowan/sparse/detail/row_sums.hpp>
 #include <rowan/sparse/row_plan.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -163,6 +164,7 @@ void update_rows(D const& exec, SelectedRows<T, D> const& grad, Rule const& rule
     SelectedRows<T, D>::check_value(grad.value(), grad.rows().size());
     detail::check_exec(exec);
     detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
+    if (detail::only_checking()) return;
     detail::RowUpdates<D>::planned(exec, RowPlan<D>(exec, grad), grad.value(), rule, param, state...);
 }
 
@@ -172,6 +174,7 @@ void update_rows(D const& exec, Tensor<T, D> const& grad, Rule const& rule, Tens
     detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
     detail::check_exec(exec);
     detail::check_dense_targets(grad, param, state...);
+    if (detail::only_checking()) return;
     detail::RowUpdates<D>::dense(exec, grad, rule, param, state...);
 }
 
@@ -183,6 +186,7 @@ void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Te
     SelectedRows<T, D>::check_value(value, plan.size());
     detail::check_exec(exec);
     detail::check_sparse_targets(value, plan.height(), param, state...);
+    if (detail::only_checking()) return;
     detail::RowUpdates<D>::planned(exec, plan, value, rule, param, state...);
 }
 

@@ -6,19 +6,74 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include <pthread.h>
+#include <unistd.h>
 
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
 
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__  // g++
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace rowan::inline v0::detail {
+
+/// Tells the address sanitizer that the first `bytes` bytes of a block are in use, and no others.
+inline void mark_used([[maybe_unused]] BlockHeader* block, [[maybe_unused]] std::size_t bytes) noexcept {
+#ifdef ASAN_POISON_MEMORY_REGION
+    ASAN_POISON_MEMORY_REGION(block + 1, block->bytes);
+    ASAN_UNPOISON_MEMORY_REGION(block + 1, bytes);
+#endif
+}
+
+inline void* system_memory(std::size_t bytes) {
+    try {
+        return ::operator new(bytes);
+    } catch (std::bad_alloc const&) {
+        if (process_blocks().kept() == 0) throw;
+    }
+    process_blocks().clear();
+    return ::operator new(bytes);
+}
+
+/// The bytes of memory that the process may use: those of the machine, or of its control group.
+inline std::size_t memory_size() {
+    auto const pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+    auto const machine = pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : 0;
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> const file(std::fopen("/sys/fs/cgroup/memory.max", "r"),
+                                                               &std::fclose);
+    std::size_t group = 0;  // the file may contain "max"
+    return file != nullptr && std::fscanf(file.get(), "%zu", &group) == 1 ? std::min(machine, group) : machine;
+}
+
+ROWAN_FUNCTION FreeBlocks& process_blocks() {
+    static FreeBlocks& blocks = *[] {
+        char const* const most = std::getenv("ROWAN_KEPT_MEMORY");
+        auto* const made = new FreeBlocks(most == nullptr ? memory_size() / 8 : std::strtoull(most, nullptr, 10));
+        ::pthread_atfork([] { process_blocks().mutex().lock(); }, [] { process_blocks().mutex().unlock(); },
+                         [] { process_blocks().mutex().unlock(); });
+        return made;
+    }();
+    return blocks;
+}
 
 ROWAN_FUNCTION BlockHeader* new_block(std::size_t bytes, std::size_t alignment, FreeBlocks* pool) {
     bool const huge = bytes >= huge_from;
     std::size_t const step = huge ? std::max(huge_page, alignment) : alignment;
     std::size_t const whole = huge ? (bytes + huge_page - 1) / huge_page * huge_page : bytes;
     // Not the aligned operator new: with glibc it maps fresh pages, which the kernel must clear, for each such block.
-    char* const memory = static_cast<char*>(::operator new(whole + step + sizeof(BlockHeader)));
+    char* const memory = static_cast<char*>(system_memory(whole + step + sizeof(BlockHeader)));
     char* const first = memory + sizeof(BlockHeader);
     char* const block = first + (step - reinterpret_cast<std::uintptr_t>(first) % step) % step;
 #ifdef MADV_HUGEPAGE
@@ -29,27 +84,36 @@ ROWAN_FUNCTION BlockHeader* new_block(std::size_t bytes, std::size_t alignment, 
 
 ROWAN_FUNCTION BlockHeader* FreeBlocks::take(std::size_t bytes) {
     std::size_t const c = at_least(bytes);
+    BlockHeader* block = nullptr;
+    bool may_be_kept = true;
     {
         std::scoped_lock const lock(mutex_);
-        if (BlockHeader* const block = free_[c]; block != nullptr) {
-            free_[c] = block->next;
+        used_[c] = ++calls_;
+        may_be_kept = size_of(c) <= most_;
+        if (free_[c] != nullptr) {
+            block = std::exchange(free_[c], free_[c]->next);
             kept_ -= block->bytes;
             ++users_;
-            return block;
         }
     }
-    BlockHeader* const block = new_block(size_of(c), block_alignment, this);
-    std::scoped_lock const lock(mutex_);
-    ++users_;
+    if (!may_be_kept) return new_block(bytes, block_alignment, nullptr);
+    if (block == nullptr) {
+        block = new_block(size_of(c), block_alignment, this);
+        std::scoped_lock const lock(mutex_);
+        ++users_;
+    }
+    mark_used(block, bytes);
     return block;
 }
 
 ROWAN_FUNCTION void FreeBlocks::put(BlockHeader* block) noexcept {
     std::unique_lock lock(mutex_);
-    if (!closed_ && block->bytes <= most_ - kept_) {
-        BlockHeader*& top = free_[at_most(block->bytes)];
-        block->next = top;
-        top = block;
+    if (!closed_ && block->bytes <= most_) {
+        mark_used(block, 0);
+        shrink(most_ - block->bytes);
+        std::size_t const c = at_most(block->bytes);
+        used_[c] = ++calls_;
+        block->next = std::exchange(free_[c], block);
         kept_ += block->bytes;
         block = nullptr;
     }
@@ -57,9 +121,15 @@ ROWAN_FUNCTION void FreeBlocks::put(BlockHeader* block) noexcept {
     if (block != nullptr) ::operator delete(block->memory);
 }
 
+ROWAN_FUNCTION void FreeBlocks::limit(std::size_t most) noexcept {
+    std::scoped_lock const lock(mutex_);
+    most_ = most;
+    shrink(most);
+}
+
 ROWAN_FUNCTION void FreeBlocks::clear() noexcept {
     std::scoped_lock const lock(mutex_);
-    clear_locked();
+    shrink(0);
 }
 
 ROWAN_FUNCTION std::size_t FreeBlocks::kept() const noexcept {
@@ -69,20 +139,23 @@ ROWAN_FUNCTION std::size_t FreeBlocks::kept() const noexcept {
 
 ROWAN_FUNCTION void FreeBlocks::close() noexcept {
     std::unique_lock lock(mutex_);
-    clear_locked();
+    shrink(0);
     closed_ = true;
     leave(lock);
 }
 
-ROWAN_FUNCTION void FreeBlocks::clear_locked() noexcept {
-    for (BlockHeader*& top : free_) {
-        while (top != nullptr) {
-            void* const memory = top->memory;
-            top = top->next;
-            ::operator delete(memory);
+ROWAN_FUNCTION void FreeBlocks::shrink(std::size_t most) noexcept {
+    while (kept_ > most) {
+        std::size_t oldest = free_.size();
+        for (std::size_t c = 0; c < free_.size(); ++c) {
+            if (free_[c] != nullptr && (oldest == free_.size() || used_[c] < used_[oldest])) oldest = c;
+        }
+        while (kept_ > most && free_[oldest] != nullptr) {
+            BlockHeader* const block = std::exchange(free_[oldest], free_[oldest]->next);
+            kept_ -= block->bytes;
+            ::operator delete(block->memory);
         }
     }
-    kept_ = 0;
 }
 
 ROWAN_FUNCTION void FreeBlocks::leave(std::unique_lock<std::mutex>& lock) noexcept {

@@ -15,7 +15,7 @@ namespace rowan::inline v0::detail {
 template <class Shape>
 std::string shape_text(Shape const& shape) {
     std::string text = "[";
-    for (std::size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+    for (auto const dim : shape) text += (text.size() == 1 ? "" : ", ") + std::to_string(dim);
     return text + "]";
 }
 

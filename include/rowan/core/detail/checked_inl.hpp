@@ -4,14 +4,13 @@
 #include <rowan/core/detail/checked.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <cstdint>
+#include <string>
 
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void check_range(char const* field, std::size_t begin, std::size_t end, std::size_t count) {
-    auto const number = [](std::size_t x) { return static_cast<std::int64_t>(x); };
-    if (end > count) throw IndexError(field, 1, number(end), number(count) + 1);
-    if (begin > end) throw IndexError(field, 0, number(begin), number(end) + 1);
+    if (end > count) throw IndexError(field, 1, end, count + 1);
+    if (begin > end) throw IndexError(field, 0, begin, end + 1);
 }
 
 ROWAN_FUNCTION void check_tensor_rank(std::size_t rank) {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
+#include <rowan/core/detail/xtensor.hpp>
 #include <rowan/core/dtype.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>
+#include <ranges>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -22,6 +24,24 @@ public:
     requires std::convertible_to<U, T> || std::is_arithmetic_v<U> Nested(U const& number)
         : number_(convert(number)), scalar_(true) {}
     Nested(std::initializer_list<Nested> list) : list_(list) {}
+
+    /// The number as an element, rounded only once.
+    /// errors   ValueError if T is an integer type and the number is not an integer or not in its range
+    template <class U>
+    static T convert(U const& number) {
+        if constexpr (std::is_arithmetic_v<U> && !std::is_arithmetic_v<T>) {
+            return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(number));
+        } else if constexpr (std::is_arithmetic_v<U> && std::integral<T> && !std::same_as<T, bool>) {
+            if constexpr (std::integral<U> && !std::same_as<U, bool>) {
+                if (!std::in_range<T>(number)) throw bad_number(static_cast<double>(number));
+            } else if (!is_whole<T>(static_cast<double>(number))) {
+                throw bad_number(static_cast<double>(number));
+            }
+            return static_cast<T>(number);
+        } else {
+            return static_cast<T>(number);
+        }
+    }
 
     /// Appends the dims of a list, the outermost first.
     template <class Shape>
@@ -56,28 +76,19 @@ private:
     }
 
     static ValueError bad_number(double number) {
-        return ValueError("number in a braced list", number, "a whole number that the element type holds");
-    }
-
-    template <class U>
-    static T convert(U const& number) {
-        if constexpr (std::is_arithmetic_v<U> && !std::is_arithmetic_v<T>) {
-            return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(number));  // so that 0.1 is rounded only once
-        } else if constexpr (std::is_arithmetic_v<U> && std::integral<T> && !std::same_as<T, bool>) {
-            if constexpr (std::integral<U> && !std::same_as<U, bool>) {
-                if (!std::in_range<T>(number)) throw bad_number(static_cast<double>(number));
-            } else if (!is_whole<T>(static_cast<double>(number))) {
-                throw bad_number(static_cast<double>(number));
-            }
-            return static_cast<T>(number);
-        } else {
-            return static_cast<T>(number);
-        }
+        return ValueError("number in a list", number, "a whole number that the element type holds");
     }
 
     T number_{};
     std::initializer_list<Nested> list_{};
     bool scalar_ = false;
 };
+
+/// A range of numbers, such as a vector. Expressions of xtensor, which have a shape, are none.
+template <class R, class T>
+concept numbers_for =
+    !xt::is_xexpression<R>::value && std::ranges::forward_range<R const> && std::ranges::sized_range<R const> &&
+    (std::convertible_to<std::ranges::range_value_t<R const>, T> ||
+     std::is_arithmetic_v<std::ranges::range_value_t<R const>>);
 
 }  // namespace rowan::inline v0::detail

@@ -21,6 +21,7 @@ struct clip_by_norm_op;
 struct clip_op;
 struct concat_op;
 struct cross_entropy_op;
+struct div_op;
 struct dropout_op;
 struct elementwise_mul_op;
 struct equal_op;
@@ -75,7 +76,7 @@ inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
 /// Operators compiled for float and double; ids, labels and seeds are int64 or int32.
 using compiled_ops =
     type_list<accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
-              clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, dropout_op,
+              clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, dropout_op,
               elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op, identity_op,
               less_equal_op, less_op, embedding_bag_op, lookup_table_op, lstm_unit_op, matmul_op<false, false>,
               matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, reduce_sum_op, relu_op,

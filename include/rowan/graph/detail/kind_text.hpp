@@ -1,25 +1,15 @@
 // rowan/graph/detail/kind_text.hpp: the kind and element type of a variable as text, for messages and Net::dot.
 #pragma once
 
-#include <rowan/core/bfloat16.hpp>
 #include <rowan/core/dtype.hpp>
-#include <rowan/core/float16.hpp>
 #include <rowan/fwd.hpp>
+#include <rowan/op/detail/dtype_text.hpp>
 #include <rowan/op/var_spec.hpp>
 
-#include <array>
-#include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace rowan::inline v0::detail {
-
-template <class... T>
-inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
-
-/// "f32", or "element type 1000" for a user-defined type.
-std::string dtype_text(std::int32_t wire);
 
 /// "LoDTensor<f32>", in the format of Value::kind().
 std::string kind_text(VarSpec const& spec);

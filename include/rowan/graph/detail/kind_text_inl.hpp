@@ -7,14 +7,6 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::string dtype_text(std::int32_t wire) {
-    for (auto const& [number, name] :
-         dtype_names<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>) {
-        if (number == wire) return std::string(name);
-    }
-    return std::string("element type ").append(std::to_string(wire));
-}
-
 ROWAN_FUNCTION std::string kind_text(VarSpec const& spec) {
     char const* const kind = spec.type == VarType::SELECTED_ROWS  ? "SelectedRows<"
                              : spec.type == VarType::TENSOR_ARRAY ? "TensorArray<"

@@ -55,6 +55,13 @@ static_assert(sizeof(CheckpointHeader) == 64);
 /// The next multiple of 64.
 constexpr std::uint64_t checkpoint_aligned(std::uint64_t offset) { return (offset + 63) / 64 * 64; }
 
+/// The memory that decode of a program may use in addition because of the other bytes and the variables of its file, so
+/// that all together use at most 8 times the size of the file and 1 MiB. A variable uses up to 512 bytes besides its
+/// descriptor and elements.
+constexpr std::int64_t checkpoint_more_memory(std::uint64_t other_bytes, std::uint64_t variables) {
+    return static_cast<std::int64_t>(7 * other_bytes) - static_cast<std::int64_t>(512 * variables);
+}
+
 struct CheckpointSection {
     std::uint64_t offset, bytes;
     std::uint32_t sum;

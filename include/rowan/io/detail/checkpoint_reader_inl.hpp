@@ -29,6 +29,7 @@ ROWAN_FUNCTION CheckpointReader::CheckpointReader(Cpu e, std::string path) : exe
                           "are " + std::to_string(header.variables) + ", more than " + std::to_string(reader.left()) +
                               " bytes can describe");
     }
+    places.reserve(static_cast<std::size_t>(header.variables));
     std::string before;
     next = checkpoint_aligned(next);
     for (std::uint64_t i = 0; i < header.variables; ++i) {
@@ -152,15 +153,17 @@ ROWAN_FUNCTION CheckpointEntry CheckpointReader::parts(Record const& r) const {
                 offsets.push_back(list);
                 next += list.size();
             }
-            e.lod = LodAccess::checked(std::make_shared<Storage<std::int64_t>>(std::move(block)), offsets);
-            e.lod.check_rows(r.shape()[0]);
+            Lod lod = LodAccess::checked(std::make_shared<Storage<std::int64_t>>(std::move(block)), offsets);
+            lod.check_rows(r.shape()[0]);
+            e.lod = std::move(lod);
         }
         if (r.has_rows()) {
             offset = r.rows().offset;
-            e.rows =
+            auto rows =
                 Tensor<std::int64_t>::from_shape({static_cast<std::size_t>(r.rows().bytes) / sizeof(std::int64_t)});
-            read(r, r.rows(), std::as_writable_bytes(std::span(e.rows.data(), e.rows.size())));
-            check_ids(exec, "rows", e.rows, r.tensor().dims[0]);
+            read(r, r.rows(), std::as_writable_bytes(std::span(rows.data(), rows.size())));
+            check_ids(exec, "rows", rows, r.tensor().dims[0]);
+            if (rows.size() != 0) e.rows = std::move(rows);
         }
     } catch (LodError const& error) {
         throw FormatError(offset, r.desc.name, std::string("is wrong: ").append(error.what()));
@@ -172,8 +175,9 @@ ROWAN_FUNCTION CheckpointEntry CheckpointReader::parts(Record const& r) const {
 
 ROWAN_FUNCTION CheckpointEntry CheckpointReader::load(Record const& r) const {
     auto e = parts(r);
-    auto block = std::make_shared<Storage<std::byte>>(static_cast<std::size_t>(r.elements().bytes));
-    std::span<std::byte> const elements(block->data(), block->size());
+    auto const n = static_cast<std::size_t>(r.elements().bytes);
+    auto block = n == 0 ? nullptr : std::make_shared<Storage<std::byte>>(n);
+    std::span<std::byte> const elements(n == 0 ? nullptr : block->data(), n);
     read(r, r.elements(), elements);
     CheckpointEntry::check_elements(r, elements, r.elements().offset);
     e.elements = elements;

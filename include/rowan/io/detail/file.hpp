@@ -5,9 +5,12 @@
 #include <rowan/core/error.hpp>
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -27,6 +30,12 @@ struct PosixFiles {
     static int close(int file);
     static int rename(char const* from, char const* to);
     static int unlink(char const* path);
+    static int lstat(char const* path, struct stat& about);
+    static int fstat(int file, struct stat& about);
+    static ssize_t readlink(char const* path, char* to, std::size_t n);
+    static int flock(int file, int operation);
+    static int fchown(int file, uid_t owner, gid_t group);
+    static int fchmod(int file, mode_t mode);
 };
 
 [[noreturn]] void throw_io(char const* operation, std::string const& path, int code = errno);
@@ -38,6 +47,35 @@ auto uninterrupted(Call const& call) {
         auto const result = call();
         if (result >= 0 || errno != EINTR) return result;
     }
+}
+
+/// errors   IoError if the path has a byte 0, where the system would cut it
+std::string checked_path(char const* operation, std::string path);
+
+/// The folder of a path, with a slash at its end.
+std::string folder_of(std::string const& path);
+
+/// The path of a new temporary file or folder in a folder. The name is short and cannot be guessed.
+std::string temporary_path(std::string const& folder);
+
+/// Removes a file, or a folder of files.
+void remove_temporary(std::string const& path);
+
+/// Removes the temporary files and folders that killed processes left in a folder: those without a lock.
+void remove_abandoned(std::string const& folder);
+
+/// Locks a new temporary file or folder, so that remove_abandoned keeps it. Returns whether it still exists: between
+/// its creation and the lock another process may have removed it. On a file system without locks, nothing is removed.
+/// errors   IoError if a system call fails
+template <class Files = PosixFiles>
+bool lock_temporary(int file, std::string const& path) {
+    if (uninterrupted([&] { return Files::flock(file, LOCK_EX | LOCK_NB); }) != 0) {
+        if (errno == EWOULDBLOCK) return false;
+        if (errno != ENOSYS && errno != EOPNOTSUPP && errno != ENOLCK) throw_io("lock", path);
+    }
+    struct stat about {};
+    if (uninterrupted([&] { return Files::fstat(file, about); }) != 0) throw_io("stat", path);
+    return about.st_nlink != 0;
 }
 
 /// A regular file that is open for reading.
@@ -82,30 +120,40 @@ private:
 Buffer<std::byte> read_file(std::string const& path);
 
 /// Replaces a file atomically: a temporary file in the same folder is written, flushed and renamed. Unless `commit` is
-/// called, the old file is unchanged. The destructor removes a temporary file that was not renamed.
+/// called, the old file is unchanged. The destructor removes a temporary file that was not renamed; the next save in the
+/// folder removes one whose process was killed. The new file has the mode of the old one, and its owner and group where
+/// the system permits; if there is no old file, the umask applies. A symbolic link remains, and the file that it names
+/// is replaced. Other hard links to the old file keep the old contents.
 template <class Files = PosixFiles>
 class AtomicFile {
 public:
-    explicit AtomicFile(std::string path) : path_(std::move(path)) {
+    /// errors   IoError if the path has a byte 0 or names anything but a regular file, or a system call fails
+    explicit AtomicFile(std::string path) : AtomicFile() {
+        path_ = checked_path("create", std::move(path));
+        struct stat old {};
+        bool const replaces = find_target(old);
+        std::string const folder = folder_of(path_);
+        remove_abandoned(folder);
         for (int k = 0; file_ < 0; ++k) {
-            part_ = path_ + "." + std::to_string(::getpid()) + "." + std::to_string(k) + ".part";
-            file_ = open(part_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC);
-            if (file_ < 0 && (errno != EEXIST || k == 1000)) throw_io("create", part_);
+            std::string part = temporary_path(folder);
+            file_ = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, replaces ? 0600 : 0666);
+            if (file_ < 0 && (errno != EEXIST || k == 1000)) throw_io("create", path_);
+            if (file_ < 0) continue;
+            part_ = std::move(part);
+            if (!lock_temporary<Files>(file_, path_)) discard();
         }
+        if (replaces) keep_rights(old);
     }
     AtomicFile(AtomicFile const&) = delete;
     AtomicFile& operator=(AtomicFile const&) = delete;
-    ~AtomicFile() {
-        if (file_ >= 0) Files::close(file_);
-        if (!part_.empty()) Files::unlink(part_.c_str());
-    }
+    ~AtomicFile() { discard(); }
 
     /// errors   IoError if a system call fails
     void write(std::span<std::byte const> bytes) {
         while (!bytes.empty()) {
             ssize_t const n = uninterrupted([&] { return Files::write(file_, bytes.data(), bytes.size()); });
-            if (n < 0) throw_io("write", part_);
-            if (n == 0) throw_io("write", part_, ENOSPC);
+            if (n < 0) throw_io("write", path_);
+            if (n == 0) throw_io("write", path_, ENOSPC);
             bytes = bytes.subspan(static_cast<std::size_t>(n));
         }
     }
@@ -113,8 +161,7 @@ public:
     /// errors   IoError if a system call fails: the old file is then unchanged, or already replaced if only the fsync
     ///          of its folder failed
     void commit() {
-        std::size_t const slash = path_.rfind('/');
-        std::string const name = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
+        std::string const name = folder_of(path_);
         struct Folder {
             int file;
             ~Folder() {
@@ -122,16 +169,48 @@ public:
             }
         } const folder{open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
         if (folder.file < 0) throw_io("open", name);
-        if (fsync(file_) != 0) throw_io("fsync", part_);
-        if (Files::close(std::exchange(file_, -1)) != 0) throw_io("close", part_);
-        if (Files::rename(part_.c_str(), path_.c_str()) != 0) throw_io("rename", part_);
+        if (fsync(file_) != 0) throw_io("fsync", path_);
+        if (Files::rename(part_.c_str(), path_.c_str()) != 0) throw_io("rename", path_);
         part_.clear();
         if (fsync(folder.file) != 0) throw_io("fsync", name);
     }
 
 private:
-    static int open(std::string const& path, int flags) {
-        return uninterrupted([&] { return Files::open(path.c_str(), flags, 0666); });
+    AtomicFile() = default;
+
+    /// Follows symbolic links, of which at most 40 in a row. Returns whether the file exists.
+    bool find_target(struct stat& about) {
+        for (int links = 0;; ++links) {
+            if (uninterrupted([&] { return Files::lstat(path_.c_str(), about); }) != 0) {
+                if (errno != ENOENT) throw_io("create", path_);
+                return false;
+            }
+            if (!S_ISLNK(about.st_mode)) break;
+            char to[PATH_MAX];
+            ssize_t const n = uninterrupted([&] { return Files::readlink(path_.c_str(), to, sizeof to); });
+            if (n < 0) throw_io("create", path_);
+            if (links == 40) throw_io("create", path_, ELOOP);
+            std::string const target(to, static_cast<std::size_t>(n));
+            path_ = target.starts_with('/') ? target : folder_of(path_) + target;
+        }
+        if (!S_ISREG(about.st_mode)) throw IoError("create", path_, "not a regular file", EINVAL);
+        return true;
+    }
+
+    void keep_rights(struct stat const& old) {
+        if (uninterrupted([&] { return Files::fchmod(file_, old.st_mode & 0777); }) != 0) throw_io("chmod", path_);
+        auto const same = static_cast<uid_t>(-1);
+        if (Files::fchown(file_, old.st_uid, old.st_gid) != 0) Files::fchown(file_, same, old.st_gid);
+    }
+
+    void discard() {
+        if (!part_.empty()) Files::unlink(part_.c_str());
+        part_.clear();
+        if (file_ >= 0) Files::close(std::exchange(file_, -1));
+    }
+
+    static int open(std::string const& path, int flags, mode_t mode = 0) {
+        return uninterrupted([&] { return Files::open(path.c_str(), flags, mode); });
     }
     static int fsync(int file) {
         return uninterrupted([&] { return Files::fsync(file); });

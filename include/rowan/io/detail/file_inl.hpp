@@ -4,8 +4,11 @@
 #include <rowan/io/detail/file.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <dirent.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
+
+#include <array>
+#include <string_view>
 
 namespace rowan::inline v0::detail {
 
@@ -25,12 +28,81 @@ ROWAN_FUNCTION int PosixFiles::rename(char const* from, char const* to) { return
 
 ROWAN_FUNCTION int PosixFiles::unlink(char const* path) { return ::unlink(path); }
 
+ROWAN_FUNCTION int PosixFiles::lstat(char const* path, struct stat& about) { return ::lstat(path, &about); }
+
+ROWAN_FUNCTION int PosixFiles::fstat(int file, struct stat& about) { return ::fstat(file, &about); }
+
+ROWAN_FUNCTION ssize_t PosixFiles::readlink(char const* path, char* to, std::size_t n) {
+    return ::readlink(path, to, n);
+}
+
+ROWAN_FUNCTION int PosixFiles::flock(int file, int operation) { return ::flock(file, operation); }
+
+ROWAN_FUNCTION int PosixFiles::fchown(int file, uid_t owner, gid_t group) { return ::fchown(file, owner, group); }
+
+ROWAN_FUNCTION int PosixFiles::fchmod(int file, mode_t mode) { return ::fchmod(file, mode); }
+
 ROWAN_FUNCTION void throw_io(char const* operation, std::string const& path, int code) {
     throw IoError(operation, path, std::strerror(code), code);
 }
 
+ROWAN_FUNCTION std::string checked_path(char const* operation, std::string path) {
+    std::size_t const zero = path.find('\0');
+    if (zero != path.npos) {
+        throw IoError(
+            operation, path.substr(0, zero),
+            "the path has the byte 0 at position " + std::to_string(zero) + " of " + std::to_string(path.size()),
+            EINVAL);
+    }
+    return path;
+}
+
+ROWAN_FUNCTION std::string folder_of(std::string const& path) {
+    std::size_t const slash = path.rfind('/');
+    return slash == path.npos ? "./" : path.substr(0, slash + 1);
+}
+
+inline constexpr std::string_view temporary_prefix = ".rowan-", hex_digits = "0123456789abcdef";
+inline constexpr std::size_t temporary_digits = 16;
+
+ROWAN_FUNCTION std::string temporary_path(std::string const& folder) {
+    std::array<unsigned char, temporary_digits> random;
+    if (::getentropy(random.data(), random.size()) != 0) throw_io("create", folder);
+    std::string path = folder;
+    path += temporary_prefix;
+    for (unsigned char const byte : random) path += hex_digits[byte % 16];
+    return path;
+}
+
+/// Calls visit(name) for each entry of a folder, if the folder can be read.
+template <class Visit>
+void for_each_entry(std::string const& folder, Visit const& visit) {
+    std::unique_ptr<DIR, decltype([](DIR* d) { ::closedir(d); })> const list(::opendir(folder.c_str()));
+    if (list == nullptr) return;
+    while (dirent const* const entry = ::readdir(list.get())) visit(std::string_view(entry->d_name));
+}
+
+ROWAN_FUNCTION void remove_temporary(std::string const& path) {
+    if (::unlink(path.c_str()) == 0 || errno != EISDIR) return;
+    for_each_entry(path, [&](std::string_view name) { ::unlink(std::string(path).append("/").append(name).c_str()); });
+    ::rmdir(path.c_str());
+}
+
+ROWAN_FUNCTION void remove_abandoned(std::string const& folder) {
+    for_each_entry(folder, [&](std::string_view name) {
+        if (!name.starts_with(temporary_prefix) || name.size() != temporary_prefix.size() + temporary_digits ||
+            name.find_first_not_of(hex_digits, temporary_prefix.size()) != name.npos)
+            return;
+        std::string const path = folder + std::string(name);
+        int const file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (file < 0) return;
+        if (::flock(file, LOCK_EX | LOCK_NB) == 0) remove_temporary(path);
+        ::close(file);
+    });
+}
+
 ROWAN_FUNCTION InputFile::InputFile(std::string path)
-    : path_(std::move(path)),
+    : path_(checked_path("open", std::move(path))),
       // O_NONBLOCK: do not block on a pipe, which is then rejected as not a regular file
       file_(uninterrupted([&] { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); })) {
     if (file_ < 0) throw_io("open", path_);

@@ -69,6 +69,12 @@ constexpr std::array<pb_msgdesc_t const*, n + 1> present(WireField const (&field
     return all;
 }
 
+/// The bytes of memory that an element of a list uses, including its place in the search for equal names.
+template <class T>
+constexpr std::size_t memory_of() {
+    return sizeof(T) + (wire_kind_of<T>() == wire_kind::message ? sizeof(void*) : 0);
+}
+
 constexpr pb_size_t required_fields(std::span<WireField const> fields) {
     pb_size_t n = 0;
     for (auto const& field : fields) n = static_cast<pb_size_t>(n + field.required);
@@ -84,7 +90,8 @@ constexpr pb_size_t required_fields(std::span<WireField const> fields) {
 #define ROWAN_FIELD_MESSAGE(T, rule, type, member, number) submessage<decltype(T::member)>(),
 #define ROWAN_FIELD_WIRE(T, rule, type, member, number) \
     WireField{#member, number, PB_HTYPE_##rule == PB_HTYPE_REQUIRED, PB_HTYPE_##rule == PB_HTYPE_REPEATED, \
-              wire_kind_of<decltype(T::member)>(), wire_submessage<decltype(T::member)>()},
+              wire_kind_of<decltype(T::member)>(), wire_submessage<decltype(T::member)>(), \
+              PB_HTYPE_##rule == PB_HTYPE_REPEATED ? memory_of<wire_value_t<decltype(T::member)>>() : 0},
 #define ROWAN_FIELD_VISIT(T, rule, type, member, number) \
     case number: return f(x.member);
 

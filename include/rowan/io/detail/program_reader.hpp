@@ -15,6 +15,15 @@
 
 namespace rowan::inline v0::detail {
 
+/// "LoDTensor<f32>[UNK, 4] with 1 level"
+std::string spec_text(VarSpec const& spec);
+
+/// The operator and its inputs: "fc(x, w, b): ".
+std::string called(OpDesc const& op);
+
+/// Throws a GraphError with the slots of the descriptor and those of the operator that was made of it.
+[[noreturn]] void wrong_slots(OpDesc const& op, Operator const& made);
+
 template <class Device, class... T>
 class ProgramReader {
 public:
@@ -52,11 +61,13 @@ private:
         }
         /// Registers a variable. Throws GraphError unless it is as declared and its name is new.
         void define(std::string const& name, Variable& v) {
-            if (!(spec_of(desc(name)) == v.spec()))
-                throw GraphError(
-                    std::string("the variable \"")
-                        .append(name)
-                        .append("\" is declared with another type or shape than that of its operator's result"));
+            if (VarSpec const declared = spec_of(desc(name)); !(declared == v.spec()))
+                throw GraphError(std::string("the variable \"")
+                                     .append(name)
+                                     .append("\" is declared as ")
+                                     .append(spec_text(declared))
+                                     .append(", but is ")
+                                     .append(spec_text(v.spec())));
             if (!variables.emplace(name, &v).second)
                 throw GraphError(std::string("the variable \"").append(name).append("\" is written twice"));
             if (v.name().empty()) v.scope().set_name(v, name);
@@ -77,7 +88,15 @@ private:
                     throw GraphError("an inner block of the program has an operator of type fetch");
                 for (Variable* v : inputs_of(frame, op)) fetched_.push_back(v);
             } else {
-                read_operator(frame, op);
+                try {
+                    read_operator(frame, op);
+                } catch (ShapeError const& e) {
+                    throw ShapeError(called(op) + e.field(), e.actual(), e.expected());
+                } catch (TypeError const& e) {
+                    throw TypeError(called(op) + e.field(), e.actual(), e.expected());
+                } catch (ValueError const& e) {
+                    throw ValueError(called(op) + e.field(), e.value(), e.expected());
+                }
             }
         }
     }
@@ -98,7 +117,7 @@ private:
         };
         if (names.size() != made.outputs.size() || made.inputs != inputs || !fit(op.inputs, made.kernel->inputs) ||
             !fit(op.outputs, made.kernel->outputs))
-            throw GraphError(std::string("operator ").append(op.type).append(" has the wrong inputs or outputs"));
+            wrong_slots(op, made);
         for (std::size_t i = 0; i < names.size(); ++i) frame.define(names[i], *made.outputs[i]);
     }
 

@@ -12,6 +12,49 @@
 #include <memory>
 #include <type_traits>
 
+#if ROWAN_DEFINES_FUNCTIONS
+#include <sstream>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::string spec_text(VarSpec const& spec) {
+    std::ostringstream text;
+    text << kind_text(spec) << spec.dims;
+    if (spec.lod_level != 0) text << " with " << spec.lod_level << (spec.lod_level == 1 ? " level" : " levels");
+    return text.str();
+}
+
+ROWAN_FUNCTION std::string called(OpDesc const& op) {
+    std::string text = op.type + "(";
+    for (OpDesc::Var const& slot : op.inputs) {
+        for (std::string const& name : slot.arguments) text.append(text.ends_with('(') ? "" : ", ").append(name);
+    }
+    return text + "): ";
+}
+
+ROWAN_FUNCTION void wrong_slots(OpDesc const& op, Operator const& made) {
+    std::string const name = "operator " + op.type;
+    auto const check = [&](char const* what, std::vector<OpDesc::Var> const& given,
+                           std::span<std::string_view const> known) {
+        if (std::ranges::equal(given, known, {}, &OpDesc::Var::parameter)) return;
+        std::string is, expected;
+        for (auto const& slot : given) is.append(is.empty() ? "" : ", ").append(slot.parameter);
+        for (auto const slot : known) expected.append(expected.empty() ? "" : ", ").append(slot);
+        throw GraphError(name + " has the " + what + " (" + is + "), expected (" + expected + ")");
+    };
+    check("inputs", op.inputs, made.kernel->inputs);
+    check("outputs", op.outputs, made.kernel->outputs);
+    std::size_t results = 0;
+    for (auto const& slot : op.outputs) results += slot.arguments.size();
+    if (results != made.outputs.size())
+        throw GraphError(name + " has " + std::to_string(results) + " results, expected " +
+                         std::to_string(made.outputs.size()));
+    throw GraphError(name + " does not read what its block reads, in the same order");
+}
+
+}  // namespace rowan::inline v0::detail
+#endif
+
 namespace rowan::inline v0::detail {
 
 template <class Device, class... T>

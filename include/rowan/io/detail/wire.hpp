@@ -105,6 +105,7 @@ struct WireField {
     bool required, repeated;
     wire_kind kind;
     WireMessage const* message;  ///< its message type, or nullptr
+    std::size_t bytes;           ///< of an element of a list in memory; 0 for other fields, which their message has
 };
 
 /// The fields of a message type and its rules.
@@ -134,8 +135,14 @@ public:
 
     /// errors   FormatError unless every known field has its wire type, a valid length, a number in range and valid
     ///          UTF-8; singular fields occur at most once and required fields are present; there are no groups, and at
-    ///          most 64 MiB and 2^20 values, including unknown fields
-    void run(WireMessage const& message, std::span<std::byte const> bytes, std::uint64_t offset);
+    ///          most 64 MiB and 2^20 values, including unknown fields, that use at most 7 times the memory of
+    ///          the bytes, and 1 MiB, and `more_memory`
+    void run(WireMessage const& message, std::span<std::byte const> bytes, std::uint64_t offset,
+             std::int64_t more_memory);
+
+    using Counts = std::array<std::size_t, WireSeen::max_fields>;
+    /// The number of elements of each list of a message, by the field's index. Nested messages are not read.
+    static Counts count(WireMessage const& message, std::span<std::byte const> bytes);
 
 private:
     static constexpr std::uint32_t varint = 0, fixed64 = 1, delimited = 2, fixed32 = 5;
@@ -145,16 +152,20 @@ private:
     void value(WireMessage const& message, WireField const& field, ByteReader& in, std::string const& name,
                std::int64_t& last);
 
-    void skip(ByteReader& in, std::string const& field, std::uint32_t type);
+    static void skip(ByteReader& in, std::string const& field, std::uint32_t type);
 
     void spend(std::uint64_t at, std::string const& field);
+    void use_memory(std::uint64_t at, std::string const& field, std::uint64_t bytes);
 
     static std::uint32_t wire_type(wire_kind kind);
 
     /// Reads a varint, 7 bits per byte.
     static std::uint64_t number(ByteReader& in, std::string const& field);
 
+    static constexpr std::size_t block = 16;  // what an allocation uses beyond its size
+
     std::size_t elements_ = 0;
+    std::int64_t memory_ = 0, most_ = 0;
 };
 
 }  // namespace rowan::inline v0::detail

@@ -15,12 +15,40 @@ ROWAN_FUNCTION void WireSeen::refuse(std::string const& field, std::string const
     throw FormatError(offset, std::string(name).append(".").append(field), reason);
 }
 
-ROWAN_FUNCTION void WireCheck::run(WireMessage const& message, std::span<std::byte const> bytes, std::uint64_t offset) {
+ROWAN_FUNCTION void WireCheck::run(WireMessage const& message, std::span<std::byte const> bytes, std::uint64_t offset,
+                                   std::int64_t more_memory) {
     if (bytes.size() > max_bytes) {
         throw FormatError(offset, std::string(message.name),
                           "has " + std::to_string(bytes.size()) + " bytes, more than " + std::to_string(max_bytes));
     }
+    most_ = 7 * static_cast<std::int64_t>(bytes.size()) + (std::int64_t{1} << 20) + more_memory;
     walk(message, bytes, offset);
+}
+
+ROWAN_FUNCTION auto WireCheck::count(WireMessage const& message, std::span<std::byte const> bytes) -> Counts {
+    Counts counts{};
+    std::string const none;
+    for (ByteReader in(bytes); in.left() != 0;) {
+        std::uint64_t const key = number(in, none);
+        auto const type = static_cast<std::uint32_t>(key & 7);
+        auto const found = std::ranges::find(message.fields, key >> 3, &WireField::tag);
+        if (found == message.fields.end() || !found->repeated) {
+            skip(in, none, type);
+            continue;
+        }
+        std::size_t& n = counts[static_cast<std::size_t>(found - message.fields.begin())];
+        std::uint32_t const want = wire_type(found->kind);
+        if (type == want) {
+            skip(in, none, type);
+            ++n;
+        } else {
+            auto const list = in.bytes("", number(in, none));
+            n += want == varint ? static_cast<std::size_t>(
+                                      std::ranges::count_if(list, [](std::byte b) { return b < std::byte{0x80}; }))
+                                : list.size() / (want == fixed32 ? 4 : 8);
+        }
+    }
+    return counts;
 }
 
 ROWAN_FUNCTION void WireCheck::walk(WireMessage const& message, std::span<std::byte const> bytes,
@@ -53,7 +81,7 @@ ROWAN_FUNCTION void WireCheck::walk(WireMessage const& message, std::span<std::b
         }
         std::uint32_t const want = wire_type(found->kind);
         auto const i = static_cast<std::size_t>(found - message.fields.data());
-        ++seen.count[i];
+        if (++seen.count[i] == 1 && found->repeated) memory_ += block;
         if (type == delimited && want != delimited && found->repeated) {
             std::uint64_t const size = number(in, field);
             std::uint64_t const begin = in.position();
@@ -78,6 +106,7 @@ ROWAN_FUNCTION void WireCheck::walk(WireMessage const& message, std::span<std::b
 ROWAN_FUNCTION void WireCheck::value(WireMessage const& message, WireField const& field, ByteReader& in,
                                      std::string const& name, std::int64_t& last) {
     spend(in.position(), name);
+    use_memory(in.position(), name, field.bytes);
     WireValue v{in.position(), name};
     switch (field.kind) {
         case wire_kind::int32:
@@ -107,6 +136,7 @@ ROWAN_FUNCTION void WireCheck::value(WireMessage const& message, WireField const
             v.offset = in.position();
             auto const bytes = in.bytes(name.c_str(), size);
             v.text = {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+            if (size > 15) use_memory(v.offset, name, block + std::max<std::uint64_t>(size, 30));
             if (auto const bad = invalid_utf8(v.text); bad != v.text.size()) {
                 v.refuse("is not UTF-8 at position " + std::to_string(bad));
             }
@@ -122,6 +152,13 @@ ROWAN_FUNCTION void WireCheck::skip(ByteReader& in, std::string const& field, st
     } else {
         in.bytes(field.c_str(), type == fixed32 ? 4 : type == fixed64 ? 8 : number(in, field));
     }
+}
+
+ROWAN_FUNCTION void WireCheck::use_memory(std::uint64_t at, std::string const& field, std::uint64_t bytes) {
+    if ((memory_ += static_cast<std::int64_t>(bytes)) <= most_) return;
+    throw FormatError(
+        at, field,
+        "is one value too many: the descriptor needs more than " + std::to_string(most_) + " bytes of memory");
 }
 
 ROWAN_FUNCTION void WireCheck::spend(std::uint64_t at, std::string const& field) {

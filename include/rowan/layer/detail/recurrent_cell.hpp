@@ -11,8 +11,8 @@ namespace rowan::inline v0::layer {
 
 /// The settings of a recurrent cell.
 struct CellOptions {
-    std::int64_t size = 0;               ///< width of the state; for an LSTM, of output and cell each
-    std::optional<Uniform> weight = {};  ///< initial weights and biases; default ±1/√size
+    std::int64_t size = 0;                   ///< width of the state; for an LSTM, of output and cell each
+    std::optional<FirstValues> weight = {};  ///< initial weights and biases; default ±1/√size
 };
 
 }  // namespace rowan::inline v0::layer
@@ -28,13 +28,13 @@ struct Gates {
           w(layer::parameter<T, Device>({options.size, width}, first)), b(layer::parameter<T, Device>({width}, first)) {
     }
 
-    static layer::Uniform first_values(layer::CellOptions const& options) {
+    static layer::FirstValues first_values(layer::CellOptions const& options) {
         auto const size = static_cast<double>(options.size);
         if (options.size < 1) throw ValueError("the size of a cell", size, "1 or more");
         return options.weight.value_or(layer::Uniform{-1 / std::sqrt(size), 1 / std::sqrt(size)});
     }
 
-    layer::Uniform first;
+    layer::FirstValues first;
     std::int64_t width;
     layer::Var<T, Device> x, w, b;
 };

@@ -3,6 +3,7 @@
 
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/detail/blocks.hpp>
+#include <rowan/core/detail/run_meter.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/graph/any_ref.hpp>
 
@@ -20,8 +21,10 @@ inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_
     Cpu const serial{.threads = 1};
     Buffer<std::exception_ptr> errors(parts);
     FreeBlocks* const pool = current_pool();
+    RunMeter* const meter = current_meter();
     parallel_for(exec, parts, 1, [&](std::size_t begin, std::size_t end) {
         FreeBlocks* const before = std::exchange(current_pool(), pool);
+        RunMeter* const meter_before = std::exchange(current_meter(), meter);
         for (std::size_t k = begin; k < end; ++k) {
             try {
                 f(k, serial);
@@ -30,6 +33,7 @@ inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_
             }
         }
         current_pool() = before;
+        current_meter() = meter_before;
     });
     for (auto const& error : errors) {
         if (error) std::rethrow_exception(error);

@@ -54,11 +54,12 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a
     check_exec(exec);
     multiply_by_blas(m, n, k, a, b, out, add);
 #else
-    // step: a multiple of all tile sizes; serial: the number of multiplications below which one thread runs
+    // step: a multiple of all tile sizes; serial: the number of multiplications below which one thread runs; as in
+    // threads_for, twice that unless the caller asks for a number of threads
     constexpr std::size_t step = 96, serial = std::size_t{1} << 21;
     bool const rows = m >= n;
     std::size_t const many = rows ? m : n, threads = static_cast<std::size_t>(thread_count(exec));
-    bool const one = k == 0 || m * n < serial / std::max<std::size_t>(k, 1);
+    bool const one = k == 0 || m * n < (exec.threads == 0 ? 2 : 1) * serial / std::max<std::size_t>(k, 1);
     std::size_t const grain = one ? many : (many / (2 * threads * step) + 1) * step;
     parallel_for(exec, many, grain, [&](std::size_t begin, std::size_t end) {
         if (rows) {

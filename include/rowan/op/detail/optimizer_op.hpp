@@ -20,6 +20,7 @@ struct optimizer_op {
     using updates = slots<slot::param, State...>;
     using attributes = Attributes;
     using grad = no_grad;
+    static constexpr bool checks_first = true;  // under OnlyChecking, `run` changes nothing
 
     template <std::same_as<VarSpec>... Spec>
     static constexpr std::array<VarSpec, 0> infer(VarSpec const& param, Spec const&... states_and_grad) {

@@ -15,14 +15,15 @@
 
 namespace rowan::inline v0::detail {
 
-/// The operands of a tile: rows of a, and a panel of b that stores `width` elements of each of its k rows contiguously.
+/// The operands of a tile: rows of a, and a panel of b with `width` contiguous elements of each of its k rows.
 template <class S>
 struct TileFactors {
     std::size_t k;
     S const* a;
     std::size_t next_row, next_column;  // strides of a
     S const* panel;
-    bool add;  // accumulate into out
+    std::size_t next_panel_row;  // stride of the panel
+    bool add;                    // accumulate into out
 };
 
 // Each element of the product is ((c + a0·b0) + a1·b1) + …, where each step is a fused multiply-add and rounds once.
@@ -45,7 +46,7 @@ struct TileFactors {
                 sum[i][1] = f.add ? LOAD(out + i * next_out + LANES) : BROADCAST(S{0});                  \
             }                                                                                            \
             S const* b = f.panel;                                                                        \
-            for (std::size_t l = 0; l < f.k; ++l, b += width) {                                          \
+            for (std::size_t l = 0; l < f.k; ++l, b += f.next_panel_row) {                               \
                 VECTOR const b0 = LOAD(b), b1 = LOAD(b + LANES);                                         \
                 ROWAN_UNROLL                                                                             \
                 for (std::size_t i = 0; i < rows; ++i) {                                                 \
@@ -95,7 +96,8 @@ struct PlainTile {
         for (std::size_t l = 0; l < f.k; ++l) {
             for (std::size_t i = 0; i < rows; ++i) {
                 S const x = f.a[i * f.next_row + l * f.next_column];
-                for (std::size_t j = 0; j < width; ++j) sum[i][j] = fused(x, f.panel[l * width + j], sum[i][j]);
+                for (std::size_t j = 0; j < width; ++j)
+                    sum[i][j] = fused(x, f.panel[l * f.next_panel_row + j], sum[i][j]);
             }
         }
         for (std::size_t i = 0; i < rows; ++i) std::copy_n(sum[i], width, out + i * next_out);
@@ -165,13 +167,16 @@ void multiply_tiles(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Fa
             std::size_t const columns = std::min(width, n - j);
             for (std::size_t l = 0; l < k; l += depth) {
                 std::size_t const steps = std::min(depth, k - l);
-                fill_panel<width>(b.at(l, j), b.next_row(), b.next_column(), steps, columns, panel);
+                // A copy of b in cache order pays off only if several tiles read it.
+                bool const in_place = bottom - top <= most && columns == width && b.next_column() == 1;
+                if (!in_place) fill_panel<width>(b.at(l, j), b.next_row(), b.next_column(), steps, columns, panel);
                 auto const tile = [&]<std::size_t rows>(std::size_t i) {
                     TileFactors<S> const factors{.k = steps,
                                                  .a = a.at(i, l),
                                                  .next_row = a.next_row(),
                                                  .next_column = a.next_column(),
-                                                 .panel = panel,
+                                                 .panel = in_place ? b.at(l, j) : panel,
+                                                 .next_panel_row = in_place ? b.next_row() : width,
                                                  .add = add || l > 0};
                     S* const to = out + i * next_out + j;
                     if (columns == width) return Tile::template run<rows>(factors, to, next_out);

@@ -1,0 +1,28 @@
+// rowan/detail/only_checking.hpp: OnlyChecking, lets optimizers check their arguments without changing them.
+#pragma once
+
+#include <rowan/core/detail/config.hpp>
+
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+/// Whether optimizers called by this thread return after they have checked their arguments.
+inline bool& only_checking() {
+    thread_local bool checking = false;
+    return checking;
+}
+
+/// Makes it so for its lifetime.
+class OnlyChecking {
+public:
+    OnlyChecking() : before_(std::exchange(only_checking(), true)) {}
+    OnlyChecking(OnlyChecking const&) = delete;
+    OnlyChecking& operator=(OnlyChecking const&) = delete;
+    ~OnlyChecking() { only_checking() = before_; }
+
+private:
+    bool before_;
+};
+
+}  // namespace rowan::inline v0::detail

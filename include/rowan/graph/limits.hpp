@@ -1,0 +1,49 @@
+// rowan/graph/limits.hpp: Limits, what a net may use when it runs.
+#pragma once
+
+#include <rowan/core/detail/run_meter.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+/// What a run of a net may use, for nets that come from somebody else: see LoadOptions and Scope::limits. By default
+/// there are no limits. A run that exceeds one throws a ValueError, which names the operator.
+struct Limits {
+    std::int64_t iterations = 0;  ///< of all loops, and steps of recurrent nets, together; 0: no limit
+    std::int64_t bytes = 0;       ///< of memory on the host beyond what there was before the run; 0: no limit
+};
+
+namespace detail {
+
+/// While it lives, the thread runs a net within limits, unless it does so already.
+class LimitedRun {
+public:
+    explicit LimitedRun(Limits const& limits) {
+        if ((limits.iterations == 0 && limits.bytes == 0) || current_meter() != nullptr) return;
+        constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+        meter_.emplace(limits.iterations == 0 ? none : limits.iterations, limits.bytes == 0 ? none : limits.bytes);
+        current_meter() = &*meter_;
+    }
+    LimitedRun(LimitedRun const&) = delete;
+    LimitedRun& operator=(LimitedRun const&) = delete;
+    ~LimitedRun() {
+        if (meter_) current_meter() = nullptr;
+    }
+
+private:
+    std::optional<RunMeter> meter_;
+};
+
+/// Counts iterations of a loop, or steps, of the run.
+/// errors   ValueError if it is one too many
+inline void count_iterations(std::size_t n) {
+    if (auto* const meter = current_meter(); meter != nullptr) meter->iterate(static_cast<std::int64_t>(n));
+}
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,72 @@
+// rowan/layer/detail/feed.hpp: feed, sets the inputs of a net to the values of a batch.
+#pragma once
+
+#include <rowan/core/allocator.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/graph/scope.hpp>
+#include <rowan/layer/detail/check_fits.hpp>
+#include <rowan/layer/feeds.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+/// Sets the data variables of a net to the values of a batch. The batch may contain variables that only another net of
+/// the scope reads, such as labels for the cost; a name that is not declared is an error. Values that are not on the
+/// net's device are copied to it.
+/// errors   GraphError if the batch lacks a variable, or contains a name that neither the net nor the scope declares;
+///          else as check_fits. On error, no variable has changed
+template <class Device>
+void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope, Device const& exec) {
+    std::map<Variable*, Value> values;
+    for (Variable* const v : inputs) {
+        if (v->role() != Role::data) continue;
+        auto const found = feeds.find(v->name());
+        if (found == feeds.end())
+            throw GraphError(std::string("the batch has no value for the variable \"").append(v->name()).append("\""));
+        Value value = found->second.value();
+        check_fits(*v, value);
+        values.emplace(v, std::move(value));
+    }
+    for (auto const& named : feeds) {
+        std::string const& name = named.first;
+        if (std::ranges::any_of(values, [&](auto const& known) { return known.first->name() == name; })) continue;
+        Variable const* const declared = scope.find(name);
+        if (declared == nullptr || declared->role() != Role::data)
+            throw GraphError(std::string("the batch has a value for \"")
+                                 .append(name)
+                                 .append("\", but there is no data variable of that name"));
+    }
+    for (auto& [v, value] : values) {
+        if (v->bring != nullptr) v->bring(value, exec, false);
+    }
+    for (auto& [v, value] : values) v->value() = std::move(value);
+}
+
+/// Moves the values out of variables and restores them on destruction.
+class KeptValues {
+public:
+    /// `variables` must outlive this.
+    explicit KeptValues(std::span<Variable* const> variables) : variables_(variables) {
+        values_.reserve(variables_.size());  // so that the loop does not throw
+        for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
+    }
+    KeptValues(KeptValues const&) = delete;
+    KeptValues& operator=(KeptValues const&) = delete;
+    ~KeptValues() {
+        for (std::size_t i = 0; i < variables_.size(); ++i) variables_[i]->value() = std::move(values_[i]);
+    }
+
+private:
+    std::span<Variable* const> variables_;
+    Buffer<Value> values_;
+};
+
+ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
+
+}  // namespace rowan::inline v0::detail

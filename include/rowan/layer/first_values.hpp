@@ -1,0 +1,89 @@
+// rowan/layer/first_values.hpp: FirstValues, the initialization of a parameter: uniform, normal, Xavier, Kaiming, ….
+#pragma once
+
+#include <rowan/op/var_spec.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <numbers>
+
+namespace rowan::inline v0::layer {
+
+// inputs and outputs are the dims of a matrix [inputs, outputs], as in fc and, transposed, in PyTorch. A vector has its
+// size as both; with more dims, all but the last two multiply both.
+
+/// Uniform in [low, high).
+struct Uniform {
+    double low = 0;   ///< lower bound
+    double high = 0;  ///< upper bound
+};
+
+/// Normal, with mean and standard deviation.
+struct Normal {
+    double mean = 0;    ///< mean
+    double stddev = 1;  ///< standard deviation
+};
+
+/// All elements are `value`.
+struct Constant {
+    double value = 0;  ///< of every element
+};
+
+/// Uniform within ±gain · √(6 / (inputs + outputs)). Glorot and Bengio 2010, Understanding the difficulty of training
+/// deep feedforward neural networks, equation 16.
+struct XavierUniform {
+    double gain = 1;  ///< factor of all values
+};
+
+/// Normal with the standard deviation gain · √(2 / (inputs + outputs)). Glorot and Bengio 2010, equation 12.
+struct XavierNormal {
+    double gain = 1;  ///< factor of all values
+};
+
+/// Uniform within ±gain · √(3 / inputs): as KaimingNormal, with the same variance.
+struct KaimingUniform {
+    double gain = std::numbers::sqrt2;  ///< factor of all values; √2 is for relu
+};
+
+/// Normal with the standard deviation gain / √inputs. He et al. 2015, Delving deep into rectifiers, equation 10.
+struct KaimingNormal {
+    double gain = std::numbers::sqrt2;  ///< factor of all values; √2 is for relu
+};
+
+/// The first values of a parameter: one of the above, or {low, high} for Uniform. They depend on the seed, the position
+/// and the dims only, so they are the same for any number of threads and on all devices; normal ones use the C library's
+/// log, sqrt and cos (Box and Muller 1958).
+class FirstValues {
+public:
+    FirstValues() = default;  ///< zeros
+    /// Uniform in [low, high).
+    FirstValues(double low, double high) : a_(low), b_(high) {}
+    FirstValues(Uniform const& u) : a_(u.low), b_(u.high) {}                                   ///< Uniform
+    FirstValues(Normal const& n) : normal_(true), a_(n.mean), b_(n.stddev) {}                  ///< Normal
+    FirstValues(Constant const& c) : a_(c.value), b_(c.value) {}                               ///< Constant
+    FirstValues(XavierUniform const& x) : scale_(Scale::both), a_(-x.gain), b_(x.gain) {}      ///< XavierUniform
+    FirstValues(XavierNormal const& x) : normal_(true), scale_(Scale::both), b_(x.gain) {}     ///< XavierNormal
+    FirstValues(KaimingUniform const& k) : scale_(Scale::inputs), a_(-k.gain), b_(k.gain) {}   ///< KaimingUniform
+    FirstValues(KaimingNormal const& k) : normal_(true), scale_(Scale::inputs), b_(k.gain) {}  ///< KaimingNormal
+
+    /// The same, with the numbers for a parameter of these dims.
+    /// errors   ValueError if a number is not finite or a standard deviation is negative
+    /// cost     O(rank)
+    FirstValues of(Dims const& dims) const;
+
+    /// Element i of a parameter. Of Xavier and Kaiming, call `of` first.
+    /// errors   none
+    /// cost     O(1)
+    double at(std::uint64_t seed, std::size_t i) const;
+
+private:
+    enum class Scale : std::uint8_t { none, both, inputs };
+
+    bool normal_ = false;
+    Scale scale_ = Scale::none;
+    double a_ = 0, b_ = 0;  // the bounds, or mean and standard deviation
+};
+
+}  // namespace rowan::inline v0::layer
+
+#include <rowan/layer/first_values_inl.hpp>

@@ -1,0 +1,82 @@
+// rowan/layer/train_options.hpp: TrainOptions, the settings of train and Trainer.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/layer/feeds.hpp>
+#include <rowan/layer/gradient_clip.hpp>
+#include <rowan/layer/optimizer.hpp>
+#include <rowan/layer/parameters.hpp>
+#include <rowan/layer/schedule.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+/// The report on one batch, passed to on_batch.
+struct BatchReport {
+    std::int64_t epoch;  ///< counted from 0
+    std::int64_t batch;  ///< within the epoch, counted from 0
+    double cost;         ///< cost of the batch
+};
+
+/// A function that train calls, or none. If it returns false, train ends; a function without a result never ends it.
+///     .on_batch = [](BatchReport const& r) { return r.cost > 0.01; }
+template <class... Args>
+class Callback {
+public:
+    Callback() = default;  ///< none
+    /// Wraps a function. An empty std::function is none.
+    /// errors   std::bad_alloc
+    /// cost     at most two allocations
+    template <std::invocable<Args...> F>
+    requires(!std::same_as<F, Callback>) Callback(F f) {
+        if constexpr (std::is_pointer_v<F> || requires { f.operator bool(); }) {
+            if (!f) return;
+        }
+        if constexpr (std::same_as<std::invoke_result_t<F&, Args...>, bool>) {
+            call_ = std::move(f);
+        } else {
+            call_ = [f = std::move(f)](Args... args) mutable {
+                static_cast<void>(f(args...));
+                return true;
+            };
+        }
+    }
+
+    explicit operator bool() const noexcept { return call_ != nullptr; }  ///< whether it holds a function
+    /// Calls the function, if there is one. Returns whether training goes on.
+    /// errors   those of the function
+    /// cost     that of the function
+    bool operator()(Args... args) const { return call_ == nullptr || call_(args...); }
+
+private:
+    std::function<bool(Args...)> call_;
+};
+
+/// The settings of train and Trainer for a net on a device.
+template <class Device>
+struct TrainOptionsOn {
+    std::optional<layer::OptimizerOn<Device>> optimizer = {};           ///< default Sgd{}
+    std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< optimizers for single parameters, by name
+    layer::GradientClipOn<Device> clip = {};     ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
+    layer::Schedule schedule = {};               ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
+    std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
+    bool progress = false;                       ///< print a line to standard error for every epoch
+    std::uint64_t seed = 0;                      ///< for the initialization of parameters and for dropout
+    Device exec = {};                            ///< number of threads, or the stream
+    Callback<BatchReport const&> on_batch = {};  ///< called after every batch; false ends the training
+    Callback<std::int64_t, Parameters const&> on_epoch = {};  ///< called after every epoch with its number; false ends
+    Feeds initial = {};  ///< first values of some parameters, e.g. {{"embedding_0.w_0", table}}; excludes resume
+    Parameters const* resume = nullptr;  ///< result of an earlier training to continue from
+};
+/// The settings of train and Trainer for a net on the host.
+using TrainOptions = TrainOptionsOn<Cpu>;
+
+}  // namespace rowan::inline v0
