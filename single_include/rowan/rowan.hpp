@@ -23379,6 +23379,21 @@ private:
     Scope scope_;
 };
 
+/// Marks a call that must not run twice at the same time.
+class Entered {
+public:
+    /// errors   Error if another one holds the flag
+    Entered(std::atomic_flag& flag, char const* what) : flag_(flag) {
+        if (flag.test_and_set()) throw Error(std::string(what) + " is running: it is for one thread at a time");
+    }
+    Entered(Entered const&) = delete;
+    Entered& operator=(Entered const&) = delete;
+    ~Entered() { flag_.clear(); }
+
+private:
+    std::atomic_flag& flag_;
+};
+
 }  // namespace detail
 
 /// Minimizes the cost of a net over the parameters that it depends on: its backward pass and optimizers, which are
@@ -23410,8 +23425,8 @@ public:
     /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
     ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
     ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost or
-    ///          the schedule's factor is not finite, or an optimizer rejects an option; those of the operators;
-    ///          GraphError if another thread runs or trains a net of this scope. On error, all parameters have the values from before
+    ///          the schedule's factor is not finite, or an optimizer rejects an option; those of the operators; Error if
+    ///          another call of step is running; GraphError if another thread runs or trains a net of this scope. On error, all parameters have the values from before
     /// cost     that of the operators, of their gradients and of the optimizers
     double step(Feeds const& feeds);
 
@@ -23452,6 +23467,7 @@ private:
     std::int64_t steps_ = 0;
     std::uint64_t seed_;
     std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
+    std::atomic_flag running_;
 };
 
 template <class T, class Device>
@@ -23525,6 +23541,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
 
 template <class T, class Device>
 double Trainer<T, Device>::step(Feeds const& feeds) {
+    detail::Entered const entered(running_, "Trainer::step");
     detail::ScopeUse const use(cost_.scope());
     MemoryPool::Guard const guard(pool_);
     auto const first = std::exchange(first_factor_, std::nullopt);
