@@ -956,6 +956,19 @@ template <class Tensor, class R>
 using Lent = std::conditional_t<std::is_const_v<std::remove_pointer_t<decltype(lent_data(std::declval<R&>()))>>,
                                 Tensor const, Tensor>;
 
+/// errors   ShapeError unless the strides are those of row-major order; `instead` tells what to call then
+template <class Shape, class Strides>
+void check_row_major(Shape const& shape, Strides const& strides, char const* instead) {
+    std::ptrdiff_t compact = 1;
+    for (std::size_t i = shape.size(); i-- > 0;) {
+        if (shape[i] != 1 && strides[i] != compact) {
+            throw ShapeError("strides[" + std::to_string(i) + "]", std::to_string(strides[i]),
+                             std::to_string(compact) + ", as in row-major order: use " + instead);
+        }
+        compact *= static_cast<std::ptrdiff_t>(shape[i]);
+    }
+}
+
 /// errors   ShapeError if the elements are not in row-major order, or there are more than max_tensor_rank dims
 template <class Shape, class R>
 Shape lent_shape(R const& values) {
@@ -964,14 +977,7 @@ Shape lent_shape(R const& values) {
     } else {
         check_tensor_rank(values.shape().size());
         Shape const shape(values.shape().begin(), values.shape().end());
-        std::ptrdiff_t compact = 1;
-        for (std::size_t i = shape.size(); i-- > 0 && values.size() != 0;) {
-            if (shape[i] != 1 && values.strides()[i] != compact) {
-                throw ShapeError("strides[" + std::to_string(i) + "]", std::to_string(values.strides()[i]),
-                                 std::to_string(compact) + ", as in row-major order: use Tensor<T>(values)");
-            }
-            compact *= static_cast<std::ptrdiff_t>(shape[i]);
-        }
+        if (values.size() != 0) check_row_major(shape, values.strides(), "Tensor<T>(values)");
         return shape;
     }
 }
@@ -2176,6 +2182,16 @@ void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
     });
 }
 
+namespace detail {
+
+/// parallel_for, on one thread if there is too little work on `elements` elements for two.
+template <class F>
+void parallel_work(Cpu exec, std::size_t elements, std::size_t n, std::size_t grain, F&& f) {
+    parallel_for(exec, n, threads_for(exec, elements) == 1 ? n : grain, f);
+}
+
+}  // namespace detail
+
 }  // namespace rowan::inline v0
 
 // rowan/core/ids.hpp: Ids, the parameter type for row numbers.
@@ -2306,14 +2322,11 @@ inline void check_ids(Cpu exec, char const* field, Ids<> const& ids, std::int64_
     auto const limit = static_cast<std::uint64_t>(bound);
     ids.visit([&](auto list) {
         std::atomic<bool> good{true};
-        bool const serial = threads_for(exec, list.size()) == 1;
-        parallel_for(exec, list.size(), serial ? list.size() : std::size_t{1} << 16,
-                     [&](std::size_t begin, std::size_t end) {
-                         bool bad = false;  // no early exit, so that the loop is vectorised
-                         for (std::size_t i = begin; i < end; ++i)
-                             bad |= static_cast<std::uint64_t>(std::int64_t{list[i]}) >= limit;
-                         if (bad) good = false;
-                     });
+        parallel_work(exec, list.size(), list.size(), std::size_t{1} << 16, [&](std::size_t begin, std::size_t end) {
+            bool bad = false;  // no early exit, so that the loop is vectorised
+            for (std::size_t i = begin; i < end; ++i) bad |= static_cast<std::uint64_t>(std::int64_t{list[i]}) >= limit;
+            if (bad) good = false;
+        });
         if (good) return;
         std::size_t i = 0;
         while (static_cast<std::uint64_t>(std::int64_t{list[i]}) < limit) ++i;
@@ -2797,12 +2810,12 @@ struct multiplied {
     }
 };
 
-/// x / total
-struct share_of {
+/// x / y
+struct divided {
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& total) const {
-        return quotient(x, total);
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return quotient(x, y);
     }
 };
 
@@ -2949,8 +2962,7 @@ void check_rank(char const* field, Tensor<T, D> const& x, std::size_t rank) {
 /// Calls f(begin, end) on disjoint ranges that cover [0, rows), in parallel if rows * width elements are enough work.
 template <class F>
 void for_ranges(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
-    bool const serial = threads_for(exec, rows * width) == 1;
-    parallel_for(exec, rows, serial ? rows : (elementwise_grain - 1) / std::max<std::size_t>(width, 1) + 1, f);
+    parallel_work(exec, rows * width, rows, (elementwise_grain - 1) / std::max<std::size_t>(width, 1) + 1, f);
 }
 
 /// A function without arguments that returns a value.
@@ -3425,9 +3437,8 @@ struct RowCopies<Cpu> {
         if (bytes == 0) return;
         std::size_t const ahead = lookahead(bytes);
         bool const stream = n >= stream_from / bytes;
-        bool const serial = threads_for(exec, n * bytes / sizeof(float)) == 1;
         std::size_t const grain = (std::size_t{256} << 10) / bytes + 64;
-        parallel_for(exec, n, serial ? n : grain, [&](std::size_t begin, std::size_t end) {
+        parallel_work(exec, n * bytes / sizeof(float), n, grain, [&](std::size_t begin, std::size_t end) {
             auto source = from;
             auto asked = from;
             auto target = to;
@@ -3450,9 +3461,8 @@ struct RowCopies<Cpu> {
         auto const rows = static_cast<std::size_t>(starts.back());
         if (rows == 0 || bytes == 0) return;
         bool const stream = rows >= stream_from / bytes;
-        bool const serial = threads_for(exec, rows * bytes / sizeof(float)) == 1;
         std::size_t const grain = (std::size_t{1} << 20) / bytes + 1;
-        parallel_for(exec, rows, serial ? rows : grain, [&](std::size_t begin, std::size_t end) {
+        parallel_work(exec, rows * bytes / sizeof(float), rows, grain, [&](std::size_t begin, std::size_t end) {
             auto source = from;
             auto target = to;
             auto const at = [&](std::size_t i) { return static_cast<std::size_t>(starts[i]); };
@@ -3499,9 +3509,8 @@ struct RowCopies<Cpu> {
     template <class T>
     static void spread(Cpu exec, std::span<std::int64_t const> starts, std::span<std::int64_t const> places,
                        std::size_t width, T const* from, T padding, std::size_t rows, T* to) {
-        bool const serial = threads_for(exec, rows * width) == 1;
         std::size_t const grain = (std::size_t{1} << 20) / (width * sizeof(T) + 1) + 1;
-        parallel_for(exec, width == 0 ? 0 : rows, serial ? rows : grain, [&](std::size_t begin, std::size_t end) {
+        parallel_work(exec, rows * width, width == 0 ? 0 : rows, grain, [&](std::size_t begin, std::size_t end) {
             auto const place = [&](std::size_t i) { return static_cast<std::size_t>(places[i]); };
             auto const after = [&](std::size_t i) {
                 return static_cast<std::size_t>(places[i] + starts[i + 1] - starts[i]);
@@ -11706,14 +11715,7 @@ Tensor<T> from_dlpack(M* managed) {
     }
     std::size_t const size = detail::product_from(shape, 0);
     auto const* const strides = managed->dl_tensor.strides;
-    std::int64_t compact = 1;
-    for (std::size_t i = shape.size(); i-- > 0 && strides != nullptr && size != 0;) {
-        if (shape[i] != 1 && strides[i] != compact) {
-            throw ShapeError("strides[" + std::to_string(i) + "]", std::to_string(strides[i]),
-                             std::to_string(compact) + ", as in row-major order: use copy_dlpack");
-        }
-        compact *= static_cast<std::int64_t>(shape[i]);
-    }
+    if (strides != nullptr && size != 0) detail::check_row_major(shape, strides, "copy_dlpack");
     T* const data = size == 0 ? nullptr : detail::dlpack_data<T>(*managed);
     auto const owner = std::make_shared<detail::DlpackImport<M>>();
     auto tensor = Tensor<T>::borrow(data, shape, owner);
@@ -13123,7 +13125,7 @@ S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
 /// to = e / total
 template <class S, class T>
 void normalise(std::size_t n, S const* e, S const& total, T* to) {
-    map_lanes<S>([&]<class V>(V const& a) { return share_of{}(a, V(total)); }, n, e, to);
+    map_lanes<S>([&]<class V>(V const& a) { return divided{}(a, V(total)); }, n, e, to);
 }
 
 /// Passed as the loss of MatrixRows::softmax if only the softmax is needed.
@@ -15430,15 +15432,6 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// x / y
-struct div_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return quotient(x, y);
-    }
-};
-
 /// -(g · out / y)
 struct div_grad_y_formula {
     ROWAN_NO_EXEC_CHECK
@@ -15458,7 +15451,7 @@ template <class T, device D>
 Tensor<T, D> div(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     static_assert(floating_element<T>, "rowan::div: x must have a floating-point type: convert it with rowan::cast");
     detail::check_same_shape("y", y, x);
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::div_formula{}, x, y);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::divided{}, x, y);
 }
 
 /// The gradient of y from the result and its gradient: -(out_grad · out / y). That of x is div(out_grad, y).
@@ -18117,14 +18110,12 @@ auto Feed::tensor_of(X& x) {
                   "with a rowan::dtype<T>: convert the elements, or use LoDTensor::from_nested for nested ranges");
     if constexpr (!element<T>) {
         return Tensor<float>();
-    } else if constexpr (expression) {
+    } else if constexpr (expression || detail::numbers_for<X, T>) {
         return Tensor<T>(x);
     } else if constexpr (std::ranges::input_range<X&>) {
         detail::Buffer<T> elements;
         for (auto&& e : x) elements.push_back(static_cast<T>(e));
-        auto tensor = Tensor<T>::from_shape({elements.size()});
-        std::copy(elements.begin(), elements.end(), tensor.data());
-        return tensor;
+        return Tensor<T>(elements);
     } else {
         return Tensor<T>::full({1}, static_cast<T>(x));
     }
@@ -19781,9 +19772,8 @@ struct SquareSums<Cpu> {
         using S = sum_t<T>;
         std::size_t const rows = x.shape(0), width = x.row_size();
         std::vector<S> squares(rows);
-        bool const serial = threads_for(exec, x.size()) == 1;
         std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
-        parallel_for(exec, rows, serial ? rows : grain, [&](std::size_t begin, std::size_t end) {
+        parallel_work(exec, x.size(), rows, grain, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
                 squares[i] = interleaved_sum<S>(width, x.data() + i * width, squared{});
         });
@@ -20779,8 +20769,7 @@ inline constexpr std::size_t sum_block = 4096;
 template <class S, class Block>
 S blocked_sum(Cpu exec, std::size_t n, Block const& block) {
     Buffer<S> sums((n + sum_block - 1) / sum_block);
-    bool const serial = threads_for(exec, n) == 1;
-    parallel_for(exec, sums.size(), serial ? sums.size() : 4, [&](std::size_t begin, std::size_t end) {
+    parallel_work(exec, n, sums.size(), 4, [&](std::size_t begin, std::size_t end) {
         for (std::size_t k = begin; k < end; ++k) sums[k] = block(k * sum_block, std::min(n, (k + 1) * sum_block));
     });
     return interleaved_sum<S>(sums.size(), static_cast<S const*>(sums.data()), [](auto const& a) { return a; });
@@ -23894,19 +23883,18 @@ struct Padding<Cpu> {
     template <class T>
     static void run(Cpu exec, PaddedPlaces const& to, std::size_t width, T const* rows, T padding, T* out, bool* mask) {
         std::size_t const line = to.longest * width;
-        bool const serial = threads_for(exec, to.places * (line + to.longest)) == 1;
-        parallel_for(exec, to.places, serial ? to.places : (std::size_t{1} << 16) / (line + 1),
-                     [&](std::size_t i, std::size_t end) {
-                         auto s = static_cast<std::size_t>(std::ranges::lower_bound(to.lines, i) - to.lines.begin());
-                         for (; i < end; ++i) {
-                             bool const present = s < to.lines.size() && to.lines[s] == i;
-                             std::size_t const n = present ? length_at(to.offsets, s) : 0;
-                             std::size_t const from = present ? static_cast<std::size_t>(to.offsets[s++]) * width : 0;
-                             std::fill_n(std::copy_n(rows + from, n * width, out + i * line), line - n * width,
-                                         padding);
-                             std::fill_n(std::fill_n(mask + i * to.longest, n, true), to.longest - n, false);
-                         }
-                     });
+        parallel_work(exec, to.places * (line + to.longest), to.places, (std::size_t{1} << 16) / (line + 1),
+                      [&](std::size_t i, std::size_t end) {
+                          auto s = static_cast<std::size_t>(std::ranges::lower_bound(to.lines, i) - to.lines.begin());
+                          for (; i < end; ++i) {
+                              bool const present = s < to.lines.size() && to.lines[s] == i;
+                              std::size_t const n = present ? length_at(to.offsets, s) : 0;
+                              std::size_t const from = present ? static_cast<std::size_t>(to.offsets[s++]) * width : 0;
+                              std::fill_n(std::copy_n(rows + from, n * width, out + i * line), line - n * width,
+                                          padding);
+                              std::fill_n(std::fill_n(mask + i * to.longest, n, true), to.longest - n, false);
+                          }
+                      });
     }
 };
 
@@ -24623,7 +24611,7 @@ struct SequenceSoftmax<Cpu> {
                 }
                 S const* const sum = scratch.sum(n);
                 for (std::size_t i = 0; i < n; ++i)
-                    zip_lanes<S>(share_of{}, width, out + begin + i * width, scratch.row(i), sum);
+                    zip_lanes<S>(divided{}, width, out + begin + i * width, scratch.row(i), sum);
             }
         });
     }

@@ -141,14 +141,11 @@ inline void check_ids(Cpu exec, char const* field, Ids<> const& ids, std::int64_
     auto const limit = static_cast<std::uint64_t>(bound);
     ids.visit([&](auto list) {
         std::atomic<bool> good{true};
-        bool const serial = threads_for(exec, list.size()) == 1;
-        parallel_for(exec, list.size(), serial ? list.size() : std::size_t{1} << 16,
-                     [&](std::size_t begin, std::size_t end) {
-                         bool bad = false;  // no early exit, so that the loop is vectorised
-                         for (std::size_t i = begin; i < end; ++i)
-                             bad |= static_cast<std::uint64_t>(std::int64_t{list[i]}) >= limit;
-                         if (bad) good = false;
-                     });
+        parallel_work(exec, list.size(), list.size(), std::size_t{1} << 16, [&](std::size_t begin, std::size_t end) {
+            bool bad = false;  // no early exit, so that the loop is vectorised
+            for (std::size_t i = begin; i < end; ++i) bad |= static_cast<std::uint64_t>(std::int64_t{list[i]}) >= limit;
+            if (bad) good = false;
+        });
         if (good) return;
         std::size_t i = 0;
         while (static_cast<std::uint64_t>(std::int64_t{list[i]}) < limit) ++i;

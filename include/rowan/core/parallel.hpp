@@ -126,4 +126,14 @@ void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
     });
 }
 
+namespace detail {
+
+/// parallel_for, on one thread if there is too little work on `elements` elements for two.
+template <class F>
+void parallel_work(Cpu exec, std::size_t elements, std::size_t n, std::size_t grain, F&& f) {
+    parallel_for(exec, n, threads_for(exec, elements) == 1 ? n : grain, f);
+}
+
+}  // namespace detail
+
 }  // namespace rowan::inline v0

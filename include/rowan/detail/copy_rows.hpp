@@ -38,9 +38,8 @@ struct RowCopies<Cpu> {
         if (bytes == 0) return;
         std::size_t const ahead = lookahead(bytes);
         bool const stream = n >= stream_from / bytes;
-        bool const serial = threads_for(exec, n * bytes / sizeof(float)) == 1;
         std::size_t const grain = (std::size_t{256} << 10) / bytes + 64;
-        parallel_for(exec, n, serial ? n : grain, [&](std::size_t begin, std::size_t end) {
+        parallel_work(exec, n * bytes / sizeof(float), n, grain, [&](std::size_t begin, std::size_t end) {
             auto source = from;
             auto asked = from;
             auto target = to;
@@ -63,9 +62,8 @@ struct RowCopies<Cpu> {
         auto const rows = static_cast<std::size_t>(starts.back());
         if (rows == 0 || bytes == 0) return;
         bool const stream = rows >= stream_from / bytes;
-        bool const serial = threads_for(exec, rows * bytes / sizeof(float)) == 1;
         std::size_t const grain = (std::size_t{1} << 20) / bytes + 1;
-        parallel_for(exec, rows, serial ? rows : grain, [&](std::size_t begin, std::size_t end) {
+        parallel_work(exec, rows * bytes / sizeof(float), rows, grain, [&](std::size_t begin, std::size_t end) {
             auto source = from;
             auto target = to;
             auto const at = [&](std::size_t i) { return static_cast<std::size_t>(starts[i]); };
@@ -112,9 +110,8 @@ struct RowCopies<Cpu> {
     template <class T>
     static void spread(Cpu exec, std::span<std::int64_t const> starts, std::span<std::int64_t const> places,
                        std::size_t width, T const* from, T padding, std::size_t rows, T* to) {
-        bool const serial = threads_for(exec, rows * width) == 1;
         std::size_t const grain = (std::size_t{1} << 20) / (width * sizeof(T) + 1) + 1;
-        parallel_for(exec, width == 0 ? 0 : rows, serial ? rows : grain, [&](std::size_t begin, std::size_t end) {
+        parallel_work(exec, rows * width, width == 0 ? 0 : rows, grain, [&](std::size_t begin, std::size_t end) {
             auto const place = [&](std::size_t i) { return static_cast<std::size_t>(places[i]); };
             auto const after = [&](std::size_t i) {
                 return static_cast<std::size_t>(places[i] + starts[i + 1] - starts[i]);

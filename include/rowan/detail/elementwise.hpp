@@ -34,8 +34,7 @@ void check_rank(char const* field, Tensor<T, D> const& x, std::size_t rank) {
 /// Calls f(begin, end) on disjoint ranges that cover [0, rows), in parallel if rows * width elements are enough work.
 template <class F>
 void for_ranges(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
-    bool const serial = threads_for(exec, rows * width) == 1;
-    parallel_for(exec, rows, serial ? rows : (elementwise_grain - 1) / std::max<std::size_t>(width, 1) + 1, f);
+    parallel_work(exec, rows * width, rows, (elementwise_grain - 1) / std::max<std::size_t>(width, 1) + 1, f);
 }
 
 /// A function without arguments that returns a value.

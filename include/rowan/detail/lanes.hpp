@@ -148,12 +148,12 @@ struct multiplied {
     }
 };
 
-/// x / total
-struct share_of {
+/// x / y
+struct divided {
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& total) const {
-        return quotient(x, total);
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return quotient(x, y);
     }
 };
 

@@ -221,14 +221,7 @@ Tensor<T> from_dlpack(M* managed) {
     }
     std::size_t const size = detail::product_from(shape, 0);
     auto const* const strides = managed->dl_tensor.strides;
-    std::int64_t compact = 1;
-    for (std::size_t i = shape.size(); i-- > 0 && strides != nullptr && size != 0;) {
-        if (shape[i] != 1 && strides[i] != compact) {
-            throw ShapeError("strides[" + std::to_string(i) + "]", std::to_string(strides[i]),
-                             std::to_string(compact) + ", as in row-major order: use copy_dlpack");
-        }
-        compact *= static_cast<std::int64_t>(shape[i]);
-    }
+    if (strides != nullptr && size != 0) detail::check_row_major(shape, strides, "copy_dlpack");
     T* const data = size == 0 ? nullptr : detail::dlpack_data<T>(*managed);
     auto const owner = std::make_shared<detail::DlpackImport<M>>();
     auto tensor = Tensor<T>::borrow(data, shape, owner);

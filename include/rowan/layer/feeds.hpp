@@ -6,7 +6,6 @@
 #include <rowan/graph/value.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <functional>
@@ -77,14 +76,12 @@ auto Feed::tensor_of(X& x) {
                   "with a rowan::dtype<T>: convert the elements, or use LoDTensor::from_nested for nested ranges");
     if constexpr (!element<T>) {
         return Tensor<float>();
-    } else if constexpr (expression) {
+    } else if constexpr (expression || detail::numbers_for<X, T>) {
         return Tensor<T>(x);
     } else if constexpr (std::ranges::input_range<X&>) {
         detail::Buffer<T> elements;
         for (auto&& e : x) elements.push_back(static_cast<T>(e));
-        auto tensor = Tensor<T>::from_shape({elements.size()});
-        std::copy(elements.begin(), elements.end(), tensor.data());
-        return tensor;
+        return Tensor<T>(elements);
     } else {
         return Tensor<T>::full({1}, static_cast<T>(x));
     }

@@ -15,15 +15,6 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// x / y
-struct div_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return quotient(x, y);
-    }
-};
-
 /// -(g · out / y)
 struct div_grad_y_formula {
     ROWAN_NO_EXEC_CHECK
@@ -43,7 +34,7 @@ template <class T, device D>
 Tensor<T, D> div(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     static_assert(floating_element<T>, "rowan::div: x must have a floating-point type: convert it with rowan::cast");
     detail::check_same_shape("y", y, x);
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::div_formula{}, x, y);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::divided{}, x, y);
 }
 
 /// The gradient of y from the result and its gradient: -(out_grad · out / y). That of x is div(out_grad, y).

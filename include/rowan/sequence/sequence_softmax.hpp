@@ -54,7 +54,7 @@ struct SequenceSoftmax<Cpu> {
                 }
                 S const* const sum = scratch.sum(n);
                 for (std::size_t i = 0; i < n; ++i)
-                    zip_lanes<S>(share_of{}, width, out + begin + i * width, scratch.row(i), sum);
+                    zip_lanes<S>(divided{}, width, out + begin + i * width, scratch.row(i), sum);
             }
         });
     }

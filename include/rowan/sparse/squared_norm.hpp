@@ -56,9 +56,8 @@ struct SquareSums<Cpu> {
         using S = sum_t<T>;
         std::size_t const rows = x.shape(0), width = x.row_size();
         std::vector<S> squares(rows);
-        bool const serial = threads_for(exec, x.size()) == 1;
         std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
-        parallel_for(exec, rows, serial ? rows : grain, [&](std::size_t begin, std::size_t end) {
+        parallel_work(exec, x.size(), rows, grain, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
                 squares[i] = interleaved_sum<S>(width, x.data() + i * width, squared{});
         });

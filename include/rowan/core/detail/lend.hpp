@@ -8,6 +8,7 @@
 #include <memory>
 #include <ranges>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -40,6 +41,19 @@ template <class Tensor, class R>
 using Lent = std::conditional_t<std::is_const_v<std::remove_pointer_t<decltype(lent_data(std::declval<R&>()))>>,
                                 Tensor const, Tensor>;
 
+/// errors   ShapeError unless the strides are those of row-major order; `instead` tells what to call then
+template <class Shape, class Strides>
+void check_row_major(Shape const& shape, Strides const& strides, char const* instead) {
+    std::ptrdiff_t compact = 1;
+    for (std::size_t i = shape.size(); i-- > 0;) {
+        if (shape[i] != 1 && strides[i] != compact) {
+            throw ShapeError("strides[" + std::to_string(i) + "]", std::to_string(strides[i]),
+                             std::to_string(compact) + ", as in row-major order: use " + instead);
+        }
+        compact *= static_cast<std::ptrdiff_t>(shape[i]);
+    }
+}
+
 /// errors   ShapeError if the elements are not in row-major order, or there are more than max_tensor_rank dims
 template <class Shape, class R>
 Shape lent_shape(R const& values) {
@@ -48,14 +62,7 @@ Shape lent_shape(R const& values) {
     } else {
         check_tensor_rank(values.shape().size());
         Shape const shape(values.shape().begin(), values.shape().end());
-        std::ptrdiff_t compact = 1;
-        for (std::size_t i = shape.size(); i-- > 0 && values.size() != 0;) {
-            if (shape[i] != 1 && values.strides()[i] != compact) {
-                throw ShapeError("strides[" + std::to_string(i) + "]", std::to_string(values.strides()[i]),
-                                 std::to_string(compact) + ", as in row-major order: use Tensor<T>(values)");
-            }
-            compact *= static_cast<std::ptrdiff_t>(shape[i]);
-        }
+        if (values.size() != 0) check_row_major(shape, values.strides(), "Tensor<T>(values)");
         return shape;
     }
 }

@@ -68,7 +68,7 @@ S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
 /// to = e / total
 template <class S, class T>
 void normalise(std::size_t n, S const* e, S const& total, T* to) {
-    map_lanes<S>([&]<class V>(V const& a) { return share_of{}(a, V(total)); }, n, e, to);
+    map_lanes<S>([&]<class V>(V const& a) { return divided{}(a, V(total)); }, n, e, to);
 }
 
 /// Passed as the loss of MatrixRows::softmax if only the softmax is needed.

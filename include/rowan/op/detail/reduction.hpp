@@ -30,8 +30,7 @@ inline constexpr std::size_t sum_block = 4096;
 template <class S, class Block>
 S blocked_sum(Cpu exec, std::size_t n, Block const& block) {
     Buffer<S> sums((n + sum_block - 1) / sum_block);
-    bool const serial = threads_for(exec, n) == 1;
-    parallel_for(exec, sums.size(), serial ? sums.size() : 4, [&](std::size_t begin, std::size_t end) {
+    parallel_work(exec, n, sums.size(), 4, [&](std::size_t begin, std::size_t end) {
         for (std::size_t k = begin; k < end; ++k) sums[k] = block(k * sum_block, std::min(n, (k + 1) * sum_block));
     });
     return interleaved_sum<S>(sums.size(), static_cast<S const*>(sums.data()), [](auto const& a) { return a; });

@@ -67,7 +67,7 @@ struct SequenceSoftmax<ThrustDevice<System>> {
                                     StoreExtreme<S>{totals.data(), width, S{}});
         launch(exec, size, WithTotal<shifted_exp, S, T, S>{at, rows, totals.data(), computed.data()});
         add_up<T>(exec, tree, width, computed.data(), totals.data());
-        launch(exec, size, WithTotal<share_of, S, S, T>{at, computed.data(), totals.data(), out});
+        launch(exec, size, WithTotal<divided, S, S, T>{at, computed.data(), totals.data(), out});
     }
 
     template <class T>

@@ -69,7 +69,7 @@ struct NormaliseElement {
     sum_t<T> const* totals;
     T* to;
 
-    ROWAN_HD void operator()(std::size_t i) const { store(share_of{}(e(i), totals[e.classes.quotient(i)]), to + i); }
+    ROWAN_HD void operator()(std::size_t i) const { store(divided{}(e(i), totals[e.classes.quotient(i)]), to + i); }
 };
 
 /// a[i] · b[i]
