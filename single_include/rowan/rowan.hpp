@@ -9961,8 +9961,8 @@ public:
     std::span<Variable* const> inputs() const noexcept { return order_.inputs(); }
 
     /// Runs the operators on the values of their variables. If `scope.find` finds another variable of the same name,
-    /// its value is used instead. Temporaries are cleared after their last use, except the outputs. Threads may run a net
-    /// at the same time if each has a scope with variables of its own for the results; otherwise use a Predictor.
+    /// its value is used instead. Temporaries are cleared after their last use, except the outputs. Threads may run a
+    /// net at the same time if each has a scope with variables of its own for the results; otherwise use a Predictor.
     /// errors   GraphError if an input has no value, or another thread uses the variables; those of the kernels, with
     ///          the operator and its inputs named. After an error all variables have their previous values: everything
     ///          that one of rowan's optimizers may reject is checked before the first one runs. Only if there is no
@@ -23395,7 +23395,8 @@ template <class T = float, class Device = Cpu>
 class Trainer {
 public:
     /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
-    /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, on_batch and on_epoch, which are `train`'s.
+    /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, on_batch and
+    /// on_epoch, which are `train`'s.
     /// shapes   cost [1]
     /// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net
     ///          has a cycle, options.optimizers contains a name that is not a parameter, a schedule is given for an
@@ -23415,7 +23416,8 @@ public:
     ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
     ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost or
     ///          the schedule's factor is not finite, or an optimizer rejects an option; those of the operators; Error if
-    ///          another call of step is running; GraphError if another thread runs or trains a net of this scope. On error, all parameters have the values from before
+    ///          another call of step is running; GraphError if another thread runs or trains a net of this scope. On
+    ///          error, all parameters have the values from before
     /// cost     that of the operators, of their gradients and of the optimizers
     double step(Feeds const& feeds);
 
@@ -23451,7 +23453,7 @@ private:
     layer::Schedule schedule_;
     Device exec_;
     Net<Device> net_, changes_;
-    std::vector<Variable*> parameters_, seeds_;
+    std::vector<Variable*> parameters_, gradients_, seeds_;
     std::vector<typename layer::OptimizerOn<Device>::Update> updates_;
     std::int64_t steps_ = 0;
     std::uint64_t seed_;
@@ -23468,9 +23470,10 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
     options.clip.add(*own_, gradients);
     std::vector<Variable*> outputs{&cost_};
     for (auto const& g : gradients) {
-        outputs.push_back(g.gradient);
+        gradients_.push_back(g.gradient);
         parameters_.push_back(g.parameter);
     }
+    outputs.insert(outputs.end(), gradients_.begin(), gradients_.end());
     net_ = Net<Device>::trace_and_build(outputs);
     for (Variable* const v : net_.inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
@@ -23552,6 +23555,7 @@ double Trainer<T, Device>::step(Feeds const& feeds) {
     if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
     for (auto const& update : updates_) update.check_gradient();
     changes_.run(*own_, exec_);
+    for (Variable* const v : gradients_) v->value().clear();
     ++steps_;
     return cost;
 }

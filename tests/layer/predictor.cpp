@@ -56,7 +56,8 @@ void in_threads(F const& f) {
 TEST_CASE("threads share a predictor, and get the bits of infer", "[layer]") {
     Tagger net;
     Predictor const predictor(net.scores, net.parameters);
-    std::array const want{infer(net.scores, net.batches[0], net.parameters), infer(net.scores, net.batches[1], net.parameters)};
+    std::array const want{infer(net.scores, net.batches[0], net.parameters),
+                          infer(net.scores, net.batches[1], net.parameters)};
     std::atomic<int> wrong = 0;
     in_threads([&](std::size_t i) {
         if (predictor(net.batches[i], Cpu{.threads = 1}) != want[i]) ++wrong;
@@ -67,7 +68,8 @@ TEST_CASE("threads share a predictor, and get the bits of infer", "[layer]") {
 
 TEST_CASE("a predictor names a feed that it lacks, and, if asked to, one that it does not read", "[layer]") {
     Tagger net;
-    Predictor const predictor(net.scores, net.parameters), strict(net.scores, net.parameters, {.refuse_other_feeds = true});
+    Predictor const predictor(net.scores, net.parameters),
+        strict(net.scores, net.parameters, {.refuse_other_feeds = true});
     CHECK_THROWS_WITH(predictor({}), "the batch has no value for the variable \"words\"");
     Feeds more = net.batches[0];
     more.emplace("y", Tensor<float>{{1, 2}});

@@ -111,8 +111,8 @@ public:
     std::span<Variable* const> inputs() const noexcept { return order_.inputs(); }
 
     /// Runs the operators on the values of their variables. If `scope.find` finds another variable of the same name,
-    /// its value is used instead. Temporaries are cleared after their last use, except the outputs. Threads may run a net
-    /// at the same time if each has a scope with variables of its own for the results; otherwise use a Predictor.
+    /// its value is used instead. Temporaries are cleared after their last use, except the outputs. Threads may run a
+    /// net at the same time if each has a scope with variables of its own for the results; otherwise use a Predictor.
     /// errors   GraphError if an input has no value, or another thread uses the variables; those of the kernels, with
     ///          the operator and its inputs named. After an error all variables have their previous values: everything
     ///          that one of rowan's optimizers may reject is checked before the first one runs. Only if there is no

@@ -70,7 +70,8 @@ template <class T = float, class Device = Cpu>
 class Trainer {
 public:
     /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
-    /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, on_batch and on_epoch, which are `train`'s.
+    /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, on_batch and
+    /// on_epoch, which are `train`'s.
     /// shapes   cost [1]
     /// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net
     ///          has a cycle, options.optimizers contains a name that is not a parameter, a schedule is given for an
@@ -90,7 +91,8 @@ public:
     ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
     ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost or
     ///          the schedule's factor is not finite, or an optimizer rejects an option; those of the operators; Error if
-    ///          another call of step is running; GraphError if another thread runs or trains a net of this scope. On error, all parameters have the values from before
+    ///          another call of step is running; GraphError if another thread runs or trains a net of this scope. On
+    ///          error, all parameters have the values from before
     /// cost     that of the operators, of their gradients and of the optimizers
     double step(Feeds const& feeds);
 
@@ -126,7 +128,7 @@ private:
     layer::Schedule schedule_;
     Device exec_;
     Net<Device> net_, changes_;
-    std::vector<Variable*> parameters_, seeds_;
+    std::vector<Variable*> parameters_, gradients_, seeds_;
     std::vector<typename layer::OptimizerOn<Device>::Update> updates_;
     std::int64_t steps_ = 0;
     std::uint64_t seed_;
@@ -143,9 +145,10 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
     options.clip.add(*own_, gradients);
     std::vector<Variable*> outputs{&cost_};
     for (auto const& g : gradients) {
-        outputs.push_back(g.gradient);
+        gradients_.push_back(g.gradient);
         parameters_.push_back(g.parameter);
     }
+    outputs.insert(outputs.end(), gradients_.begin(), gradients_.end());
     net_ = Net<Device>::trace_and_build(outputs);
     for (Variable* const v : net_.inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
@@ -227,6 +230,7 @@ double Trainer<T, Device>::step(Feeds const& feeds) {
     if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
     for (auto const& update : updates_) update.check_gradient();
     changes_.run(*own_, exec_);
+    for (Variable* const v : gradients_) v->value().clear();
     ++steps_;
     return cost;
 }
