@@ -28,8 +28,8 @@ int main() {
     auto parameters = rowan::train(cost, [](std::int64_t) { return std::vector(100, reviews); }, {.optimizer = layer::Adam{.learning_rate = 0.01}});
     rowan::save_model(layer::softmax(logits), parameters, "reviews.rowan");
 
-    auto model = rowan::load_model("reviews.rowan");  // another program needs this line and the next one
-    auto answers = rowan::infer(model.predict, {{"words", LoDTensor<std::int64_t>::from_nested({{1, 2, 4}, {4}})}}, model.parameters);
+    rowan::Predictor const predict(rowan::load_model("reviews.rowan"));  // another program needs this line and the next one
+    auto answers = predict({{"words", LoDTensor<std::int64_t>::from_nested({{1, 2, 4}, {4}})}});
     std::printf("\"not very good\" is positive: %.1f\n\"good\" is positive: %.1f\n", answers.value()(0, 1), answers.value()(1, 1));
     std::remove("reviews.rowan");
 }
