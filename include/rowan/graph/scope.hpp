@@ -124,7 +124,9 @@ private:
     std::vector<Operator*> readers_, writers_;
 };
 
-/// Owns variables, operators and inner scopes. `find` of an inner scope also searches this one. Not thread-safe.
+/// Owns variables, operators and inner scopes. `find` of an inner scope also searches this one. A scope is for one
+/// thread at a time: Net::run and train throw GraphError if another thread uses its values. Predictor and infer may be
+/// called from any number of threads.
 class Scope {
 public:
     Scope();  ///< a scope without a parent
