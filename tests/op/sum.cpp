@@ -45,6 +45,19 @@ TEST_CASE("sum throws for no tensors and for other shapes", "[op]") {
     CHECK_THROWS_AS(rowan::sum(Cpu{}, flat, heights), rowan::ShapeError);
 }
 
+TEST_CASE("sum names the input that differs from the first", "[op]") {
+    std::vector<Tensor<float>> const third{{1, 2}, {1, 2}, {1, 2, 3}}, dense{Tensor<float>::zeros({4, 1}), Tensor<float>::zeros({4, 1})};
+    std::vector<SelectedRows<float>> const sparse{{4, {1}, {{1}}}, {4, {1}, {{1}}}, {5, {1}, {{1}}}}, wide{{4, {1}, {{1}}}, {4, {1}, {{1, 2}}}};
+    auto const text = [](auto const&... x) { return test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::sum(exec, x...); }); };
+    CHECK(text(third) == "x[2].shape() is [3], expected [2]");
+    CHECK(text(sparse) == "x[2].height() is 5, expected 4");
+    CHECK(text(wide) == "x[1].value().shape() is [1, 2], expected [1, 1]");
+    CHECK(text(dense, sparse) == "sparse[2].shape() is [5, 1], expected [4, 1], that of x[0]");
+    CHECK(text(dense, wide) == "sparse[1].shape() is [4, 2], expected [4, 1], that of x[0]");
+    std::array const specs{tensor_spec<float>({UNK, 2}), tensor_spec<float>({UNK, 2}), tensor_spec<float>({UNK, 3})};
+    CHECK(test::refusal<rowan::ShapeError>([&] { sum_op::infer(specs); }) == "sum: x[2] is 3, expected 2");
+}
+
 constexpr std::array mixed{selected_rows_spec<float>({9, 2}), tensor_spec<float>({UNK, 2})};
 static_assert(sum_op::infer(mixed) == tensor_spec<float>({9, 2}));
 static_assert(sum_op::infer(std::span(mixed).first(1)) == selected_rows_spec<float>({9, 2}));

@@ -77,7 +77,9 @@ Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x) {
     return out;
 }
 
-/// The sum of SelectedRows: their rows concatenated in order, not merged.
+/// The sum of SelectedRows: their rows concatenated in order. They are not merged, because what uses a gradient sums
+/// duplicates itself, with one sort, or without one (sgd), and rounds each sum to T once; merge() the result for unique
+/// rows.
 /// shapes   all of one height and row shape -> the same, with the total number of rows
 /// errors   ShapeError if x is empty, or heights or row shapes differ
 /// cost     one read of each and one write of the result
@@ -106,11 +108,12 @@ SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
 /// cost     as for tensors, and one scatter_add for each gradient
 template <class T, device D>
 Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse) {
-    for (SelectedRows<T, D> const& g : sparse) {
-        SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    for (std::size_t k = 0; k < sparse.size(); ++k) {
+        SelectedRows<T, D>::check_value(sparse[k].value(), sparse[k].rows().size());
         detail::check_some(x.size());
-        detail::check_height("x[0]", x[0], g.height());
-        detail::check_trailing("x[0]", x[0], g.value().shape());
+        if (auto const shape = sparse[k].shape(); shape != x[0].shape())
+            throw ShapeError(detail::part_name("sparse", k).append(".shape()"), detail::shape_text(shape),
+                             detail::shape_text(x[0].shape()).append(", that of x[0]"));
     }
     auto out = sum(exec, x);
     for (SelectedRows<T, D> const& g : sparse) scatter_add(exec, out, g);
@@ -130,12 +133,14 @@ struct sum_op {
     static constexpr VarSpec infer(std::span<VarSpec const> x) {
         if (x.empty()) spec::the_rank_does_not_fit("sum: x", 0, "at least 1");
         VarSpec out = x[0];
-        for (VarSpec const& spec : x) {
-            spec::same_dtype("sum: x", spec, out);
-            out.dims = spec::same_dims("sum: x", spec, out);
-            if (spec.type == VarType::LOD_TENSOR && out.type != VarType::LOD_TENSOR) {
+        for (std::size_t k = 1; k < x.size(); ++k) {
+            detail::with_part_name("sum: x", k, [&](char const* name) {
+                spec::same_dtype(name, x[k], out);
+                out.dims = spec::same_dims(name, x[k], out);
+            });
+            if (x[k].type == VarType::LOD_TENSOR && out.type != VarType::LOD_TENSOR) {
                 out.type = VarType::LOD_TENSOR;
-                out.lod_level = spec.lod_level;
+                out.lod_level = x[k].lod_level;
             }
         }
         return out;
