@@ -3,7 +3,6 @@
 #include "handles.hpp"
 #include "settle.hpp"
 
-#include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
 #include <rowan/layer/gradient_clip.hpp>
@@ -12,6 +11,7 @@
 #include <rowan/layer/parameters.hpp>
 #include <rowan/layer/schedule.hpp>
 #include <rowan/layer/train.hpp>
+#include <rowan/layer/trainer.hpp>
 #include <rowan/op/fields.hpp>
 
 #include <cstdint>
@@ -89,12 +89,32 @@ layer::Schedule schedule_of(std::string const& name, py::object const& given) {
     };
 }
 
-std::shared_ptr<Parameters> train(
-    VariablePtr const& cost, py::function const& reader, std::optional<layer::Optimizer> const& optimizer,
-    std::int64_t epochs, std::uint64_t seed, int threads, bool progress,
-    std::optional<std::function<void(std::int64_t, std::int64_t, double)>> const& on_batch, Parameters const* resume,
-    std::map<std::string, layer::Optimizer> const& optimizers, std::optional<layer::GradientClip> const& clip,
-    py::object const& schedule) {
+using Optimizers = std::map<std::string, layer::Optimizer>;
+
+rowan::TrainOptions options_of(std::optional<layer::Optimizer> const& optimizer, std::uint64_t seed, int threads,
+                               Parameters const* resume, Optimizers const& optimizers,
+                               std::optional<layer::GradientClip> const& clip, py::object const& schedule) {
+    return {.optimizer = optimizer,
+            .optimizers = optimizers,
+            .clip = clip.value_or(layer::GradientClip()),
+            .schedule = schedule_of("schedule", schedule),
+            .seed = seed,
+            .exec = {.threads = threads},
+            .resume = resume};
+}
+
+/// Whether training goes on after a call of a function: it ends if the function returns False.
+bool goes_on(py::object const& result) {
+    py::detail::make_caster<bool> answer;
+    return !answer.load(result, false) || static_cast<bool>(answer);
+}
+
+std::shared_ptr<Parameters> train(VariablePtr const& cost, py::function const& reader,
+                                  std::optional<layer::Optimizer> const& optimizer, std::int64_t epochs,
+                                  std::uint64_t seed, int threads, bool progress,
+                                  std::optional<py::function> const& on_batch, Parameters const* resume,
+                                  Optimizers const& optimizers, std::optional<layer::GradientClip> const& clip,
+                                  py::object const& schedule, std::optional<py::function> const& on_epoch) {
     auto const var = var_of(*cost, "cost");
     std::optional<Batches> first;
     if (epochs > 0) {
@@ -109,17 +129,20 @@ std::shared_ptr<Parameters> train(
         });
     }
     expect_settled(*cost);
-    rowan::TrainOptions options{.optimizer = optimizer,
-                                .optimizers = optimizers,
-                                .clip = clip.value_or(layer::GradientClip()),
-                                .schedule = schedule_of("schedule", schedule),
-                                .epochs = epochs,
-                                .progress = progress,
-                                .seed = seed,
-                                .exec = {.threads = threads},
-                                .resume = resume};
+    auto options = options_of(optimizer, seed, threads, resume, optimizers, clip, schedule);
+    options.epochs = epochs;
+    options.progress = progress;
     if (on_batch) {
-        options.on_batch = [&](rowan::BatchReport const& r) { (*on_batch)(r.epoch, r.batch, r.cost); };
+        options.on_batch = [&](rowan::BatchReport const& r) {
+            py::gil_scoped_acquire const gil;
+            return goes_on((*on_batch)(r.epoch, r.batch, r.cost));
+        };
+    }
+    if (on_epoch) {
+        options.on_epoch = [&](std::int64_t epoch, Parameters const& parameters) {
+            py::gil_scoped_acquire const gil;
+            return goes_on((*on_epoch)(epoch, std::make_shared<Parameters>(parameters.share())));
+        };
     }
     py::gil_scoped_release const unlocked;
     auto const batches = [&](std::int64_t epoch) -> Batches {
@@ -129,6 +152,28 @@ std::shared_ptr<Parameters> train(
     };
     return std::make_shared<Parameters>(rowan::train(var, batches, options));
 }
+
+/// A rowan::Trainer, which keeps its net.
+class Trainer {
+public:
+    Trainer(VariablePtr cost, std::optional<layer::Optimizer> const& optimizer, std::uint64_t seed, int threads,
+            Parameters const* resume, Optimizers const& optimizers, std::optional<layer::GradientClip> const& clip,
+            py::object const& schedule)
+        : cost_((expect_settled(*cost), std::move(cost))),
+          trainer_(var_of(*cost_, "cost"), options_of(optimizer, seed, threads, resume, optimizers, clip, schedule)) {}
+
+    double step(py::dict const& batch) {
+        Feeds const feeds = feeds_of(batch);
+        py::gil_scoped_release const unlocked;
+        return trainer_.step(feeds);
+    }
+    std::shared_ptr<Parameters> parameters() const { return std::make_shared<Parameters>(trainer_.parameters()); }
+    std::int64_t steps() const { return trainer_.steps(); }
+
+private:
+    VariablePtr cost_;
+    rowan::Trainer<> trainer_;
+};
 
 py::object infer(VariablePtr const& predict, py::dict const& batch, Parameters const& parameters, int threads) {
     auto const var = var_of(*predict, "predict");
@@ -220,9 +265,19 @@ void bind_training(py::module_& m) {
     m.def("train", &train, py::arg("cost").none(false), py::arg("reader"), py::arg("optimizer") = py::none(),
           py::arg("epochs") = 1, py::arg("seed") = 0, py::arg("threads") = 0, py::arg("progress") = false,
           py::arg("on_batch") = py::none(), py::arg("resume") = py::none(), py::arg("optimizers") = py::dict(),
-          py::arg("clip") = py::none(), py::arg("schedule") = py::none(),
+          py::arg("clip") = py::none(), py::arg("schedule") = py::none(), py::arg("on_epoch") = py::none(),
           "Changes the parameters that cost depends on, batch by batch. reader is called with the number of each epoch "
-          "and gives dicts of arrays by name. optimizers are for single parameters, by name.");
+          "and gives dicts of arrays by name. optimizers are for single parameters, by name. on_batch(epoch, batch, "
+          "cost) and on_epoch(epoch, parameters) end the training by returning False.");
+    py::class_<Trainer>(m, "Trainer", "train, by hand: step(batch) returns the cost of the batch.")
+        .def(py::init<VariablePtr, std::optional<layer::Optimizer> const&, std::uint64_t, int, Parameters const*,
+                      Optimizers const&, std::optional<layer::GradientClip> const&, py::object const&>(),
+             py::arg("cost").none(false), py::arg("optimizer") = py::none(), py::arg("seed") = 0,
+             py::arg("threads") = 0, py::arg("resume") = py::none(), py::arg("optimizers") = py::dict(),
+             py::arg("clip") = py::none(), py::arg("schedule") = py::none())
+        .def("step", &Trainer::step, py::arg("batch"))
+        .def("parameters", &Trainer::parameters)
+        .def_property_readonly("steps", &Trainer::steps);
     m.def("infer", &infer, py::arg("predict").none(false), py::arg("feeds"), py::arg("parameters"),
           py::arg("threads") = 0, "The value of a layer for a batch.");
 }

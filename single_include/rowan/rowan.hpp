@@ -9016,6 +9016,19 @@ constexpr std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
 std::string part_name(char const* field, std::size_t k);
 std::string dim_name(std::string field, std::size_t axis);
 
+/// Throws ShapeError for the first input whose shape is not that of most inputs, given their names and shapes.
+[[noreturn]] void odd_shape(std::vector<std::pair<std::string, std::string>> const& inputs);
+
+/// Calls check(name), where name is that of input k; in constant expressions it is `field`.
+template <class Check>
+constexpr void with_part_name(char const* field, std::size_t k, Check const& check) {
+    if (std::is_constant_evaluated()) {
+        check(field);
+    } else {
+        check(part_name(field, k).c_str());
+    }
+}
+
 /// Throws if there are no tensors to concatenate.
 constexpr void check_some(std::size_t parts) {
     if (parts == 0) throw ShapeError("x.size()", "0", "at least 1");
@@ -9096,6 +9109,7 @@ std::vector<Tensor<T, D>> cut_along(D const& exec, Tensor<T, D> const& x, std::s
 // rowan/op/detail/concat_split_inl.hpp: definitions of rowan/op/detail/concat_split.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
 
 namespace rowan::inline v0::detail {
 
@@ -9112,6 +9126,15 @@ ROWAN_FUNCTION std::string part_name(char const* field, std::size_t k) {
 
 ROWAN_FUNCTION std::string dim_name(std::string field, std::size_t axis) {
     return field.append(".shape(").append(std::to_string(axis)).append(")");
+}
+
+ROWAN_FUNCTION void odd_shape(std::vector<std::pair<std::string, std::string>> const& inputs) {
+    auto const alike = [&](auto const& x) {
+        return std::ranges::count_if(inputs, [&](auto const& y) { return y.second == x.second; });
+    };
+    std::string const& most = std::ranges::max_element(inputs, {}, alike)->second;
+    auto const odd = std::ranges::find_if(inputs, [&](auto const& x) { return x.second != most; });
+    throw ShapeError(odd->first + ".shape()", odd->second, most);
 }
 
 }  // namespace rowan::inline v0::detail
@@ -9506,58 +9529,63 @@ struct Summands<Cpu> {
     }
 };
 
+/// Checks that all summands have one shape; `dense_name` and `sparse_name` are the names of the lists.
+template <class T, class D>
+void check_summands(char const* dense_name, std::vector<Tensor<T, D>> const& dense, char const* sparse_name,
+                    std::vector<SelectedRows<T, D>> const& sparse) {
+    check_some(dense.size() + sparse.size());
+    for (auto const& g : sparse) SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    auto const shape = dense.empty() ? sparse[0].shape() : dense[0].shape();
+    auto const fits = [&](auto const& x) { return x.shape() == shape; };
+    if (std::ranges::all_of(dense, fits) && std::ranges::all_of(sparse, fits)) return;
+    std::vector<std::pair<std::string, std::string>> all;
+    for (auto const& x : dense) all.emplace_back(part_name(dense_name, all.size()), shape_text(x.shape()));
+    for (auto const& g : sparse)
+        all.emplace_back(part_name(sparse_name, all.size() - dense.size()), shape_text(g.shape()));
+    odd_shape(all);
+}
+
 }  // namespace detail
 
 /// The sum of tensors of the same shape, added in order.
 /// shapes   x of one or more, each [...] -> [...]
-/// errors   ShapeError if x is empty or the shapes differ
+/// errors   ShapeError if x is empty or the shapes differ: it names the first one that differs from most of them
 /// cost     one read of each and one write of the result
 template <class T, device D>
 Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x) {
-    detail::check_some(x.size());
-    for (std::size_t i = 1; i < x.size(); ++i) detail::check_same_shape(detail::part_name("x", i).c_str(), x[i], x[0]);
+    detail::check_summands("x", x, "", std::vector<SelectedRows<T, D>>());
     for (auto const& summand : x) detail::ElementLoops<D>::check(exec, summand);
     auto out = detail::new_tensor<T>(exec, x[0].shape());
     detail::Summands<D>::add(exec, x, out);
     return out;
 }
 
-/// The sum of SelectedRows: their rows concatenated in order, not merged.
+/// The sum of SelectedRows: their rows concatenated in order. They are not merged, because what uses a gradient sums
+/// duplicates itself, with one sort, or without one (sgd), and rounds each sum to T once; merge() the result for unique
+/// rows.
 /// shapes   all of one height and row shape -> the same, with the total number of rows
 /// errors   ShapeError if x is empty, or heights or row shapes differ
 /// cost     one read of each and one write of the result
 template <class T, device D>
 SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
     detail::ElementLoops<D>::check(exec);
-    detail::check_some(x.size());
+    detail::check_summands("", std::vector<Tensor<T, D>>(), "x", x);
     std::size_t rows = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        SelectedRows<T, D>::check_value(x[i].value(), x[i].rows().size());
-        if (x[i].height() != x[0].height())
-            throw ShapeError(detail::part_name("x", i) + ".height()", std::to_string(x[i].height()),
-                             std::to_string(x[0].height()));
-        detail::check_trailing(detail::part_name("x", i).append(".value()").c_str(), x[i].value(),
-                               x[0].value().shape());
-        rows += x[i].rows().size();
-    }
+    for (SelectedRows<T, D> const& g : x) rows += g.rows().size();
     auto shape = x[0].value().shape();
     shape[0] = rows;
     return detail::Summands<D>::join(exec, x, rows, detail::new_tensor<T>(exec, shape));
 }
 
-/// The dense sum of both kinds: adds the tensors, then the rows of each gradient in order, as scatter_add does.
-/// shapes   x of one or more, each [height, ...], sparse of that height and row shape -> [height, ...]
-/// errors   ShapeError if x is empty or shapes differ
+/// The sum of both kinds: adds the tensors, then the rows of each gradient in order, as scatter_add does.
+/// shapes   dense of one or more, each [height, ...], sparse of that height and row shape -> [height, ...]
+/// errors   ShapeError if dense is empty or shapes differ, as above
 /// cost     as for tensors, and one scatter_add for each gradient
 template <class T, device D>
-Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse) {
-    for (SelectedRows<T, D> const& g : sparse) {
-        SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-        detail::check_some(x.size());
-        detail::check_height("x[0]", x[0], g.height());
-        detail::check_trailing("x[0]", x[0], g.value().shape());
-    }
-    auto out = sum(exec, x);
+Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse) {
+    if (dense.empty()) throw ShapeError("dense.size()", "0", "at least 1");
+    detail::check_summands("dense", dense, "sparse", sparse);
+    auto out = sum(exec, dense);
     for (SelectedRows<T, D> const& g : sparse) scatter_add(exec, out, g);
     return out;
 }
@@ -9575,12 +9603,14 @@ struct sum_op {
     static constexpr VarSpec infer(std::span<VarSpec const> x) {
         if (x.empty()) spec::the_rank_does_not_fit("sum: x", 0, "at least 1");
         VarSpec out = x[0];
-        for (VarSpec const& spec : x) {
-            spec::same_dtype("sum: x", spec, out);
-            out.dims = spec::same_dims("sum: x", spec, out);
-            if (spec.type == VarType::LOD_TENSOR && out.type != VarType::LOD_TENSOR) {
+        for (std::size_t k = 1; k < x.size(); ++k) {
+            detail::with_part_name("sum: x", k, [&](char const* name) {
+                spec::same_dtype(name, x[k], out);
+                out.dims = spec::same_dims(name, x[k], out);
+            });
+            if (x[k].type == VarType::LOD_TENSOR && out.type != VarType::LOD_TENSOR) {
                 out.type = VarType::LOD_TENSOR;
-                out.lod_level = spec.lod_level;
+                out.lod_level = x[k].lod_level;
             }
         }
         return out;
@@ -13930,14 +13960,17 @@ struct concat_op {
         std::size_t const at = detail::checked_axis(a.axis, x[0].dims.size());
         VarSpec out = x[0];
         if (at == 0) out.lod_level = 0;
-        for (VarSpec part : x.subspan(1)) {
-            spec::dense("concat: x", part);
-            spec::same_dtype("concat: x", part, out);
-            spec::rank("concat: x", part, out.dims.size(), "that of the first");
-            std::int64_t const dim = part.dims[at], before = out.dims[at];
-            part.dims[at] = before;
-            out.dims = spec::same_dims("concat: x", part, out);
-            out.dims[at] = dim == UNK || before == UNK ? UNK : before + dim;
+        for (std::size_t k = 1; k < x.size(); ++k) {
+            VarSpec part = x[k];
+            detail::with_part_name("concat: x", k, [&](char const* name) {
+                spec::dense(name, part);
+                spec::same_dtype(name, part, out);
+                spec::rank(name, part, out.dims.size(), "that of the first");
+                std::int64_t const dim = part.dims[at], before = out.dims[at];
+                part.dims[at] = before;
+                out.dims = spec::same_dims(name, part, out);
+                out.dims[at] = dim == UNK || before == UNK ? UNK : before + dim;
+            });
         }
         return out;
     }
@@ -18187,8 +18220,8 @@ Var<T, Device> full(Dims const& dims, double value) {
 
 namespace rowan::inline v0::detail {
 
-/// Whether an operator that clips gradients together has the steps of one gradient: `measure` returns a number, and
-/// `scaled` multiplies by what `factor` makes of the sum of these numbers.
+/// Whether an operator that clips gradients together has the steps of one gradient, merged if it is row-sparse:
+/// `measure` returns a number, and `scaled` multiplies by what `factor` makes of the sum of these numbers.
 template <class Op>
 concept clips_mixed_types = requires(typename Op::attributes const& a, Tensor<float> const& x) {
     Op::check(a);
@@ -18217,13 +18250,20 @@ struct clip_mixed_types : whole_op {
                 !(v->template is<SelectedRows<T, Device>>() || ...))
                 no_kernel(name, c.in);
         }
-        for (Value* const v : c.in)
-            (visit_sparse<T>(*v, [&](auto const& x) { measured += Op::measure(exec, x); }) || ...);
+        std::vector<Value> merged(c.in.size());  // of the row-sparse gradients
+        for (std::size_t i = 0; i < c.in.size(); ++i) {
+            auto const merge_and_measure = [&](auto const& x) {
+                auto rows = x.merged() ? x.share() : merge(exec, x);
+                measured += Op::measure(exec, rows);
+                merged[i].set(std::move(rows));
+            };
+            (visit_sparse<T>(*c.in[i], merge_and_measure) || ...);
+        }
         double const factor = Op::factor(measured, options);
         Results const to{c.in, c.out};
         for (std::size_t i = 0; i < c.in.size(); ++i) {
             auto const scale = [&](auto const& x) { to.store(i, Op::scaled(exec, x, factor)); };
-            ((visit_dense<T>(*c.in[i], scale) || visit_sparse<T>(*c.in[i], scale)) || ...);
+            ((visit_dense<T>(*c.in[i], scale) || visit_sparse<T>(merged[i], scale)) || ...);
         }
     }
 
@@ -19875,46 +19915,77 @@ SelectedRows<T, D> scaled(D const& exec, SelectedRows<T, D> const& g, double fac
     return scale(exec, g, factor);
 }
 
+/// A gradient with its duplicates summed: an alias if it is merged.
+template <class T, class D>
+class MergedGradient {
+public:
+    MergedGradient(D const& exec, SelectedRows<T, D> const& g)
+        : alias_(g.merged()), rows_(alias_ ? g.share() : merge(exec, g)) {
+        SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    }
+    double squared(D const& exec) const { return static_cast<double>(squared_norm(exec, rows_.value())); }
+
+    SelectedRows<T, D> scaled(D const& exec, double factor) && {
+        if (factor == 1.0) return std::move(rows_);
+        if (alias_) return scale(exec, rows_, factor);
+        T* const x = rows_.value().data();
+        ElementLoops<D>::template zip<sum_t<T>>(exec, rows_.value().size(), scale_formula{factor}, x, x);
+        return std::move(rows_);
+    }
+
+private:
+    bool alias_;
+    SelectedRows<T, D> rows_;
+};
+
 }  // namespace detail
 
-/// Scales x to the Euclidean norm max_norm if its norm is greater. The norm of a row-sparse gradient is that of the
-/// dense gradient: duplicates are summed before squaring. If the norm is not finite, the elements of the result are NaN
-/// or 0 by IEEE arithmetic. Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
-/// shapes   x [n, ...], or a SelectedRows -> the same; a SelectedRows keeps its rows
+/// Scales x to the Euclidean norm max_norm if its norm is greater. If the norm is not finite, the elements of the result
+/// are NaN or 0 by IEEE arithmetic. Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
+/// shapes   x [n, ...] -> the same
 /// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
-/// cost     two reads of x and one write of the result, and for a SelectedRows a RowPlan, which sorts the rows unless
-///          they are merged; a dense x that needs no scaling is returned as an alias; waits for the device, because the
-///          host needs the norm
+/// cost     two reads of x and one write of the result; an x that needs no scaling is returned as an alias; waits for
+///          the device, because the host needs the norm
 template <class T, device D>
 Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
     return detail::scaled(exec, x, detail::norm_factor(static_cast<double>(squared_norm(exec, x)), options.max_norm));
 }
+
+/// The same for a row-sparse gradient: merges g, then scales. The result represents the clipped dense gradient; it is
+/// merged, so an optimizer does not sort its rows again.
+/// shapes   g of n rows -> one row for each distinct row id
+/// errors   ValueError as above; ShapeError if g.value() does not have n rows
+/// cost     a merge, a read of its rows, and a read and a write if they need scaling; a merged g that needs no scaling
+///          is returned as an alias; waits for the device
 template <class T, device D>
 SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
-    return detail::scaled(exec, g, detail::norm_factor(static_cast<double>(squared_norm(exec, g)), options.max_norm));
+    detail::MergedGradient merged(exec, g);
+    return std::move(merged).scaled(exec, detail::norm_factor(merged.squared(exec), options.max_norm));
 }
 
 /// Scales all gradients, dense and row-sparse, by one factor to the global norm max_norm if their global norm, which is
 /// √(Σ norm²), is greater. The squared norms, each computed in dtype<T>::sum, are added in double: those of the dense
 /// gradients in order, then those of the row-sparse ones. Pascanu et al. 2013, as above.
-/// shapes   any number of gradients of any shapes -> the same
+/// shapes   any number of gradients of any shapes -> the same; the row-sparse ones are merged
 /// errors   as clip_by_norm
-/// cost     two reads of each gradient and one write of the results, and a RowPlan for each row-sparse gradient; waits
-///          for the device once per gradient
+/// cost     that of clip_by_norm for each; waits for the device once per gradient
 template <class T, device D>
 std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_global_norm(
     D const& exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
     ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
+    for (std::size_t k = 0; k < dense.size(); ++k) detail::check_rows(detail::part_name("dense", k).c_str(), dense[k]);
     double squared = 0;
     for (Tensor<T, D> const& x : dense) squared += static_cast<double>(squared_norm(exec, x));
-    for (SelectedRows<T, D> const& g : sparse) squared += static_cast<double>(squared_norm(exec, g));
+    std::vector<detail::MergedGradient<T, D>> merged;
+    merged.reserve(sparse.size());
+    for (SelectedRows<T, D> const& g : sparse) squared += merged.emplace_back(exec, g).squared(exec);
     double const factor = detail::norm_factor(squared, options.max_norm);
     std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> out;
     for (Tensor<T, D> const& x : dense) std::get<0>(out).push_back(detail::scaled(exec, x, factor));
-    for (SelectedRows<T, D> const& g : sparse) std::get<1>(out).push_back(detail::scaled(exec, g, factor));
+    for (auto& g : merged) std::get<1>(out).push_back(std::move(g).scaled(exec, factor));
     return out;
 }
 
@@ -19956,7 +20027,8 @@ struct clip_by_global_norm_op {
         return clip_by_global_norm(exec, dense, sparse, options);
     }
 
-    // The steps, for gradients of several element types: measure each, sum, and scale each by the factor.
+    // The steps, for gradients of several element types, of which the row-sparse ones are merged: measure each, sum, and
+    // scale each by the factor.
 
     template <class D, class V>
     static double measure(D exec, V const& x) {

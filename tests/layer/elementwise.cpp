@@ -47,7 +47,7 @@ TEST_CASE("gradients of element-wise layers equal central differences", "[layer]
 TEST_CASE("element-wise layers throw for shapes that do not match", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2}), y = layer::data("y", {UNK, 3});
-    CHECK_THROWS_WITH(layer::sum({x, y}), "sum: x is 3, expected 2");
+    CHECK_THROWS_WITH(layer::sum({x, y}), "sum: x[1] is 3, expected 2");
     CHECK_THROWS_WITH(layer::sum(std::vector<layer::Var<float>>{}), "sum: x rank is 0, expected at least 1");
     CHECK_THROWS_WITH(layer::clip(x, 1, 0), "max is 0, expected a number not less than min");
     CHECK_THROWS_WITH(layer::clip(x, std::nan(""), 0), "min is nan, expected a finite number");

@@ -25,11 +25,22 @@ TEST_CASE("a gradient is scaled to a norm only if its own norm is greater", "[op
 }
 
 TEST_CASE("the norm of a row-sparse gradient equals that of the dense gradient", "[op]") {
-    auto const small = rowan::clip_by_norm(Cpu{}, g, {1});
-    CHECK(small.rows().size() == 3);
-    CHECK((rowan::to_dense(small)(2, 0)) == Approx(3 / std::sqrt(13.0)));
-    CHECK((rowan::clip_by_norm(Cpu{}, g, {4}).value() == g.value()));  // √(1 + 4 + 4) is less, √13 too
-    CHECK(!(rowan::clip_by_norm(Cpu{}, g, {3.5}).value() == g.value()));  // √9, which ignores duplicates, would be less than 3.5
+    SelectedRows<double> const merged(4, {0, 2}, {{0, 2}, {3, 0}});
+    double const factor = 1 / std::sqrt(13.0);
+    SelectedRows<double> const small(4, {0, 2}, {{0, 2 * factor}, {3 * factor, 0}});
+    for (auto const& x : {g, merged}) {
+        CHECK((rowan::clip_by_norm(Cpu{}, x, {1}) == small));
+        CHECK((rowan::clip_by_norm(Cpu{}, x, {4}) == merged));  // √(1 + 4 + 4) is less, √13 too
+        CHECK(!(rowan::clip_by_norm(Cpu{}, x, {3.5}) == merged));  // √9, which ignores duplicates, would be less than 3.5
+    }
+    CHECK((merged.value() == Tensor<double>{{0, 2}, {3, 0}}));  // which was not scaled in place
+}
+
+TEST_CASE("a clipped gradient has the same bits for any number of threads", "[op]") {
+    auto const x = inputs::gradient<float>(400, 9'000, {37}, 1);
+    auto const want = rowan::clip_by_norm(Cpu{1}, x);
+    CHECK(want.merged());
+    for (int const threads : {2, 8}) CHECK(reference::same(rowan::clip_by_norm(Cpu{threads}, x), want));
 }
 
 TEST_CASE("the global norm counts dense and row-sparse gradients together", "[op]") {
@@ -39,9 +50,10 @@ TEST_CASE("the global norm counts dense and row-sparse gradients together", "[op
     auto const [d, s] = rowan::clip_by_global_norm(Cpu{}, dense, sparse, {norm / 2});
     CHECK(d[0](0, 1) == Approx(2));
     CHECK(d[1](0) == Approx(0.5));
-    CHECK(s[0].value()(2, 0) == Approx(1));
+    CHECK(s[0].rows().size() == 2);
+    CHECK(s[0].value()(1, 0) == Approx(1.5));
     auto const [same_d, same_s] = rowan::clip_by_global_norm(Cpu{}, dense, sparse, {norm * 1.001});
-    CHECK((same_d[0] == dense[0] && same_s[0].value() == g.value()));
+    CHECK((same_d[0] == dense[0] && same_s[0] == rowan::merge(g)));
 }
 
 TEST_CASE("the norm of a dense tensor has the bits of the same rows as SelectedRows, on any number of threads", "[op]") {
@@ -59,6 +71,8 @@ TEST_CASE("clip_by_norm throws for invalid norms", "[op]") {
     };
     CHECK(text(-1) == "max_norm is -1, expected 0 or more");
     CHECK(text(NAN) == "max_norm is nan, expected a finite number");
+    std::vector<Tensor<double>> const dense{{1, 2}, {3}, Tensor<double>::full({}, 4)};
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::clip_by_global_norm(exec, dense, {g}); }) == "dense[2] rank is 0, expected at least 1");
 }
 
 }  // namespace test_clip_by_norm

@@ -41,8 +41,22 @@ TEST_CASE("sum throws for no tensors and for other shapes", "[op]") {
     std::vector<Tensor<float>> const flat{{1, 2, 3, 4}};
     CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::sum(exec, none); }) == "x.size() is 0, expected at least 1");
     CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::sum(exec, other); }) == "x[1].shape() is [3], expected [2]");
-    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::sum(exec, heights); }) == "x[1].height() is 5, expected 4");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::sum(exec, heights); }) == "x[1].shape() is [5, 1], expected [4, 1]");
     CHECK_THROWS_AS(rowan::sum(Cpu{}, flat, heights), rowan::ShapeError);
+}
+
+TEST_CASE("sum names the input whose shape differs from that of the others", "[op]") {
+    std::vector<Tensor<float>> const third{{1, 2}, {1, 2}, {1, 2, 3}}, first{{1, 2, 3}, {1, 2}, {1, 2}}, dense{Tensor<float>::zeros({5, 1})};
+    std::vector<SelectedRows<float>> const sparse{{4, {1}, {{1}}}, {4, {1}, {{1}}}, {5, {1}, {{1}}}}, wide{{4, {1}, {{1, 2}}}, {5, {1}, {{1}}}};
+    auto const text = [](auto const&... x) { return test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::sum(exec, x...); }); };
+    CHECK(text(third) == "x[2].shape() is [3], expected [2]");
+    CHECK(text(first) == "x[0].shape() is [3], expected [2]");
+    CHECK(text(sparse) == "x[2].shape() is [5, 1], expected [4, 1]");
+    CHECK(text(dense, std::vector{sparse[0], sparse[1]}) == "dense[0].shape() is [5, 1], expected [4, 1]");
+    CHECK(text(dense, wide) == "sparse[0].shape() is [4, 2], expected [5, 1]");
+    CHECK(text(std::vector<Tensor<float>>{}, sparse) == "dense.size() is 0, expected at least 1");
+    std::array const specs{tensor_spec<float>({UNK, 2}), tensor_spec<float>({UNK, 2}), tensor_spec<float>({UNK, 3})};
+    CHECK(test::refusal<rowan::ShapeError>([&] { sum_op::infer(specs); }) == "sum: x[2] is 3, expected 2");
 }
 
 constexpr std::array mixed{selected_rows_spec<float>({9, 2}), tensor_spec<float>({UNK, 2})};

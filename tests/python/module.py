@@ -286,6 +286,10 @@ for name, build in nets.items():
         part = rowan.train(cost, rowan.prefetch(lambda epoch: batches), epochs=2, seed=7, **options)
         part = rowan.train(cost, rowan.prefetch(lambda epoch: batches), epochs=3, seed=7, resume=part, **options)
         assert all(part[variable].tobytes() == parameters[variable].tobytes() for variable in parameters) and part.steps == parameters.steps
+        trainer = rowan.Trainer(cost, seed=7, threads=2, **options)
+        assert [trainer.step(batch) for _ in range(5) for batch in batches] == [c[2] for c in costs] and trainer.steps == len(costs)
+        part = trainer.parameters()
+        assert all(part[variable].tobytes() == parameters[variable].tobytes() for variable in parameters) and part.steps == parameters.steps
         parameters[variable][...] = 0  # is the parameter itself
         assert (parameters[variable] == 0).all()
 
@@ -333,6 +337,21 @@ with Fresh():
     refused(RuntimeError, 'there is no parameter "w"', rowan.train, cost, lambda epoch: batches, optimizers={"w": layer.Sgd()})
     refused(ValueError, "max_norm is -1", rowan.train, cost, lambda epoch: batches, clip=layer.ClipByNorm(-1))
 
+    endless = lambda **functions: rowan.train(cost, lambda epoch: batches * 3, epochs=1000, **functions).steps
+    size, kept = 3 * len(batches), []
+    assert endless(on_batch=lambda epoch, batch, value: (epoch, batch) != (1, 2)) == size + 3
+    assert endless(on_epoch=lambda epoch, parameters: kept.append(parameters) or numpy.float32(epoch) < 2) == 3 * size
+    assert [p.steps for p in kept] == [size, 2 * size, 3 * size] and (kept[0]["fc_0.w_0"] != kept[1]["fc_0.w_0"]).any()
+    refused(TypeError, "incompatible function arguments", endless, on_epoch=3)
+    refused(TypeError, "positional argument", endless, on_epoch=lambda epoch: False)
+    with Fresh():
+        refused(RuntimeError, "are not known: give the data its shape", rowan.Trainer, plain()[1])
+    refused(ValueError, "learning_rate is nan", rowan.Trainer, cost, layer.Sgd(learning_rate=float("nan")))
+    trainer = rowan.Trainer(cost)
+    refused(RuntimeError, 'the batch has no value for the variable "y"', trainer.step, {"x": whole["x"]})
+    refused(TypeError, "incompatible function arguments", trainer.step, [whole])
+    del trainer
+
     def stops(epoch):
         yield whole
         raise KeyError("no more")
@@ -360,7 +379,7 @@ with Fresh():
     gone, ran = weakref.ref(array), threading.Event()
     batch = {**whole, "x": array}
     thread = threading.Thread(target=ran.set)
-    rowan.train(cost, lambda epoch: [batch] * 50, on_batch=lambda e, b, value: b == 0 and thread.start() or b == 49 and ran.wait(10))
+    rowan.train(cost, lambda epoch: [batch] * 50, on_batch=lambda e, b, value: thread.start() if b == 0 else b < 49 or ran.wait(10))
     assert ran.is_set()
     thread.join()
     del array, batch

@@ -3,16 +3,22 @@
 
 #include <rowan/core/device.hpp>
 #include <rowan/detail/arguments.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/scale.hpp>
+#include <rowan/sparse/merge.hpp>
+#include <rowan/sparse/selected_rows.hpp>
 #include <rowan/sparse/squared_norm.hpp>
 
 #include <cmath>
+#include <cstddef>
 #include <span>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -47,46 +53,77 @@ SelectedRows<T, D> scaled(D const& exec, SelectedRows<T, D> const& g, double fac
     return scale(exec, g, factor);
 }
 
+/// A gradient with its duplicates summed: an alias if it is merged.
+template <class T, class D>
+class MergedGradient {
+public:
+    MergedGradient(D const& exec, SelectedRows<T, D> const& g)
+        : alias_(g.merged()), rows_(alias_ ? g.share() : merge(exec, g)) {
+        SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    }
+    double squared(D const& exec) const { return static_cast<double>(squared_norm(exec, rows_.value())); }
+
+    SelectedRows<T, D> scaled(D const& exec, double factor) && {
+        if (factor == 1.0) return std::move(rows_);
+        if (alias_) return scale(exec, rows_, factor);
+        T* const x = rows_.value().data();
+        ElementLoops<D>::template zip<sum_t<T>>(exec, rows_.value().size(), scale_formula{factor}, x, x);
+        return std::move(rows_);
+    }
+
+private:
+    bool alias_;
+    SelectedRows<T, D> rows_;
+};
+
 }  // namespace detail
 
-/// Scales x to the Euclidean norm max_norm if its norm is greater. The norm of a row-sparse gradient is that of the
-/// dense gradient: duplicates are summed before squaring. If the norm is not finite, the elements of the result are NaN
-/// or 0 by IEEE arithmetic. Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
-/// shapes   x [n, ...], or a SelectedRows -> the same; a SelectedRows keeps its rows
+/// Scales x to the Euclidean norm max_norm if its norm is greater. If the norm is not finite, the elements of the result
+/// are NaN or 0 by IEEE arithmetic. Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
+/// shapes   x [n, ...] -> the same
 /// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
-/// cost     two reads of x and one write of the result, and for a SelectedRows a RowPlan, which sorts the rows unless
-///          they are merged; a dense x that needs no scaling is returned as an alias; waits for the device, because the
-///          host needs the norm
+/// cost     two reads of x and one write of the result; an x that needs no scaling is returned as an alias; waits for
+///          the device, because the host needs the norm
 template <class T, device D>
 Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
     return detail::scaled(exec, x, detail::norm_factor(static_cast<double>(squared_norm(exec, x)), options.max_norm));
 }
+
+/// The same for a row-sparse gradient: merges g, then scales. The result represents the clipped dense gradient; it is
+/// merged, so an optimizer does not sort its rows again.
+/// shapes   g of n rows -> one row for each distinct row id
+/// errors   ValueError as above; ShapeError if g.value() does not have n rows
+/// cost     a merge, a read of its rows, and a read and a write if they need scaling; a merged g that needs no scaling
+///          is returned as an alias; waits for the device
 template <class T, device D>
 SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
-    return detail::scaled(exec, g, detail::norm_factor(static_cast<double>(squared_norm(exec, g)), options.max_norm));
+    detail::MergedGradient merged(exec, g);
+    return std::move(merged).scaled(exec, detail::norm_factor(merged.squared(exec), options.max_norm));
 }
 
 /// Scales all gradients, dense and row-sparse, by one factor to the global norm max_norm if their global norm, which is
 /// √(Σ norm²), is greater. The squared norms, each computed in dtype<T>::sum, are added in double: those of the dense
 /// gradients in order, then those of the row-sparse ones. Pascanu et al. 2013, as above.
-/// shapes   any number of gradients of any shapes -> the same
+/// shapes   any number of gradients of any shapes -> the same; the row-sparse ones are merged
 /// errors   as clip_by_norm
-/// cost     two reads of each gradient and one write of the results, and a RowPlan for each row-sparse gradient; waits
-///          for the device once per gradient
+/// cost     that of clip_by_norm for each; waits for the device once per gradient
 template <class T, device D>
 std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_global_norm(
     D const& exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
     ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
+    for (std::size_t k = 0; k < dense.size(); ++k) detail::check_rows(detail::part_name("dense", k).c_str(), dense[k]);
     double squared = 0;
     for (Tensor<T, D> const& x : dense) squared += static_cast<double>(squared_norm(exec, x));
-    for (SelectedRows<T, D> const& g : sparse) squared += static_cast<double>(squared_norm(exec, g));
+    std::vector<detail::MergedGradient<T, D>> merged;
+    merged.reserve(sparse.size());
+    for (SelectedRows<T, D> const& g : sparse) squared += merged.emplace_back(exec, g).squared(exec);
     double const factor = detail::norm_factor(squared, options.max_norm);
     std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> out;
     for (Tensor<T, D> const& x : dense) std::get<0>(out).push_back(detail::scaled(exec, x, factor));
-    for (SelectedRows<T, D> const& g : sparse) std::get<1>(out).push_back(detail::scaled(exec, g, factor));
+    for (auto& g : merged) std::get<1>(out).push_back(std::move(g).scaled(exec, factor));
     return out;
 }
 
@@ -128,7 +165,8 @@ struct clip_by_global_norm_op {
         return clip_by_global_norm(exec, dense, sparse, options);
     }
 
-    // The steps, for gradients of several element types: measure each, sum, and scale each by the factor.
+    // The steps, for gradients of several element types, of which the row-sparse ones are merged: measure each, sum, and
+    // scale each by the factor.
 
     template <class D, class V>
     static double measure(D exec, V const& x) {

@@ -99,14 +99,17 @@ struct concat_op {
         std::size_t const at = detail::checked_axis(a.axis, x[0].dims.size());
         VarSpec out = x[0];
         if (at == 0) out.lod_level = 0;
-        for (VarSpec part : x.subspan(1)) {
-            spec::dense("concat: x", part);
-            spec::same_dtype("concat: x", part, out);
-            spec::rank("concat: x", part, out.dims.size(), "that of the first");
-            std::int64_t const dim = part.dims[at], before = out.dims[at];
-            part.dims[at] = before;
-            out.dims = spec::same_dims("concat: x", part, out);
-            out.dims[at] = dim == UNK || before == UNK ? UNK : before + dim;
+        for (std::size_t k = 1; k < x.size(); ++k) {
+            VarSpec part = x[k];
+            detail::with_part_name("concat: x", k, [&](char const* name) {
+                spec::dense(name, part);
+                spec::same_dtype(name, part, out);
+                spec::rank(name, part, out.dims.size(), "that of the first");
+                std::int64_t const dim = part.dims[at], before = out.dims[at];
+                part.dims[at] = before;
+                out.dims = spec::same_dims(name, part, out);
+                out.dims[at] = dim == UNK || before == UNK ? UNK : before + dim;
+            });
         }
         return out;
     }

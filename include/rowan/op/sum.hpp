@@ -61,58 +61,63 @@ struct Summands<Cpu> {
     }
 };
 
+/// Checks that all summands have one shape; `dense_name` and `sparse_name` are the names of the lists.
+template <class T, class D>
+void check_summands(char const* dense_name, std::vector<Tensor<T, D>> const& dense, char const* sparse_name,
+                    std::vector<SelectedRows<T, D>> const& sparse) {
+    check_some(dense.size() + sparse.size());
+    for (auto const& g : sparse) SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    auto const shape = dense.empty() ? sparse[0].shape() : dense[0].shape();
+    auto const fits = [&](auto const& x) { return x.shape() == shape; };
+    if (std::ranges::all_of(dense, fits) && std::ranges::all_of(sparse, fits)) return;
+    std::vector<std::pair<std::string, std::string>> all;
+    for (auto const& x : dense) all.emplace_back(part_name(dense_name, all.size()), shape_text(x.shape()));
+    for (auto const& g : sparse)
+        all.emplace_back(part_name(sparse_name, all.size() - dense.size()), shape_text(g.shape()));
+    odd_shape(all);
+}
+
 }  // namespace detail
 
 /// The sum of tensors of the same shape, added in order.
 /// shapes   x of one or more, each [...] -> [...]
-/// errors   ShapeError if x is empty or the shapes differ
+/// errors   ShapeError if x is empty or the shapes differ: it names the first one that differs from most of them
 /// cost     one read of each and one write of the result
 template <class T, device D>
 Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x) {
-    detail::check_some(x.size());
-    for (std::size_t i = 1; i < x.size(); ++i) detail::check_same_shape(detail::part_name("x", i).c_str(), x[i], x[0]);
+    detail::check_summands("x", x, "", std::vector<SelectedRows<T, D>>());
     for (auto const& summand : x) detail::ElementLoops<D>::check(exec, summand);
     auto out = detail::new_tensor<T>(exec, x[0].shape());
     detail::Summands<D>::add(exec, x, out);
     return out;
 }
 
-/// The sum of SelectedRows: their rows concatenated in order, not merged.
+/// The sum of SelectedRows: their rows concatenated in order. They are not merged, because what uses a gradient sums
+/// duplicates itself, with one sort, or without one (sgd), and rounds each sum to T once; merge() the result for unique
+/// rows.
 /// shapes   all of one height and row shape -> the same, with the total number of rows
 /// errors   ShapeError if x is empty, or heights or row shapes differ
 /// cost     one read of each and one write of the result
 template <class T, device D>
 SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
     detail::ElementLoops<D>::check(exec);
-    detail::check_some(x.size());
+    detail::check_summands("", std::vector<Tensor<T, D>>(), "x", x);
     std::size_t rows = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        SelectedRows<T, D>::check_value(x[i].value(), x[i].rows().size());
-        if (x[i].height() != x[0].height())
-            throw ShapeError(detail::part_name("x", i) + ".height()", std::to_string(x[i].height()),
-                             std::to_string(x[0].height()));
-        detail::check_trailing(detail::part_name("x", i).append(".value()").c_str(), x[i].value(),
-                               x[0].value().shape());
-        rows += x[i].rows().size();
-    }
+    for (SelectedRows<T, D> const& g : x) rows += g.rows().size();
     auto shape = x[0].value().shape();
     shape[0] = rows;
     return detail::Summands<D>::join(exec, x, rows, detail::new_tensor<T>(exec, shape));
 }
 
-/// The dense sum of both kinds: adds the tensors, then the rows of each gradient in order, as scatter_add does.
-/// shapes   x of one or more, each [height, ...], sparse of that height and row shape -> [height, ...]
-/// errors   ShapeError if x is empty or shapes differ
+/// The sum of both kinds: adds the tensors, then the rows of each gradient in order, as scatter_add does.
+/// shapes   dense of one or more, each [height, ...], sparse of that height and row shape -> [height, ...]
+/// errors   ShapeError if dense is empty or shapes differ, as above
 /// cost     as for tensors, and one scatter_add for each gradient
 template <class T, device D>
-Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse) {
-    for (SelectedRows<T, D> const& g : sparse) {
-        SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-        detail::check_some(x.size());
-        detail::check_height("x[0]", x[0], g.height());
-        detail::check_trailing("x[0]", x[0], g.value().shape());
-    }
-    auto out = sum(exec, x);
+Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse) {
+    if (dense.empty()) throw ShapeError("dense.size()", "0", "at least 1");
+    detail::check_summands("dense", dense, "sparse", sparse);
+    auto out = sum(exec, dense);
     for (SelectedRows<T, D> const& g : sparse) scatter_add(exec, out, g);
     return out;
 }
@@ -130,12 +135,14 @@ struct sum_op {
     static constexpr VarSpec infer(std::span<VarSpec const> x) {
         if (x.empty()) spec::the_rank_does_not_fit("sum: x", 0, "at least 1");
         VarSpec out = x[0];
-        for (VarSpec const& spec : x) {
-            spec::same_dtype("sum: x", spec, out);
-            out.dims = spec::same_dims("sum: x", spec, out);
-            if (spec.type == VarType::LOD_TENSOR && out.type != VarType::LOD_TENSOR) {
+        for (std::size_t k = 1; k < x.size(); ++k) {
+            detail::with_part_name("sum: x", k, [&](char const* name) {
+                spec::same_dtype(name, x[k], out);
+                out.dims = spec::same_dims(name, x[k], out);
+            });
+            if (x[k].type == VarType::LOD_TENSOR && out.type != VarType::LOD_TENSOR) {
                 out.type = VarType::LOD_TENSOR;
-                out.lod_level = spec.lod_level;
+                out.lod_level = x[k].lod_level;
             }
         }
         return out;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/graph/op_kernel.hpp>
+#include <rowan/sparse/merge.hpp>
 
 #include <cstddef>
 #include <span>
@@ -12,8 +13,8 @@
 
 namespace rowan::inline v0::detail {
 
-/// Whether an operator that clips gradients together has the steps of one gradient: `measure` returns a number, and
-/// `scaled` multiplies by what `factor` makes of the sum of these numbers.
+/// Whether an operator that clips gradients together has the steps of one gradient, merged if it is row-sparse:
+/// `measure` returns a number, and `scaled` multiplies by what `factor` makes of the sum of these numbers.
 template <class Op>
 concept clips_mixed_types = requires(typename Op::attributes const& a, Tensor<float> const& x) {
     Op::check(a);
@@ -42,13 +43,20 @@ struct clip_mixed_types : whole_op {
                 !(v->template is<SelectedRows<T, Device>>() || ...))
                 no_kernel(name, c.in);
         }
-        for (Value* const v : c.in)
-            (visit_sparse<T>(*v, [&](auto const& x) { measured += Op::measure(exec, x); }) || ...);
+        std::vector<Value> merged(c.in.size());  // of the row-sparse gradients
+        for (std::size_t i = 0; i < c.in.size(); ++i) {
+            auto const merge_and_measure = [&](auto const& x) {
+                auto rows = x.merged() ? x.share() : merge(exec, x);
+                measured += Op::measure(exec, rows);
+                merged[i].set(std::move(rows));
+            };
+            (visit_sparse<T>(*c.in[i], merge_and_measure) || ...);
+        }
         double const factor = Op::factor(measured, options);
         Results const to{c.in, c.out};
         for (std::size_t i = 0; i < c.in.size(); ++i) {
             auto const scale = [&](auto const& x) { to.store(i, Op::scaled(exec, x, factor)); };
-            ((visit_dense<T>(*c.in[i], scale) || visit_sparse<T>(*c.in[i], scale)) || ...);
+            ((visit_dense<T>(*c.in[i], scale) || visit_sparse<T>(merged[i], scale)) || ...);
         }
     }
 

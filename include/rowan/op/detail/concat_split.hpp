@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -28,6 +30,19 @@ constexpr std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
 /// The name of tensor k of a list, and that of a dim of a tensor, for error messages.
 std::string part_name(char const* field, std::size_t k);
 std::string dim_name(std::string field, std::size_t axis);
+
+/// Throws ShapeError for the first input whose shape is not that of most inputs, given their names and shapes.
+[[noreturn]] void odd_shape(std::vector<std::pair<std::string, std::string>> const& inputs);
+
+/// Calls check(name), where name is that of input k; in constant expressions it is `field`.
+template <class Check>
+constexpr void with_part_name(char const* field, std::size_t k, Check const& check) {
+    if (std::is_constant_evaluated()) {
+        check(field);
+    } else {
+        check(part_name(field, k).c_str());
+    }
+}
 
 /// Throws if there are no tensors to concatenate.
 constexpr void check_some(std::size_t parts) {

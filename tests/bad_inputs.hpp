@@ -1,0 +1,435 @@
+// tests/bad_inputs.hpp: calls with bad inputs, the error of each, and a check that they leave their arguments unchanged.
+#pragma once
+
+#include "refused.hpp"
+
+#include <rowan/op.hpp>
+#include <rowan/sequence.hpp>
+#include <rowan/sparse.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bad_inputs {
+
+using namespace rowan;
+
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+using Longs = std::vector<std::int64_t>;
+using Ints = std::vector<std::int32_t>;
+
+/// Arguments of calls on a device, good or bad.
+template <class D>
+struct Arguments {
+    using X = Tensor<float, D>;
+    using Rows = SelectedRows<float, D>;
+    static constexpr std::size_t count = 300'000;
+
+    X table{{1, 2}, {3, 4}, {5, 6}, {7, 8}}, moment{{1, 1}, {1, 1}, {1, 1}, {1, 1}}, second = moment, third = moment;
+    X three{{1, 2}, {3, 4}, {5, 6}}, wide{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {1, 2, 3}}, list{1, 2, 3, 4}, number = on(Tensor<float>::full({}, 1));
+    X none = on(Tensor<float>::zeros({0, 2})), one{{1, 2}};
+    Rows g{4, {2, 0, 2}, three}, taller{5, {2, 0, 2}, three}, wider{4, {2}, X{{1, 2, 3}}}, broken = g;
+    RowPlan<D> plan{D{}, g};
+    LoDTensor<float, D> x{X{{1, 2}, {3, 4}, {5, 6}, {7, 8}}, {{0, 1, 1, 4}}}, rows{table}, nested{table, {{0, 1, 2}, {0, 3, 4}}}, other{three, {{0, 1, 3}}};
+    LoDTensor<std::int64_t, D> ids{Tensor<std::int64_t, D>{0, 1, 2, 3}, {{0, 1, 1, 4}}}, past{Tensor<std::int64_t, D>{0, 1, 4, 3}, {{0, 1, 1, 4}}};
+    Tensor<std::int64_t, D> labels{0, 1, 2, 3}, negative{0, 1, -1, 0};
+    Tensor<std::uint8_t, D> mask{1, 0};
+    StepMap<D> map{x.lod(), 0};
+    TensorArray<float, D> array = TensorArray<float, D>::unpack(x, map), holes;
+
+    Arguments() {
+        broken.value() = table;
+        holes.write(0, one);
+        holes.write(2, one);
+    }
+
+    template <class T>
+    static Tensor<T, D> on(Tensor<T> const& t) {
+        return to_device(D{}, t);
+    }
+    /// So many ids that several threads check them; some are bad.
+    static Longs many(std::vector<std::pair<std::size_t, std::int64_t>> const& bad) {
+        Longs ids(count, 3);
+        for (auto const& [position, id] : bad) ids[position] = id;
+        return ids;
+    }
+    static Tensor<std::int64_t, D> many_on(std::vector<std::pair<std::size_t, std::int64_t>> const& bad) {
+        auto const ids = many(bad);
+        auto t = Tensor<std::int64_t>::from_shape({ids.size()});
+        std::ranges::copy(ids, t.data());
+        return on(t);
+    }
+
+    template <class V>
+    static decltype(auto) host(V const& v) {
+        if constexpr (std::same_as<D, Cpu>) {
+            return (v);
+        } else {
+            return to_host(v);
+        }
+    }
+    /// Everything that a call could have changed.
+    std::string seen() const {
+        std::string text;
+        auto const add = [&](auto const&... v) { (text.append(test::seen(host(v))), ...); };
+        add(table, moment, second, third, three, wide, list, number, none, one, g, taller, wider, broken.value(), x, rows, nested, other, ids, past, labels, negative, mask);
+        for (auto const* a : {&array, &holes}) {
+            text.append(std::to_string(a->size()));
+            for (std::size_t i = 0; i < a->size(); ++i) {
+                if (a->written(i)) add(a->read(i));
+            }
+        }
+        return text.append(test::seen(map.lod())).append(std::to_string(plan.size()));
+    }
+};
+
+template <class D>
+struct BadCall {
+    char const* error;
+    void (*call)(D const&, Arguments<D>&);
+};
+
+#define BAD(error, ...) {error, []([[maybe_unused]] D const& exec, [[maybe_unused]] Arguments<D>& a) { __VA_ARGS__; }}
+
+template <class D>
+std::vector<BadCall<D>> sparse_calls() {
+    using A = Arguments<D>;
+    using Dense = Tensor<float, D>;
+    using Rows = SelectedRows<float, D>;
+    using Ids64 = Tensor<std::int64_t, D>;
+    return {
+        BAD("IndexError: ids[0] = -1 is not in [0, 4)", gather(exec, a.table, {-1, 0, 1})),
+        BAD("IndexError: ids[1] = 4 is not in [0, 4)", gather(exec, a.table, {0, 4, 1})),
+        BAD("IndexError: ids[2] = 9223372036854775807 is not in [0, 4)", gather(exec, a.table, {0, 1, std::numeric_limits<std::int64_t>::max()})),
+        BAD("IndexError: ids[1] = -2147483648 is not in [0, 4)", gather(exec, a.table, Ints{1, std::numeric_limits<std::int32_t>::min()})),
+        BAD("IndexError: ids[1] = 5 is not in [0, 4)", gather(exec, a.table, Ids64{0, 5, -1})),
+        BAD("IndexError: ids[0] = 0 is not in [0, 0)", gather(exec, a.none, {0})),
+        BAD("ShapeError: table rank is 0, expected at least 1", gather(exec, a.number, {0})),
+        BAD("ShapeError: out.shape() is [3, 2], expected [2, 2]", gather_into(exec, a.table, {0, 1}, a.three)),
+        BAD("IndexError: ids[2] = 4 is not in [0, 4)", gather_into(exec, a.table, {0, 1, 4}, a.three)),
+        BAD("ShapeError: out.shape() is [4, 3], expected [4, 2]", gather_into(exec, a.table, {0, 1, 2, 3}, a.wide)),
+        BAD("Error: out shares memory with table", gather_into(exec, a.table, {0, 1, 2, 3}, a.table)),
+        BAD("IndexError: ids[0] = -1 is not in [0, 4)", gather(exec, a.table, A::many({{0, -1}, {299'999, -2}}))),
+        BAD("IndexError: ids[150000] = 4 is not in [0, 4)", gather(exec, a.table, A::many({{150'000, 4}, {150'001, -2}}))),
+        BAD("IndexError: ids[299999] = 4 is not in [0, 4)", gather(exec, a.table, A::many({{299'999, 4}}))),
+        BAD("IndexError: ids[30000] = 4 is not in [0, 4)", gather(exec, a.table, A::many_on({{30'000, 4}, {40'000, -2}}))),
+        BAD("IndexError: ids[0] = -1 is not in [0, 4)", scatter_add(exec, a.table, {-1, 0, 1}, a.three)),
+        BAD("IndexError: ids[1] = 4 is not in [0, 4)", scatter_add(exec, a.table, {0, 4, 1}, a.three)),
+        BAD("IndexError: ids[2] = 4 is not in [0, 4)", scatter_add(exec, a.table, {0, 1, 4}, a.three)),
+        BAD("IndexError: ids[2] = 4 is not in [0, 4)", scatter_add(exec, a.table, Ids64{0, 1, 4}, a.three)),
+        BAD("ShapeError: src.shape(0) is 3, expected 2", scatter_add(exec, a.table, {0, 1}, a.three)),
+        BAD("ShapeError: src.shape() is [4, 3], expected [4, 2]", scatter_add(exec, a.table, {0, 1, 2, 3}, a.wide)),
+        BAD("ShapeError: src rank is 0, expected at least 1", scatter_add(exec, a.table, {0}, a.number)),
+        BAD("ShapeError: dst rank is 0, expected at least 1", scatter_add(exec, a.number, {0}, a.one)),
+        BAD("Error: dst shares memory with src", scatter_add(exec, a.table, {0, 1, 2, 3}, a.table)),
+        BAD("ShapeError: dst.shape(0) is 4, expected 5", scatter_add(exec, a.table, a.taller)),
+        BAD("ShapeError: dst.shape() is [4, 2], expected [4, 3]", scatter_add(exec, a.table, a.wider)),
+        BAD("ShapeError: value.shape(0) is 4, expected 3, the number of rows", scatter_add(exec, a.table, a.broken)),
+        BAD("IndexError: ids[0] = 4 is not in [0, 4)", scatter_add(exec, a.table, A::many({{0, 4}, {299'999, 4}}), Dense::zeros({A::count, 2}))),
+        BAD("IndexError: ids[299999] = -4 is not in [0, 4)", scatter_add(exec, a.table, A::many({{299'999, -4}}), Dense::zeros({A::count, 2}))),
+        BAD("ShapeError: height is -1, expected in [0, 2^63 - 1]", Rows(exec, -1, {}, a.none)),
+        BAD("IndexError: rows[1] = -1 is not in [0, 4)", Rows(exec, 4, {0, -1, 2}, a.three)),
+        BAD("IndexError: rows[2] = 4 is not in [0, 4)", Rows(exec, 4, {0, 1, 4}, a.three)),
+        BAD("ShapeError: value.shape(0) is 3, expected 2, the number of rows", Rows(exec, 4, {0, 1}, a.three)),
+        BAD("ShapeError: value rank is 0, expected at least 1", Rows(exec, 4, {0}, a.number)),
+        BAD("ShapeError: rows rank is 2, expected 1", Rows(exec, 4, Tensor<std::int64_t>{{0, 1, 2}}, a.three)),
+        BAD("IndexError: rows[2] = 4 is not in [0, 4)", Rows(exec, 4, Ids64{0, 1, 4}, a.three)),
+        BAD("IndexError: rows[150000] = -1 is not in [0, 4)", Rows(exec, 4, A::many({{150'000, -1}}), Dense::zeros({A::count, 2}))),
+        BAD("IndexError: rows[0] = 4 is not in [0, 4)", RowPlan<D>(exec, Longs{4, 0}, 4)),
+        BAD("IndexError: rows[2] = -4 is not in [0, 4)", RowPlan<D>(exec, Longs{0, 1, -4}, 4)),
+        BAD("ShapeError: height is -4, expected in [0, 2^63 - 1]", RowPlan<D>(exec, Longs{0}, -4)),
+        BAD("IndexError: rows[1] = -4 is not in [0, 4)", RowPlan<D>(exec, Ids64{0, -4}, 4)),
+        BAD("ShapeError: rows rank is 2, expected 1", RowPlan<D>(exec, Tensor<std::int64_t>{{0, 1}}, 4)),
+        BAD("IndexError: rows[299999] = 9 is not in [0, 9)", RowPlan<D>(exec, A::many({{299'999, 9}}), 9)),
+        BAD("ShapeError: value.shape(0) is 4, expected 3, the number of rows", merge(exec, a.broken)),
+        BAD("ShapeError: value.shape(0) is 4, expected 3, the number of rows", merge(exec, a.plan, a.table)),
+        BAD("ShapeError: value rank is 0, expected at least 1", merge_into(exec, a.plan, a.number, a.g)),
+        BAD("ShapeError: value.shape(0) is 4, expected 3, the number of rows", to_dense(exec, a.broken)),
+        BAD("ShapeError: dense rank is 0, expected at least 1", from_dense(exec, a.number)),
+        BAD("ValueError: threshold is -1, expected 0 or more", from_dense(exec, a.table, -1)),
+        BAD("ValueError: threshold is nan, expected a finite number", from_dense(exec, a.table, nan)),
+        BAD("ValueError: threshold is inf, expected a finite number", from_dense(exec, a.table, inf)),
+        BAD("ShapeError: b.height() is 5, expected 4", add(exec, a.g, a.taller)),
+        BAD("ShapeError: b.value().shape() is [1, 3], expected [1, 2]", add(exec, a.g, a.wider)),
+        BAD("ShapeError: value.shape(0) is 4, expected 3, the number of rows", add(exec, a.broken, a.g)),
+        BAD("ShapeError: dense.shape(0) is 4, expected 5", add(exec, a.table, a.taller)),
+        BAD("ShapeError: dense.shape() is [4, 3], expected [4, 2]", add(exec, a.wide, a.g)),
+        BAD("ShapeError: value.shape(0) is 4, expected 3, the number of rows", scale(exec, a.broken, 2)),
+        BAD("IndexError: rows[1] = 4 is not in [0, 4)", retain(exec, a.g, {0, 4})),
+        BAD("IndexError: rows[0] = -1 is not in [0, 4)", retain(exec, a.g, {-1, 0})),
+        BAD("ShapeError: rows rank is 2, expected 1", retain(exec, a.g, Tensor<std::int64_t>{{0, 1}})),
+        BAD("ShapeError: sum of heights is 3, expected 4", split(exec, a.g, {1, 2})),
+        BAD("ShapeError: heights[0] is 5, expected at most 4, what is left of the height", split(exec, a.g, {5, -1})),
+        BAD("ShapeError: heights rank is 2, expected 1", split(exec, a.g, Tensor<std::int64_t>{{2, 2}})),
+        BAD("ShapeError: x rank is 0, expected at least 1", squared_norm(exec, a.number)),
+        BAD("ShapeError: value.shape(0) is 4, expected 3, the number of rows", squared_norm(exec, a.broken)),
+        BAD("ShapeError: value.shape(0) is 4, expected 3, the number of rows", squared_norm(exec, a.plan, a.table)),
+        BAD("IndexError: ids[2] = 4 is not in [0, 4)", lookup_table_grad(exec, {0, 1, 4}, a.three, 4)),
+        BAD("IndexError: ids[0] = -2 is not in [0, 4)", lookup_table_grad(exec, {-2, 1, 3}, a.three, 4)),
+        BAD("ShapeError: out_grad.shape() is [3, 2], expected to begin with [2], the shape of ids", lookup_table_grad(exec, {0, 1}, a.three, 4)),
+        BAD("ShapeError: height is -4, expected in [0, 2^63 - 1]", lookup_table_grad(exec, {0, 1, 2}, a.three, -4)),
+        BAD("IndexError: padding_id[0] = 4 is not in [0, 4)", lookup_table_grad(exec, {0, 1, 2}, a.three, 4, 4)),
+        BAD("IndexError: padding_id[0] = -1 is not in [0, 4)", lookup_table_grad(exec, {0, 1, 2}, a.three, 4, -1)),
+        BAD("ValueError: learning_rate is nan, expected a finite number", sgd(exec, a.table, a.g, nan)),
+        BAD("ShapeError: param.shape(0) is 4, expected 5", sgd(exec, a.table, a.taller, 0.1)),
+        BAD("ShapeError: param.shape() is [4, 2], expected [4, 3]", sgd(exec, a.table, a.wider, 0.1)),
+        BAD("ShapeError: value.shape(0) is 4, expected 3, the number of rows", sgd(exec, a.table, a.broken, 0.1)),
+        BAD("ShapeError: param.shape(0) is 4, expected 3", sgd(exec, a.table, a.three, 0.1)),
+        BAD("ValueError: learning_rate is inf, expected a finite number", sgd(exec, a.table, a.table, inf)),
+        BAD("ShapeError: value.shape(0) is 4, expected 3, the number of rows", sgd(exec, a.plan, a.table, a.table, 0.1)),
+        BAD("ShapeError: param rank is 0, expected at least 1", sgd(exec, a.number, a.g, 0.1)),
+        BAD("ValueError: learning_rate is nan, expected a finite number", adagrad(exec, a.table, a.moment, a.g, {.learning_rate = nan})),
+        BAD("ValueError: epsilon is -1, expected 0 or more", adagrad(exec, a.table, a.moment, a.g, {.epsilon = -1})),
+        BAD("ValueError: epsilon is inf, expected a finite number", adagrad(exec, a.table, a.moment, a.g, {.epsilon = inf})),
+        BAD("ShapeError: param.shape(0) is 4, expected 5", adagrad(exec, a.table, a.moment, a.taller)),
+        BAD("ShapeError: param.shape() is [4, 2], expected [4, 3]", adagrad(exec, a.table, a.moment, a.wider)),
+        BAD("ShapeError: value.shape(0) is 4, expected 3, the number of rows", adagrad(exec, a.table, a.moment, a.broken)),
+        BAD("ShapeError: moment.shape() is [4, 3], expected [4, 2], the shape of param", adagrad(exec, a.table, a.wide, a.g)),
+        BAD("ShapeError: moment.shape() is [3, 2], expected [4, 2], the shape of param", adagrad(exec, a.table, a.three, a.g)),
+        BAD("Error: param shares memory with state 0", adagrad(exec, a.table, a.table, a.g)),
+        BAD("ShapeError: param.shape(0) is 4, expected 3", adagrad(exec, a.table, a.moment, a.three)),
+        BAD("ShapeError: value.shape(0) is 4, expected 3, the number of rows", adagrad(exec, a.plan, a.table, a.moment, a.table)),
+        BAD("ShapeError: moment rank is 2, expected 1: one number per row", rowwise_adagrad(exec, a.table, a.moment, a.g)),
+        BAD("ValueError: epsilon is -1, expected 0 or more", rowwise_adagrad(exec, a.table, a.list, a.g, {.epsilon = -1})),
+        BAD("ValueError: momentum is nan, expected a finite number", momentum(exec, a.table, a.moment, a.g, {.momentum = nan})),
+        BAD("ValueError: weight_decay is inf, expected a finite number", momentum(exec, a.table, a.moment, a.g, {.weight_decay = inf})),
+        BAD("ShapeError: velocity.shape() is [3, 2], expected [4, 2], the shape of param", momentum(exec, a.table, a.three, a.g)),
+        BAD("ValueError: beta1 is 1, expected a number in [0, 1)", adam(exec, a.table, a.moment, a.second, a.g, {.beta1 = 1})),
+        BAD("ValueError: beta2 is -0.1, expected a number in [0, 1)", adam(exec, a.table, a.moment, a.second, a.g, {.beta2 = -0.1})),
+        BAD("ValueError: epsilon is -1, expected 0 or more", adam(exec, a.table, a.moment, a.second, a.g, {.epsilon = -1})),
+        BAD("ValueError: step is 0, expected 1 or more", adam(exec, a.table, a.moment, a.second, a.g, {.step = 0})),
+        BAD("ShapeError: moment2.shape() is [4, 3], expected [4, 2], the shape of param", adam(exec, a.table, a.moment, a.wide, a.g)),
+        BAD("Error: state 0 shares memory with state 1", adam(exec, a.table, a.moment, a.moment, a.g)),
+        BAD("ValueError: rho is 1, expected a number in [0, 1)", rmsprop(exec, a.table, a.moment, a.second, a.g, {.rho = 1})),
+        BAD("ValueError: epsilon is -1, expected 0 or more", rmsprop(exec, a.table, a.moment, a.second, a.g, {.epsilon = -1})),
+        BAD("ShapeError: velocity.shape() is [3, 2], expected [4, 2], the shape of param", rmsprop(exec, a.table, a.moment, a.second, a.three, a.g)),
+        BAD("ValueError: learning_rate is 0, expected a number other than 0", ftrl(exec, a.table, a.moment, a.second, a.g, {.learning_rate = 0})),
+        BAD("ValueError: lr_power is 1, expected a number in [-1, 0]", ftrl(exec, a.table, a.moment, a.second, a.g, {.lr_power = 1})),
+        BAD("ShapeError: param.shape(0) is 4, expected 5", ftrl(exec, a.table, a.moment, a.second, a.taller)),
+    };
+}
+
+template <class D>
+std::vector<BadCall<D>> sequence_calls() {
+    using Ids64 = Tensor<std::int64_t, D>;
+    using Array = TensorArray<float, D>;
+    return {
+        BAD("LodError: lod[0][0] = 1 is not 0, where the first sequence begins", LoDTensor<float, D>(a.table, {{1, 4}})),
+        BAD("LodError: lod[0][2] = 2 is less than the offset before it, 3", LoDTensor<float, D>(a.table, {{0, 3, 2, 4}})),
+        BAD("LodError: lod[0][1] = 3 is not 4, the number of rows", LoDTensor<float, D>(a.table, {{0, 3}})),
+        BAD("LodError: lod[0][1] = 5 is not 4, the number of rows", LoDTensor<float, D>(a.table, {{0, 5}})),
+        BAD("LodError: lod[0][1] = 3 is not 1, the number of sequences of the next level", LoDTensor<float, D>(a.table, {{0, 3}, {0, 4}})),
+        BAD("LodError: lod[0][0] = 0 is missing: a level has at least the offset 0", LoDTensor<float, D>(a.table, {Longs{}})),
+        BAD("ShapeError: value rank is 0, expected at least 1", LoDTensor<float, D>(a.number, {{0, 1}})),
+        BAD("ShapeError: sequences[2].shape() is [4, 3], expected [4, 2]", (LoDTensor<float, D>::from_sequences({a.three, a.table, a.wide}))),
+        BAD("ShapeError: sequences[1] rank is 0, expected at least 1", (LoDTensor<float, D>::from_sequences({a.three, a.number}))),
+        BAD("ShapeError: x.lod().levels() is 0, expected at least 1", sequence_pool(exec, a.rows, Pooling::sum)),
+        BAD("ShapeError: out_grad.shape(0) is 4, expected 3", sequence_pool_grad(exec, a.x, a.table, Pooling::max)),
+        BAD("ShapeError: x.lod().levels() is 0, expected at least 1", sequence_softmax(exec, a.rows)),
+        BAD("ShapeError: out_grad.shape() is [3, 2], expected [4, 2]", sequence_softmax_grad(exec, a.x, a.three)),
+        BAD("ShapeError: x.lod().levels() is 0, expected at least 1", sequence_reverse(exec, a.rows)),
+        BAD("ShapeError: inputs.size() is 0, expected at least 1", sequence_concat(exec, std::vector<LoDTensor<float, D>>())),
+        BAD("ShapeError: inputs[2].lod().sequences(0) is 2, expected 3, as in inputs[0]", sequence_concat(exec, a.x, a.x, a.other)),
+        BAD("ShapeError: inputs[2].lod().levels() is 2, expected 1, as in inputs[0]", sequence_concat(exec, a.x, a.x, a.nested)),
+        BAD("ShapeError: inputs[1].lod().levels() is 0, expected 1, as in inputs[0]", sequence_concat(exec, a.x, a.rows)),
+        BAD("ShapeError: inputs[1].shape() is [4, 3], expected [4, 2]", sequence_concat(exec, a.x, LoDTensor<float, D>(a.wide, a.x.lod()))),
+        BAD("ShapeError: out_grad.shape(0) is 4, expected 8", sequence_concat_grad(exec, a.x, {a.x.lod(), a.x.lod()})),
+        BAD("IndexError: offset[1] = -1 is not in [0, 1)", sequence_slice(exec, a.x, {0, -1, 0}, {1, 0, 1})),
+        BAD("IndexError: length[2] = 2 is not in [0, 2)", sequence_slice(exec, a.x, {0, 0, 2}, {1, 0, 2})),
+        BAD("IndexError: offset[0] = 2 is not in [0, 2)", sequence_slice(exec, a.x, {2, 0, 0}, {0, 0, 1})),
+        BAD("IndexError: length[2] = -1 is not in [0, 4)", sequence_slice(exec, a.x, {0, 0, 0}, {1, 0, -1})),
+        BAD("ShapeError: offset.size() is 2, expected 3, the number of sequences", sequence_slice(exec, a.x, {0, 0}, {1, 0, 1})),
+        BAD("ShapeError: length.size() is 2, expected 3, the number of sequences", sequence_slice(exec, a.x, {0, 0, 0}, Ids64{1, 0})),
+        BAD("IndexError: offset[2] = 4 is not in [0, 4)", sequence_slice(exec, a.x, Ids64{0, 0, 4}, Ids64{1, 0, 1})),
+        BAD("ShapeError: out_grad.shape(0) is 4, expected 2", sequence_slice_grad(exec, a.x, a.x.lod(), {0, 0, 0}, {1, 0, 1})),
+        BAD("ShapeError: x.row_size() is 2, expected 1", sequence_erase(exec, LoDTensor<std::int64_t, D>(Ids64{{0, 1}, {2, 3}}, {{0, 2}}), {1})),
+        BAD("ShapeError: x.lod().levels() is 0, expected at least 1", sequence_erase(exec, LoDTensor<std::int64_t, D>(a.labels), {1})),
+        BAD("ShapeError: x.size() is 3, expected 2, the number of sequences of level 0", sequence_expand(exec, a.x, a.other.lod())),
+        BAD("IndexError: level[0] = 2 is not in [0, 2)", sequence_expand(exec, a.x, a.nested.lod(), 2)),
+        BAD("ShapeError: lod.levels() is 0, expected at least 1", sequence_expand(exec, a.x, Lod())),
+        BAD("ShapeError: out_grad.shape(0) is 3, expected 10", sequence_expand_grad(exec, a.three, a.x, a.x.lod())),
+        BAD("IndexError: lengths[1] = -1 is not in [0, 9223372036854775807)", sequence_mask(exec, {1, -1, 2})),
+        BAD("IndexError: lengths[2] = -3 is not in [0, 9223372036854775807)", sequence_mask(exec, Ids64{1, 2, -3})),
+        BAD("ShapeError: tensor shape is [2, 18446744073709551615], expected at most 2^63 - 1 bytes in all", sequence_mask(exec, {1, 2}, std::numeric_limits<std::size_t>::max())),
+        BAD("ShapeError: x.lod().levels() is 0, expected at least 1", to_padded(exec, a.rows)),
+        BAD("ShapeError: lengths[0] is 2, expected at least 3, the longest sequence of the level", to_padded(exec, a.x, 0, {2})),
+        BAD("ShapeError: lengths.size() is 2, expected 1, the number of levels", to_padded(exec, a.x, 0, {3, 3})),
+        BAD("ShapeError: padded.shape(0) is 4, expected 3", from_padded(exec, a.table, a.x.lod())),
+        BAD("ShapeError: padded.shape(1) is 3, expected at least 4, the length of sequence 2 of level 0", from_padded(exec, a.wide, {1, 2, 4, 0})),
+        BAD("LodError: lod[0][2] = -3 is negative, expected a length", from_padded(exec, a.wide, {1, 2, -3, 0})),
+        BAD("ShapeError: padded rank is 0, expected at least 2", from_padded(exec, a.number, {1})),
+        BAD("ShapeError: x.size() is 4, expected 3, the number of sequences of the map", reorder(exec, a.table, a.map)),
+        BAD("ShapeError: x.size() is 2, expected 3, the number of sequences of the map", reorder(exec, a.nested, a.map)),
+        BAD("ShapeError: x.size() is 4, expected 3, the number of sequences of the map", reorder_grad(exec, a.table, a.map)),
+        BAD("ShapeError: value rank is 0, expected at least 1", reorder(exec, a.number, a.map)),
+        BAD("ShapeError: x.size() is 4, expected the number of sequences, or of those that have a step 0", shrink(exec, a.table, a.map, 1)),
+        BAD("ShapeError: out_grad.shape(0) is 3, expected 2", shrink_grad(exec, a.three, a.map, 0, 4)),
+        BAD("ShapeError: out_grad.shape(0) is 4, expected 2", shrink_grad(exec, a.table, a.map, 0, 3)),
+        BAD("IndexError: level[0] = 1 is not in [0, 1)", StepMap<D>(exec, a.x.lod(), 1)),
+        BAD("ShapeError: order.size() is 2, expected 3, the number of sequences", StepMap<D>(exec, a.x.lod(), 0, {0, 1})),
+        BAD("IndexError: order[1] = 3 is not in [0, 3)", StepMap<D>(exec, a.x.lod(), 0, {0, 3, 1})),
+        BAD("IndexError: order[1] = -1 is not in [0, 3)", StepMap<D>(exec, a.x.lod(), 0, {0, -1, 1})),
+        BAD("IndexError: order[2] = 0 is a repeated value", StepMap<D>(exec, a.x.lod(), 0, {0, 1, 0})),
+        BAD("IndexError: order[1] = 2 is a repeated value", StepMap<D>(exec, a.x.lod(), 0, Ids64{2, 2, 0})),
+        BAD("IndexError: index[0] = 3 is not in [0, 3)", a.array.read(3)),
+        BAD("IndexError: slots[1] was never written", a.holes.read(1)),
+        BAD("ShapeError: value.shape() is [4, 3], expected [4, 2]", a.holes.write(1, a.wide)),
+        BAD("ShapeError: value.shape() is [], expected [1, 2]", a.holes.write(1, a.number)),
+        BAD("ShapeError: value.shape() is [3, 2], expected [1, 2]", a.holes.accumulate(0, a.three)),
+        BAD("IndexError: slots[1] was never written", a.holes.stack(exec)),
+        BAD("IndexError: slots[1] was never written", a.holes.concat(exec)),
+        BAD("ShapeError: slots[1].shape() is [1, 2], expected [2, 2]", a.array.stack(exec)),
+        BAD("ShapeError: slots[1].shape() is [1, 2], expected [2, 2]", a.array.stack(exec, 4)),
+        BAD("IndexError: indices[1] = 3 is not in [0, 3)", a.holes.gather(exec, {0, 3})),
+        BAD("IndexError: indices[0] = -1 is not in [0, 3)", a.holes.gather(exec, {-1})),
+        BAD("IndexError: slots[1] was never written", a.holes.gather(exec, {0, 1})),
+        BAD("ShapeError: value.shape(0) is 3, expected 2", a.holes.scatter({0, 0}, a.three)),
+        BAD("IndexError: indices[2] = 1 is a repeated value", a.holes.scatter({1, 2, 1}, a.three)),
+        BAD("IndexError: indices[2] = 3 is not in [0, 3)", Array::gather_grad(exec, {0, 1, 3}, a.three, 3)),
+        BAD("IndexError: axis[0] = 2 is not in [0, 2)", Array::unstack(exec, a.table, 2)),
+        BAD("LodError: lod[0][2] = 3 is not 4, the number of rows", Array::split(a.table, {1, 2})),
+        BAD("LodError: lod[0][1] = -1 is negative, expected a length", Array::split(a.table, {5, -1})),
+        BAD("ShapeError: value rank is 0, expected at least 1", Array::split(a.number, {1})),
+        BAD("IndexError: level[0] = 1 is not in [0, 1)", Array::unpack(exec, a.x, {.level = 1})),
+        BAD("ShapeError: input.lod().sequences(0) is 2, expected 3, the map's", Array::unpack(exec, a.other, a.map)),
+        BAD("ShapeError: level is 1, expected 0, the map's", a.array.pack(exec, 1, a.map)),
+        BAD("IndexError: slots[1] was never written", a.holes.pack(exec, 0, a.map)),
+        BAD("ShapeError: batches is none, expected at least one", merge_batches(exec, std::vector<LoDTensor<float, D>>())),
+        BAD("ShapeError: batches[2].lod().levels() is 2, expected 1", merge_batches(exec, std::vector{a.x, a.x, a.nested})),
+        BAD("ShapeError: batches[2].shape() is [4, 3], expected [4, 2]", merge_batches(exec, std::vector{a.rows, a.rows, LoDTensor<float, D>(a.wide)})),
+        BAD("ShapeError: parts is 0, expected at least 1", split_batch(a.x, 0)),
+        BAD("ShapeError: the sum of sizes is 2, expected 3, x.size()", split_batch(a.x, {1, 1})),
+        BAD("IndexError: sizes[1] = 3 is not in [0, 3)", split_batch(a.x, {1, 3})),
+        BAD("IndexError: sizes[0] = -1 is not in [0, 4)", split_batch(a.x, {-1, 4})),
+        BAD("IndexError: sequences[1] = 4 is not in [0, 4)", slice_sequences(a.x, 0, 2, 4)),
+        BAD("IndexError: sequences[0] = 2 is not in [0, 2)", slice_sequences(a.x, 0, 2, 1)),
+        BAD("IndexError: level[0] = 1 is not in [0, 1)", slice_sequences(a.x, 1, 0, 1)),
+    };
+}
+
+template <class D>
+std::vector<BadCall<D>> op_calls() {
+    using Dense = Tensor<float, D>;
+    using Many = std::vector<Dense>;
+    using Sparse = std::vector<SelectedRows<float, D>>;
+    return {
+        BAD("ShapeError: x.size() is 0, expected at least 1", rowan::sum(exec, Many{})),
+        BAD("ShapeError: x[2].shape() is [3, 2], expected [4, 2]", rowan::sum(exec, Many{a.table, a.moment, a.three})),
+        BAD("ShapeError: x[2].shape() is [5, 2], expected [4, 2]", rowan::sum(exec, Sparse{a.g, a.g, a.taller})),
+        BAD("ShapeError: x[1].shape() is [4, 3], expected [4, 2]", rowan::sum(exec, Sparse{a.g, a.wider})),
+        BAD("ShapeError: value.shape(0) is 4, expected 3, the number of rows", rowan::sum(exec, Sparse{a.g, a.broken})),
+        BAD("ShapeError: sparse[1].shape() is [5, 2], expected [4, 2]", rowan::sum(exec, Many{a.table}, Sparse{a.g, a.taller})),
+        BAD("ShapeError: x.size() is 0, expected at least 1", concat(exec, Many{})),
+        BAD("ShapeError: x[2].shape(1) is 3, expected 2, that of x[0]", concat(exec, Many{a.table, a.three, a.wide}, 0)),
+        BAD("ShapeError: x[1] rank is 1, expected 2, that of x[0]", concat(exec, Many{a.table, a.list}, 0)),
+        BAD("ValueError: axis is 2, expected in [-2, 2)", concat(exec, Many{a.table}, 2)),
+        BAD("ShapeError: sum of sections is 3, expected 4", split(exec, a.table, {1, 2}, 0)),
+        BAD("ShapeError: sections[0] is 5, expected at most 4, what is left of the axis", split(exec, a.table, {5, -1}, 0)),
+        BAD("ValueError: axis is -3, expected in [-2, 2)", split(exec, a.table, {2}, -3)),
+        BAD("ShapeError: y.shape() is [3, 2], expected [4, 2]", add(exec, a.table, a.three)),
+        BAD("ShapeError: y.shape() is [4, 3], expected [4, 2]", sub(exec, a.table, a.wide)),
+        BAD("ShapeError: y.shape() is [4], expected [4, 2]", elementwise_mul(exec, a.table, a.list)),
+        BAD("ShapeError: y.shape() is [], expected [4, 2]", div(exec, a.table, a.number)),
+        BAD("ShapeError: out_grad.shape() is [3, 2], expected [4, 2]", relu_grad(exec, a.table, a.three)),
+        BAD("ShapeError: out_grad.shape() is [3, 2], expected [4, 2]", sigmoid_grad(exec, a.table, a.three)),
+        BAD("ShapeError: out_grad.shape() is [3, 2], expected [4, 2]", tanh_grad(exec, a.table, a.three)),
+        BAD("ShapeError: y.shape(0) is 4, expected 2, the inner dim of x", matmul(exec, a.table, a.table)),
+        BAD("ShapeError: y rank is 1, expected 2", matmul(exec, a.table, a.list)),
+        BAD("ShapeError: w.shape(0) is 3, expected 2, the width of x", fc(exec, a.table, a.three, a.list)),
+        BAD("ShapeError: b.shape() is [4], expected [1]", fc(exec, a.table, Dense{{1}, {2}}, a.list)),
+        BAD("ShapeError: x rank is 1, expected 2", softmax(exec, a.list)),
+        BAD("ShapeError: out_grad.shape() is [3, 2], expected [4, 2]", softmax_grad(exec, a.table, a.three)),
+        BAD("ShapeError: y.shape() is [4, 3], expected [4, 2]", mse(exec, a.table, a.wide)),
+        BAD("ShapeError: out_grad.shape() is [4, 2], expected [1]", mse_grad(exec, a.table, a.table, a.table)),
+        BAD("IndexError: label[2] = 2 is not in [0, 2)", cross_entropy(exec, a.table, a.labels)),
+        BAD("IndexError: label[2] = -1 is not in [0, 3)", cross_entropy(exec, a.wide, a.negative)),
+        BAD("ShapeError: label.shape(0) is 4, expected 3, the number of rows", cross_entropy(exec, a.three, a.labels)),
+        BAD("ShapeError: label.shape() is [3, 2], expected [4, 2]", cross_entropy(exec, a.table, a.three)),
+        BAD("IndexError: label[3] = 3 is not in [0, 3)", softmax_with_cross_entropy(exec, a.wide, a.labels)),
+        BAD("IndexError: label[2] = -1 is not in [0, 3)", softmax_with_cross_entropy(exec, a.wide, a.negative)),
+        BAD("ShapeError: x rank is 1, expected 2", softmax_with_cross_entropy(exec, a.list, a.labels)),
+        BAD("IndexError: label[3] = 3 is not in [0, 3)", accuracy(exec, a.wide, a.labels)),
+        BAD("ShapeError: label.shape(0) is 4, expected 3, the number of rows", accuracy(exec, a.three, a.labels)),
+        BAD("IndexError: label[299998] = 9 is not in [0, 9)", accuracy(exec, Dense::zeros({Arguments<D>::count, 9}), a.many_on({{299'998, 9}, {299'999, -1}}))),
+        BAD("IndexError: ids[3] = 3 is not in [0, 3)", lookup_table(exec, a.three, a.labels)),
+        BAD("IndexError: ids[2] = -1 is not in [0, 4)", lookup_table(exec, a.table, a.negative)),
+        BAD("IndexError: padding_id[0] = 4 is not in [0, 4)", lookup_table(exec, a.table, a.labels, {.padding_id = 4})),
+        BAD("IndexError: ids[0] = -1 is not in [0, 4)", lookup_table(exec, a.table, a.many_on({{0, -1}, {1, 9}}))),
+        BAD("ShapeError: table rank is 0, expected at least 1", lookup_table(exec, a.number, a.labels)),
+        BAD("IndexError: ids[2] = 4 is not in [0, 4)", embedding_bag(exec, a.table, a.past)),
+        BAD("ValueError: pool is 5, expected one of sum, mean, sqrt, max", embedding_bag(exec, a.table, a.ids, {.pool = Pooling::first})),
+        BAD("ShapeError: ids.lod().levels() is 0, expected at least 1", embedding_bag(exec, a.table, LoDTensor<std::int64_t, D>(a.labels))),
+        BAD("ShapeError: table rank is 0, expected at least 1", embedding_bag(exec, a.number, a.ids)),
+        BAD("ShapeError: weight.shape() is [3], expected [4]", embedding_bag(exec, a.table, a.ids, Dense{1, 2, 3})),
+        BAD("ShapeError: out_grad.shape(0) is 4, expected 3", embedding_bag_grad(exec, a.table, a.ids, a.table)),
+        BAD("IndexError: ids[2] = 4 is not in [0, 4)", embedding_bag_grad(exec, a.table, a.past, a.three)),
+        BAD("ValueError: max is -1, expected a number not less than min", clip(exec, a.table, {1, -1})),
+        BAD("ValueError: min is nan, expected a finite number", clip(exec, a.table, {nan, 1})),
+        BAD("ValueError: min is 0.5, expected 0 to be in [min, max], as absent rows stay 0", clip(exec, a.g, {0.5, 1})),
+        BAD("ShapeError: value.shape(0) is 4, expected 3, the number of rows", clip(exec, a.broken)),
+        BAD("ValueError: max_norm is -1, expected 0 or more", clip_by_norm(exec, a.table, {-1})),
+        BAD("ValueError: max_norm is nan, expected a finite number", clip_by_norm(exec, a.g, {nan})),
+        BAD("ShapeError: x rank is 0, expected at least 1", clip_by_norm(exec, a.number)),
+        BAD("ShapeError: value.shape(0) is 4, expected 3, the number of rows", clip_by_norm(exec, a.broken)),
+        BAD("ShapeError: dense[1] rank is 0, expected at least 1", clip_by_global_norm(exec, Many{a.table, a.number}, Sparse{a.g})),
+        BAD("ValueError: max_norm is inf, expected a finite number", clip_by_global_norm(exec, Many{a.table}, Sparse{a.g}, {inf})),
+        BAD("ValueError: probability is 1, expected in [0, 1)", dropout(exec, a.table, 1, 1)),
+        BAD("ValueError: probability is nan, expected in [0, 1)", dropout(exec, a.table, nan, 1)),
+        BAD("ShapeError: out_grad.shape() is [4, 2], expected [2]", dropout_grad(exec, a.mask, a.table, 0.5)),
+        BAD("ShapeError: row.shape() is [4], expected that of the rows of like, [4, 2]", expand_rows(exec, a.list, a.table)),
+        BAD("ShapeError: like rank is 0, expected at least 1", expand_rows(exec, a.list, a.number)),
+        BAD("IndexError: axes[0] = 2 is not in [-2, 2)", reduce_sum(exec, a.table, {{2}})),
+        BAD("IndexError: axes[1] = -2 is the same axis as axes[0]", reduce_sum(exec, a.table, {{0, -2}})),
+        BAD("ShapeError: out_grad.shape() is [4, 2], expected [2]", reduce_sum_grad(exec, a.table, a.table, {{0}})),
+        BAD("ShapeError: dims[1] is UNK, expected a count", full<float>(exec, Dims{2, UNK}, 1)),
+        BAD("ValueError: value is 0.5, expected a whole number that i32 holds", full<std::int32_t>(exec, Dims{2}, 0.5)),
+        BAD("ValueError: x[1] is 256, expected a number whose integer part u8 holds", cast<std::uint8_t>(exec, Dense{1, 256, -1})),
+        BAD("ValueError: x[2] is nan, expected a number whose integer part i32 holds", cast<std::int32_t>(exec, Dense{1, 2, static_cast<float>(nan)})),
+        BAD("ShapeError: x.shape(1) is 2, expected 6, the gates times the width of h_prev", gru_unit(exec, a.table, a.table, a.table, a.list)),
+        BAD("ShapeError: x.shape(1) is 2, expected 8, the gates times the width of h_prev", lstm_unit(exec, a.table, a.table, a.table, a.table, a.list)),
+    };
+}
+
+#undef BAD
+
+/// The type and text of the error of a call.
+template <class Call>
+std::string error_of(Call const& call) {
+    try {
+        call();
+    } catch (IndexError const& e) {
+        return std::string("IndexError: ").append(e.what());
+    } catch (ShapeError const& e) {
+        return std::string("ShapeError: ").append(e.what());
+    } catch (ValueError const& e) {
+        return std::string("ValueError: ").append(e.what());
+    } catch (LodError const& e) {
+        return std::string("LodError: ").append(e.what());
+    } catch (Error const& e) {
+        return std::string("Error: ").append(e.what());
+    }
+    return "nothing was thrown";
+}
+
+/// Makes each call on `exec`. Its error must be the expected one, and all arguments must be unchanged.
+template <class D>
+void check(D const& exec, std::vector<BadCall<D>> const& calls) {
+    Arguments<D> a;
+    std::string const before = a.seen();
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        CAPTURE(i);
+        CHECK(error_of([&] {
+                  calls[i].call(exec, a);
+                  synchronize(exec);  // throws for bad ids in device memory
+              }) == calls[i].error);
+        CHECK((a.seen() == before));
+    }
+}
+
+}  // namespace bad_inputs
