@@ -127,7 +127,7 @@ TEST_CASE("the norm of gradients of several element types has the same bits for 
     CHECK(got[0](1, 1) / b->value().get<LoDTensor<float>>().value()(1, 1) == Approx(factor).epsilon(0.01));
 }
 
-TEST_CASE("clipped gradients of tables stay row-sparse", "[layer]") {
+TEST_CASE("clipped gradients of tables stay row-sparse and are merged", "[layer]") {
     for (layer::GradientClip const& clip : std::array<layer::GradientClip, 3>{layer::ClipByValue{}, layer::ClipByNorm{}, layer::ClipByGlobalNorm{}}) {
         test::DefaultScope scope;
         auto const cost = linear();
@@ -144,7 +144,11 @@ TEST_CASE("clipped gradients of tables stay row-sparse", "[layer]") {
         }
         test::set(scope.get("ids"), LoDTensor<std::int64_t>(Tensor<std::int64_t>{2, 0, 2}));
         Net<>::trace_and_build(outputs).run(scope);
-        for (auto const& g : gradients) CHECK(g.gradient->value().is<SelectedRows<double>>() == (g.parameter->name() == "table"));
+        for (auto const& g : gradients) {
+            bool const sparse = g.gradient->value().is<SelectedRows<double>>();
+            CHECK(sparse == (g.parameter->name() == "table"));
+            if (sparse) CHECK(g.gradient->value().get<SelectedRows<double>>().merged());
+        }
     }
 }
 
