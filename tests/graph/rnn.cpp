@@ -362,6 +362,19 @@ TEST_CASE("an error within a step names the step, and the sequence if it is that
     CHECK_THROWS_WITH(net.run(scope), Catch::Matchers::StartsWith("rnn(ids, boot, table): step 0: add(before, "));
 }
 
+TEST_CASE("an error within a step names the sequence also if the step reads sentences", "[rnn]") {
+    DefaultScope scope;
+    auto const table = layer::parameter<double>({4, 2}, {-1, 1}, "table");
+    auto const h = layer::rnn<double>(layer::data<std::int64_t>("words", {UNK}, 2), 2, [&](auto sentence, auto before) {
+        auto const now = layer::add(before, layer::sequence_pool(layer::embedding(sentence, table)));
+        return layer::Step{now, now};
+    }, {.level = 0});
+    auto const net = Net<>::trace_and_build(*h);
+    initialize(net, 1);
+    feed(scope, "words", LoDTensor<std::int64_t>({1, 2, 1, 3, 9, 0}, Lod::from_lengths({{1, 3}, {1, 2, 0, 3}})));
+    CHECK_THROWS_WITH(net.run(scope), Catch::Matchers::StartsWith("rnn(words, table): step 2 of sequence 1: lookup_table(table, x): ids["));
+}
+
 TEST_CASE("a state whose width changes in a step is refused at that step", "[rnn]") {
     DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 2}, 1);

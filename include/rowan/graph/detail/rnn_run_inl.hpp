@@ -136,7 +136,7 @@ private:
     }
 
     // Runs an operator on the rows of step t, or of all steps. An error names the step and, if it is that of a row, the
-    // sequence; the position of an IndexError is that in the batch.
+    // sequence; the position of an IndexError is that in the batch unless elements have levels.
     template <class In, class Out>
     void run(StepOp const& op, std::optional<std::size_t> t, In const& in, Out const& out) {
         inputs_.clear();
@@ -150,9 +150,16 @@ private:
                 try {
                     run_on(exec_, *op.op, inputs_, outputs_);
                 } catch (IndexError const& e) {
-                    std::size_t const width = row_size(op, e, rows);
-                    if (width == 0) throw;
-                    bad = first + e.position() / width;
+                    Value const* const x = named_input(op, e, rows);
+                    if (x == nullptr) throw;
+                    std::size_t const width = row_size(*x), row = e.position() / width;
+                    if (!x->lod().empty()) {
+                        auto const ends = x->lod().absolute()[0];  // of the elements, in rows
+                        auto const after = std::ranges::upper_bound(ends, static_cast<std::int64_t>(row));
+                        bad = first + static_cast<std::size_t>(after - ends.begin()) - 1;
+                        throw;
+                    }
+                    bad = first + row;
                     throw e.moved_to(e.field(),
                                      static_cast<std::size_t>(part_.elements[*bad]) * width + e.position() % width);
                 }
@@ -185,15 +192,18 @@ private:
         return text;
     }
 
-    // The number of elements of a row of the input that an error names, or 0 if the error is not that of one of `rows`
-    // rows.
-    std::size_t row_size(StepOp const& op, IndexError const& e, std::size_t rows) const {
+    // The input that an error names, or nullptr unless the error is that of one of its `count` parts.
+    Value const* named_input(StepOp const& op, IndexError const& e, std::size_t count) const {
         auto const slots = op.op->kernel->inputs;
         auto const slot = static_cast<std::size_t>(std::ranges::find(slots, e.field()) - slots.begin());
-        if (slots.size() != op.in.size() || slot == slots.size() || op.in[slot].kind != Place::rows) return 0;
+        if (slots.size() != op.in.size() || slot == slots.size() || op.in[slot].kind != Place::rows) return nullptr;
+        Value const& x = *inputs_[slot];
+        return x.count() == count && e.position() < x.rows() * row_size(x) ? &x : nullptr;
+    }
+    static std::size_t row_size(Value const& x) {
         std::size_t size = 1;
-        for (std::int64_t const dim : inputs_[slot]->elements().dims) size *= static_cast<std::size_t>(dim);
-        return rows == 0 || inputs_[slot]->rows() != rows || e.position() >= size ? 0 : size / rows;
+        for (std::int64_t const dim : x.share().elements().dims) size *= static_cast<std::size_t>(dim);
+        return size / std::max<std::size_t>(x.rows(), 1);
     }
 
     AnyExec exec_;
