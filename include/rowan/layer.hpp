@@ -7,6 +7,7 @@
 #include <rowan/layer/compare.hpp>
 #include <rowan/layer/concat.hpp>
 #include <rowan/layer/data.hpp>
+#include <rowan/layer/drop_levels.hpp>
 #include <rowan/layer/dropout.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
@@ -27,6 +28,7 @@
 #include <rowan/layer/optimizers.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/parameters.hpp>
+#include <rowan/layer/pick_sequences.hpp>
 #include <rowan/layer/predictor.hpp>
 #include <rowan/layer/reduce_sum.hpp>
 #include <rowan/layer/rnn.hpp>

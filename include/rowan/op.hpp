@@ -13,6 +13,7 @@
 #include <rowan/op/concat.hpp>
 #include <rowan/op/cross_entropy.hpp>
 #include <rowan/op/div.hpp>
+#include <rowan/op/drop_levels.hpp>
 #include <rowan/op/dropout.hpp>
 #include <rowan/op/elementwise_mul.hpp>
 #include <rowan/op/embedding_bag.hpp>
@@ -33,6 +34,7 @@
 #include <rowan/op/matmul.hpp>
 #include <rowan/op/momentum.hpp>
 #include <rowan/op/mse.hpp>
+#include <rowan/op/pick_sequences.hpp>
 #include <rowan/op/reduce_sum.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/relu.hpp>

@@ -3931,6 +3931,49 @@ ROWAN_FUNCTION void Lod::check_end(std::size_t level, std::span<std::int64_t con
 
 #endif
 
+// rowan/sequence/sub_lod.hpp: sub_lod, the levels of a range of sequences.
+
+namespace rowan::inline v0 {
+
+/// A range of the sequences of a Lod: their own Lod, whose offsets begin with 0, and their rows.
+struct SubLod {
+    Lod lod;                     ///< of these sequences only
+    std::int64_t row_begin = 0;  ///< the first row
+    std::int64_t row_end = 0;    ///< one past the last row
+};
+
+/// Sequences [begin, end) of a level with all levels below it; the levels above are dropped. The range may be empty.
+/// errors   IndexError if level is not in [0, lod.levels()), or unless begin <= end <= lod.sequences(level)
+/// cost     O(offsets of the result)
+SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std::size_t end);
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/sub_lod_inl.hpp: definitions of rowan/sequence/sub_lod.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <vector>
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std::size_t end) {
+    detail::check_range("sequences", begin, end, lod.sequences(level));
+    std::vector<std::vector<std::int64_t>> levels;
+    for (; level < lod.levels(); ++level) {
+        auto const part = lod[level].subspan(begin, end - begin + 1);
+        auto& offsets = levels.emplace_back(part.begin(), part.end());
+        for (std::int64_t& offset : offsets) offset -= part.front();
+        begin = static_cast<std::size_t>(part.front());
+        end = static_cast<std::size_t>(part.back());
+    }
+    return {Lod(levels), static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)};
+}
+
+}  // namespace rowan::inline v0
+
+#endif
+
 // rowan/sequence/lod_tensor.hpp: LoDTensor<T, Device>, a batch of sequences of different lengths, without padding.
 
 namespace rowan::inline v0 {
@@ -4008,6 +4051,12 @@ public:
     /// errors   none
     /// cost     O(1)
     LoDTensor share() const;
+
+    /// First-level sequences [begin, end), or rows if there are no levels, as an alias.
+    /// shapes   [n, ...] -> [rows of these sequences, ...] with as many levels
+    /// errors   IndexError unless begin <= end <= size(); ShapeError for rank 0
+    /// cost     O(offsets of the result); no rows are copied
+    LoDTensor slice(std::size_t begin, std::size_t end) const;
 
     /// The number of first-level sequences, or of rows if there are no levels.
     /// errors   ShapeError if there are no levels and the value has rank 0
@@ -4123,6 +4172,15 @@ auto LoDTensor<T, Device>::share() const -> LoDTensor {
     LoDTensor alias(value_.share());
     alias.lod_ = lod_;
     return alias;
+}
+
+template <class T, class Device>
+auto LoDTensor<T, Device>::slice(std::size_t begin, std::size_t end) const -> LoDTensor {
+    if (lod_.empty()) return value_.slice(begin, end);
+    check();
+    auto part = sub_lod(lod_, 0, begin, end);
+    return {value_.slice(static_cast<std::size_t>(part.row_begin), static_cast<std::size_t>(part.row_end)),
+            std::move(part.lod)};
 }
 
 template <class T, class Device>
@@ -4448,61 +4506,6 @@ Tensor<T, D> scattered_rows(D const& exec, std::size_t n, At const& at,
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/sequence/sub_lod.hpp: sub_lod and slice_sequences, a range of the sequences of a batch.
-
-namespace rowan::inline v0 {
-
-/// A range of the sequences of a Lod: their own Lod, whose offsets begin with 0, and their rows.
-struct SubLod {
-    Lod lod;                     ///< of these sequences only
-    std::int64_t row_begin = 0;  ///< the first row
-    std::int64_t row_end = 0;    ///< one past the last row
-};
-
-/// Sequences [begin, end) of a level with all levels below it; the levels above are dropped. The range may be empty.
-/// errors   IndexError if level is not in [0, lod.levels()), or unless begin <= end <= lod.sequences(level)
-/// cost     O(offsets of the result)
-SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std::size_t end);
-
-/// Sequences [begin, end) of a level as a batch that aliases the rows of x.
-/// shapes   x [rows, ...] with levels -> [row_end - row_begin, ...] with the levels from `level` on
-/// errors   as sub_lod
-/// cost     as sub_lod; no rows are copied
-template <class T, class Device>
-LoDTensor<T, Device> slice_sequences(LoDTensor<T, Device> const& x, std::size_t level, std::size_t begin,
-                                     std::size_t end) {
-    x.check();
-    auto part = sub_lod(x.lod(), level, begin, end);
-    return {x.value().slice(static_cast<std::size_t>(part.row_begin), static_cast<std::size_t>(part.row_end)),
-            std::move(part.lod)};
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/sequence/sub_lod_inl.hpp: definitions of rowan/sequence/sub_lod.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <vector>
-
-namespace rowan::inline v0 {
-
-ROWAN_FUNCTION SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std::size_t end) {
-    detail::check_range("sequences", begin, end, lod.sequences(level));
-    std::vector<std::vector<std::int64_t>> levels;
-    for (; level < lod.levels(); ++level) {
-        auto const part = lod[level].subspan(begin, end - begin + 1);
-        auto& offsets = levels.emplace_back(part.begin(), part.end());
-        for (std::int64_t& offset : offsets) offset -= part.front();
-        begin = static_cast<std::size_t>(part.front());
-        end = static_cast<std::size_t>(part.back());
-    }
-    return {Lod(levels), static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)};
-}
-
-}  // namespace rowan::inline v0
-
-#endif
-
 // rowan/sequence/batches.hpp: append_lengths, split_batch and merge_batches, to extend, split and concatenate batches.
 
 namespace rowan::inline v0 {
@@ -4531,16 +4534,6 @@ inline Lod append_lengths(Lod const& lod, std::initializer_list<Ids<>> more) {
     return append_lengths(lod, std::span(more.begin(), more.size()));
 }
 
-namespace detail {
-
-/// An alias of first-level sequences [begin, end), or of rows [begin, end) if x has no levels.
-template <class T, class D>
-LoDTensor<T, D> part_of(LoDTensor<T, D> const& x, std::size_t begin, std::size_t end) {
-    return x.lod().empty() ? LoDTensor<T, D>(x.value().slice(begin, end)) : slice_sequences(x, 0, begin, end);
-}
-
-}  // namespace detail
-
 /// Splits x into min(count, x.size()) batches with equal numbers of first-level sequences (of rows if x has no levels);
 /// the last batch also takes the remainder. The batches alias the rows of x.
 /// shapes   x of m sequences, or rows -> min(count, m) batches
@@ -4557,7 +4550,7 @@ std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N c
     for (std::size_t k = 0; k < parts; ++k) {
         std::size_t const begin = size / parts * k;
         std::size_t const end = k + 1 == parts ? size : begin + size / parts;
-        batches.push_back(detail::part_of(x, begin, end));
+        batches.push_back(x.slice(begin, end));
     }
     return batches;
 }
@@ -4583,7 +4576,7 @@ std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, std
         auto const left = static_cast<std::int64_t>(size - begin);
         detail::check_at_most("sizes", counts, k, left);
         std::size_t const end = begin + static_cast<std::size_t>(counts[k]);
-        batches.push_back(detail::part_of(x, begin, end));
+        batches.push_back(x.slice(begin, end));
         begin = end;
     }
     if (begin != size) throw ShapeError("the sum of sizes", std::to_string(begin), std::to_string(size) + ", x.size()");
@@ -4642,18 +4635,18 @@ LoDTensor<T, D> merge_batches(D const& exec, std::vector<LoDTensor<T, D>> const&
 
 }  // namespace rowan::inline v0
 
-// rowan/sequence/detail/pick_sequences.hpp: pick_sequences, which gathers rows or whole sequences of a batch.
+// rowan/sequence/detail/take_sequences.hpp: take_sequences, which gathers rows or whole sequences of a batch.
 
 namespace rowan::inline v0::detail {
 
 /// Result j, for j in [0, count), is row pick(j) of x or, if x has levels, its first-level sequence pick(j) with all
 /// lower levels and rows.
 template <class T, class D, class Pick>
-LoDTensor<T, D> pick_sequences(D const& exec, LoDTensor<T, D> const& x, std::size_t count, Pick const& pick) {
+LoDTensor<T, D> take_sequences(D const& exec, LoDTensor<T, D> const& x, std::size_t count, Pick const& pick) {
     Lod const& lod = x.lod();
-    std::vector<std::vector<std::int64_t>> lengths(lod.levels());
-    std::vector<std::int64_t> from(count);  // the first row of result j in x
-    std::vector<std::int64_t> starts{0};    // and in the result
+    std::vector<Buffer<std::int64_t>> lengths(lod.levels());  // counted against the limits of a run
+    std::vector<std::int64_t> from(count);                    // the first row of result j in x
+    std::vector<std::int64_t> starts{0};                      // and in the result
     starts.reserve(count + 1);
     for (std::size_t j = 0; j < count; ++j) {
         auto begin = static_cast<std::int64_t>(pick(j));
@@ -4667,7 +4660,7 @@ LoDTensor<T, D> pick_sequences(D const& exec, LoDTensor<T, D> const& x, std::siz
             end = offsets[static_cast<std::size_t>(end)];
         }
         from[j] = begin;
-        starts.push_back(starts.back() + end - begin);
+        starts.push_back(checked_add("rows of the result", starts.back(), end - begin));
     }
     auto shape = x.shape();
     shape[0] = static_cast<std::size_t>(starts.back());
@@ -4720,13 +4713,13 @@ void Value::Holder<LoDTensor<T, D>>::write(std::function<void(std::span<std::byt
 
 template <class T, class D>
 Value Value::Holder<LoDTensor<T, D>>::slice(std::size_t begin, std::size_t end) const {
-    return of(detail::part_of(value, begin, end));
+    return of(value.slice(begin, end));
 }
 
 template <class T, class D>
 Value Value::Holder<LoDTensor<T, D>>::gather(AnyExec exec, std::span<std::int64_t const> from) const {
     if (!value.lod().empty())
-        return of(detail::pick_sequences(exec.get<D>(), value, from.size(), [&](std::size_t i) { return from[i]; }));
+        return of(detail::take_sequences(exec.get<D>(), value, from.size(), [&](std::size_t i) { return from[i]; }));
     return of(V(detail::picked_rows(exec.get<D>(), value.value(), from)));
 }
 
@@ -4965,6 +4958,7 @@ struct clip_op;
 struct concat_op;
 struct cross_entropy_op;
 struct div_op;
+struct drop_levels_op;
 struct dropout_op;
 struct elementwise_mul_op;
 struct equal_op;
@@ -4989,6 +4983,7 @@ struct matmul_op;
 struct momentum_op;
 struct mse_op;
 struct negate_op;
+struct pick_sequences_op;
 struct reduce_sum_op;
 struct relu_op;
 struct rmsprop_op;
@@ -5019,16 +5014,18 @@ inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
 /// Operators compiled for float and double; ids, labels and seeds are int64 or int32.
 using compiled_ops =
     type_list<accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
-              clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, dropout_op,
-              elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op, identity_op,
-              less_equal_op, less_op, embedding_bag_op, lookup_table_op, lstm_unit_op, matmul_op<false, false>,
-              matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, reduce_sum_op, relu_op,
-              rmsprop_op, rowwise_adagrad_op, scale_op, sequence_expand_op, sequence_pool_op, sgd_op, sigmoid_op,
-              softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, tanh_op, weighted_embedding_bag_op>;
+              clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, drop_levels_op,
+              dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op,
+              identity_op, less_equal_op, less_op, embedding_bag_op, lookup_table_op, lstm_unit_op,
+              matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op,
+              pick_sequences_op, reduce_sum_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_op, sequence_expand_op,
+              sequence_pool_op, sgd_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op,
+              tanh_op, weighted_embedding_bag_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
-using compiled_integer_ops = type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op,
-                                       elementwise_mul_op, equal_op, full_like_op, identity_op, less_equal_op, less_op,
-                                       negate_op, reduce_sum_op, scale_op, split_op, sub_op, sum_op>;
+using compiled_integer_ops =
+    type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
+              elementwise_mul_op, equal_op, full_like_op, identity_op, less_equal_op, less_op, negate_op,
+              pick_sequences_op, reduce_sum_op, scale_op, split_op, sub_op, sum_op>;
 /// Operators compiled for bool.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
                                      logical_and_op, logical_not_op, logical_or_op>;
@@ -10038,6 +10035,43 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/detail/rethrow_in.hpp: rethrow_in, which adds to an error where it happened.
+
+namespace rowan::inline v0::detail {
+
+/// Rethrows the current exception. The field of an IndexError, ShapeError, TypeError or ValueError then begins with
+/// `place`, such as "step 2: ids"; a LodError ends with it.
+[[noreturn]] void rethrow_in(std::string place);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/rethrow_in_inl.hpp: definitions of rowan/detail/rethrow_in.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void rethrow_in(std::string place) {
+    auto const field = [&](std::string const& name) { return place.append(": ").append(name); };
+    try {
+        throw;
+    } catch (IndexError const& e) {
+        throw e.moved_to(field(e.field()), e.position());
+    } catch (ShapeError const& e) {
+        throw ShapeError(field(e.field()), e.actual(), e.expected());
+    } catch (TypeError const& e) {
+        throw TypeError(field(e.field()), e.actual(), e.expected());
+    } catch (ValueError const& e) {
+        throw ValueError(field(e.field()), e.value(), e.expected());
+    } catch (LodError const& e) {  // its text begins with the offset
+        throw LodError(e.level(), e.position(), e.value(), std::string(e.reason()).append(", in ").append(place));
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/graph/net_inl.hpp: definitions of rowan/graph/net.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
@@ -10059,23 +10093,7 @@ ROWAN_FUNCTION std::string describe(Operator const& op) {
     return text.append(op.inputs.empty() ? "()" : ")");
 }
 
-ROWAN_FUNCTION void throw_named(Operator const& op) {
-    auto const field = [&](std::string const& name) { return describe(op).append(": ").append(name); };
-    try {
-        throw;
-    } catch (IndexError const& e) {
-        throw e.moved_to(field(e.field()), e.position());
-    } catch (ShapeError const& e) {
-        throw ShapeError(field(e.field()), e.actual(), e.expected());
-    } catch (TypeError const& e) {
-        throw TypeError(field(e.field()), e.actual(), e.expected());
-    } catch (ValueError const& e) {
-        throw ValueError(field(e.field()), e.value(), e.expected());
-    } catch (LodError const& e) {  // its text begins with the offset
-        throw LodError(e.level(), e.position(), e.value(),
-                       std::string(e.reason()).append(", in ").append(describe(op)));
-    }
-}
+ROWAN_FUNCTION void throw_named(Operator const& op) { rethrow_in(describe(op)); }
 
 ROWAN_FUNCTION NetOrder::NetOrder(std::span<Variable* const> outputs) : outputs_(outputs.begin(), outputs.end()) {
     std::unique_lock<std::mutex> lock;
@@ -10340,6 +10358,9 @@ struct Phases {
     std::vector<StepOp> before, each, after;
 };
 
+/// Whether the specs tell the size of a row.
+inline bool has_known_width(Variable const& v) { return v.spec().dims.product_from(1) != UNK; }
+
 /// The operators of a step. For every sequence that has the step, it reads an element of x and the previous states; it
 /// reads outer variables as a whole. Row-wise operators that do not depend on the states, or on which the next states
 /// do not depend, run once for all steps. In the backward pass, so do operators that sum over rows.
@@ -10366,6 +10387,9 @@ struct StepNet {
     void build();
 
     bool has_rows(Variable const& v) const { return rows_.contains(&v); }
+
+    /// Whether only a run tells the width of the output or of a state.
+    bool has_unknown_width() const;
 
     /// The place of a variable of the step or of `outer`.
     Place place(Variable const& v) const;
@@ -10477,6 +10501,12 @@ ROWAN_FUNCTION void StepNet::build() {
     rows_apart = std::ranges::all_of(order, [&](Operator const* op) { return keeps_rows_apart(*op); });
     name_and_count(order);
     forward_places = number_.size();
+}
+
+ROWAN_FUNCTION bool StepNet::has_unknown_width() const {
+    return !has_known_width(*out) || std::ranges::any_of(memories, [](Memory const& m) {
+        return !has_known_width(*m.before) || !has_known_width(*m.after);
+    });
 }
 
 ROWAN_FUNCTION Place StepNet::place(Variable const& v) const {
@@ -10634,6 +10664,8 @@ struct RnnPart {
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <array>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -10658,6 +10690,7 @@ public:
                 part_.steps[t][number(*net_.memories[m].before)] = after.slice(0, part_.size(t));
             }
             for (StepOp const& op : net_.forward.each) run_step(op, t);
+            for (std::size_t m = 0; m < states.size(); ++m) check_width(m, t, states[m]);
         }
         for (StepOp const& op : net_.forward.after) run_whole(op);
         for (std::size_t m = 0; m < states.size(); ++m) states[m] = ends(m, states[m]);
@@ -10715,6 +10748,19 @@ private:
 
     Value& state_after(std::size_t m, std::size_t t) { return step_value(net_.place(*net_.memories[m].after), t); }
 
+    /// Throws unless a state whose width the specs do not tell still has it after step t.
+    void check_width(std::size_t m, std::size_t t, Value& boot) {
+        StepNet::Memory const& memory = net_.memories[m];
+        if (has_known_width(*memory.before) && has_known_width(*memory.after)) return;
+        auto after = state_after(m, t).elements().dims;
+        auto const before = boot.elements().dims;
+        if (!after.empty()) after[0] = before[0];
+        if (after == before) return;
+        throw ShapeError("step " + std::to_string(t) + ": the shape of a row of the state " + memory.before->name(),
+                         shape_text(std::span(after).subspan(std::min<std::size_t>(after.size(), 1))),
+                         shape_text(std::span(before).subspan(1)) + ", that before the step");
+    }
+
     /// The state of every sequence after its last step. The sequences that end at step t are its last rows.
     Value ends(std::size_t m, Value const& boot) {
         Buffer<Value> pieces;
@@ -10748,45 +10794,75 @@ private:
         return value;
     }
 
-    // Runs an operator on rows [first, first + rows) of the part.
+    // Runs an operator on the rows of step t, or of all steps. An error names the step and, if it is that of a row, the
+    // sequence; the position of an IndexError is that in the batch unless elements have levels.
     template <class In, class Out>
-    void run(StepOp const& op, std::size_t first, std::size_t rows, In const& in, Out const& out) {
+    void run(StepOp const& op, std::optional<std::size_t> t, In const& in, Out const& out) {
         inputs_.clear();
         outputs_.clear();
         for (Place const& place : op.in) inputs_.push_back(&in(place));
         for (Place const& place : op.out) outputs_.push_back(&out(place));
-        Operator const& o = *op.op;
-        run_named(o, [&] {
-            try {
-                run_on(exec_, o, inputs_, outputs_);
-            } catch (IndexError const& e) {
-                throw e.moved_to(e.field(), position_in_batch(op, e, first, rows));
-            }
-        });
+        std::size_t const first = t ? start(*t) : 0, rows = t ? part_.size(*t) : part_.elements.size();
+        std::optional<std::size_t> bad;  // the row of an error
+        try {
+            run_named(*op.op, [&] {
+                try {
+                    run_on(exec_, *op.op, inputs_, outputs_);
+                } catch (IndexError const& e) {
+                    Value const* const x = named_input(op, e, rows);
+                    if (x == nullptr) throw;
+                    std::size_t const width = row_size(*x), row = e.position() / width;
+                    if (!x->lod().empty()) {
+                        auto const ends = x->lod().absolute()[0];  // of the elements, in rows
+                        auto const after = std::ranges::upper_bound(ends, static_cast<std::int64_t>(row));
+                        bad = first + static_cast<std::size_t>(after - ends.begin()) - 1;
+                        throw;
+                    }
+                    bad = first + row;
+                    throw e.moved_to(e.field(),
+                                     static_cast<std::size_t>(part_.elements[*bad]) * width + e.position() % width);
+                }
+            });
+        } catch (...) {
+            if (!t && !bad) throw;
+            rethrow_in(step_text(t, bad));
+        }
     }
     void run_whole(StepOp const& op) {
         run(
-            op, 0, part_.elements.size(), [&](Place const& place) -> Value& { return whole(place); },
+            op, {}, [&](Place const& place) -> Value& { return whole(place); },
             [&](Place const& place) -> Value& { return part_.packed[place.number]; });
     }
     void run_step(StepOp const& op, std::size_t t) {
         run(
-            op, static_cast<std::size_t>(part_.starts[t]), part_.size(t),
-            [&](Place const& place) -> Value& { return step_value(place, t); },
+            op, t, [&](Place const& place) -> Value& { return step_value(place, t); },
             [&](Place const& place) -> Value& { return part_.steps[t][place.number]; });
     }
+    std::size_t start(std::size_t t) const { return static_cast<std::size_t>(part_.starts[t]); }
 
-    // Converts the position of an error, in rows in step order, to a position in the batch.
-    std::size_t position_in_batch(StepOp const& op, IndexError const& e, std::size_t first, std::size_t rows) const {
+    // "step 3", or "step 3 of sequence 5" if the row is known.
+    std::string step_text(std::optional<std::size_t> t, std::optional<std::size_t> row) const {
+        if (!t) {
+            auto const after = std::ranges::upper_bound(part_.starts, static_cast<std::int64_t>(*row));
+            t = static_cast<std::size_t>(after - part_.starts.begin()) - 1;
+        }
+        std::string text = std::string("step ").append(std::to_string(*t));
+        if (row) text.append(" of sequence ").append(std::to_string(part_.sequences[*row - start(*t)]));
+        return text;
+    }
+
+    // The input that an error names, or nullptr unless the error is that of one of its `count` parts.
+    Value const* named_input(StepOp const& op, IndexError const& e, std::size_t count) const {
         auto const slots = op.op->kernel->inputs;
         auto const slot = static_cast<std::size_t>(std::ranges::find(slots, e.field()) - slots.begin());
-        if (slots.size() != op.in.size() || slot == slots.size() || op.in[slot].kind != Place::rows)
-            return e.position();
+        if (slots.size() != op.in.size() || slot == slots.size() || op.in[slot].kind != Place::rows) return nullptr;
+        Value const& x = *inputs_[slot];
+        return x.count() == count && e.position() < x.rows() * row_size(x) ? &x : nullptr;
+    }
+    static std::size_t row_size(Value const& x) {
         std::size_t size = 1;
-        for (std::int64_t const dim : inputs_[slot]->elements().dims) size *= static_cast<std::size_t>(dim);
-        if (rows == 0 || inputs_[slot]->rows() != rows || e.position() >= size) return e.position();
-        std::size_t const width = size / rows;
-        return static_cast<std::size_t>(part_.elements[first + e.position() / width]) * width + e.position() % width;
+        for (std::int64_t const dim : x.share().elements().dims) size *= static_cast<std::size_t>(dim);
+        return size / std::max<std::size_t>(x.rows(), 1);
     }
 
     AnyExec exec_;
@@ -10918,6 +10994,7 @@ public:
                             ? std::clamp<std::size_t>(map.sequences() / rnn_part_size, 1, 256)
                             : 1);
         for (std::size_t k = 0; k < s_.parts.size(); ++k) s_.parts[k].assign(map, k, s_.parts.size(), block_.reverse);
+        if (map.steps() == 0 && net_.has_unknown_width()) s_.parts.back().starts.push_back(0);  // a step of no rows
         auto states = first_states();
         Buffer<Value> results(s_.parts.size());
         Value const elements = without_upper_levels(x);
@@ -11345,6 +11422,7 @@ inline constexpr op_kernel const& while_kernel = detail::whole_kernel<detail::wh
 // rowan/graph/while_loop_inl.hpp: definitions of rowan/graph/while_loop.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+
 #include <string>
 
 namespace rowan::inline v0::detail {
@@ -11361,7 +11439,7 @@ public:
             Buffer<Value>& values = iteration(s_.count);
             for (std::size_t k = 0; k < states.size(); ++k)
                 values[number(*net_.states[k].before)] = std::move(states[k]);
-            for (LoopNet::Op const& op : net_.conditions) run(op, values);
+            for (LoopNet::Op const& op : net_.conditions) run(op, s_.count, values);
             if (!block_.holds(exec_, at(net_.place(*net_.condition), values))) {
                 for (std::size_t k = 0; k < states.size(); ++k)
                     *out[k] = std::move(values[number(*net_.states[k].before)]);
@@ -11371,7 +11449,7 @@ public:
                 throw ValueError("the number of iterations", static_cast<double>(s_.count + 1),
                                  std::string("at most ").append(std::to_string(block_.max_iterations)));
             count_iterations(1);
-            for (LoopNet::Op const& op : net_.body) run(op, values);
+            for (LoopNet::Op const& op : net_.body) run(op, s_.count, values);
             for (std::size_t k = 0; k < states.size(); ++k) {
                 LoopNet::State const& s = net_.states[k];
                 Value& after = at(net_.place(*s.after), values);
@@ -11397,7 +11475,7 @@ public:
                 if (net_.states[k].after_grad != nullptr)
                     values[net_.place(*net_.states[k].after_grad).number] = std::move(carried[k]);
             }
-            for (LoopNet::Op const& op : net_.back) run(op, saved, values);
+            for (LoopNet::Op const& op : net_.back) run(op, t, saved, values);
             for (std::size_t k = 0; k < n; ++k) {
                 LoopNet::State const& s = net_.states[k];
                 if (s.before_grad != nullptr) {
@@ -11439,7 +11517,7 @@ private:
     Value& outer(std::size_t k) const { return *in_[net_.states.size() + k]; }
 
     template <class... Values>
-    void run(LoopNet::Op const& op, Buffer<Value>& first, Values&... more) {
+    void run(LoopNet::Op const& op, std::size_t t, Buffer<Value>& first, Values&... more) {
         inputs_.clear();
         outputs_.clear();
         for (LoopNet::Place const& p : op.in) inputs_.push_back(&at(p, first, more...));
@@ -11449,7 +11527,11 @@ private:
             inputs_[0] = outputs_[0];
         }
         Operator const& o = *op.op;
-        run_named(o, [&] { run_on(exec_, o, inputs_, outputs_); });
+        try {
+            run_named(o, [&] { run_on(exec_, o, inputs_, outputs_); });
+        } catch (...) {
+            rethrow_in("iteration " + std::to_string(t));
+        }
         for (std::size_t const dead : op.dies) first[dead].clear();
     }
 
@@ -14065,6 +14147,107 @@ ROWAN_TEMPLATE(Var<double> data<double, Cpu>(std::string const&, Dims const&, st
 ROWAN_TEMPLATE(Var<std::int32_t> data<std::int32_t, Cpu>(std::string const&, Dims const&, std::size_t))
 ROWAN_TEMPLATE(Var<std::int64_t> data<std::int64_t, Cpu>(std::string const&, Dims const&, std::size_t))
 ROWAN_TEMPLATE(Var<bool> data<bool, Cpu>(std::string const&, Dims const&, std::size_t))
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/sequence/drop_levels.hpp: drop_levels, a batch without its outermost levels.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+// Not constexpr, so a compile error names it.
+[[noreturn]] inline void there_are_not_so_many_levels(std::size_t given, std::size_t levels) {
+    throw ShapeError("levels", std::to_string(given),
+                     "at most " + std::to_string(levels) + ", the number of levels of x");
+}
+
+/// The number of levels to drop; all by default.
+constexpr std::size_t levels_to_drop(std::optional<std::size_t> given, std::size_t levels) {
+    if (given.value_or(0) > levels) there_are_not_so_many_levels(*given, levels);
+    return given.value_or(levels);
+}
+
+}  // namespace detail
+
+/// The rows of x without its outermost levels, by default without all of them, as an alias.
+///
+///     x {{0, 2, 3}, {0, 1, 3, 4}}, levels 1   ->   {{0, 1, 3, 4}}
+///
+/// The gradient is that of the result, with the levels of x.
+/// shapes   x [n, ...] -> [n, ...]
+/// errors   ShapeError if x has fewer levels
+/// cost     O(levels); no rows are copied
+template <class T, class Device>
+LoDTensor<T, Device> drop_levels(LoDTensor<T, Device> const& x, std::optional<std::size_t> levels = {}) {
+    std::size_t const all = x.lod().levels();
+    return {x.value().share(), x.lod().slice_levels(detail::levels_to_drop(levels, all), all)};
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/drop_levels.hpp: drop_levels_op, a batch without its outermost levels.
+
+namespace rowan::inline v0 {
+
+/// The settings of drop_levels.
+struct DropLevelsOptions {
+    std::optional<std::size_t> levels = {};  ///< the number of levels to drop; all by default
+
+    static constexpr auto fields = std::tuple(field{"levels", &DropLevelsOptions::levels});
+};
+
+/// The gradient of the rows, with the levels of x.
+struct drop_levels_grad_op {
+    static constexpr std::string_view name = "drop_levels_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the levels of x are used
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        return {out_grad.value().share(), x.lod()};
+    }
+};
+
+/// See drop_levels.
+struct drop_levels_op {
+    static constexpr std::string_view name = "drop_levels";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = DropLevelsOptions;
+    using grad = grad_rule<drop_levels_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, DropLevelsOptions const& options = {}) {
+        spec::dense("drop_levels: x", x);
+        VarSpec out = x;
+        out.lod_level -= detail::levels_to_drop(options.levels, x.lod_level);
+        return out;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, DropLevelsOptions const& options = {}) {
+        return drop_levels(x, options.levels);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/drop_levels.hpp: layer::drop_levels, a batch without its outermost levels.
+
+namespace rowan::inline v0::layer {
+
+/// The rows of x without its outermost levels, by default without all of them.
+///     auto sentences = layer::drop_levels(layer::sequence_pool(words));    // a row for each sentence of any paragraph
+/// shapes   x [n, ...] -> [n, ...]
+/// errors   ShapeError if x has fewer levels
+/// cost     as rowan::drop_levels, when the net runs
+template <class T, class Device>
+Var<T, Device> drop_levels(Var<T, Device> const& x, DropLevelsOptions const& options = {}) {
+    return apply<drop_levels_op>(options, x);
+}
 
 }  // namespace rowan::inline v0::layer
 
@@ -21819,9 +22002,10 @@ ROWAN_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span<Variab
     net.out = &output;
     for (std::size_t m = 0; m < before.size(); ++m) {
         Dims const &first = before[m]->spec().dims, &next = after[m]->spec().dims;
-        if (!(next == first))
-            throw ShapeError("layer::rnn: the width of the state after a step",
-                             next.size() == 2 ? std::to_string(next[1]) : "unknown", std::to_string(first[1]));
+        if (next.size() != 2 || (next[1] != first[1] && next[1] != UNK && first[1] != UNK))
+            throw ShapeError("layer::rnn: the width of the state " + before[m]->name() + " after a step",
+                             next.size() == 2 ? std::to_string(next[1]) : "unknown",
+                             first[1] == UNK ? "that of a matrix" : std::to_string(first[1]));
         net.memories.push_back({before[m], after[m]});
     }
     net.build();
@@ -21861,7 +22045,8 @@ namespace rowan::inline v0::layer {
 ///          or shape from those before it, or the output or a state of a step does not have one row for each sequence;
 ///          ValueError if there is no such level, or a memory has no size or both a size and an initial state;
 ///          TypeError if the element type of an initial state differs from that of the states; when the net runs,
-///          ShapeError if an initial state does not have one row for each sequence
+///          ShapeError if an initial state does not have one row for each sequence, or a step changes the width of a
+///          state; errors of a step's operators name the step and, for ids, the sequence
 /// cost     that of the step's operators, some of which run once for all steps; no allocation while the shapes do not
 ///          change; the states of all steps are kept for the gradient
 template <class State = void, class T, class Device, class F>
@@ -22578,6 +22763,405 @@ Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, bool tra
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/sequence/sequence_expand.hpp: sequence_expand, which repeats rows or sequences.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Instance i of x, rows [rows[i], rows[i + 1]), is written times[i + 1] - times[i] times, from row starts[i] of the
+/// result on.
+struct Expansion {
+    std::span<std::int64_t const> times;
+    std::vector<std::int64_t> rows;
+    std::vector<std::int64_t> starts;
+    Lod lod;  // of the result
+
+    std::size_t length(std::size_t i) const { return length_at(rows, i); }
+    std::size_t repeats(std::size_t i) const { return length_at(times, i); }
+
+    /// Replaces sequence offsets by those one level below.
+    static void descend(std::span<std::int64_t const> offsets, std::vector<std::int64_t>& at) {
+        for (auto& q : at) q = offsets[static_cast<std::size_t>(q)];
+    }
+
+    /// The exclusive prefix sum of repeats(i) * (at[i + 1] - at[i]), followed by the total. Throws ShapeError if that
+    /// exceeds 2^60.
+    std::vector<std::int64_t> sums(std::vector<std::int64_t> const& at) const;
+};
+
+/// Throws a ShapeError for a batch of `rows` rows with `size` instances instead of `expected`.
+[[noreturn]] void bad_instances(std::size_t size, std::size_t expected, std::size_t level, std::size_t levels,
+                                std::size_t rows);
+
+template <class T, class D>
+Expansion make_expansion(LoDTensor<T, D> const& x, Lod const& lod, std::optional<std::size_t> const& given) {
+    x.check();
+    check_levels("lod", lod);
+    std::size_t const level = given.value_or(lod.levels() - 1);
+    Expansion e;
+    e.times = lod[level];
+    std::size_t const n = e.times.size() - 1;
+    if (x.size() != n) bad_instances(x.size(), n, level, x.lod().levels(), x.shape()[0]);
+    std::vector<std::int64_t> at(n + 1);
+    std::iota(at.begin(), at.end(), std::int64_t{0});
+    if (x.lod().empty()) {
+        e.rows = std::move(at);
+        e.starts.assign(e.times.begin(), e.times.end());
+        e.lod = lod.slice_levels(level, level + 1);
+        return e;
+    }
+    std::vector<std::size_t> sizes;
+    for (std::size_t l = 0; l < x.lod().levels(); ++l) {
+        sizes.push_back(static_cast<std::size_t>(e.sums(at).back()));
+        Expansion::descend(x.lod()[l], at);
+    }
+    e.rows = at;
+    e.starts = e.sums(at);
+    auto const levels = std::make_shared<std::vector<std::vector<std::int64_t>>>();
+    std::iota(at.begin(), at.end(), std::int64_t{0});
+    for (std::size_t l = 0; l < x.lod().levels(); ++l) {
+        auto const offsets = x.lod()[l];
+        auto& out = levels->emplace_back();
+        out.reserve(sizes[l] + 1);
+        out.push_back(0);
+        for (std::size_t i = 0; i < n; ++i) {
+            if (at[i] == at[i + 1]) continue;
+            for (std::size_t k = 0; k < e.repeats(i); ++k) {
+                for (auto q = static_cast<std::size_t>(at[i]); q < static_cast<std::size_t>(at[i + 1]); ++q)
+                    out.push_back(out.back() + offsets[q + 1] - offsets[q]);
+            }
+        }
+        Expansion::descend(offsets, at);
+    }
+    e.lod = LodAccess::make(levels, *levels);
+    return e;
+}
+
+/// Device-specific implementation of sequence_expand and of its gradient.
+template <class D>
+struct SequenceExpansion {
+    static_assert(
+        has_backend<D>,
+        "rowan: sequence_expand on a Thrust device needs #include <rowan/thrust/sequence/sequence_expand.hpp>");
+};
+
+template <>
+struct SequenceExpansion<Cpu> {
+    template <class T>
+    static void expand(Cpu exec, Expansion const& e, std::size_t width, T const* rows, T* out) {
+        for_sequences(exec, e.starts, width, [&](std::size_t i, std::size_t end) {
+            for (; i < end; ++i) {
+                if (e.length(i) == 0) continue;
+                detail::repeat(rows + static_cast<std::size_t>(e.rows[i]) * width, e.length(i) * width, e.repeats(i),
+                               out + static_cast<std::size_t>(e.starts[i]) * width);
+            }
+        });
+    }
+
+    template <class T>
+    static void grad(Cpu exec, Expansion const& e, std::size_t width, T const* out_grad, T* x_grad) {
+        using S = sum_t<T>;
+        for_sequences(exec, e.starts, width, [&](std::size_t i, std::size_t end) {
+            BlockSum<T, S> sum(out_grad, width, longest_of(e.times, i, end));
+            std::vector<std::int64_t> positions;
+            for (; i < end; ++i) {
+                T* to = x_grad + static_cast<std::size_t>(e.rows[i]) * width;
+                std::size_t const length = e.length(i);
+                if (length == 0) continue;
+                if (e.repeats(i) == 0) {
+                    std::fill_n(to, length * width, zero<T>());
+                    continue;
+                }
+                positions.resize(e.repeats(i));
+                for (std::size_t k = 0; k < positions.size(); ++k)
+                    positions[k] = e.starts[i] + static_cast<std::int64_t>(k * length);
+                for (std::size_t r = 0; r < length; ++r, to += width) {
+                    copy_lanes<S>(width, sum(positions.data(), positions.size(), 0), to);
+                    for (auto& p : positions) ++p;
+                }
+            }
+        });
+    }
+};
+
+}  // namespace detail
+
+/// Repeats instance i of x once for each element of sequence i of lod[level], by default the last level. An instance is
+/// a row or, if x has levels, a first-level sequence with all that it contains.
+///
+///     x without levels     [a] [b]        sequences of 2 and 3   ->   [a a]  [b b b]
+///     x {{0, 2, 4}}        [a b]  [c d]   of 2 and 1             ->   [a b]  [a b]  [c d]
+///
+/// shapes   x with one instance per sequence of the level -> [elements of the level, ...] with that level if x has no
+///          levels, else the repeated sequences with as many levels as x
+/// errors   ShapeError if x has another number of instances (see drop_levels, if its rows are meant), lod has no
+///          levels, or the result is too large; IndexError if lod has no such level
+/// cost     one read of x and one write of the result
+template <class T, device D>
+LoDTensor<T, D> sequence_expand(D const& exec, LoDTensor<T, D> const& x, Lod const& lod,
+                                std::optional<std::size_t> level = {}) {
+    auto const e = detail::make_expansion(x, lod, level);
+    auto shape = x.shape();
+    shape[0] = static_cast<std::size_t>(e.starts.back());
+    auto result = detail::new_tensor<T>(exec, shape);
+    detail::SequenceExpansion<D>::expand(exec, e, x.value().row_size(), x.value().data(), result.data());
+    return {std::move(result), e.lod};
+}
+
+/// The adjoint of sequence_expand: the gradient of each row of x is the sum over its repeats, in their order and blocks
+/// of 64. Only the shape and the levels of x are used.
+/// shapes   out_grad as the result of sequence_expand -> [n, ...] with the levels of x
+/// errors   as sequence_expand, and ShapeError if out_grad has another shape
+/// cost     one read of out_grad and one write of the result
+template <class T, device D>
+LoDTensor<T, D> sequence_expand_grad(D const& exec, std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                     LoDTensor<T, D> const& x, Lod const& lod, std::optional<std::size_t> level = {}) {
+    auto const e = detail::make_expansion(x, lod, level);
+    detail::check_height("out_grad", out_grad, e.starts.back());
+    detail::check_trailing("out_grad", out_grad, x.shape());
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    detail::SequenceExpansion<D>::grad(exec, e, x_grad.row_size(), out_grad.data(), x_grad.data());
+    return {std::move(x_grad), x.lod()};
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> sequence_expand(LoDTensor<T, Device> const& x, Lod const& lod,
+                                     std::optional<std::size_t> level = {}) {
+    return sequence_expand(x.device(), x, lod, level);
+}
+template <class T, class Device>
+LoDTensor<T, Device> sequence_expand_grad(std::type_identity_t<Tensor<T, Device>> const& out_grad,
+                                          LoDTensor<T, Device> const& x, Lod const& lod,
+                                          std::optional<std::size_t> level = {}) {
+    return sequence_expand_grad(out_grad.device(), out_grad, x, lod, level);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/sequence_expand_inl.hpp: definitions of rowan/sequence/sequence_expand.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <limits>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::vector<std::int64_t> Expansion::sums(std::vector<std::int64_t> const& at) const {
+    constexpr std::int64_t limit = std::numeric_limits<std::ptrdiff_t>::max() / 8;
+    std::vector<std::int64_t> result{0};
+    result.reserve(at.size());
+    for (std::size_t i = 0; i + 1 < at.size(); ++i) {
+        std::int64_t const one = at[i + 1] - at[i];
+        std::int64_t const k = times[i + 1] - times[i];
+        if (one != 0 && k > (limit - result.back()) / one) {
+            throw ShapeError("x[" + std::to_string(i) + "] expanded",
+                             std::to_string(one) + " rows or sequences " + std::to_string(k) + " times",
+                             "at most 2^60 in all");
+        }
+        result.push_back(result.back() + k * one);
+    }
+    return result;
+}
+
+ROWAN_FUNCTION void bad_instances(std::size_t size, std::size_t expected, std::size_t level, std::size_t levels,
+                                  std::size_t rows) {
+    std::string text = std::to_string(expected).append(", the number of sequences of level ") + std::to_string(level);
+    if (levels > 0 && rows == expected) {
+        text.append(": x has ").append(std::to_string(levels)).append(levels == 1 ? " level" : " levels");
+        text.append(", so its ").append(std::to_string(size)).append(" sequences count, not its ");
+        text.append(std::to_string(rows)).append(" rows: use drop_levels");
+    }
+    throw ShapeError("x.size()", std::to_string(size), text);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/sequence/pick_sequences.hpp: pick_sequences, the sequences of a batch that a list names.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The first rows of the first-level sequences, followed by the number of rows. Without levels, sequences are rows.
+template <class T, class D>
+std::vector<std::int64_t> first_rows(LoDTensor<T, D> const& x) {
+    if (!x.lod().empty()) return x.lod().absolute()[0];
+    std::vector<std::int64_t> rows(x.size() + 1);
+    std::iota(rows.begin(), rows.end(), std::int64_t{0});
+    return rows;
+}
+
+/// The picks of a list, stably sorted by sequence.
+struct SortedPicks {
+    std::vector<std::int64_t> times;   // that each sequence is picked
+    std::vector<std::int64_t> starts;  // of the sorted picks, in rows
+    std::vector<std::int64_t> from;    // their first rows in the unsorted result
+    bool sorted = true;                // whether the list was sorted
+};
+
+SortedPicks sort_picks(Ids<> const& list, std::vector<std::int64_t> const& rows);
+
+/// Throws unless `list` is flat and its ids are sequences of x.
+template <class T, class D>
+void check_picks(LoDTensor<T, D> const& x, Ids<> const& list) {
+    x.check();
+    check_list("ids", list);
+    check_ids(Cpu{}, "ids", list, static_cast<std::int64_t>(x.size()));
+}
+
+}  // namespace detail
+
+/// Result j is first-level sequence ids[j] of x with all that it contains, or row ids[j] if x has no levels. Ids may
+/// repeat and be in any order.
+///
+///     [a b]  [c]  [d e]     ids {0, 2, 2}   ->   [a b]  [d e]  [d e]
+///
+/// shapes   x of m sequences or rows, ids [n] -> n of them, with the levels of x
+/// errors   IndexError if an id is not in [0, m); ShapeError if ids are a tensor whose rank is not 1, or the result is
+///          too large
+/// cost     one read and one write of every row of the result; ids in device memory are copied to the host, which
+///          synchronizes
+template <class T, device D>
+LoDTensor<T, D> pick_sequences(D const& exec, LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> ids) {
+    detail::HostIds<D> const on_host(exec, ids);
+    Ids<> const& list = on_host;
+    detail::check_picks(x, list);
+    return detail::take_sequences(exec, x, list.size(), [&](std::size_t j) { return list[j]; });
+}
+
+/// The adjoint of pick_sequences: the gradient of each row is the sum over the picks of its sequence, in the order of
+/// the list and blocks of 64; 0 for a sequence that is not picked. Only the shape and the levels of x are used.
+/// shapes   out_grad as the result of pick_sequences -> the shape and levels of x
+/// errors   as pick_sequences, and ShapeError if out_grad has another shape
+/// cost     one read of out_grad and one write of the result; unless ids ascend, also a copy of out_grad
+template <class T, device D>
+LoDTensor<T, D> pick_sequences_grad(D const& exec, std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                    LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> ids) {
+    detail::HostIds<D> const on_host(exec, ids);
+    Ids<> const& list = on_host;
+    detail::check_picks(x, list);
+    auto const picks = detail::sort_picks(list, detail::first_rows(x));
+    detail::check_height("out_grad", out_grad, picks.starts.back());
+    auto const times = Lod::from_lengths({picks.times});
+    if (picks.sorted) return sequence_expand_grad(exec, out_grad, x, times);
+    auto grad = detail::new_tensor<T>(exec, out_grad.shape());
+    std::size_t const width = grad.row_size();
+    detail::copy_blocks(exec, picks.starts, width * sizeof(T), detail::blocks_at(out_grad.data(), picks.from, width),
+                        detail::blocks_at(grad.data(), picks.starts, width));
+    return sequence_expand_grad(exec, grad, x, times);
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> pick_sequences(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> ids) {
+    return pick_sequences(x.device(), x, ids);
+}
+template <class T, class Device>
+LoDTensor<T, Device> pick_sequences_grad(std::type_identity_t<Tensor<T, Device>> const& out_grad,
+                                         LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> ids) {
+    return pick_sequences_grad(out_grad.device(), out_grad, x, ids);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/pick_sequences_inl.hpp: definitions of rowan/sequence/pick_sequences.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <numeric>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION SortedPicks sort_picks(Ids<> const& list, std::vector<std::int64_t> const& rows) {
+    std::size_t const n = list.size();
+    SortedPicks picks;
+    picks.times.resize(rows.size() - 1);
+    std::vector<std::int64_t> starts(n + 1);  // of the unsorted picks
+    for (std::size_t j = 0; j < n; ++j) {
+        auto const s = static_cast<std::size_t>(list[j]);
+        picks.sorted = picks.sorted && (j == 0 || list[j - 1] <= list[j]);
+        ++picks.times[s];
+        starts[j + 1] = checked_add("rows of the result", starts[j], rows[s + 1] - rows[s]);
+    }
+    std::vector<std::int64_t> next(picks.times.size());
+    std::exclusive_scan(picks.times.begin(), picks.times.end(), next.begin(), std::int64_t{0});
+    std::vector<std::size_t> order(n);
+    for (std::size_t j = 0; j < n; ++j) order[static_cast<std::size_t>(next[static_cast<std::size_t>(list[j])]++)] = j;
+    picks.starts.push_back(0);
+    for (std::size_t const j : order) {
+        picks.from.push_back(starts[j]);
+        picks.starts.push_back(picks.starts.back() + starts[j + 1] - starts[j]);
+    }
+    return picks;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/op/pick_sequences.hpp: pick_sequences_op, the sequences of a batch that a list names.
+
+namespace rowan::inline v0 {
+
+struct pick_sequences_grad_op {
+    static constexpr std::string_view name = "pick_sequences_grad";
+    using inputs = slots<slot::x, slot::ids, grad_of<slot::out>>;  // only the shape and the levels of x are used
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&) { return x; }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
+                               LoDTensor<T, D> const& out_grad) {
+        return pick_sequences_grad(exec, out_grad.value(), x, ids.value());
+    }
+};
+
+/// See pick_sequences.
+struct pick_sequences_op {
+    static constexpr std::string_view name = "pick_sequences";
+    using inputs = slots<slot::x, slot::ids>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<pick_sequences_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids) {
+        spec::dense("pick_sequences: x", x);
+        spec::has_rows("pick_sequences: x", x);
+        spec::dense("pick_sequences: ids", ids);
+        spec::ids("pick_sequences: ids", ids);
+        spec::rank("pick_sequences: ids", ids, 1, "1");
+        VarSpec out = x;
+        out.dims[0] = x.lod_level == 0 ? ids.dims[0] : UNK;
+        return out;
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids) {
+        return pick_sequences(exec, x, ids.value());
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/pick_sequences.hpp: layer::pick_sequences, the sequences of a batch that a list names.
+
+namespace rowan::inline v0::layer {
+
+/// Result j is first-level sequence ids[j] of x with all that it contains, or row ids[j] if x has no levels. Ids may
+/// repeat and be in any order.
+///     auto chosen = layer::pick_sequences(sentences, layer::data<std::int64_t>("chosen", {UNK}));
+/// shapes   x of m sequences or rows, ids [n] -> n of them, with the levels of x
+/// errors   ShapeError if ids are not of rank 1; when the net runs, IndexError if an id is not in [0, m)
+/// cost     as rowan::pick_sequences, when the net runs
+template <class T, id_type I, class Device>
+Var<T, Device> pick_sequences(Var<T, Device> const& x, Var<I, Device> const& ids) {
+    return apply<pick_sequences_op>({}, x, ids);
+}
+
+}  // namespace rowan::inline v0::layer
+
 // rowan/layer/reduce_sum.hpp: layer::reduce_sum, the sums along some axes.
 
 namespace rowan::inline v0::layer {
@@ -23002,208 +23586,6 @@ ROWAN_FUNCTION double Warmup::operator()(std::int64_t step) const {
 }
 
 }  // namespace rowan::inline v0::layer
-
-#endif
-
-// rowan/sequence/sequence_expand.hpp: sequence_expand, which repeats rows or sequences.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Instance i of x, rows [rows[i], rows[i + 1]), is written times[i + 1] - times[i] times, from row starts[i] of the
-/// result on.
-struct Expansion {
-    std::span<std::int64_t const> times;
-    std::vector<std::int64_t> rows;
-    std::vector<std::int64_t> starts;
-    Lod lod;  // of the result
-
-    std::size_t length(std::size_t i) const { return length_at(rows, i); }
-    std::size_t repeats(std::size_t i) const { return length_at(times, i); }
-
-    /// Replaces sequence offsets by those one level below.
-    static void descend(std::span<std::int64_t const> offsets, std::vector<std::int64_t>& at) {
-        for (auto& q : at) q = offsets[static_cast<std::size_t>(q)];
-    }
-
-    /// The exclusive prefix sum of repeats(i) * (at[i + 1] - at[i]), followed by the total. Throws ShapeError if that
-    /// exceeds 2^60.
-    std::vector<std::int64_t> sums(std::vector<std::int64_t> const& at) const;
-};
-
-template <class T, class D>
-Expansion make_expansion(LoDTensor<T, D> const& x, Lod const& lod, std::optional<std::size_t> const& given) {
-    x.check();
-    check_levels("lod", lod);
-    std::size_t const level = given.value_or(lod.levels() - 1);
-    Expansion e;
-    e.times = lod[level];
-    std::size_t const n = e.times.size() - 1;
-    if (x.size() != n)
-        throw ShapeError("x.size()", std::to_string(x.size()),
-                         std::to_string(n) + ", the number of sequences of level " + std::to_string(level));
-    std::vector<std::int64_t> at(n + 1);
-    std::iota(at.begin(), at.end(), std::int64_t{0});
-    if (x.lod().empty()) {
-        e.rows = std::move(at);
-        e.starts.assign(e.times.begin(), e.times.end());
-        e.lod = lod.slice_levels(level, level + 1);
-        return e;
-    }
-    std::vector<std::size_t> sizes;
-    for (std::size_t l = 0; l < x.lod().levels(); ++l) {
-        sizes.push_back(static_cast<std::size_t>(e.sums(at).back()));
-        Expansion::descend(x.lod()[l], at);
-    }
-    e.rows = at;
-    e.starts = e.sums(at);
-    auto const levels = std::make_shared<std::vector<std::vector<std::int64_t>>>();
-    std::iota(at.begin(), at.end(), std::int64_t{0});
-    for (std::size_t l = 0; l < x.lod().levels(); ++l) {
-        auto const offsets = x.lod()[l];
-        auto& out = levels->emplace_back();
-        out.reserve(sizes[l] + 1);
-        out.push_back(0);
-        for (std::size_t i = 0; i < n; ++i) {
-            if (at[i] == at[i + 1]) continue;
-            for (std::size_t k = 0; k < e.repeats(i); ++k) {
-                for (auto q = static_cast<std::size_t>(at[i]); q < static_cast<std::size_t>(at[i + 1]); ++q)
-                    out.push_back(out.back() + offsets[q + 1] - offsets[q]);
-            }
-        }
-        Expansion::descend(offsets, at);
-    }
-    e.lod = LodAccess::make(levels, *levels);
-    return e;
-}
-
-/// Device-specific implementation of sequence_expand and of its gradient.
-template <class D>
-struct SequenceExpansion {
-    static_assert(
-        has_backend<D>,
-        "rowan: sequence_expand on a Thrust device needs #include <rowan/thrust/sequence/sequence_expand.hpp>");
-};
-
-template <>
-struct SequenceExpansion<Cpu> {
-    template <class T>
-    static void expand(Cpu exec, Expansion const& e, std::size_t width, T const* rows, T* out) {
-        for_sequences(exec, e.starts, width, [&](std::size_t i, std::size_t end) {
-            for (; i < end; ++i) {
-                if (e.length(i) == 0) continue;
-                detail::repeat(rows + static_cast<std::size_t>(e.rows[i]) * width, e.length(i) * width, e.repeats(i),
-                               out + static_cast<std::size_t>(e.starts[i]) * width);
-            }
-        });
-    }
-
-    template <class T>
-    static void grad(Cpu exec, Expansion const& e, std::size_t width, T const* out_grad, T* x_grad) {
-        using S = sum_t<T>;
-        for_sequences(exec, e.starts, width, [&](std::size_t i, std::size_t end) {
-            BlockSum<T, S> sum(out_grad, width, longest_of(e.times, i, end));
-            std::vector<std::int64_t> positions;
-            for (; i < end; ++i) {
-                T* to = x_grad + static_cast<std::size_t>(e.rows[i]) * width;
-                std::size_t const length = e.length(i);
-                if (length == 0) continue;
-                if (e.repeats(i) == 0) {
-                    std::fill_n(to, length * width, zero<T>());
-                    continue;
-                }
-                positions.resize(e.repeats(i));
-                for (std::size_t k = 0; k < positions.size(); ++k)
-                    positions[k] = e.starts[i] + static_cast<std::int64_t>(k * length);
-                for (std::size_t r = 0; r < length; ++r, to += width) {
-                    copy_lanes<S>(width, sum(positions.data(), positions.size(), 0), to);
-                    for (auto& p : positions) ++p;
-                }
-            }
-        });
-    }
-};
-
-}  // namespace detail
-
-/// Repeats instance i of x once for each element of sequence i of lod[level], by default the last level. An instance is
-/// a row or, if x has levels, a first-level sequence with all that it contains.
-///
-///     x without levels     [a] [b]        sequences of 2 and 3   ->   [a a]  [b b b]
-///     x {{0, 2, 4}}        [a b]  [c d]   of 2 and 1             ->   [a b]  [a b]  [c d]
-///
-/// shapes   x with one instance per sequence of the level -> [elements of the level, ...] with that level if x has no
-///          levels, else the repeated sequences with as many levels as x
-/// errors   ShapeError if x has another number of instances, lod has no levels, or the result is too large; IndexError
-///          if lod has no such level
-/// cost     one read of x and one write of the result
-template <class T, device D>
-LoDTensor<T, D> sequence_expand(D const& exec, LoDTensor<T, D> const& x, Lod const& lod,
-                                std::optional<std::size_t> level = {}) {
-    auto const e = detail::make_expansion(x, lod, level);
-    auto shape = x.shape();
-    shape[0] = static_cast<std::size_t>(e.starts.back());
-    auto result = detail::new_tensor<T>(exec, shape);
-    detail::SequenceExpansion<D>::expand(exec, e, x.value().row_size(), x.value().data(), result.data());
-    return {std::move(result), e.lod};
-}
-
-/// The adjoint of sequence_expand: the gradient of each row of x is the sum over its repeats, in their order and blocks
-/// of 64. Only the shape and the levels of x are used.
-/// shapes   out_grad as the result of sequence_expand -> [n, ...] with the levels of x
-/// errors   as sequence_expand, and ShapeError if out_grad has another shape
-/// cost     one read of out_grad and one write of the result
-template <class T, device D>
-LoDTensor<T, D> sequence_expand_grad(D const& exec, std::type_identity_t<Tensor<T, D>> const& out_grad,
-                                     LoDTensor<T, D> const& x, Lod const& lod, std::optional<std::size_t> level = {}) {
-    auto const e = detail::make_expansion(x, lod, level);
-    detail::check_height("out_grad", out_grad, e.starts.back());
-    detail::check_trailing("out_grad", out_grad, x.shape());
-    auto x_grad = detail::new_tensor<T>(exec, x.shape());
-    detail::SequenceExpansion<D>::grad(exec, e, x_grad.row_size(), out_grad.data(), x_grad.data());
-    return {std::move(x_grad), x.lod()};
-}
-
-template <class T, class Device>
-LoDTensor<T, Device> sequence_expand(LoDTensor<T, Device> const& x, Lod const& lod,
-                                     std::optional<std::size_t> level = {}) {
-    return sequence_expand(x.device(), x, lod, level);
-}
-template <class T, class Device>
-LoDTensor<T, Device> sequence_expand_grad(std::type_identity_t<Tensor<T, Device>> const& out_grad,
-                                          LoDTensor<T, Device> const& x, Lod const& lod,
-                                          std::optional<std::size_t> level = {}) {
-    return sequence_expand_grad(out_grad.device(), out_grad, x, lod, level);
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/sequence/sequence_expand_inl.hpp: definitions of rowan/sequence/sequence_expand.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <limits>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION std::vector<std::int64_t> Expansion::sums(std::vector<std::int64_t> const& at) const {
-    constexpr std::int64_t limit = std::numeric_limits<std::ptrdiff_t>::max() / 8;
-    std::vector<std::int64_t> result{0};
-    result.reserve(at.size());
-    for (std::size_t i = 0; i + 1 < at.size(); ++i) {
-        std::int64_t const one = at[i + 1] - at[i];
-        std::int64_t const k = times[i + 1] - times[i];
-        if (one != 0 && k > (limit - result.back()) / one) {
-            throw ShapeError("x[" + std::to_string(i) + "] expanded",
-                             std::to_string(one) + " rows or sequences " + std::to_string(k) + " times",
-                             "at most 2^60 in all");
-        }
-        result.push_back(result.back() + k * one);
-    }
-    return result;
-}
-
-}  // namespace rowan::inline v0::detail
 
 #endif
 
@@ -23775,11 +24157,12 @@ namespace rowan::inline v0 {
 using builtin_ops =
     registry<accuracy_op, adagrad_op, adam_op, add_op, any_op, bias_grad_op, cast_grad_op, clip_by_global_norm_op,
              clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op,
-             div_grad_y_op, div_op, dropout_grad_op, dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op,
-             full_like_grad_op, full_like_op, ftrl_op, gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op,
-             less_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_grad_op, embedding_bag_op,
-             lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op, mse_op,
-             mul_nt_op, mul_op, mul_tn_op, negate_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op,
+             div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op,
+             elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op,
+             gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op, less_op, logical_and_op, logical_not_op,
+             logical_or_op, embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op,
+             lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op,
+             pick_sequences_grad_op, pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op,
              rmsprop_op, rowwise_adagrad_op, scale_grad_op, scale_op, sequence_expand_grad_op, sequence_expand_op,
              sequence_pool_grad_op, sequence_pool_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op,
              softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op,
@@ -23794,18 +24177,18 @@ namespace rowan::inline v0 {
 /// All operators of rowan except those that only training needs and the templates on an element type (cast_op,
 /// full_op), which programs provide for each of their element types. `forward_ops::with<my_op>` adds an operator.
 using forward_ops =
-    registry<accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, div_op, dropout_op,
-             elementwise_mul_op, equal_op, fc_op, full_like_op, gru_unit_op, identity_op, less_equal_op, less_op,
-             logical_and_op, logical_not_op, logical_or_op, embedding_bag_op, lookup_table_op, lstm_unit_op, mse_op,
-             mul_nt_op, mul_op, mul_tn_op, negate_op, reduce_sum_op, relu_op, scale_op, sequence_expand_op,
-             sequence_pool_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, tanh_op,
-             weighted_embedding_bag_op>;
+    registry<accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, div_op, drop_levels_op,
+             dropout_op, elementwise_mul_op, equal_op, fc_op, full_like_op, gru_unit_op, identity_op, less_equal_op,
+             less_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_op, lookup_table_op, lstm_unit_op,
+             mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_op, reduce_sum_op, relu_op, scale_op,
+             sequence_expand_op, sequence_pool_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op,
+             sub_op, sum_op, tanh_op, weighted_embedding_bag_op>;
 
 /// Whether programs provide this operator for integers as well, such as the counter of a loop.
 template <class Op>
 inline constexpr bool takes_integers =
-    registry<add_op, concat_op, elementwise_mul_op, equal_op, full_like_op, identity_op, less_equal_op, less_op,
-             negate_op, reduce_sum_op, scale_op, split_op, sub_op, sum_op>::has<Op>;
+    registry<add_op, concat_op, drop_levels_op, elementwise_mul_op, equal_op, full_like_op, identity_op, less_equal_op,
+             less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op, split_op, sub_op, sum_op>::has<Op>;
 
 /// Whether programs provide this operator for bool as well.
 template <class Op>
@@ -24088,7 +24471,7 @@ LoDTensor<T, D> permuted(D const& exec, LoDTensor<T, D> const& x, std::size_t se
     if (x.size() != sequences)
         throw ShapeError("x.size()", std::to_string(x.size()),
                          std::to_string(sequences) + ", the number of sequences of the map");
-    return pick_sequences(exec, x, sequences, from);
+    return take_sequences(exec, x, sequences, from);
 }
 
 }  // namespace detail
@@ -24816,7 +25199,7 @@ Tensor<T, D> shrink(D const& exec, Tensor<T, D> const& x, StepMap<D> const& map,
     std::size_t const count = map.step_size(t);
     if (map.sorted()) return x.slice(0, count);
     auto const kept = detail::survivors(map, t, x.shape()[0]);
-    return detail::pick_sequences(exec, LoDTensor<T, D>(x.share()), count, [&](std::size_t i) { return kept[i]; });
+    return detail::take_sequences(exec, LoDTensor<T, D>(x.share()), count, [&](std::size_t i) { return kept[i]; });
 }
 
 template <class T, device D>
@@ -24828,7 +25211,7 @@ LoDTensor<T, D> shrink(D const& exec, LoDTensor<T, D> const& x, StepMap<D> const
     Lod const& lod = x.lod();
     if (!map.sorted()) {
         auto const kept = detail::survivors(map, t, x.size());
-        return detail::pick_sequences(exec, x, count, [&](std::size_t i) { return kept[i]; });
+        return detail::take_sequences(exec, x, count, [&](std::size_t i) { return kept[i]; });
     }
     std::array<std::span<std::int64_t const>, Lod::max_levels> levels;
     std::size_t last = count;
@@ -24929,6 +25312,23 @@ ROWAN_TEMPLATE(Tensor<double> shrink_grad(Cpu const&, Tensor<double> const&, Ste
                                           std::size_t))
 ROWAN_TEMPLATE(LoDTensor<double> shrink_grad(Cpu const&, LoDTensor<double> const&, StepMap<Cpu> const&, std::size_t,
                                              Lod const&))
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/slice_sequences.hpp: slice_sequences, a range of the sequences of any level.
+
+namespace rowan::inline v0 {
+
+/// Sequences [begin, end) of a level as a batch that aliases the rows of x; LoDTensor::slice of a lower level.
+/// shapes   x [rows, ...] with levels -> [rows of these sequences, ...] with the levels from `level` on
+/// errors   as sub_lod
+/// cost     as sub_lod; no rows are copied
+template <class T, class Device>
+LoDTensor<T, Device> slice_sequences(LoDTensor<T, Device> const& x, std::size_t level, std::size_t begin,
+                                     std::size_t end) {
+    x.lod().check_level(level);
+    return drop_levels(x, level).slice(begin, end);
+}
 
 }  // namespace rowan::inline v0
 

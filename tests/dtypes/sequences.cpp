@@ -170,6 +170,8 @@ TEMPLATE_TEST_CASE("every sequence algorithm works on a custom element type", "[
         check<T>([&](auto const& x) { return sequence_expand(exec, six(x), lod); });
         check<T>([&](auto const& x) { return sequence_expand_grad(exec, x, six(x), lod); });
         check<T>([&](auto const& x) { return sequence_expand(exec, x, Lod{{0, 2, 2, 3, 4}}); });
+        check<T>([&](auto const& x) { return pick_sequences(exec, x, {2, 0, 2}); });
+        check<T>([&](auto const& x) { return pick_sequences_grad(exec, pick_sequences(x, {2, 0, 2}), x, {2, 0, 2}); });
     }
 }
 

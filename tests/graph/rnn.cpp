@@ -4,6 +4,7 @@
 #include "catch.hpp"
 #include "finite_differences.hpp"
 
+#include <rowan/layer/concat.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
@@ -165,7 +166,7 @@ TEST_CASE("an error names an id outside the table inside a step", "[rnn]") {
     auto const net = Net<>::trace_and_build(*h);
     feed(scope, "ids", LoDTensor<std::int64_t>({1, 7, 2}, Lod{{0, 3}}));
     CHECK_THROWS_AS(net.run(scope), IndexError);
-    CHECK_THROWS_WITH(net.run(scope), "rnn(ids, table): lookup_table(table, x): ids[1] = 7 is not in [0, 7)");
+    CHECK_THROWS_WITH(net.run(scope), "rnn(ids, table): step 1 of sequence 0: lookup_table(table, x): ids[1] = 7 is not in [0, 7)");
     feed(scope, "ids", LoDTensor<std::int64_t>({1, 6, 2}, Lod{{0, 3}}));
     net.run(scope);
 }
@@ -331,7 +332,86 @@ TEST_CASE("an error in one part is the first one's, for any number of threads", 
     auto const net = Net<>::trace_and_build(*h);
     initialize(net, 1);
     for (int const threads : {1, 2}) {
-        CHECK_THROWS_WITH(net.run(scope, {threads}), "rnn(ids, table): lookup_table(table, x): ids[37] = 9 is not in [0, 4)");
+        CHECK_THROWS_WITH(net.run(scope, {threads}), "rnn(ids, table): step 1 of sequence 18: lookup_table(table, x): ids[37] = 9 is not in [0, 4)");
+    }
+}
+
+TEST_CASE("an error within a step names the step, and the sequence if it is that of an id", "[rnn]") {
+    DefaultScope scope;
+    auto const table = layer::parameter<double>({4, 2}, {-1, 1}, "table");
+    auto const ids = layer::data<std::int64_t>("ids", {UNK}, 1);
+    auto const boot = layer::data<double>("boot", {UNK, UNK});
+    auto const h = layer::rnn<double>(ids, layer::Memory{.like = boot}, [&](auto id, auto before) {
+        auto const now = layer::add(before, layer::embedding(id, table));
+        return layer::Step{now, now};
+    }, {.reverse = true});
+    auto const net = Net<>::trace_and_build(*h);
+    initialize(net, 1);
+    feed(scope, "boot", LoDTensor<double>(values({3, 2}, 1)));
+    feed(scope, "ids", LoDTensor<std::int64_t>({1, 1, 1, 9, 2, 1}, Lod{{0, 1, 6, 6}}));
+    try {
+        net.run(scope);
+        FAIL();
+    } catch (IndexError const& e) {  // the third of five words is in step 2 from both ends
+        CHECK((e.position() == 3 && e.value() == 9 && e.bound() == 4));
+        CHECK(e.what() == std::string("rnn(ids, boot, table): step 2 of sequence 1: lookup_table(table, x): ids[3] = 9 is not in [0, 4)"));
+    }
+    feed(scope, "ids", LoDTensor<std::int64_t>({1, 1}, Lod{{0, 1, 2, 2}}));
+    feed(scope, "boot", LoDTensor<double>(values({3, 3}, 1)));
+    CHECK_THROWS_AS(net.run(scope), ShapeError);
+    CHECK_THROWS_WITH(net.run(scope), Catch::Matchers::StartsWith("rnn(ids, boot, table): step 0: add(before, "));
+}
+
+TEST_CASE("an error within a step names the sequence also if the step reads sentences", "[rnn]") {
+    DefaultScope scope;
+    auto const table = layer::parameter<double>({4, 2}, {-1, 1}, "table");
+    auto const h = layer::rnn<double>(layer::data<std::int64_t>("words", {UNK}, 2), 2, [&](auto sentence, auto before) {
+        auto const now = layer::add(before, layer::sequence_pool(layer::embedding(sentence, table)));
+        return layer::Step{now, now};
+    }, {.level = 0});
+    auto const net = Net<>::trace_and_build(*h);
+    initialize(net, 1);
+    feed(scope, "words", LoDTensor<std::int64_t>({1, 2, 1, 3, 9, 0}, Lod::from_lengths({{1, 3}, {1, 2, 0, 3}})));
+    CHECK_THROWS_WITH(net.run(scope), Catch::Matchers::StartsWith("rnn(words, table): step 2 of sequence 1: lookup_table(table, x): ids["));
+}
+
+TEST_CASE("a state whose width changes in a step is refused at that step", "[rnn]") {
+    DefaultScope scope;
+    auto const x = layer::data<double>("x", {UNK, 2}, 1);
+    auto const boot = layer::data<double>("boot", {UNK, UNK});
+    auto const wider = layer::rnn(x, {layer::Memory{.size = 2}, layer::Memory{.like = boot}}, [](auto x_t, auto before) {
+        return layer::Step{x_t, {x_t, layer::concat({before[1], x_t}, 1)}};
+    });
+    auto const fixed = layer::rnn_with_last(x, layer::Memory{.like = boot}, [](auto x_t, auto) { return layer::Step{x_t, x_t}; });
+    auto const net = Net<>::trace_and_build(*wider), other = Net<>::trace_and_build(*fixed.last);
+    feed(scope, "x", LoDTensor<double>(values({3, 2}, 1), Lod{{0, 1, 3}}));
+    feed(scope, "boot", LoDTensor<double>(values({2, 3}, 2)));
+    CHECK_THROWS_WITH(net.run(scope), "rnn(x, boot): step 0: the shape of a row of the state before_1 is [5], expected [3], that before the step");
+    CHECK_THROWS_WITH(other.run(scope), "rnn(x, boot): step 0: the shape of a row of the state before is [2], expected [3], that before the step");
+    feed(scope, "boot", LoDTensor<double>(values({2, 2}, 2)));
+    other.run(scope);
+    CHECK(fixed.last->spec() == tensor_spec<double>({UNK, 2}));
+    CHECK_THROWS_WITH(layer::rnn(x, {layer::Memory{.size = 2}, layer::Memory{.size = 3}}, [](auto x_t, auto) { return layer::Step{x_t, {x_t, x_t}}; }),
+                      "layer::rnn: the width of the state before_1 after a step is 2, expected 3");
+}
+
+TEST_CASE("without rows, the step gives the widths that are not known before", "[rnn]") {
+    for (std::size_t const sequences : {0U, 3U, 100U}) {  // 100: three parts
+        DefaultScope scope;
+        auto const x = fed("x", LoDTensor<double>(Tensor<double>::from_shape({0, 2}), Lod::from_lengths({std::vector<std::int64_t>(sequences)})));
+        auto const more = layer::data<double>("more", {UNK, UNK});
+        feed(scope, "more", LoDTensor<double>(values({sequences, 3}, 1)));
+        auto const boot = layer::concat({layer::fc(fed("z", LoDTensor<double>(values({sequences, 2}, 2))), {.output_size = 2}), more}, 1);
+        auto const h = layer::rnn_with_last(x, layer::Memory{.like = boot}, [](auto x_t, auto before) {
+            return layer::Step{layer::concat({before, x_t, before}, 1), layer::tanh(before)};
+        });
+        auto const net = Net<>::trace_and_build(std::array{&*h.output, &*h.last, &*boot});
+        initialize(net, 1);
+        net.run(scope);
+        CHECK(result(h.output).shape() == Tensor<double>::shape_type{0, 12});
+        CHECK(result(h.output).lod() == result(x).lod());
+        CHECK(result(h.last) == result(boot));
+        if (sequences == 3) check_gradients(layer::mse(h.last, fed("y", LoDTensor<double>(values({3, 5}, 3)))));
     }
 }
 

@@ -7,6 +7,7 @@
 #include <rowan/layer/compare.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
+#include <rowan/layer/embedding.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/rnn.hpp>
@@ -131,6 +132,16 @@ TEST_CASE("without a gradient a loop keeps one iteration's values and writes arr
     auto const all = run(layer::stack(out)).value();
     REQUIRE(all.shape(0) == 2000);
     for (std::int64_t k = 0; k < 2000; ++k) REQUIRE(all.data()[k] == k);
+}
+
+TEST_CASE("an error within a loop names the iteration", "[while_loop]") {
+    DefaultScope scope;
+    auto const table = parameter({3, 2}, 1, "table"), first = parameter({1, 2}, 2, "first");
+    auto const [i, out] = layer::while_loop(
+        std::tuple(counter(), first), [](auto const& k, auto const&) { return layer::less(k, 5); },
+        [&](auto const& k, auto const& v) { return std::tuple(layer::scale(k, 1, 1), layer::add(v, layer::embedding(k, table))); });
+    CHECK_THROWS_AS(value(out), IndexError);
+    CHECK_THROWS_WITH(value(out), Catch::Matchers::EndsWith("): iteration 3: lookup_table(table, state_0): ids[0] = 3 is not in [0, 3)"));
 }
 
 TEST_CASE("condition and states may be variables from outside", "[while_loop]") {

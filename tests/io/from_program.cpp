@@ -10,6 +10,7 @@
 #include <rowan/layer/compare.hpp>
 #include <rowan/layer/concat.hpp>
 #include <rowan/layer/data.hpp>
+#include <rowan/layer/drop_levels.hpp>
 #include <rowan/layer/dropout.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
@@ -21,6 +22,7 @@
 #include <rowan/layer/lstm_unit.hpp>
 #include <rowan/layer/map_fn.hpp>
 #include <rowan/layer/matmul.hpp>
+#include <rowan/layer/pick_sequences.hpp>
 #include <rowan/layer/rnn_program.hpp>
 #include <rowan/layer/sequence_expand.hpp>
 #include <rowan/layer/sequence_pool.hpp>
@@ -139,6 +141,13 @@ std::vector<std::function<Out()>> const nets{
         auto const pooled = layer::sequence_pool(rows, {.pool = Pooling::sqrt});
         return layer::sequence_pool(layer::mul(layer::sequence_expand(pooled, rows), rows));
     },
+    [] {  // sequences picked by a list, of numbers and of ids
+        auto const picks = layer::data<std::int64_t>("picks", {UNK});
+        auto const texts = layer::pick_sequences(layer::data<float>("texts", {UNK, 3}, 2), picks);
+        auto const words = layer::pick_sequences(layer::data<std::int64_t>("words", {UNK}, 1), picks);
+        return layer::concat({layer::drop_levels(layer::sequence_pool(layer::drop_levels(texts, {.levels = 1}))),
+                              layer::drop_levels(layer::embedding(layer::drop_levels(words), {.height = 9, .width = 3}))});
+    },
     [] { return layer::embedding_bag(layer::data<std::int32_t>("bags", {UNK}, 1), {.height = 9, .width = 3}, {.pool = Pooling::max}); },
     [] { auto const x = layer::data<float>("x", {UNK, 3}); return layer::matmul(x, x, false, true); },
     [] {  // a step that is an expression
@@ -153,6 +162,7 @@ Feeds const batch{{"words", LoDTensor<std::int64_t>::from_nested({{1, 2, 3}, {5}
                   {"texts", LoDTensor<float>(inputs::wild<float>({5, 3}, 1), Lod{{0, 2, 3}, {0, 2, 2, 5}})},
                   {"x", Tensor<float>{{0.5F, -1, 2}, {1, 0.25F, -0.75F}}},
                   {"label", Tensor<std::int64_t>{4, 0}},
+                  {"picks", Tensor<std::int64_t>{1, 0, 1}},
                   {"label2", Tensor<std::int64_t>{5, 1}}};
 
 /// The feeds that the program reads.

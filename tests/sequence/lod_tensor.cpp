@@ -178,6 +178,20 @@ TEST_CASE("an alias outlives the tensor", "[lod_tensor]") {
     CHECK((shared == LoDTensor<float>({0, 1, 2}, {{0, 1, 3}})));
 }
 
+TEST_CASE("a slice has sequences of the first level, or rows, and aliases them", "[lod_tensor]") {
+    LoDTensor<float> const x(Tensor<float>{{1}, {2}, {3}, {4}, {5}}, Lod{{0, 2, 3}, {0, 1, 2, 5}});
+    auto part = x.slice(1, 2);
+    CHECK((part == LoDTensor<float>({{3}, {4}, {5}}, Lod{{0, 1}, {0, 3}})));
+    part.value()(0, 0) = 7;
+    CHECK(x.value()(2, 0) == 7);
+    CHECK((x.slice(2, 2) == LoDTensor<float>(Tensor<float>::from_shape({0, 1}), Lod{{0}, {0}})));
+    LoDTensor<float> const rows(x.value().share());
+    CHECK((rows.slice(1, 3) == LoDTensor<float>({{2}, {7}})));
+    CHECK_THROWS_WITH(x.slice(1, 3), "sequences[1] = 3 is not in [0, 3)");
+    CHECK_THROWS_WITH(x.slice(2, 1), "sequences[0] = 2 is not in [0, 2)");
+    CHECK_THROWS_WITH(rows.slice(1, 6), "slice[1] = 6 is not in [0, 6)");
+}
+
 TEST_CASE("a tensor converts to a batch without levels, and a batch to its rows", "[lod_tensor]") {
     STATIC_REQUIRE(std::convertible_to<Tensor<float>, LoDTensor<float>>);
     STATIC_REQUIRE(!std::convertible_to<Tensor<double>, LoDTensor<float>>);

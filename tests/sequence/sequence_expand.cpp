@@ -119,7 +119,8 @@ TEST_CASE("arguments that do not match throw", "[sequence_expand][bad]") {
     LoDTensor<float> const x({1, 2, 3}, Lod{{0, 2, 3}});
     LoDTensor<float> const rows{Tensor<float>{1, 2, 3}};
     Lod const lod{{0, 1, 3}, {0, 1, 1, 2}};
-    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_expand(e, x, lod); }, x) == "x.size() is 2, expected 3, the number of sequences of level 1");
+    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_expand(e, x, lod); }, x) ==
+          "x.size() is 2, expected 3, the number of sequences of level 1: x has 1 level, so its 2 sequences count, not its 3 rows: use drop_levels");
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_expand(e, rows, lod, 0); }, rows) ==
           "x.size() is 3, expected 2, the number of sequences of level 0");
     CHECK(refusal<IndexError>([&](Cpu e) { sequence_expand(e, x, lod, 2); }, x) == "level[0] = 2 is not in [0, 2)");

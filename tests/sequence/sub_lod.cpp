@@ -9,7 +9,7 @@
 
 namespace test_sub_lod {
 
-using rowan::Lod, rowan::LoDTensor, rowan::sub_lod, rowan::slice_sequences, rowan::Tensor;
+using rowan::Lod, rowan::sub_lod;
 
 namespace {
 
@@ -51,15 +51,6 @@ TEST_CASE("a level or a range that does not exist throws", "[sub_lod]") {
     CHECK(message([] { sub_lod(two_levels, 2, 0, 1); }) == "level[0] = 2 is not in [0, 2)");
     CHECK(message([] { sub_lod(two_levels, 0, 1, 4); }) == "sequences[1] = 4 is not in [0, 4)");
     CHECK(message([] { sub_lod(two_levels, 0, 2, 1); }) == "sequences[0] = 2 is not in [0, 2)");
-}
-
-TEST_CASE("the rows of a part are an alias", "[sub_lod]") {
-    LoDTensor<float> x(Tensor<float>{{1}, {2}, {3}, {4}, {5}}, Lod{{0, 2, 3}, {0, 1, 2, 5}});
-    auto part = slice_sequences(x, 0, 1, 2);
-    CHECK(part == LoDTensor<float>(Tensor<float>{{3}, {4}, {5}}, Lod{{0, 1}, {0, 3}}));
-    part.value()(0, 0) = 7;
-    CHECK(x.value()(2, 0) == 7);
-    CHECK(slice_sequences(x, 1, 1, 3) == LoDTensor<float>(Tensor<float>{{2}, {7}, {4}, {5}}, Lod{{0, 1, 4}}));
 }
 
 }  // namespace test_sub_lod

@@ -113,6 +113,12 @@ TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[
     auto const want = rowan::sequence_expand_op::run(Cpu{}, rows, x, {});
     CHECK(same_batch(rowan::sequence_expand_op::run(D{}, to_device<D>(rows), x_on, {}), want));
     CHECK(same_batch(rowan::sequence_expand_grad_op::run(D{}, to_device<D>(rows), x_on, to_device<D>(want), {}), rowan::sequence_expand_grad_op::run(Cpu{}, rows, x, want, {})));
+    LoDTensor<std::int64_t> const ids({2, 1, 0, 2});
+    auto const picked = rowan::pick_sequences_op::run(Cpu{}, x, ids);
+    CHECK(same_batch(rowan::pick_sequences_op::run(D{}, x_on, to_device<D>(ids)), picked));
+    CHECK(same_batch(rowan::pick_sequences_grad_op::run(D{}, x_on, to_device<D>(ids), to_device<D>(picked)), rowan::pick_sequences_grad_op::run(Cpu{}, x, ids, picked)));
+    CHECK(same_batch(rowan::drop_levels_op::run(D{}, x_on), LoDTensor<float>(x.value().share())));
+    CHECK(same_batch(rowan::drop_levels_grad_op::run(D{}, x_on, to_device<D>(drop_levels(x))), x));
 }
 
 }  // namespace op_bags

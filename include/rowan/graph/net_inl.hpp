@@ -5,6 +5,7 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/detail/only_checking.hpp>
+#include <rowan/detail/rethrow_in.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
 
 #include <algorithm>
@@ -24,23 +25,7 @@ ROWAN_FUNCTION std::string describe(Operator const& op) {
     return text.append(op.inputs.empty() ? "()" : ")");
 }
 
-ROWAN_FUNCTION void throw_named(Operator const& op) {
-    auto const field = [&](std::string const& name) { return describe(op).append(": ").append(name); };
-    try {
-        throw;
-    } catch (IndexError const& e) {
-        throw e.moved_to(field(e.field()), e.position());
-    } catch (ShapeError const& e) {
-        throw ShapeError(field(e.field()), e.actual(), e.expected());
-    } catch (TypeError const& e) {
-        throw TypeError(field(e.field()), e.actual(), e.expected());
-    } catch (ValueError const& e) {
-        throw ValueError(field(e.field()), e.value(), e.expected());
-    } catch (LodError const& e) {  // its text begins with the offset
-        throw LodError(e.level(), e.position(), e.value(),
-                       std::string(e.reason()).append(", in ").append(describe(op)));
-    }
-}
+ROWAN_FUNCTION void throw_named(Operator const& op) { rethrow_in(describe(op)); }
 
 ROWAN_FUNCTION NetOrder::NetOrder(std::span<Variable* const> outputs) : outputs_(outputs.begin(), outputs.end()) {
     std::unique_lock<std::mutex> lock;

@@ -28,6 +28,7 @@ public:
                             ? std::clamp<std::size_t>(map.sequences() / rnn_part_size, 1, 256)
                             : 1);
         for (std::size_t k = 0; k < s_.parts.size(); ++k) s_.parts[k].assign(map, k, s_.parts.size(), block_.reverse);
+        if (map.steps() == 0 && net_.has_unknown_width()) s_.parts.back().starts.push_back(0);  // a step of no rows
         auto states = first_states();
         Buffer<Value> results(s_.parts.size());
         Value const elements = without_upper_levels(x);

@@ -6,7 +6,7 @@
 #include <rowan/graph/detail/joined_rows.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sequence/batches.hpp>
-#include <rowan/sequence/detail/pick_sequences.hpp>
+#include <rowan/sequence/detail/take_sequences.hpp>
 
 namespace rowan::inline v0 {
 
@@ -41,13 +41,13 @@ void Value::Holder<LoDTensor<T, D>>::write(std::function<void(std::span<std::byt
 
 template <class T, class D>
 Value Value::Holder<LoDTensor<T, D>>::slice(std::size_t begin, std::size_t end) const {
-    return of(detail::part_of(value, begin, end));
+    return of(value.slice(begin, end));
 }
 
 template <class T, class D>
 Value Value::Holder<LoDTensor<T, D>>::gather(AnyExec exec, std::span<std::int64_t const> from) const {
     if (!value.lod().empty())
-        return of(detail::pick_sequences(exec.get<D>(), value, from.size(), [&](std::size_t i) { return from[i]; }));
+        return of(detail::take_sequences(exec.get<D>(), value, from.size(), [&](std::size_t i) { return from[i]; }));
     return of(V(detail::picked_rows(exec.get<D>(), value.value(), from)));
 }
 

@@ -4,6 +4,8 @@
 #include <rowan/graph/while_loop.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/detail/rethrow_in.hpp>
+
 #include <string>
 
 namespace rowan::inline v0::detail {
@@ -20,7 +22,7 @@ public:
             Buffer<Value>& values = iteration(s_.count);
             for (std::size_t k = 0; k < states.size(); ++k)
                 values[number(*net_.states[k].before)] = std::move(states[k]);
-            for (LoopNet::Op const& op : net_.conditions) run(op, values);
+            for (LoopNet::Op const& op : net_.conditions) run(op, s_.count, values);
             if (!block_.holds(exec_, at(net_.place(*net_.condition), values))) {
                 for (std::size_t k = 0; k < states.size(); ++k)
                     *out[k] = std::move(values[number(*net_.states[k].before)]);
@@ -30,7 +32,7 @@ public:
                 throw ValueError("the number of iterations", static_cast<double>(s_.count + 1),
                                  std::string("at most ").append(std::to_string(block_.max_iterations)));
             count_iterations(1);
-            for (LoopNet::Op const& op : net_.body) run(op, values);
+            for (LoopNet::Op const& op : net_.body) run(op, s_.count, values);
             for (std::size_t k = 0; k < states.size(); ++k) {
                 LoopNet::State const& s = net_.states[k];
                 Value& after = at(net_.place(*s.after), values);
@@ -56,7 +58,7 @@ public:
                 if (net_.states[k].after_grad != nullptr)
                     values[net_.place(*net_.states[k].after_grad).number] = std::move(carried[k]);
             }
-            for (LoopNet::Op const& op : net_.back) run(op, saved, values);
+            for (LoopNet::Op const& op : net_.back) run(op, t, saved, values);
             for (std::size_t k = 0; k < n; ++k) {
                 LoopNet::State const& s = net_.states[k];
                 if (s.before_grad != nullptr) {
@@ -98,7 +100,7 @@ private:
     Value& outer(std::size_t k) const { return *in_[net_.states.size() + k]; }
 
     template <class... Values>
-    void run(LoopNet::Op const& op, Buffer<Value>& first, Values&... more) {
+    void run(LoopNet::Op const& op, std::size_t t, Buffer<Value>& first, Values&... more) {
         inputs_.clear();
         outputs_.clear();
         for (LoopNet::Place const& p : op.in) inputs_.push_back(&at(p, first, more...));
@@ -108,7 +110,11 @@ private:
             inputs_[0] = outputs_[0];
         }
         Operator const& o = *op.op;
-        run_named(o, [&] { run_on(exec_, o, inputs_, outputs_); });
+        try {
+            run_named(o, [&] { run_on(exec_, o, inputs_, outputs_); });
+        } catch (...) {
+            rethrow_in("iteration " + std::to_string(t));
+        }
         for (std::size_t const dead : op.dies) first[dead].clear();
     }
 

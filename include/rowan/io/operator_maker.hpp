@@ -95,7 +95,7 @@ private:
         [&]<class... Slot>(std::type_identity<slots<Slot...>>) {
             constexpr bool levels_only = std::is_same_v<Op, sequence_expand_op>;  // only the levels of y are used
             constexpr bool any_index = (is_index_slot<Slot> || ...);
-            if constexpr (std::is_same_v<E, I> ? has_one_type<Op> : any_index || levels_only) {
+            if constexpr (std::is_same_v<E, I> ? has_one_type<Op> || takes_integers<Op> : any_index || levels_only) {
                 try_types<Op, std::conditional_t<is_index_slot<Slot> || (levels_only && std::is_same_v<Slot, slot::y>),
                                                  I, E>...>(inputs, kernel);
             }

@@ -12,6 +12,7 @@
 #include <rowan/op/concat.hpp>
 #include <rowan/op/cross_entropy.hpp>
 #include <rowan/op/div.hpp>
+#include <rowan/op/drop_levels.hpp>
 #include <rowan/op/dropout.hpp>
 #include <rowan/op/elementwise_mul.hpp>
 #include <rowan/op/embedding_bag.hpp>
@@ -26,6 +27,7 @@
 #include <rowan/op/matmul.hpp>
 #include <rowan/op/momentum.hpp>
 #include <rowan/op/mse.hpp>
+#include <rowan/op/pick_sequences.hpp>
 #include <rowan/op/reduce_sum.hpp>
 #include <rowan/op/relu.hpp>
 #include <rowan/op/rmsprop.hpp>
@@ -50,11 +52,12 @@ namespace rowan::inline v0 {
 using builtin_ops =
     registry<accuracy_op, adagrad_op, adam_op, add_op, any_op, bias_grad_op, cast_grad_op, clip_by_global_norm_op,
              clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op,
-             div_grad_y_op, div_op, dropout_grad_op, dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op,
-             full_like_grad_op, full_like_op, ftrl_op, gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op,
-             less_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_grad_op, embedding_bag_op,
-             lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op, mse_op,
-             mul_nt_op, mul_op, mul_tn_op, negate_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op,
+             div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op,
+             elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op,
+             gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op, less_op, logical_and_op, logical_not_op,
+             logical_or_op, embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op,
+             lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op,
+             pick_sequences_grad_op, pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op,
              rmsprop_op, rowwise_adagrad_op, scale_grad_op, scale_op, sequence_expand_grad_op, sequence_expand_op,
              sequence_pool_grad_op, sequence_pool_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op,
              softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op,

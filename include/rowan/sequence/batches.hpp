@@ -6,7 +6,6 @@
 #include <rowan/detail/on_device.hpp>
 #include <rowan/sequence/lod.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
-#include <rowan/sequence/sub_lod.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -45,16 +44,6 @@ inline Lod append_lengths(Lod const& lod, std::initializer_list<Ids<>> more) {
     return append_lengths(lod, std::span(more.begin(), more.size()));
 }
 
-namespace detail {
-
-/// An alias of first-level sequences [begin, end), or of rows [begin, end) if x has no levels.
-template <class T, class D>
-LoDTensor<T, D> part_of(LoDTensor<T, D> const& x, std::size_t begin, std::size_t end) {
-    return x.lod().empty() ? LoDTensor<T, D>(x.value().slice(begin, end)) : slice_sequences(x, 0, begin, end);
-}
-
-}  // namespace detail
-
 /// Splits x into min(count, x.size()) batches with equal numbers of first-level sequences (of rows if x has no levels);
 /// the last batch also takes the remainder. The batches alias the rows of x.
 /// shapes   x of m sequences, or rows -> min(count, m) batches
@@ -71,7 +60,7 @@ std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N c
     for (std::size_t k = 0; k < parts; ++k) {
         std::size_t const begin = size / parts * k;
         std::size_t const end = k + 1 == parts ? size : begin + size / parts;
-        batches.push_back(detail::part_of(x, begin, end));
+        batches.push_back(x.slice(begin, end));
     }
     return batches;
 }
@@ -97,7 +86,7 @@ std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, std
         auto const left = static_cast<std::int64_t>(size - begin);
         detail::check_at_most("sizes", counts, k, left);
         std::size_t const end = begin + static_cast<std::size_t>(counts[k]);
-        batches.push_back(detail::part_of(x, begin, end));
+        batches.push_back(x.slice(begin, end));
         begin = end;
     }
     if (begin != size) throw ShapeError("the sum of sizes", std::to_string(begin), std::to_string(size) + ", x.size()");

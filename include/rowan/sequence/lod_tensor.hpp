@@ -6,6 +6,7 @@
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/sequence/lod.hpp>
+#include <rowan/sequence/sub_lod.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -94,6 +95,12 @@ public:
     /// errors   none
     /// cost     O(1)
     LoDTensor share() const;
+
+    /// First-level sequences [begin, end), or rows if there are no levels, as an alias.
+    /// shapes   [n, ...] -> [rows of these sequences, ...] with as many levels
+    /// errors   IndexError unless begin <= end <= size(); ShapeError for rank 0
+    /// cost     O(offsets of the result); no rows are copied
+    LoDTensor slice(std::size_t begin, std::size_t end) const;
 
     /// The number of first-level sequences, or of rows if there are no levels.
     /// errors   ShapeError if there are no levels and the value has rank 0
@@ -209,6 +216,15 @@ auto LoDTensor<T, Device>::share() const -> LoDTensor {
     LoDTensor alias(value_.share());
     alias.lod_ = lod_;
     return alias;
+}
+
+template <class T, class Device>
+auto LoDTensor<T, Device>::slice(std::size_t begin, std::size_t end) const -> LoDTensor {
+    if (lod_.empty()) return value_.slice(begin, end);
+    check();
+    auto part = sub_lod(lod_, 0, begin, end);
+    return {value_.slice(static_cast<std::size_t>(part.row_begin), static_cast<std::size_t>(part.row_end)),
+            std::move(part.lod)};
 }
 
 template <class T, class Device>

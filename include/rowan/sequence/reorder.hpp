@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
-#include <rowan/sequence/detail/pick_sequences.hpp>
+#include <rowan/sequence/detail/take_sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sequence/step_map.hpp>
 
@@ -21,7 +21,7 @@ LoDTensor<T, D> permuted(D const& exec, LoDTensor<T, D> const& x, std::size_t se
     if (x.size() != sequences)
         throw ShapeError("x.size()", std::to_string(x.size()),
                          std::to_string(sequences) + ", the number of sequences of the map");
-    return pick_sequences(exec, x, sequences, from);
+    return take_sequences(exec, x, sequences, from);
 }
 
 }  // namespace detail

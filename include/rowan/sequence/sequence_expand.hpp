@@ -44,6 +44,10 @@ struct Expansion {
     std::vector<std::int64_t> sums(std::vector<std::int64_t> const& at) const;
 };
 
+/// Throws a ShapeError for a batch of `rows` rows with `size` instances instead of `expected`.
+[[noreturn]] void bad_instances(std::size_t size, std::size_t expected, std::size_t level, std::size_t levels,
+                                std::size_t rows);
+
 template <class T, class D>
 Expansion make_expansion(LoDTensor<T, D> const& x, Lod const& lod, std::optional<std::size_t> const& given) {
     x.check();
@@ -52,9 +56,7 @@ Expansion make_expansion(LoDTensor<T, D> const& x, Lod const& lod, std::optional
     Expansion e;
     e.times = lod[level];
     std::size_t const n = e.times.size() - 1;
-    if (x.size() != n)
-        throw ShapeError("x.size()", std::to_string(x.size()),
-                         std::to_string(n) + ", the number of sequences of level " + std::to_string(level));
+    if (x.size() != n) bad_instances(x.size(), n, level, x.lod().levels(), x.shape()[0]);
     std::vector<std::int64_t> at(n + 1);
     std::iota(at.begin(), at.end(), std::int64_t{0});
     if (x.lod().empty()) {
@@ -147,8 +149,8 @@ struct SequenceExpansion<Cpu> {
 ///
 /// shapes   x with one instance per sequence of the level -> [elements of the level, ...] with that level if x has no
 ///          levels, else the repeated sequences with as many levels as x
-/// errors   ShapeError if x has another number of instances, lod has no levels, or the result is too large; IndexError
-///          if lod has no such level
+/// errors   ShapeError if x has another number of instances (see drop_levels, if its rows are meant), lod has no
+///          levels, or the result is too large; IndexError if lod has no such level
 /// cost     one read of x and one write of the result
 template <class T, device D>
 LoDTensor<T, D> sequence_expand(D const& exec, LoDTensor<T, D> const& x, Lod const& lod,

@@ -25,6 +25,17 @@ ROWAN_FUNCTION std::vector<std::int64_t> Expansion::sums(std::vector<std::int64_
     return result;
 }
 
+ROWAN_FUNCTION void bad_instances(std::size_t size, std::size_t expected, std::size_t level, std::size_t levels,
+                                  std::size_t rows) {
+    std::string text = std::to_string(expected).append(", the number of sequences of level ") + std::to_string(level);
+    if (levels > 0 && rows == expected) {
+        text.append(": x has ").append(std::to_string(levels)).append(levels == 1 ? " level" : " levels");
+        text.append(", so its ").append(std::to_string(size)).append(" sequences count, not its ");
+        text.append(std::to_string(rows)).append(" rows: use drop_levels");
+    }
+    throw ShapeError("x.size()", std::to_string(size), text);
+}
+
 }  // namespace rowan::inline v0::detail
 
 #endif

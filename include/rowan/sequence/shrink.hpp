@@ -4,8 +4,8 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/on_device.hpp>
-#include <rowan/sequence/detail/pick_sequences.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
+#include <rowan/sequence/detail/take_sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sequence/step_map.hpp>
 
@@ -69,7 +69,7 @@ Tensor<T, D> shrink(D const& exec, Tensor<T, D> const& x, StepMap<D> const& map,
     std::size_t const count = map.step_size(t);
     if (map.sorted()) return x.slice(0, count);
     auto const kept = detail::survivors(map, t, x.shape()[0]);
-    return detail::pick_sequences(exec, LoDTensor<T, D>(x.share()), count, [&](std::size_t i) { return kept[i]; });
+    return detail::take_sequences(exec, LoDTensor<T, D>(x.share()), count, [&](std::size_t i) { return kept[i]; });
 }
 
 template <class T, device D>
@@ -81,7 +81,7 @@ LoDTensor<T, D> shrink(D const& exec, LoDTensor<T, D> const& x, StepMap<D> const
     Lod const& lod = x.lod();
     if (!map.sorted()) {
         auto const kept = detail::survivors(map, t, x.size());
-        return detail::pick_sequences(exec, x, count, [&](std::size_t i) { return kept[i]; });
+        return detail::take_sequences(exec, x, count, [&](std::size_t i) { return kept[i]; });
     }
     std::array<std::span<std::int64_t const>, Lod::max_levels> levels;
     std::size_t last = count;

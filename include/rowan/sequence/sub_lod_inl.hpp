@@ -4,6 +4,8 @@
 #include <rowan/sequence/sub_lod.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/detail/checked.hpp>
+
 #include <vector>
 
 namespace rowan::inline v0 {

@@ -22,6 +22,7 @@ struct clip_op;
 struct concat_op;
 struct cross_entropy_op;
 struct div_op;
+struct drop_levels_op;
 struct dropout_op;
 struct elementwise_mul_op;
 struct equal_op;
@@ -46,6 +47,7 @@ struct matmul_op;
 struct momentum_op;
 struct mse_op;
 struct negate_op;
+struct pick_sequences_op;
 struct reduce_sum_op;
 struct relu_op;
 struct rmsprop_op;
@@ -76,16 +78,18 @@ inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
 /// Operators compiled for float and double; ids, labels and seeds are int64 or int32.
 using compiled_ops =
     type_list<accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
-              clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, dropout_op,
-              elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op, identity_op,
-              less_equal_op, less_op, embedding_bag_op, lookup_table_op, lstm_unit_op, matmul_op<false, false>,
-              matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, reduce_sum_op, relu_op,
-              rmsprop_op, rowwise_adagrad_op, scale_op, sequence_expand_op, sequence_pool_op, sgd_op, sigmoid_op,
-              softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, tanh_op, weighted_embedding_bag_op>;
+              clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, drop_levels_op,
+              dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op,
+              identity_op, less_equal_op, less_op, embedding_bag_op, lookup_table_op, lstm_unit_op,
+              matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op,
+              pick_sequences_op, reduce_sum_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_op, sequence_expand_op,
+              sequence_pool_op, sgd_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op,
+              tanh_op, weighted_embedding_bag_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
-using compiled_integer_ops = type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op,
-                                       elementwise_mul_op, equal_op, full_like_op, identity_op, less_equal_op, less_op,
-                                       negate_op, reduce_sum_op, scale_op, split_op, sub_op, sum_op>;
+using compiled_integer_ops =
+    type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
+              elementwise_mul_op, equal_op, full_like_op, identity_op, less_equal_op, less_op, negate_op,
+              pick_sequences_op, reduce_sum_op, scale_op, split_op, sub_op, sum_op>;
 /// Operators compiled for bool.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
                                      logical_and_op, logical_not_op, logical_or_op>;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/allocator.hpp>
+#include <rowan/detail/rethrow_in.hpp>
 #include <rowan/graph/detail/loop_kernels.hpp>
 #include <rowan/graph/detail/step_net.hpp>
 #include <rowan/graph/net.hpp>

@@ -5,6 +5,8 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <array>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -29,6 +31,7 @@ public:
                 part_.steps[t][number(*net_.memories[m].before)] = after.slice(0, part_.size(t));
             }
             for (StepOp const& op : net_.forward.each) run_step(op, t);
+            for (std::size_t m = 0; m < states.size(); ++m) check_width(m, t, states[m]);
         }
         for (StepOp const& op : net_.forward.after) run_whole(op);
         for (std::size_t m = 0; m < states.size(); ++m) states[m] = ends(m, states[m]);
@@ -86,6 +89,19 @@ private:
 
     Value& state_after(std::size_t m, std::size_t t) { return step_value(net_.place(*net_.memories[m].after), t); }
 
+    /// Throws unless a state whose width the specs do not tell still has it after step t.
+    void check_width(std::size_t m, std::size_t t, Value& boot) {
+        StepNet::Memory const& memory = net_.memories[m];
+        if (has_known_width(*memory.before) && has_known_width(*memory.after)) return;
+        auto after = state_after(m, t).elements().dims;
+        auto const before = boot.elements().dims;
+        if (!after.empty()) after[0] = before[0];
+        if (after == before) return;
+        throw ShapeError("step " + std::to_string(t) + ": the shape of a row of the state " + memory.before->name(),
+                         shape_text(std::span(after).subspan(std::min<std::size_t>(after.size(), 1))),
+                         shape_text(std::span(before).subspan(1)) + ", that before the step");
+    }
+
     /// The state of every sequence after its last step. The sequences that end at step t are its last rows.
     Value ends(std::size_t m, Value const& boot) {
         Buffer<Value> pieces;
@@ -119,45 +135,75 @@ private:
         return value;
     }
 
-    // Runs an operator on rows [first, first + rows) of the part.
+    // Runs an operator on the rows of step t, or of all steps. An error names the step and, if it is that of a row, the
+    // sequence; the position of an IndexError is that in the batch unless elements have levels.
     template <class In, class Out>
-    void run(StepOp const& op, std::size_t first, std::size_t rows, In const& in, Out const& out) {
+    void run(StepOp const& op, std::optional<std::size_t> t, In const& in, Out const& out) {
         inputs_.clear();
         outputs_.clear();
         for (Place const& place : op.in) inputs_.push_back(&in(place));
         for (Place const& place : op.out) outputs_.push_back(&out(place));
-        Operator const& o = *op.op;
-        run_named(o, [&] {
-            try {
-                run_on(exec_, o, inputs_, outputs_);
-            } catch (IndexError const& e) {
-                throw e.moved_to(e.field(), position_in_batch(op, e, first, rows));
-            }
-        });
+        std::size_t const first = t ? start(*t) : 0, rows = t ? part_.size(*t) : part_.elements.size();
+        std::optional<std::size_t> bad;  // the row of an error
+        try {
+            run_named(*op.op, [&] {
+                try {
+                    run_on(exec_, *op.op, inputs_, outputs_);
+                } catch (IndexError const& e) {
+                    Value const* const x = named_input(op, e, rows);
+                    if (x == nullptr) throw;
+                    std::size_t const width = row_size(*x), row = e.position() / width;
+                    if (!x->lod().empty()) {
+                        auto const ends = x->lod().absolute()[0];  // of the elements, in rows
+                        auto const after = std::ranges::upper_bound(ends, static_cast<std::int64_t>(row));
+                        bad = first + static_cast<std::size_t>(after - ends.begin()) - 1;
+                        throw;
+                    }
+                    bad = first + row;
+                    throw e.moved_to(e.field(),
+                                     static_cast<std::size_t>(part_.elements[*bad]) * width + e.position() % width);
+                }
+            });
+        } catch (...) {
+            if (!t && !bad) throw;
+            rethrow_in(step_text(t, bad));
+        }
     }
     void run_whole(StepOp const& op) {
         run(
-            op, 0, part_.elements.size(), [&](Place const& place) -> Value& { return whole(place); },
+            op, {}, [&](Place const& place) -> Value& { return whole(place); },
             [&](Place const& place) -> Value& { return part_.packed[place.number]; });
     }
     void run_step(StepOp const& op, std::size_t t) {
         run(
-            op, static_cast<std::size_t>(part_.starts[t]), part_.size(t),
-            [&](Place const& place) -> Value& { return step_value(place, t); },
+            op, t, [&](Place const& place) -> Value& { return step_value(place, t); },
             [&](Place const& place) -> Value& { return part_.steps[t][place.number]; });
     }
+    std::size_t start(std::size_t t) const { return static_cast<std::size_t>(part_.starts[t]); }
 
-    // Converts the position of an error, in rows in step order, to a position in the batch.
-    std::size_t position_in_batch(StepOp const& op, IndexError const& e, std::size_t first, std::size_t rows) const {
+    // "step 3", or "step 3 of sequence 5" if the row is known.
+    std::string step_text(std::optional<std::size_t> t, std::optional<std::size_t> row) const {
+        if (!t) {
+            auto const after = std::ranges::upper_bound(part_.starts, static_cast<std::int64_t>(*row));
+            t = static_cast<std::size_t>(after - part_.starts.begin()) - 1;
+        }
+        std::string text = std::string("step ").append(std::to_string(*t));
+        if (row) text.append(" of sequence ").append(std::to_string(part_.sequences[*row - start(*t)]));
+        return text;
+    }
+
+    // The input that an error names, or nullptr unless the error is that of one of its `count` parts.
+    Value const* named_input(StepOp const& op, IndexError const& e, std::size_t count) const {
         auto const slots = op.op->kernel->inputs;
         auto const slot = static_cast<std::size_t>(std::ranges::find(slots, e.field()) - slots.begin());
-        if (slots.size() != op.in.size() || slot == slots.size() || op.in[slot].kind != Place::rows)
-            return e.position();
+        if (slots.size() != op.in.size() || slot == slots.size() || op.in[slot].kind != Place::rows) return nullptr;
+        Value const& x = *inputs_[slot];
+        return x.count() == count && e.position() < x.rows() * row_size(x) ? &x : nullptr;
+    }
+    static std::size_t row_size(Value const& x) {
         std::size_t size = 1;
-        for (std::int64_t const dim : inputs_[slot]->elements().dims) size *= static_cast<std::size_t>(dim);
-        if (rows == 0 || inputs_[slot]->rows() != rows || e.position() >= size) return e.position();
-        std::size_t const width = size / rows;
-        return static_cast<std::size_t>(part_.elements[first + e.position() / width]) * width + e.position() % width;
+        for (std::int64_t const dim : x.share().elements().dims) size *= static_cast<std::size_t>(dim);
+        return size / std::max<std::size_t>(x.rows(), 1);
     }
 
     AnyExec exec_;

@@ -35,6 +35,9 @@ struct Phases {
     std::vector<StepOp> before, each, after;
 };
 
+/// Whether the specs tell the size of a row.
+inline bool has_known_width(Variable const& v) { return v.spec().dims.product_from(1) != UNK; }
+
 /// The operators of a step. For every sequence that has the step, it reads an element of x and the previous states; it
 /// reads outer variables as a whole. Row-wise operators that do not depend on the states, or on which the next states
 /// do not depend, run once for all steps. In the backward pass, so do operators that sum over rows.
@@ -61,6 +64,9 @@ struct StepNet {
     void build();
 
     bool has_rows(Variable const& v) const { return rows_.contains(&v); }
+
+    /// Whether only a run tells the width of the output or of a state.
+    bool has_unknown_width() const;
 
     /// The place of a variable of the step or of `outer`.
     Place place(Variable const& v) const;

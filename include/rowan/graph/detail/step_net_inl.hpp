@@ -31,6 +31,12 @@ ROWAN_FUNCTION void StepNet::build() {
     forward_places = number_.size();
 }
 
+ROWAN_FUNCTION bool StepNet::has_unknown_width() const {
+    return !has_known_width(*out) || std::ranges::any_of(memories, [](Memory const& m) {
+        return !has_known_width(*m.before) || !has_known_width(*m.after);
+    });
+}
+
 ROWAN_FUNCTION Place StepNet::place(Variable const& v) const {
     if (&v.scope() != scope)
         return {Place::outside, static_cast<std::size_t>(std::ranges::find(outer, &v) - outer.begin())};

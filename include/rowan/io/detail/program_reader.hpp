@@ -1,6 +1,7 @@
 // rowan/io/detail/program_reader.hpp: ProgramReader, which adds a program to a scope.
 #pragma once
 
+#include <rowan/detail/rethrow_in.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/io/program_desc.hpp>
 
@@ -18,7 +19,7 @@ namespace rowan::inline v0::detail {
 /// "LoDTensor<f32>[UNK, 4] with 1 level"
 std::string spec_text(VarSpec const& spec);
 
-/// The operator and its inputs: "fc(x, w, b): ".
+/// The operator and its inputs: "fc(x, w, b)".
 std::string called(OpDesc const& op);
 
 /// Throws a GraphError with the slots of the descriptor and those of the operator that was made of it.
@@ -90,12 +91,8 @@ private:
             } else {
                 try {
                     read_operator(frame, op);
-                } catch (ShapeError const& e) {
-                    throw ShapeError(called(op) + e.field(), e.actual(), e.expected());
-                } catch (TypeError const& e) {
-                    throw TypeError(called(op) + e.field(), e.actual(), e.expected());
-                } catch (ValueError const& e) {
-                    throw ValueError(called(op) + e.field(), e.value(), e.expected());
+                } catch (...) {
+                    rethrow_in(called(op));
                 }
             }
         }

@@ -29,7 +29,7 @@ ROWAN_FUNCTION std::string called(OpDesc const& op) {
     for (OpDesc::Var const& slot : op.inputs) {
         for (std::string const& name : slot.arguments) text.append(text.ends_with('(') ? "" : ", ").append(name);
     }
-    return text + "): ";
+    return text + ")";
 }
 
 ROWAN_FUNCTION void wrong_slots(OpDesc const& op, Operator const& made) {

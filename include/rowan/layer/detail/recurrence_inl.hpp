@@ -63,9 +63,10 @@ ROWAN_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span<Variab
     net.out = &output;
     for (std::size_t m = 0; m < before.size(); ++m) {
         Dims const &first = before[m]->spec().dims, &next = after[m]->spec().dims;
-        if (!(next == first))
-            throw ShapeError("layer::rnn: the width of the state after a step",
-                             next.size() == 2 ? std::to_string(next[1]) : "unknown", std::to_string(first[1]));
+        if (next.size() != 2 || (next[1] != first[1] && next[1] != UNK && first[1] != UNK))
+            throw ShapeError("layer::rnn: the width of the state " + before[m]->name() + " after a step",
+                             next.size() == 2 ? std::to_string(next[1]) : "unknown",
+                             first[1] == UNK ? "that of a matrix" : std::to_string(first[1]));
         net.memories.push_back({before[m], after[m]});
     }
     net.build();

@@ -1,6 +1,7 @@
-// rowan/sequence/detail/pick_sequences.hpp: pick_sequences, which gathers rows or whole sequences of a batch.
+// rowan/sequence/detail/take_sequences.hpp: take_sequences, which gathers rows or whole sequences of a batch.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/on_device.hpp>
@@ -17,11 +18,11 @@ namespace rowan::inline v0::detail {
 /// Result j, for j in [0, count), is row pick(j) of x or, if x has levels, its first-level sequence pick(j) with all
 /// lower levels and rows.
 template <class T, class D, class Pick>
-LoDTensor<T, D> pick_sequences(D const& exec, LoDTensor<T, D> const& x, std::size_t count, Pick const& pick) {
+LoDTensor<T, D> take_sequences(D const& exec, LoDTensor<T, D> const& x, std::size_t count, Pick const& pick) {
     Lod const& lod = x.lod();
-    std::vector<std::vector<std::int64_t>> lengths(lod.levels());
-    std::vector<std::int64_t> from(count);  // the first row of result j in x
-    std::vector<std::int64_t> starts{0};    // and in the result
+    std::vector<Buffer<std::int64_t>> lengths(lod.levels());  // counted against the limits of a run
+    std::vector<std::int64_t> from(count);                    // the first row of result j in x
+    std::vector<std::int64_t> starts{0};                      // and in the result
     starts.reserve(count + 1);
     for (std::size_t j = 0; j < count; ++j) {
         auto begin = static_cast<std::int64_t>(pick(j));
@@ -35,7 +36,7 @@ LoDTensor<T, D> pick_sequences(D const& exec, LoDTensor<T, D> const& x, std::siz
             end = offsets[static_cast<std::size_t>(end)];
         }
         from[j] = begin;
-        starts.push_back(starts.back() + end - begin);
+        starts.push_back(checked_add("rows of the result", starts.back(), end - begin));
     }
     auto shape = x.shape();
     shape[0] = static_cast<std::size_t>(starts.back());
