@@ -1364,6 +1364,10 @@ concept numbers_for =
     (std::convertible_to<std::ranges::range_value_t<R const>, T> ||
      std::is_arithmetic_v<std::ranges::range_value_t<R const>>);
 
+/// A range of ranges, such as a vector of vectors.
+template <class R>
+concept lists_of_lists = !xt::is_xexpression<R>::value && std::ranges::range<std::ranges::range_value_t<R const>>;
+
 }  // namespace rowan::inline v0::detail
 
 // rowan/core/detail/storage.hpp: Storage, the elements of a Tensor, in a memory block that tensors may share.
@@ -1591,6 +1595,18 @@ public:
     template <detail::numbers_for<T> R>
     explicit Tensor(R const& values) : Tensor(from_values({std::ranges::size(values)}, values)) {}
 
+    // Mistakes, which do not compile.
+    template <detail::lists_of_lists R>
+    explicit Tensor(R const&) {
+        static_assert(!detail::lists_of_lists<R>,
+                      "rowan::Tensor: the numbers are in one list: Tensor<T>::from_values({rows, width}, numbers); for "
+                      "lists of several lengths LoDTensor<T>::from_nested(lists)");
+    }
+    template <std::integral... I>
+    requires(sizeof...(I) > 1) explicit Tensor(I...) {
+        static_assert(sizeof...(I) == 0, "rowan::Tensor: a shape is in braces: Tensor<T>::zeros({3, 4})");
+    }
+
     /// Evaluates an xtensor expression.
     /// errors   as from_shape; exceptions of the expression
     /// cost     the cost of the expression, on one thread
@@ -1617,6 +1633,8 @@ public:
     /// cost     as full
     static Tensor zeros(shape_type const& shape) { return full(shape, dtype<T>::narrow(typename dtype<T>::sum{})); }
     static Tensor zeros(Cpu const&, shape_type const& shape) { return zeros(shape); }
+    template <std::integral... I>
+    requires(sizeof...(I) > 0) static Tensor zeros(I... dims) { return Tensor(0, dims...); }  // a mistake too
 
     /// A tensor of the caller's memory, row-major, without a copy: each sees what the other writes. `=` and `resize`
     /// give the tensor memory of its own. `owner` is any movable object, such as a shared_ptr, that keeps the memory
@@ -1653,22 +1671,8 @@ public:
         set_shape(other.shape());
         other.set_shape(detail::no_elements);
     }
-    Tensor& operator=(Tensor const& other) {
-        if (this->shape() == other.shape()) {
-            data_ = other.data_;
-        } else {
-            Tensor copy(other);
-            swap(copy);
-        }
-        return *this;
-    }
-    Tensor& operator=(Tensor&& other) noexcept {
-        if (this == &other) return *this;
-        data_ = std::move(other.data_);
-        set_shape(other.shape());
-        other.set_shape(detail::no_elements);
-        return *this;
-    }
+    Tensor& operator=(Tensor const& other);
+    Tensor& operator=(Tensor&& other) noexcept;
     ~Tensor() = default;
 
     template <class E>
@@ -1823,6 +1827,26 @@ Tensor<T, Cpu>::Tensor(xt::xexpression<E> const& e) {
         std::transform(values.begin(), values.end(), data_.begin(),
                        [](auto const& x) { return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(x)); });
     }
+}
+
+template <class T>
+auto Tensor<T, Cpu>::operator=(Tensor const& other) -> Tensor& {
+    if (this->shape() == other.shape()) {
+        data_ = other.data_;
+    } else {
+        Tensor copy(other);
+        swap(copy);
+    }
+    return *this;
+}
+
+template <class T>
+auto Tensor<T, Cpu>::operator=(Tensor&& other) noexcept -> Tensor& {
+    if (this == &other) return *this;
+    data_ = std::move(other.data_);
+    set_shape(other.shape());
+    other.set_shape(detail::no_elements);
+    return *this;
 }
 
 template <class T>
@@ -2261,6 +2285,14 @@ public:
     requires detail::id_number<typename E::value_type> Ids(xt::xexpression<E> const& e)
         : size_(e.derived_cast().size()), shape_(e.derived_cast().shape().begin(), e.derived_cast().shape().end()) {
         copy(e.derived_cast().begin());
+    }
+
+    // A mistake, which does not compile.
+    template <std::ranges::range R>
+    requires std::floating_point<typename R::value_type> Ids(R const&) {
+        static_assert(
+            std::integral<typename R::value_type>,
+            "rowan: ids and rows are integers: convert the numbers, for example to std::vector<std::int64_t>");
     }
 
     std::size_t size() const noexcept { return size_; }          ///< the number of ids
@@ -3277,6 +3309,10 @@ ROWAN_FUNCTION std::string kind_text(VarSpec const& spec) {
 
 namespace rowan::inline v0::detail {
 
+/// A vector or another range that is not a tensor.
+template <class R>
+concept plain_range = std::ranges::range<R> && !xt::is_xexpression<R>::value;
+
 inline void check_finite(char const* field, double value) {
     if (!std::isfinite(value)) throw ValueError(field, value, "a finite number");
 }
@@ -4015,6 +4051,14 @@ public:
     /// errors   ShapeError if value has rank 0 and lod has levels; LodError if the last level does not end with n
     /// cost     O(1); value is moved
     LoDTensor(Tensor<T, Device> value, Lod lod) : value_(std::move(value)), lod_(std::move(lod)) { check(); }
+
+    // A mistake, which does not compile.
+    template <std::ranges::range R>
+    requires(!xt::is_xexpression<R>::value) explicit LoDTensor(R const&, Lod const& = {}) {
+        static_assert(!std::ranges::range<R>,
+                      "rowan::LoDTensor: nested lists go to LoDTensor<T>::from_nested(lists), one list of numbers and "
+                      "its levels to LoDTensor<T>(Tensor<T>(numbers), lod)");
+    }
 
     /// Concatenates sequences, each given by its rows, into a batch of one level.
     /// shapes   sequences [n_i, ...] -> value [Σ n_i, ...]
@@ -5573,6 +5617,24 @@ public:
     SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D> value);
     SelectedRows(Height height, Ids<D> rows, Tensor<T, D> value)
         : SelectedRows{value.device(), height, rows, std::move(value)} {}
+
+    // Mistakes, which do not compile.
+    template <class R>
+    requires(!std::integral<T> && std::integral<typename R::value_type>)
+        SelectedRows(Height, Tensor<T, D> const&, R const&) {
+        static_assert(!std::integral<typename R::value_type>,
+                      "rowan::SelectedRows: the rows come before the value: SelectedRows<T>(height, rows, value)");
+    }
+    template <detail::numbers_for<T> V>
+    SelectedRows(Height, Ids<D> const&, V const&) {
+        static_assert(!detail::numbers_for<V, T>,
+                      "rowan::SelectedRows: the value is a Tensor: Tensor<T>::from_values({rows, width}, values)");
+    }
+    template <class R>
+    requires std::integral<typename R::value_type> SelectedRows(R const&, Tensor<T, D> const&) {
+        static_assert(!std::integral<typename R::value_type>,
+                      "rowan::SelectedRows: the height of the table comes first: SelectedRows<T>(height, rows, value)");
+    }
 
     SelectedRows(SelectedRows const&) = default;
     SelectedRows(SelectedRows&& other) noexcept { swap(other); }
@@ -9250,6 +9312,15 @@ Tensor<T, Device> gather(Tensor<T, Device> const& table, std::type_identity_t<Id
     return gather(table.device(), table, ids);
 }
 
+// A mistake, which does not compile.
+template <detail::plain_range R, class I = std::initializer_list<std::int64_t>>
+Tensor<float> gather(R const&, I const&) {
+    static_assert(!detail::plain_range<R>,
+                  "rowan::gather: the table comes first, and it is a Tensor: Tensor<T>::borrow(values, {rows, width}) "
+                  "is one in your memory");
+    return {};
+}
+
 ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<float> const&, Ids<>, Tensor<float>&))
 ROWAN_TEMPLATE(Tensor<float> gather(Cpu const&, Tensor<float> const&, Ids<>))
 ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<double> const&, Ids<>, Tensor<double>&))
@@ -9427,6 +9498,13 @@ constexpr void check_addition() {
     static_assert(computes_from<T, U>, "rowan::scatter_add: only integers can be added to integers");
 }
 
+template <class T>
+constexpr void check_written(T&) {
+    static_assert(!std::is_const_v<T>,
+                  "rowan: a table that is updated must not be const or a temporary: give an alias such as "
+                  "table.slice(0, 2) a name");
+}
+
 }  // namespace detail
 
 /// dst[ids[i]] += src[i] for all i, in input order. On a Thrust device duplicates are summed first, in the order of
@@ -9473,6 +9551,22 @@ void scatter_add(Tensor<T, Device>& dst, std::type_identity_t<Ids<Device>> ids, 
 template <class T, class U, class Device>
 void scatter_add(Tensor<T, Device>& dst, SelectedRows<U, Device> const& g) {
     scatter_add(dst.device(), dst, g);
+}
+
+// Mistakes, which do not compile.
+template <class T, detail::plain_range R>
+void scatter_add(Tensor<T>&, std::type_identity_t<Ids<>> const&, R const&) {
+    static_assert(
+        !detail::plain_range<R>,
+        "rowan::scatter_add: src is a Tensor: Tensor<T>::borrow(values, {rows, width}) is one in your memory");
+}
+template <class T, class U, class Device>
+void scatter_add(Tensor<T, Device> const& dst, std::type_identity_t<Ids<Device>> const&, Tensor<U, Device> const&) {
+    detail::check_written(dst);
+}
+template <class T, class U, class Device>
+void scatter_add(Tensor<T, Device> const& dst, SelectedRows<U, Device> const&) {
+    detail::check_written(dst);
 }
 
 ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<float>&, Ids<>, Tensor<float> const&))
@@ -12989,12 +13083,43 @@ public:
     /// Refers to `variable`, which must have elements of T.
     explicit Var(Variable& variable) : variable_(&variable) {}
 
+    // A mistake, which does not compile.
+    template <std::same_as<std::string> S>
+    operator S() const {
+        static_assert(!std::same_as<S, std::string>,
+                      "rowan::Feeds: the values of a batch have names: {{x->name(), value}}");
+        return {};
+    }
+
     Variable& operator*() const noexcept { return *variable_; }  ///< the variable
     Variable* operator->() const noexcept { return variable_; }  ///< the variable
 
 private:
     Variable* variable_;
 };
+
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+template <class V>
+inline constexpr bool is_var = false;
+template <class T, class Device>
+inline constexpr bool is_var<layer::Var<T, Device>> = true;
+
+/// For calls with another argument, which do not compile.
+template <class V>
+concept no_var = !is_var<V>;
+template <class... V>
+constexpr void check_vars() {
+    static_assert((is_var<V> && ...),
+                  "rowan::layer: a layer takes Vars: declare an input with layer::data<T>(name, dims), and feed the "
+                  "tensor under this name");
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
 
 /// Adds an operator, built-in or user-defined, to the default scope and returns its first result.
 ///     auto y = layer::apply<my_op>({.slope = 0.1}, x);
@@ -16228,18 +16353,13 @@ struct tanh_op {
 namespace rowan::inline v0::detail {
 
 template <class V>
-inline constexpr bool is_var = false;
-template <class T, class Device>
-inline constexpr bool is_var<layer::Var<T, Device>> = true;
-
-template <class V>
 inline constexpr bool divides = true;
 template <class T, class Device>
 inline constexpr bool divides<layer::Var<T, Device>> = floating_element<T>;
 
 /// Whether x or y of an operator is a Var.
 template <class A, class B>
-concept has_var = is_var<A> || is_var<B>;
+concept has_var = is_var<std::remove_cvref_t<A>> || is_var<std::remove_cvref_t<B>>;
 
 /// Calls the function for two Vars, for a Var and a number, or for a number and a Var.
 template <class A, class B, class Both, class Right, class Left>
@@ -16374,14 +16494,14 @@ Var<T, Device> operator-(Var<T, Device> const& x) {
 ///          for each element
 template <class A, class B>
 requires rowan::detail::has_var<A, B>
-auto operator+(A const& x, B const& y) {
+auto operator+(A&& x, B&& y) {
     return rowan::detail::combine(
         x, y, [](auto const& a, auto const& b) { return add(a, b); },
         [](auto const& a, double s) { return scale(a, 1, s); }, [](double s, auto const& b) { return scale(b, 1, s); });
 }
 template <class A, class B>
 requires rowan::detail::has_var<A, B>
-auto operator-(A const& x, B const& y) {
+auto operator-(A&& x, B&& y) {
     return rowan::detail::combine(
         x, y, [](auto const& a, auto const& b) { return sub(a, b); },
         [](auto const& a, double s) { return scale(a, 1, -s); },
@@ -16389,15 +16509,15 @@ auto operator-(A const& x, B const& y) {
 }
 template <class A, class B>
 requires rowan::detail::has_var<A, B>
-auto operator*(A const& x, B const& y) {
+auto operator*(A&& x, B&& y) {
     return rowan::detail::combine(
         x, y, [](auto const& a, auto const& b) { return mul(a, b); },
         [](auto const& a, double s) { return scale(a, s); }, [](double s, auto const& b) { return scale(b, s); });
 }
 template <class A, class B>
 requires rowan::detail::has_var<A, B>
-auto operator/(A const& x, B const& y) {
-    static_assert(rowan::detail::divides<A> && rowan::detail::divides<B>,
+auto operator/(A&& x, B&& y) {
+    static_assert(rowan::detail::divides<std::remove_cvref_t<A>> && rowan::detail::divides<std::remove_cvref_t<B>>,
                   "rowan::layer: / needs Vars of a floating-point type: convert with layer::cast");
     return rowan::detail::combine(
         x, y, [](auto const& a, auto const& b) { return div(a, b); },
@@ -17238,11 +17358,26 @@ Var<T, Device> embedding_table(EmbeddingOptions const& options) {
 /// cost     as rowan::lookup_table, when the net runs; for the gradient as rowan::lookup_table_grad
 template <class I, class T, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table, LookupOptions const& options = {}) {
+    static_assert(id_type<I>,
+                  "rowan::layer::embedding: ids are integers: declare them with layer::data<std::int64_t>(name, dims)");
     return apply<lookup_table_op>(options, table, ids);
 }
 template <class T = float, class I, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& options) {
     return embedding(ids, embedding_table<T, Device>(options), {options.padding_id});
+}
+
+// Mistakes, which do not compile.
+template <class T = float, class I, class Device, std::integral... Sizes>
+requires(sizeof...(Sizes) != 0) auto embedding(Var<I, Device> const& ids, Sizes...) {
+    static_assert(sizeof...(Sizes) == 0,
+                  "rowan::layer::embedding: options have names: layer::embedding(ids, {.height = 100, .width = 8})");
+    return ids;
+}
+template <class T = float, rowan::detail::no_var X>
+auto embedding(X const& ids, EmbeddingOptions const&) {
+    rowan::detail::check_vars<X>();
+    return ids;
 }
 
 /// PyTorch's EmbeddingBag: one row for each sequence of ids, the sum, mean, … of their rows.
@@ -18262,6 +18397,19 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     return y;
 }
 
+// Mistakes, which do not compile.
+template <class T, class Device, class... O>
+requires(sizeof...(O) != 0 && !(std::convertible_to<O, FcOptions> && ...)) auto fc(Var<T, Device> const& x,
+                                                                                   O const&...) {
+    static_assert(sizeof...(O) == 0, "rowan::layer::fc: options have names: layer::fc(x, {.output_size = 10})");
+    return x;
+}
+template <rowan::detail::no_var X>
+auto fc(X const& x, FcOptions const& = {}) {
+    rowan::detail::check_vars<X>();
+    return x;
+}
+
 ROWAN_TEMPLATE(Var<float> fc(Var<float> const&, FcOptions const&))
 ROWAN_TEMPLATE(Var<double> fc(Var<double> const&, FcOptions const&))
 
@@ -18356,6 +18504,12 @@ public:
     /// cost     O(values · log values)
     Feeds(std::initializer_list<value_type> values) {
         for (value_type const& value : values) insert(value);
+    }
+
+    // A mistake, which does not compile.
+    template <class T, class Device, class... Rest>
+    Feeds(Tensor<T, Device> const&, Rest const&...) {
+        static_assert(!element<T>, R"(rowan::Feeds: the values of a batch have names: {{"x", x}, {"label", label}})");
     }
 
     /// Adds a value; insert_or_assign replaces one.
@@ -18845,6 +18999,21 @@ void adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, De
     adagrad(plan.device(), plan, param, moment, value, options);
 }
 
+// Mistakes, which do not compile.
+template <class P, class M, class G, class Device, class R>
+requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
+void adagrad(Tensor<P, Device>&, Tensor<M, Device>&, G const&, R const&) {
+    static_assert(!std::is_arithmetic_v<R>,
+                  "rowan::adagrad: options have names: adagrad(param, moment, grad, {.learning_rate = 0.1})");
+}
+template <class P, class G, class Device>
+requires detail::gradient_on<G, Device>
+void adagrad(Tensor<P, Device>&, G const&, AdagradOptions const& = {}) {
+    static_assert(!element<P>,
+                  "rowan::adagrad: its state is yours: auto moment = Tensor<T>::zeros(param.shape()); "
+                  "adagrad(param, moment, grad)");
+}
+
 ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, AdagradOptions))
 ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdagradOptions))
 ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
@@ -18966,6 +19135,21 @@ template <class P, class M, class V, class G, class Device>
 void adam(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2,
           Tensor<G, Device> const& value, AdamOptions options = {}) {
     adam(plan.device(), plan, param, moment1, moment2, value, options);
+}
+
+// Mistakes, which do not compile.
+template <class P, class M, class V, class G, class Device, class R>
+requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
+void adam(Tensor<P, Device>&, Tensor<M, Device>&, Tensor<V, Device>&, G const&, R const&) {
+    static_assert(!std::is_arithmetic_v<R>,
+                  "rowan::adam: options have names: adam(param, moment1, moment2, grad, {.step = 1})");
+}
+template <class P, class G, class Device>
+requires detail::gradient_on<G, Device>
+void adam(Tensor<P, Device>&, G const&, AdamOptions const& = {}) {
+    static_assert(!element<P>,
+                  "rowan::adam: its two states are yours: each begins as Tensor<T>::zeros(param.shape()); "
+                  "adam(param, moment1, moment2, grad, {.step = 1})");
 }
 
 ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
@@ -19620,6 +19804,19 @@ template <class P, class G, class Device>
 void sgd(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<G, Device> const& value, double learning_rate) {
     sgd(plan.device(), plan, param, value, learning_rate);
 }
+
+// Mistakes, which do not compile.
+template <class P, class G, class Device>
+void sgd(SelectedRows<G, Device> const&, Tensor<P, Device> const&, double) {
+    static_assert(!element<P>, "rowan::sgd: the parameter comes before its gradient: sgd(param, grad, learning_rate)");
+}
+template <class P, class Device, detail::plain_range R>
+void sgd(Tensor<P, Device>&, R const&, double) {
+    static_assert(!detail::plain_range<R>, "rowan::sgd: a gradient is a SelectedRows or a Tensor");
+}
+template <class P, class G, class Device>
+requires detail::gradient_on<G, Device>
+void sgd(Tensor<P, Device> const& param, G const&, double) { detail::check_written(param); }
 
 ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, SelectedRows<float> const&, double))
 ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, Tensor<float> const&, double))
@@ -20651,6 +20848,14 @@ template <class T, class Device>
 Var<T, Device> gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, GruOptions const& options) {
     detail::Gates<T, Device> const gates(3, x, options);
     return apply<gru_unit_op>({}, gates.x, before, gates.w, gates.b);
+}
+
+// A mistake, which does not compile.
+template <class T, class Device, std::integral Size>
+auto gru_unit(Var<T, Device> const&, Var<T, Device> const& before, Size) {
+    static_assert(!std::integral<Size>,
+                  "rowan::layer::gru_unit: options have names: layer::gru_unit(x, before, {.size = 16})");
+    return before;
 }
 
 }  // namespace rowan::inline v0::layer
@@ -21719,6 +21924,25 @@ struct softmax_with_cross_entropy_grad_op {
 
 // rowan/layer/loss.hpp: losses and softmax.
 
+namespace rowan::inline v0::detail {
+
+template <class V>
+inline constexpr bool is_label = false;
+template <id_type I, class Device>
+inline constexpr bool is_label<layer::Var<I, Device>> = true;
+
+/// For calls of a loss with labels that are none, which do not compile.
+template <class X, class Label>
+requires(!is_label<Label>) auto no_label(X const& x, Label const&) {
+    check_vars<X, Label>();
+    static_assert(
+        !is_var<Label>,
+        "rowan::layer: labels are numbers of classes: declare them with layer::data<std::int64_t>(name, dims)");
+    return x;
+}
+
+}  // namespace rowan::inline v0::detail
+
 namespace rowan::inline v0::layer {
 
 /// The mean squared error over all elements.
@@ -21728,6 +21952,15 @@ namespace rowan::inline v0::layer {
 template <class T, class Device>
 Var<T, Device> mse(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<mse_op>({}, x, y);
+}
+
+// A mistake, which does not compile.
+template <class X, class Y>
+requires(!std::same_as<X, Y> || rowan::detail::no_var<X>) auto mse(X const& x, Y const&) {
+    rowan::detail::check_vars<X, Y>();
+    static_assert(rowan::detail::no_var<X> || rowan::detail::no_var<Y>,
+                  "rowan::layer::mse: x and y have one element type and device: convert with layer::cast");
+    return x;
 }
 
 /// Row-wise softmax, the probabilities of the classes, as rowan::softmax.
@@ -21756,6 +21989,17 @@ Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& labe
 template <class T, id_type I, class Device>
 Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label) {
     return apply<softmax_with_cross_entropy_op>({}, x, label);
+}
+
+/// Does not compile: labels are integers, as rowan::cross_entropy needs them.
+template <class X, class Label>
+requires(!rowan::detail::is_label<Label>) auto cross_entropy(X const& x, Label const& label) {
+    return rowan::detail::no_label(x, label);
+}
+/// Does not compile: labels are integers, as rowan::softmax_with_cross_entropy needs them.
+template <class X, class Label>
+requires(!rowan::detail::is_label<Label>) auto softmax_with_cross_entropy(X const& x, Label const& label) {
+    return rowan::detail::no_label(x, label);
 }
 
 ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&))
@@ -21908,11 +22152,24 @@ std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory con
 ///          each sequence
 void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before, std::span<Variable* const> after);
 
+/// Checks the type of a step of a recurrent layer: of its arguments and of its result.
+template <class F, class X, class States, class Step>
+constexpr void check_step() {
+    constexpr bool takes = std::invocable<F, X, States>;
+    static_assert(
+        takes, "rowan::layer::rnn: the step takes its input and the state before it: [](auto x_t, auto state) { … }");
+    if constexpr (takes) {
+        static_assert(std::convertible_to<std::invoke_result_t<F, X, States>, Step>,
+                      "rowan::layer::rnn: the step returns layer::Step{output, state}");
+    }
+}
+
 /// Calls `step(x_t, states)` once, to build the net of a step.
 template <class R, class T, class Device, class F>
 layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::span<layer::Memory const> memories,
                                          layer::RnnOptions const& options, F const& step) {
     using layer::Var;
+    check_step<F const&, Var<T, Device>, std::vector<Var<R, Device>>&, layer::Step<R, Device>>();
     Scope& outside = default_scope();
     auto const block = new_rnn_block(outside, x->spec(), options);
     WithdrawnScope refused{block->scope.get()};
@@ -22052,6 +22309,7 @@ namespace rowan::inline v0::layer {
 template <class State = void, class T, class Device, class F>
 auto rnn_with_last(Var<T, Device> const& x, Memory const& memory, F const& step, RnnOptions const& options = {}) {
     using R = rowan::detail::state_t<State, T>;
+    rowan::detail::check_step<F const&, Var<T, Device> const&, Var<R, Device> const&, Step<R, Device>>();
     auto const made = rowan::detail::recurrence<R>(
         x, std::span(&memory, 1), options, [&](auto const& x_t, auto const& before) { return step(x_t, before[0]); });
     return Recurrence<R, Device>{made.output, made.last[0]};
@@ -24066,6 +24324,18 @@ ROWAN_TEMPLATE(class Trainer<double, Cpu>)
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// Whether a reader returns a range of Feeds. One that takes no number of an epoch is refused before.
+template <class Reader>
+inline constexpr bool reads_batches = true;
+template <std::invocable<std::int64_t&> Reader>
+inline constexpr bool reads_batches<Reader> = requires(std::invoke_result_t<Reader&, std::int64_t&> batches) {
+    { *std::ranges::begin(batches) } -> std::convertible_to<Feeds const&>;
+};
+
+}  // namespace detail
+
 /// Minimizes `cost`, batch by batch, over the parameters that it depends on, and returns them.
 ///
 ///     auto parameters = train(cost, reader, {.optimizer = layer::AdaGrad{.learning_rate = 0.05f}, .epochs = 3});
@@ -24080,6 +24350,11 @@ namespace rowan::inline v0 {
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
                  TrainOptionsOn<std::type_identity_t<Device>> const& options = {}) {
+    static_assert(std::invocable<Reader&, std::int64_t&>,
+                  "rowan::train: the reader is a function of the number of the epoch: [&](std::int64_t) { return "
+                  "batches; }");
+    static_assert(detail::reads_batches<Reader>,
+                  "rowan::train: the reader returns several batches, such as a std::vector<rowan::Feeds>");
     detail::ScopeUse const use(cost->scope());
     Trainer<T, Device> trainer(cost, options);
     for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
@@ -24100,6 +24375,16 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
                      seconds.count());
     }
     return trainer.parameters();
+}
+
+// A mistake, which does not compile.
+template <class T, class Device, class Reader, class O>
+requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Parameters
+    train(layer::Var<T, Device> const&, Reader&&, O const&) {
+    static_assert(std::convertible_to<O, TrainOptionsOn<Device>>,
+                  "rowan::train: options have names and come last: train(cost, reader, {.optimizer = layer::Adam{}, "
+                  ".epochs = 20})");
+    return {};
 }
 
 }  // namespace rowan::inline v0

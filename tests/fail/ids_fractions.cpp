@@ -1,10 +1,8 @@
-// expect: no matching function for call to .*RowPlan<.*>::RowPlan[(].*vector<double>|no matching constructor for initialization of .rowan::RowPlan<>
-#include <rowan/sparse/row_plan.hpp>
+// expect: rowan: ids and rows are integers: convert the numbers, for example to std::vector<std::int64_t>
+#include <rowan/sparse/gather.hpp>
 
 #include <vector>
 
 using id = double;  // ids read as floating-point numbers must be converted first
 
-rowan::RowPlan<> plan(std::vector<id> const& ids) {
-    return rowan::RowPlan<>(ids, 10);
-}
+auto look_up(rowan::Tensor<float> const& table, std::vector<id> const& ids) { return rowan::gather(table, ids); }

@@ -1,4 +1,4 @@
-// expect: no matching function for call to .*mse
+// expect: rowan::layer::mse: x and y have one element type and device: convert with layer::cast
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/loss.hpp>
 

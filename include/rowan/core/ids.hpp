@@ -82,6 +82,14 @@ public:
         copy(e.derived_cast().begin());
     }
 
+    // A mistake, which does not compile.
+    template <std::ranges::range R>
+    requires std::floating_point<typename R::value_type> Ids(R const&) {
+        static_assert(
+            std::integral<typename R::value_type>,
+            "rowan: ids and rows are integers: convert the numbers, for example to std::vector<std::int64_t>");
+    }
+
     std::size_t size() const noexcept { return size_; }          ///< the number of ids
     shape_type const& shape() const noexcept { return shape_; }  ///< the leading dims of a lookup's result
     /// Id i in row-major order, not bounds-checked.

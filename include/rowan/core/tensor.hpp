@@ -84,6 +84,18 @@ public:
     template <detail::numbers_for<T> R>
     explicit Tensor(R const& values) : Tensor(from_values({std::ranges::size(values)}, values)) {}
 
+    // Mistakes, which do not compile.
+    template <detail::lists_of_lists R>
+    explicit Tensor(R const&) {
+        static_assert(!detail::lists_of_lists<R>,
+                      "rowan::Tensor: the numbers are in one list: Tensor<T>::from_values({rows, width}, numbers); for "
+                      "lists of several lengths LoDTensor<T>::from_nested(lists)");
+    }
+    template <std::integral... I>
+    requires(sizeof...(I) > 1) explicit Tensor(I...) {
+        static_assert(sizeof...(I) == 0, "rowan::Tensor: a shape is in braces: Tensor<T>::zeros({3, 4})");
+    }
+
     /// Evaluates an xtensor expression.
     /// errors   as from_shape; exceptions of the expression
     /// cost     the cost of the expression, on one thread
@@ -110,6 +122,8 @@ public:
     /// cost     as full
     static Tensor zeros(shape_type const& shape) { return full(shape, dtype<T>::narrow(typename dtype<T>::sum{})); }
     static Tensor zeros(Cpu const&, shape_type const& shape) { return zeros(shape); }
+    template <std::integral... I>
+    requires(sizeof...(I) > 0) static Tensor zeros(I... dims) { return Tensor(0, dims...); }  // a mistake too
 
     /// A tensor of the caller's memory, row-major, without a copy: each sees what the other writes. `=` and `resize`
     /// give the tensor memory of its own. `owner` is any movable object, such as a shared_ptr, that keeps the memory
@@ -146,22 +160,8 @@ public:
         set_shape(other.shape());
         other.set_shape(detail::no_elements);
     }
-    Tensor& operator=(Tensor const& other) {
-        if (this->shape() == other.shape()) {
-            data_ = other.data_;
-        } else {
-            Tensor copy(other);
-            swap(copy);
-        }
-        return *this;
-    }
-    Tensor& operator=(Tensor&& other) noexcept {
-        if (this == &other) return *this;
-        data_ = std::move(other.data_);
-        set_shape(other.shape());
-        other.set_shape(detail::no_elements);
-        return *this;
-    }
+    Tensor& operator=(Tensor const& other);
+    Tensor& operator=(Tensor&& other) noexcept;
     ~Tensor() = default;
 
     template <class E>

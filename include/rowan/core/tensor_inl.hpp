@@ -38,6 +38,26 @@ Tensor<T, Cpu>::Tensor(xt::xexpression<E> const& e) {
 }
 
 template <class T>
+auto Tensor<T, Cpu>::operator=(Tensor const& other) -> Tensor& {
+    if (this->shape() == other.shape()) {
+        data_ = other.data_;
+    } else {
+        Tensor copy(other);
+        swap(copy);
+    }
+    return *this;
+}
+
+template <class T>
+auto Tensor<T, Cpu>::operator=(Tensor&& other) noexcept -> Tensor& {
+    if (this == &other) return *this;
+    data_ = std::move(other.data_);
+    set_shape(other.shape());
+    other.set_shape(detail::no_elements);
+    return *this;
+}
+
+template <class T>
 auto Tensor<T, Cpu>::from_shape(shape_type const& shape) -> Tensor {
     Tensor t;
     t.resize(shape);

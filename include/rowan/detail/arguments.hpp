@@ -9,10 +9,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <ranges>
 #include <span>
 #include <string>
 
 namespace rowan::inline v0::detail {
+
+/// A vector or another range that is not a tensor.
+template <class R>
+concept plain_range = std::ranges::range<R> && !xt::is_xexpression<R>::value;
 
 inline void check_finite(char const* field, double value) {
     if (!std::isfinite(value)) throw ValueError(field, value, "a finite number");

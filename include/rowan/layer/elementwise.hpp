@@ -23,18 +23,13 @@
 namespace rowan::inline v0::detail {
 
 template <class V>
-inline constexpr bool is_var = false;
-template <class T, class Device>
-inline constexpr bool is_var<layer::Var<T, Device>> = true;
-
-template <class V>
 inline constexpr bool divides = true;
 template <class T, class Device>
 inline constexpr bool divides<layer::Var<T, Device>> = floating_element<T>;
 
 /// Whether x or y of an operator is a Var.
 template <class A, class B>
-concept has_var = is_var<A> || is_var<B>;
+concept has_var = is_var<std::remove_cvref_t<A>> || is_var<std::remove_cvref_t<B>>;
 
 /// Calls the function for two Vars, for a Var and a number, or for a number and a Var.
 template <class A, class B, class Both, class Right, class Left>
@@ -169,14 +164,14 @@ Var<T, Device> operator-(Var<T, Device> const& x) {
 ///          for each element
 template <class A, class B>
 requires rowan::detail::has_var<A, B>
-auto operator+(A const& x, B const& y) {
+auto operator+(A&& x, B&& y) {
     return rowan::detail::combine(
         x, y, [](auto const& a, auto const& b) { return add(a, b); },
         [](auto const& a, double s) { return scale(a, 1, s); }, [](double s, auto const& b) { return scale(b, 1, s); });
 }
 template <class A, class B>
 requires rowan::detail::has_var<A, B>
-auto operator-(A const& x, B const& y) {
+auto operator-(A&& x, B&& y) {
     return rowan::detail::combine(
         x, y, [](auto const& a, auto const& b) { return sub(a, b); },
         [](auto const& a, double s) { return scale(a, 1, -s); },
@@ -184,15 +179,15 @@ auto operator-(A const& x, B const& y) {
 }
 template <class A, class B>
 requires rowan::detail::has_var<A, B>
-auto operator*(A const& x, B const& y) {
+auto operator*(A&& x, B&& y) {
     return rowan::detail::combine(
         x, y, [](auto const& a, auto const& b) { return mul(a, b); },
         [](auto const& a, double s) { return scale(a, s); }, [](double s, auto const& b) { return scale(b, s); });
 }
 template <class A, class B>
 requires rowan::detail::has_var<A, B>
-auto operator/(A const& x, B const& y) {
-    static_assert(rowan::detail::divides<A> && rowan::detail::divides<B>,
+auto operator/(A&& x, B&& y) {
+    static_assert(rowan::detail::divides<std::remove_cvref_t<A>> && rowan::detail::divides<std::remove_cvref_t<B>>,
                   "rowan::layer: / needs Vars of a floating-point type: convert with layer::cast");
     return rowan::detail::combine(
         x, y, [](auto const& a, auto const& b) { return div(a, b); },

@@ -6,6 +6,7 @@
 #include <rowan/op/lookup_table.hpp>
 #include <rowan/op/weighted_embedding_bag.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,11 +37,26 @@ Var<T, Device> embedding_table(EmbeddingOptions const& options) {
 /// cost     as rowan::lookup_table, when the net runs; for the gradient as rowan::lookup_table_grad
 template <class I, class T, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table, LookupOptions const& options = {}) {
+    static_assert(id_type<I>,
+                  "rowan::layer::embedding: ids are integers: declare them with layer::data<std::int64_t>(name, dims)");
     return apply<lookup_table_op>(options, table, ids);
 }
 template <class T = float, class I, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& options) {
     return embedding(ids, embedding_table<T, Device>(options), {options.padding_id});
+}
+
+// Mistakes, which do not compile.
+template <class T = float, class I, class Device, std::integral... Sizes>
+requires(sizeof...(Sizes) != 0) auto embedding(Var<I, Device> const& ids, Sizes...) {
+    static_assert(sizeof...(Sizes) == 0,
+                  "rowan::layer::embedding: options have names: layer::embedding(ids, {.height = 100, .width = 8})");
+    return ids;
+}
+template <class T = float, rowan::detail::no_var X>
+auto embedding(X const& ids, EmbeddingOptions const&) {
+    rowan::detail::check_vars<X>();
+    return ids;
 }
 
 /// PyTorch's EmbeddingBag: one row for each sequence of ids, the sum, mean, … of their rows.

@@ -75,6 +75,19 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     return y;
 }
 
+// Mistakes, which do not compile.
+template <class T, class Device, class... O>
+requires(sizeof...(O) != 0 && !(std::convertible_to<O, FcOptions> && ...)) auto fc(Var<T, Device> const& x,
+                                                                                   O const&...) {
+    static_assert(sizeof...(O) == 0, "rowan::layer::fc: options have names: layer::fc(x, {.output_size = 10})");
+    return x;
+}
+template <rowan::detail::no_var X>
+auto fc(X const& x, FcOptions const& = {}) {
+    rowan::detail::check_vars<X>();
+    return x;
+}
+
 ROWAN_TEMPLATE(Var<float> fc(Var<float> const&, FcOptions const&))
 ROWAN_TEMPLATE(Var<double> fc(Var<double> const&, FcOptions const&))
 

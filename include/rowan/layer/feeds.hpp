@@ -106,6 +106,12 @@ public:
         for (value_type const& value : values) insert(value);
     }
 
+    // A mistake, which does not compile.
+    template <class T, class Device, class... Rest>
+    Feeds(Tensor<T, Device> const&, Rest const&...) {
+        static_assert(!element<T>, R"(rowan::Feeds: the values of a batch have names: {{"x", x}, {"label", label}})");
+    }
+
     /// Adds a value; insert_or_assign replaces one.
     /// errors   GraphError if there is a value of that name
     /// cost     O(log values)

@@ -4,6 +4,8 @@
 #include <rowan/layer/detail/recurrent_cell.hpp>
 #include <rowan/op/gru_unit.hpp>
 
+#include <concepts>
+
 namespace rowan::inline v0::layer {
 
 /// The settings of layer::gru_unit.
@@ -20,6 +22,14 @@ template <class T, class Device>
 Var<T, Device> gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, GruOptions const& options) {
     detail::Gates<T, Device> const gates(3, x, options);
     return apply<gru_unit_op>({}, gates.x, before, gates.w, gates.b);
+}
+
+// A mistake, which does not compile.
+template <class T, class Device, std::integral Size>
+auto gru_unit(Var<T, Device> const&, Var<T, Device> const& before, Size) {
+    static_assert(!std::integral<Size>,
+                  "rowan::layer::gru_unit: options have names: layer::gru_unit(x, before, {.size = 16})");
+    return before;
 }
 
 }  // namespace rowan::inline v0::layer

@@ -8,6 +8,27 @@
 #include <rowan/op/softmax.hpp>
 #include <rowan/op/softmax_with_cross_entropy.hpp>
 
+#include <concepts>
+
+namespace rowan::inline v0::detail {
+
+template <class V>
+inline constexpr bool is_label = false;
+template <id_type I, class Device>
+inline constexpr bool is_label<layer::Var<I, Device>> = true;
+
+/// For calls of a loss with labels that are none, which do not compile.
+template <class X, class Label>
+requires(!is_label<Label>) auto no_label(X const& x, Label const&) {
+    check_vars<X, Label>();
+    static_assert(
+        !is_var<Label>,
+        "rowan::layer: labels are numbers of classes: declare them with layer::data<std::int64_t>(name, dims)");
+    return x;
+}
+
+}  // namespace rowan::inline v0::detail
+
 namespace rowan::inline v0::layer {
 
 /// The mean squared error over all elements.
@@ -17,6 +38,15 @@ namespace rowan::inline v0::layer {
 template <class T, class Device>
 Var<T, Device> mse(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<mse_op>({}, x, y);
+}
+
+// A mistake, which does not compile.
+template <class X, class Y>
+requires(!std::same_as<X, Y> || rowan::detail::no_var<X>) auto mse(X const& x, Y const&) {
+    rowan::detail::check_vars<X, Y>();
+    static_assert(rowan::detail::no_var<X> || rowan::detail::no_var<Y>,
+                  "rowan::layer::mse: x and y have one element type and device: convert with layer::cast");
+    return x;
 }
 
 /// Row-wise softmax, the probabilities of the classes, as rowan::softmax.
@@ -45,6 +75,17 @@ Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& labe
 template <class T, id_type I, class Device>
 Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label) {
     return apply<softmax_with_cross_entropy_op>({}, x, label);
+}
+
+/// Does not compile: labels are integers, as rowan::cross_entropy needs them.
+template <class X, class Label>
+requires(!rowan::detail::is_label<Label>) auto cross_entropy(X const& x, Label const& label) {
+    return rowan::detail::no_label(x, label);
+}
+/// Does not compile: labels are integers, as rowan::softmax_with_cross_entropy needs them.
+template <class X, class Label>
+requires(!rowan::detail::is_label<Label>) auto softmax_with_cross_entropy(X const& x, Label const& label) {
+    return rowan::detail::no_label(x, label);
 }
 
 ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&))

@@ -37,6 +37,7 @@ namespace rowan::inline v0::layer {
 template <class State = void, class T, class Device, class F>
 auto rnn_with_last(Var<T, Device> const& x, Memory const& memory, F const& step, RnnOptions const& options = {}) {
     using R = rowan::detail::state_t<State, T>;
+    rowan::detail::check_step<F const&, Var<T, Device> const&, Var<R, Device> const&, Step<R, Device>>();
     auto const made = rowan::detail::recurrence<R>(
         x, std::span(&memory, 1), options, [&](auto const& x_t, auto const& before) { return step(x_t, before[0]); });
     return Recurrence<R, Device>{made.output, made.last[0]};

@@ -9,11 +9,25 @@
 
 #include <algorithm>
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <cstdio>
+#include <ranges>
 #include <type_traits>
 
 namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Whether a reader returns a range of Feeds. One that takes no number of an epoch is refused before.
+template <class Reader>
+inline constexpr bool reads_batches = true;
+template <std::invocable<std::int64_t&> Reader>
+inline constexpr bool reads_batches<Reader> = requires(std::invoke_result_t<Reader&, std::int64_t&> batches) {
+    { *std::ranges::begin(batches) } -> std::convertible_to<Feeds const&>;
+};
+
+}  // namespace detail
 
 /// Minimizes `cost`, batch by batch, over the parameters that it depends on, and returns them.
 ///
@@ -29,6 +43,11 @@ namespace rowan::inline v0 {
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
                  TrainOptionsOn<std::type_identity_t<Device>> const& options = {}) {
+    static_assert(std::invocable<Reader&, std::int64_t&>,
+                  "rowan::train: the reader is a function of the number of the epoch: [&](std::int64_t) { return "
+                  "batches; }");
+    static_assert(detail::reads_batches<Reader>,
+                  "rowan::train: the reader returns several batches, such as a std::vector<rowan::Feeds>");
     detail::ScopeUse const use(cost->scope());
     Trainer<T, Device> trainer(cost, options);
     for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
@@ -49,6 +68,16 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
                      seconds.count());
     }
     return trainer.parameters();
+}
+
+// A mistake, which does not compile.
+template <class T, class Device, class Reader, class O>
+requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Parameters
+    train(layer::Var<T, Device> const&, Reader&&, O const&) {
+    static_assert(std::convertible_to<O, TrainOptionsOn<Device>>,
+                  "rowan::train: options have names and come last: train(cost, reader, {.optimizer = layer::Adam{}, "
+                  ".epochs = 20})");
+    return {};
 }
 
 }  // namespace rowan::inline v0

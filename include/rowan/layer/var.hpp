@@ -5,6 +5,8 @@
 #include <rowan/core/dtype.hpp>
 #include <rowan/graph/scope.hpp>
 
+#include <concepts>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -22,12 +24,43 @@ public:
     /// Refers to `variable`, which must have elements of T.
     explicit Var(Variable& variable) : variable_(&variable) {}
 
+    // A mistake, which does not compile.
+    template <std::same_as<std::string> S>
+    operator S() const {
+        static_assert(!std::same_as<S, std::string>,
+                      "rowan::Feeds: the values of a batch have names: {{x->name(), value}}");
+        return {};
+    }
+
     Variable& operator*() const noexcept { return *variable_; }  ///< the variable
     Variable* operator->() const noexcept { return variable_; }  ///< the variable
 
 private:
     Variable* variable_;
 };
+
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+template <class V>
+inline constexpr bool is_var = false;
+template <class T, class Device>
+inline constexpr bool is_var<layer::Var<T, Device>> = true;
+
+/// For calls with another argument, which do not compile.
+template <class V>
+concept no_var = !is_var<V>;
+template <class... V>
+constexpr void check_vars() {
+    static_assert((is_var<V> && ...),
+                  "rowan::layer: a layer takes Vars: declare an input with layer::data<T>(name, dims), and feed the "
+                  "tensor under this name");
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
 
 /// Adds an operator, built-in or user-defined, to the default scope and returns its first result.
 ///     auto y = layer::apply<my_op>({.slope = 0.1}, x);

@@ -60,6 +60,14 @@ public:
     /// cost     O(1); value is moved
     LoDTensor(Tensor<T, Device> value, Lod lod) : value_(std::move(value)), lod_(std::move(lod)) { check(); }
 
+    // A mistake, which does not compile.
+    template <std::ranges::range R>
+    requires(!xt::is_xexpression<R>::value) explicit LoDTensor(R const&, Lod const& = {}) {
+        static_assert(!std::ranges::range<R>,
+                      "rowan::LoDTensor: nested lists go to LoDTensor<T>::from_nested(lists), one list of numbers and "
+                      "its levels to LoDTensor<T>(Tensor<T>(numbers), lod)");
+    }
+
     /// Concatenates sequences, each given by its rows, into a batch of one level.
     /// shapes   sequences [n_i, ...] -> value [Σ n_i, ...]
     /// errors   ShapeError if a sequence has rank 0 or trailing dims differ; LodError if there are more than 2^63 - 1

@@ -4,6 +4,8 @@
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
+#include <type_traits>
+
 namespace rowan::inline v0 {
 
 /// The options of adagrad and rowwise_adagrad.
@@ -73,6 +75,21 @@ template <class P, class M, class G, class Device>
 void adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
              Tensor<G, Device> const& value, AdagradOptions options = {}) {
     adagrad(plan.device(), plan, param, moment, value, options);
+}
+
+// Mistakes, which do not compile.
+template <class P, class M, class G, class Device, class R>
+requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
+void adagrad(Tensor<P, Device>&, Tensor<M, Device>&, G const&, R const&) {
+    static_assert(!std::is_arithmetic_v<R>,
+                  "rowan::adagrad: options have names: adagrad(param, moment, grad, {.learning_rate = 0.1})");
+}
+template <class P, class G, class Device>
+requires detail::gradient_on<G, Device>
+void adagrad(Tensor<P, Device>&, G const&, AdagradOptions const& = {}) {
+    static_assert(!element<P>,
+                  "rowan::adagrad: its state is yours: auto moment = Tensor<T>::zeros(param.shape()); "
+                  "adagrad(param, moment, grad)");
 }
 
 ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, AdagradOptions))

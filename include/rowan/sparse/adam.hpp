@@ -5,6 +5,7 @@
 #include <rowan/sparse/update_rows.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace rowan::inline v0 {
 
@@ -97,6 +98,21 @@ template <class P, class M, class V, class G, class Device>
 void adam(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2,
           Tensor<G, Device> const& value, AdamOptions options = {}) {
     adam(plan.device(), plan, param, moment1, moment2, value, options);
+}
+
+// Mistakes, which do not compile.
+template <class P, class M, class V, class G, class Device, class R>
+requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
+void adam(Tensor<P, Device>&, Tensor<M, Device>&, Tensor<V, Device>&, G const&, R const&) {
+    static_assert(!std::is_arithmetic_v<R>,
+                  "rowan::adam: options have names: adam(param, moment1, moment2, grad, {.step = 1})");
+}
+template <class P, class G, class Device>
+requires detail::gradient_on<G, Device>
+void adam(Tensor<P, Device>&, G const&, AdamOptions const& = {}) {
+    static_assert(!element<P>,
+                  "rowan::adam: its two states are yours: each begins as Tensor<T>::zeros(param.shape()); "
+                  "adam(param, moment1, moment2, grad, {.step = 1})");
 }
 
 ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <type_traits>
 #include <vector>
 
@@ -120,6 +121,15 @@ void gather_into(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device
 template <class T, class Device>
 Tensor<T, Device> gather(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids) {
     return gather(table.device(), table, ids);
+}
+
+// A mistake, which does not compile.
+template <detail::plain_range R, class I = std::initializer_list<std::int64_t>>
+Tensor<float> gather(R const&, I const&) {
+    static_assert(!detail::plain_range<R>,
+                  "rowan::gather: the table comes first, and it is a Tensor: Tensor<T>::borrow(values, {rows, width}) "
+                  "is one in your memory");
+    return {};
 }
 
 ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<float> const&, Ids<>, Tensor<float>&))

@@ -49,6 +49,13 @@ constexpr void check_addition() {
     static_assert(computes_from<T, U>, "rowan::scatter_add: only integers can be added to integers");
 }
 
+template <class T>
+constexpr void check_written(T&) {
+    static_assert(!std::is_const_v<T>,
+                  "rowan: a table that is updated must not be const or a temporary: give an alias such as "
+                  "table.slice(0, 2) a name");
+}
+
 }  // namespace detail
 
 /// dst[ids[i]] += src[i] for all i, in input order. On a Thrust device duplicates are summed first, in the order of
@@ -95,6 +102,22 @@ void scatter_add(Tensor<T, Device>& dst, std::type_identity_t<Ids<Device>> ids, 
 template <class T, class U, class Device>
 void scatter_add(Tensor<T, Device>& dst, SelectedRows<U, Device> const& g) {
     scatter_add(dst.device(), dst, g);
+}
+
+// Mistakes, which do not compile.
+template <class T, detail::plain_range R>
+void scatter_add(Tensor<T>&, std::type_identity_t<Ids<>> const&, R const&) {
+    static_assert(
+        !detail::plain_range<R>,
+        "rowan::scatter_add: src is a Tensor: Tensor<T>::borrow(values, {rows, width}) is one in your memory");
+}
+template <class T, class U, class Device>
+void scatter_add(Tensor<T, Device> const& dst, std::type_identity_t<Ids<Device>> const&, Tensor<U, Device> const&) {
+    detail::check_written(dst);
+}
+template <class T, class U, class Device>
+void scatter_add(Tensor<T, Device> const& dst, SelectedRows<U, Device> const&) {
+    detail::check_written(dst);
 }
 
 ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<float>&, Ids<>, Tensor<float> const&))

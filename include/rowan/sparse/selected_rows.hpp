@@ -84,6 +84,24 @@ public:
     SelectedRows(Height height, Ids<D> rows, Tensor<T, D> value)
         : SelectedRows{value.device(), height, rows, std::move(value)} {}
 
+    // Mistakes, which do not compile.
+    template <class R>
+    requires(!std::integral<T> && std::integral<typename R::value_type>)
+        SelectedRows(Height, Tensor<T, D> const&, R const&) {
+        static_assert(!std::integral<typename R::value_type>,
+                      "rowan::SelectedRows: the rows come before the value: SelectedRows<T>(height, rows, value)");
+    }
+    template <detail::numbers_for<T> V>
+    SelectedRows(Height, Ids<D> const&, V const&) {
+        static_assert(!detail::numbers_for<V, T>,
+                      "rowan::SelectedRows: the value is a Tensor: Tensor<T>::from_values({rows, width}, values)");
+    }
+    template <class R>
+    requires std::integral<typename R::value_type> SelectedRows(R const&, Tensor<T, D> const&) {
+        static_assert(!std::integral<typename R::value_type>,
+                      "rowan::SelectedRows: the height of the table comes first: SelectedRows<T>(height, rows, value)");
+    }
+
     SelectedRows(SelectedRows const&) = default;
     SelectedRows(SelectedRows&& other) noexcept { swap(other); }
     SelectedRows& operator=(SelectedRows const& other) {

@@ -69,6 +69,19 @@ void sgd(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<G, Device
     sgd(plan.device(), plan, param, value, learning_rate);
 }
 
+// Mistakes, which do not compile.
+template <class P, class G, class Device>
+void sgd(SelectedRows<G, Device> const&, Tensor<P, Device> const&, double) {
+    static_assert(!element<P>, "rowan::sgd: the parameter comes before its gradient: sgd(param, grad, learning_rate)");
+}
+template <class P, class Device, detail::plain_range R>
+void sgd(Tensor<P, Device>&, R const&, double) {
+    static_assert(!detail::plain_range<R>, "rowan::sgd: a gradient is a SelectedRows or a Tensor");
+}
+template <class P, class G, class Device>
+requires detail::gradient_on<G, Device>
+void sgd(Tensor<P, Device> const& param, G const&, double) { detail::check_written(param); }
+
 ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, SelectedRows<float> const&, double))
 ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, Tensor<float> const&, double))
 ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float> const&, double))

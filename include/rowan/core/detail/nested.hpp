@@ -91,4 +91,8 @@ concept numbers_for =
     (std::convertible_to<std::ranges::range_value_t<R const>, T> ||
      std::is_arithmetic_v<std::ranges::range_value_t<R const>>);
 
+/// A range of ranges, such as a vector of vectors.
+template <class R>
+concept lists_of_lists = !xt::is_xexpression<R>::value && std::ranges::range<std::ranges::range_value_t<R const>>;
+
 }  // namespace rowan::inline v0::detail

@@ -7,6 +7,7 @@
 #include <rowan/layer/memory.hpp>
 #include <rowan/op/var_spec.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -36,11 +37,24 @@ std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory con
 ///          each sequence
 void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before, std::span<Variable* const> after);
 
+/// Checks the type of a step of a recurrent layer: of its arguments and of its result.
+template <class F, class X, class States, class Step>
+constexpr void check_step() {
+    constexpr bool takes = std::invocable<F, X, States>;
+    static_assert(
+        takes, "rowan::layer::rnn: the step takes its input and the state before it: [](auto x_t, auto state) { … }");
+    if constexpr (takes) {
+        static_assert(std::convertible_to<std::invoke_result_t<F, X, States>, Step>,
+                      "rowan::layer::rnn: the step returns layer::Step{output, state}");
+    }
+}
+
 /// Calls `step(x_t, states)` once, to build the net of a step.
 template <class R, class T, class Device, class F>
 layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::span<layer::Memory const> memories,
                                          layer::RnnOptions const& options, F const& step) {
     using layer::Var;
+    check_step<F const&, Var<T, Device>, std::vector<Var<R, Device>>&, layer::Step<R, Device>>();
     Scope& outside = default_scope();
     auto const block = new_rnn_block(outside, x->spec(), options);
     WithdrawnScope refused{block->scope.get()};

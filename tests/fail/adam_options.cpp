@@ -1,0 +1,6 @@
+// expect: rowan::adam: options have names: adam.param, moment1, moment2, grad, ..step = 1..
+#include <rowan/sparse/adam.hpp>
+
+void step(rowan::Tensor<float>& param, rowan::Tensor<float>& m, rowan::Tensor<float>& v, rowan::SelectedRows<float> const& grad) {
+    rowan::adam(param, m, v, grad, 0.1);
+}
