@@ -4586,7 +4586,7 @@ inline Lod append_lengths(Lod const& lod, std::initializer_list<Ids<>> more) {
 template <class T, class Device, std::integral N>  // so that a braced list selects the overload with sizes
 std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N count) {
     x.check();
-    if (std::cmp_less(count, 1)) throw ShapeError("parts", std::to_string(count), "at least 1");
+    if (std::cmp_less(count, 1)) throw ShapeError("count", std::to_string(count), "at least 1");
     std::size_t const size = x.size();
     auto const parts = std::cmp_less(count, size) ? static_cast<std::size_t>(count) : size;
     std::vector<LoDTensor<T, Device>> batches;
@@ -4634,7 +4634,7 @@ std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, std
 /// cost     one read and one write of every row
 template <class T, device D>
 LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> batches) {
-    if (batches.empty()) throw ShapeError("batches", "none", "at least one");
+    if (batches.empty()) throw ShapeError("batches.size()", "0", "at least 1");
     std::size_t const levels = batches[0].lod().levels();
     std::vector<std::vector<std::int64_t>> lengths(levels);
     std::vector<std::int64_t> rows{0};

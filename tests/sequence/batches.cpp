@@ -46,7 +46,7 @@ TEST_CASE("a batch is divided by its first level; the last part gets the remaind
     auto const rows = split_batch(LoDTensor<float>({1, 2, 3, 4, 5}), 2);
     CHECK((rows[0].value() == Tensor<float>{1, 2} && rows[1].value() == Tensor<float>{3, 4, 5}));
     CHECK(split_batch(LoDTensor<float>(Tensor<float>::zeros({0, 3}), Lod{{0}}), 3).empty());
-    CHECK(refusal<ShapeError>([] { split_batch(x, 0); }) == "parts is 0, expected at least 1");
+    CHECK(refusal<ShapeError>([] { split_batch(x, 0); }) == "count is 0, expected at least 1");
     CHECK(refusal<ShapeError>([] { split_batch(x, -3); }) == "parts is -3, expected at least 1");
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("several threads merge batches of many rows", "[batches]") {
 
 TEST_CASE("batches that do not match throw", "[batches]") {
     using Batches = std::vector<LoDTensor<float>>;
-    CHECK(refusal<ShapeError>([] { merge_batches(Batches{}); }) == "batches is none, expected at least one");
+    CHECK(refusal<ShapeError>([] { merge_batches(Batches{}); }) == "batches.size() is 0, expected at least 1");
     CHECK(refusal<ShapeError>([] { merge_batches(Batches{x, LoDTensor<float>({1, 2})}); }) == "batches[1].lod().levels() is 0, expected 2");
     CHECK(refusal<ShapeError>([] { merge_batches(Batches{LoDTensor<float>(Tensor<float>{{1, 2}}), LoDTensor<float>(Tensor<float>{{1}})}); }) ==
           "batches[1].shape() is [1, 1], expected [1, 2]");
