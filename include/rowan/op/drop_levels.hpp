@@ -46,7 +46,7 @@ struct drop_levels_op {
     static constexpr VarSpec infer(VarSpec const& x, DropLevelsOptions const& options = {}) {
         spec::dense("drop_levels: x", x);
         VarSpec out = x;
-        out.lod_level -= detail::levels_to_drop(options.levels, x.lod_level);
+        out.lod_level -= detail::levels_to_drop("drop_levels: levels", options.levels, x.lod_level);
         return out;
     }
 

@@ -13,14 +13,13 @@ namespace rowan::inline v0 {
 namespace detail {
 
 // Not constexpr, so a compile error names it.
-[[noreturn]] inline void there_are_not_so_many_levels(std::size_t given, std::size_t levels) {
-    throw ShapeError("levels", std::to_string(given),
-                     "at most " + std::to_string(levels) + ", the number of levels of x");
+[[noreturn]] inline void there_are_not_so_many_levels(char const* field, std::size_t given, std::size_t levels) {
+    throw ShapeError(field, std::to_string(given), "at most " + std::to_string(levels) + ", the number of levels of x");
 }
 
 /// The number of levels to drop; all by default.
-constexpr std::size_t levels_to_drop(std::optional<std::size_t> given, std::size_t levels) {
-    if (given.value_or(0) > levels) there_are_not_so_many_levels(*given, levels);
+constexpr std::size_t levels_to_drop(char const* field, std::optional<std::size_t> given, std::size_t levels) {
+    if (given.value_or(0) > levels) there_are_not_so_many_levels(field, *given, levels);
     return given.value_or(levels);
 }
 
@@ -37,7 +36,7 @@ constexpr std::size_t levels_to_drop(std::optional<std::size_t> given, std::size
 template <class T, class Device>
 LoDTensor<T, Device> drop_levels(LoDTensor<T, Device> const& x, std::optional<std::size_t> levels = {}) {
     std::size_t const all = x.lod().levels();
-    return {x.value().share(), x.lod().slice_levels(detail::levels_to_drop(levels, all), all)};
+    return {x.value().share(), x.lod().slice_levels(detail::levels_to_drop("levels", levels, all), all)};
 }
 
 }  // namespace rowan::inline v0

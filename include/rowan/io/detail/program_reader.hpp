@@ -62,11 +62,11 @@ private:
         }
         /// Registers a variable. Throws GraphError unless it is as declared and its name is new.
         void define(std::string const& name, Variable& v) {
-            if (VarSpec const declared = spec_of(desc(name)); !(declared == v.spec()))
+            if (VarSpec const spec = spec_of(desc(name)); !(spec == v.spec()))
                 throw GraphError(std::string("the variable \"")
                                      .append(name)
                                      .append("\" is declared as ")
-                                     .append(spec_text(declared))
+                                     .append(spec_text(spec))
                                      .append(", but is ")
                                      .append(spec_text(v.spec())));
             if (!variables.emplace(name, &v).second)
