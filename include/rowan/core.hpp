@@ -13,4 +13,5 @@
 #include <rowan/core/kept_memory.hpp>
 #include <rowan/core/memory_pool.hpp>
 #include <rowan/core/parallel.hpp>
+#include <rowan/core/print.hpp>
 #include <rowan/core/tensor.hpp>

@@ -2449,6 +2449,74 @@ private:
 
 }  // namespace rowan::inline v0
 
+// rowan/core/print.hpp: a Tensor as text: `std::cout << tensor`.
+
+#include <iosfwd>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Writes an element: bytes and bools as numbers, elements of other types than C++'s in their type of sums.
+template <class Out, class T>
+void print_element(Out& out, T const& x) {
+    if constexpr (std::is_arithmetic_v<T>) {
+        out << +x;
+    } else if constexpr (requires { out << dtype<T>::widen(x); }) {
+        out << dtype<T>::widen(x);
+    } else {
+        out << static_cast<double>(dtype<T>::widen(x));
+    }
+}
+
+/// Writes `count` items in brackets, separated by `between`. If they are many and some are left out, the first and last
+/// three.
+template <class Out, class Item>
+void print_list(Out& out, std::size_t count, bool all, char const* between, Item const& item) {
+    out << '[';
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i != 0) out << between;
+        if (!all && count > 6 && i == 3) {
+            out << "…" << between;
+            i = count - 3;
+        }
+        item(i);
+    }
+    out << ']';
+}
+
+template <class Out, class T>
+void print_dims(Out& out, Tensor<T> const& t, std::size_t axis, T const* data) {
+    std::size_t const rank = t.dimension();
+    if (axis == rank) return print_element(out, *data);
+    bool const numbers = axis + 1 == rank;
+    char between[2 + max_tensor_rank + 1] = ", ";
+    if (!numbers) {  // each row on its own line, below the one before it
+        between[1] = '\n';
+        for (std::size_t i = 0; i <= axis; ++i) between[2 + i] = ' ';
+        between[3 + axis] = '\0';
+    }
+    std::size_t const step = product_from(t.shape(), axis + 1);
+    print_list(out, t.shape()[axis], t.size() <= 1000, between,
+               [&](std::size_t i) { print_dims(out, t, axis + 1, data + i * step); });
+}
+
+}  // namespace detail
+
+/// Writes the elements, a row per line, as NumPy does. Of a tensor of more than 1000 elements, the first and last three
+/// of each dim.
+///     [[1, 2],
+///      [3, 4]]
+/// errors   those of the stream
+/// cost     one write per element
+template <class T, class Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, Tensor<T> const& tensor) {
+    detail::print_dims(out, tensor, 0, tensor.data());
+    return out;
+}
+
+}  // namespace rowan::inline v0
+
 // rowan/graph/any_ref.hpp: references to objects whose type nets do not know, and KernelCall, made of them.
 
 namespace rowan::inline v0 {
@@ -18675,6 +18743,24 @@ void check_dense_targets(Tensor<T, D> const& grad, Tensor<P, D> const&... param)
 template <class Rule>
 inline constexpr bool is_elementwise = false;
 
+/// Checks that a state has the shape of the parameter.
+template <class P, class S, class D>
+void check_state(std::string const& field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
+    if (state.shape() != param.shape()) {
+        throw ShapeError(field + ".shape()", shape_text(state.shape()),
+                         shape_text(param.shape()) + ", the shape of param");
+    }
+}
+
+/// The same for all states, if the rule requires it.
+template <class Rule, class P, class... S, class D>
+void check_states(Tensor<P, D> const& param, Tensor<S, D> const&... state) {
+    if constexpr (is_elementwise<Rule>) {
+        std::size_t i = 0;
+        (check_state(state_name(++i), param, state), ...);
+    }
+}
+
 /// Applies rules to rows.
 template <class D>
 struct RowUpdates {
@@ -18755,11 +18841,13 @@ struct RowUpdates<Cpu> {
 ///
 ///     update_rows(grad, [](auto g, auto p, auto count) { … }, table, counts);
 ///
+/// A rule that computes every element alone is faster as a LaneRule.
 /// shapes   grad of height h and row shape [...], param [h, ...], each state [h, any dims]
 /// requires   several threads may call the rule concurrently
-/// errors   ShapeError if heights or row shapes do not match; Error if two of param, the states and a sparse gradient
-///          share memory, or if one of param and the states partially overlaps a dense gradient, which may be one of
-///          them itself; exceptions of the rule, after which some rows have been updated
+/// errors   ShapeError if heights or row shapes do not match, or a state of a LaneRule has another shape than param;
+///          Error if two of param, the states and a sparse gradient share memory, or if one of param and the states
+///          partially overlaps a dense gradient, which may be one of them itself; exceptions of the rule, after which
+///          some rows have been updated
 /// cost     O(n * width) and a sort of the rows, for a dense gradient no sort; duplicates are summed as in merge,
 ///          without a merged gradient in memory
 template <class T, device D, class Rule, class P, class... S>
@@ -18769,6 +18857,7 @@ void update_rows(D const& exec, SelectedRows<T, D> const& grad, Rule const& rule
     SelectedRows<T, D>::check_value(grad.value(), grad.rows().size());
     detail::check_exec(exec);
     detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
+    detail::check_states<Rule>(param, state...);
     if (detail::only_checking()) return;
     detail::RowUpdates<D>::planned(exec, RowPlan<D>(exec, grad), grad.value(), rule, param, state...);
 }
@@ -18779,6 +18868,7 @@ void update_rows(D const& exec, Tensor<T, D> const& grad, Rule const& rule, Tens
     detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
     detail::check_exec(exec);
     detail::check_dense_targets(grad, param, state...);
+    detail::check_states<Rule>(param, state...);
     if (detail::only_checking()) return;
     detail::RowUpdates<D>::dense(exec, grad, rule, param, state...);
 }
@@ -18791,6 +18881,7 @@ void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Te
     SelectedRows<T, D>::check_value(value, plan.size());
     detail::check_exec(exec);
     detail::check_sparse_targets(value, plan.height(), param, state...);
+    detail::check_states<Rule>(param, state...);
     if (detail::only_checking()) return;
     detail::RowUpdates<D>::planned(exec, plan, value, rule, param, state...);
 }
@@ -18815,7 +18906,134 @@ void update_rows(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Ru
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/detail/optimizer.hpp: LaneRule, an element-wise formula as a rule, and checks of the optimizers.
+// rowan/sparse/lane_rule.hpp: LaneRule, a formula of single elements as a rule of update_rows, and its arithmetic.
+
+namespace rowan::inline v0 {
+
+/// A rule of update_rows that computes every element alone, with SIMD registers, as the optimizers of rowan do. The
+/// formula is called with `(V const& g, V& p, V&... s)`: the summed gradient, the parameter and the states of one
+/// element, or of several in a SIMD register. `V` is a template parameter, a floating-point type or an xsimd::batch;
+/// elements of other types are converted to the common type of sums.
+///
+///     namespace lane = rowan::lane;
+///     struct signum {  // signSGD with momentum
+///         template <class V>
+///         ROWAN_HD void operator()(V const& g, V& p, V& m) const {
+///             m = lane::product(lane::constant<V>(0.9), m) + g;
+///             V const zero = lane::constant<V>(0), step = lane::constant<V>(0.1);
+///             p = p + lane::choose(m > zero, zero - step, lane::choose(m < zero, step, zero));
+///         }
+///     };
+///     rowan::update_rows(grad, rowan::LaneRule{signum{}}, table, moment);
+///
+/// A formula may use + - and comparisons of V, and the functions of rowan::lane: with these, its bits are the same on
+/// all machines and devices. A product or quotient written as `a * b` or `a / b` may be fused with a sum, as the
+/// compiler's flags say. On a GPU, the formula is a struct whose operator is ROWAN_HD; on the host, a lambda will do.
+/// requires   all states have the shape of param: else update_rows throws ShapeError; the formula neither throws nor
+///            reads what it writes for other elements
+template <class Formula>
+struct LaneRule {
+    Formula formula;  ///< called concurrently by several threads
+
+    /// Calls f with the formula.
+    /// errors   exceptions of f
+    /// cost     the cost of f
+    template <class F>
+    void visit(F const& f) const {
+        f(formula);
+    }
+
+    /// Applies the formula to the elements of a row.
+    template <class G, class... P>
+    void operator()(std::span<G const> g, std::span<P>... rows) const {
+        using S = std::common_type_t<G, detail::sum_t<P>...>;
+        static_assert(
+            !std::integral<S> && (!std::integral<P> && ...),
+            "rowan::LaneRule: gradient, param and states have floating-point types: for a counter of each row "
+            "use a rule of rows");
+        static_assert(
+            takes<S, P...>(),
+            "rowan::LaneRule: the formula is a template over V and takes (V const& g, V& p), then V& for each "
+            "state");
+        detail::for_lanes<S>(formula, g.size(), g.data(), rows.data()...);
+    }
+
+private:
+    template <class S, class... P>
+    static constexpr bool takes() {
+        bool const number = std::is_invocable_v<Formula const&, S const&, std::conditional_t<true, S, P>&...>;
+        if constexpr (detail::has_batch<S>) {
+            using V = xsimd::batch<S>;
+            return number && std::is_invocable_v<Formula const&, V const&, std::conditional_t<true, V, P>&...>;
+        } else {
+            return number;
+        }
+    }
+};
+
+template <class Formula>
+LaneRule(Formula) -> LaneRule<Formula>;
+
+namespace detail {
+
+template <class Formula>
+inline constexpr bool is_elementwise<LaneRule<Formula>> = true;
+
+}  // namespace detail
+
+/// The arithmetic of formulas: the same bits for SIMD registers, single numbers and devices.
+namespace lane {
+
+/// A number of the formula, such as an option, in the type of its elements.
+/// errors   none
+/// cost     none
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V constant(double x) {
+    return detail::constant<V>(x);
+}
+
+/// a · b, rounded before anything is added to it.
+/// errors   none
+/// cost     one multiplication
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V product(V const& a, V const& b) {
+    return detail::product(a, b);
+}
+
+/// a / b, correctly rounded.
+/// errors   none; a division by 0 gives an infinity or NaN
+/// cost     one division
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V quotient(V const& a, V const& b) {
+    return detail::quotient(a, b);
+}
+
+/// √x, correctly rounded.
+/// errors   none; NaN for negative x
+/// cost     one square root
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V square_root(V const& x) {
+    return detail::square_root(x);
+}
+
+/// yes where mask is true, else no; mask is a comparison, such as `x > y`. Both are computed.
+/// errors   none
+/// cost     one selection
+ROWAN_NO_EXEC_CHECK
+template <class Mask, class V>
+ROWAN_HD_INLINE V choose(Mask const& mask, V const& yes, V const& no) {
+    return detail::choose(mask, yes, no);
+}
+
+}  // namespace lane
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/detail/optimizer.hpp: checks of the optimizers.
 
 namespace rowan::inline v0::detail {
 
@@ -18828,35 +19046,6 @@ template <class T, class D>
 inline constexpr bool is_gradient_on<SelectedRows<T, D>, D> = true;
 template <class G, class D>
 concept gradient_on = is_gradient_on<G, D>;
-
-/// An element-wise formula as a rule for update_rows.
-template <class Formula>
-struct LaneRule {
-    Formula formula;
-
-    /// Calls f with the formula.
-    template <class F>
-    void visit(F const& f) const {
-        f(formula);
-    }
-
-    template <class G, class... P>
-    void operator()(std::span<G const> g, std::span<P>... rows) const {
-        for_lanes<std::common_type_t<G, sum_t<P>...>>(formula, g.size(), g.data(), rows.data()...);
-    }
-};
-
-template <class Formula>
-inline constexpr bool is_elementwise<LaneRule<Formula>> = true;
-
-/// Checks that a state has the shape of the parameter.
-template <class P, class S, class D>
-void check_state(char const* field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
-    if (state.shape() != param.shape()) {
-        throw ShapeError(std::string(field) + ".shape()", shape_text(state.shape()),
-                         shape_text(param.shape()) + ", the shape of param");
-    }
-}
 
 template <class G, class... P>
 constexpr void check_types() {
@@ -19782,7 +19971,7 @@ template <device D, class P, class G>
 void sgd(D const& exec, Tensor<P, D>& param, Tensor<G, D> const& grad, double learning_rate) {
     detail::check_types<G, P>();
     detail::check_setting<P>("learning_rate", learning_rate);
-    update_rows(exec, grad, detail::LaneRule<detail::sgd_formula>{{learning_rate}}, param);
+    update_rows(exec, grad, LaneRule<detail::sgd_formula>{{learning_rate}}, param);
 }
 
 /// The same for a plan of the gradient's rows and the gradient's value. Duplicates are summed first, as in merge.
@@ -19790,7 +19979,7 @@ template <device D, class P, class G>
 void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D> const& value, double learning_rate) {
     detail::check_types<G, P>();
     detail::check_setting<P>("learning_rate", learning_rate);
-    update_rows(exec, plan, value, detail::LaneRule<detail::sgd_formula>{{learning_rate}}, param);
+    update_rows(exec, plan, value, LaneRule<detail::sgd_formula>{{learning_rate}}, param);
 }
 
 template <class P, class G, class Device>
@@ -25690,6 +25879,26 @@ SelectedRows<T, Device> from_dense(Tensor<T, Device> const& dense, double thresh
 
 ROWAN_TEMPLATE(SelectedRows<float> from_dense(Cpu const&, Tensor<float> const&, double))
 ROWAN_TEMPLATE(SelectedRows<double> from_dense(Cpu const&, Tensor<double> const&, double))
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/print.hpp: a SelectedRows as text: `std::cout << gradient`.
+
+namespace rowan::inline v0 {
+
+/// Writes height, rows and value; of more than 1000 rows, the first and last three.
+///     height 6, rows [4, 1], value
+///     [[1, 2],
+///      [3, 4]]
+/// errors   those of the stream
+/// cost     one write per row and element
+template <class T, class Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, SelectedRows<T> const& g) {
+    auto const rows = g.rows();
+    out << "height " << g.height() << ", rows ";
+    detail::print_list(out, rows.size(), rows.size() <= 1000, ", ", [&](std::size_t i) { out << rows[i]; });
+    return out << ", value\n" << g.value();
+}
 
 }  // namespace rowan::inline v0
 

@@ -28,7 +28,38 @@ struct count_rule {
     }
 };
 
+/// A user's formula: AdaGrad.
+struct own_adagrad {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD void operator()(V const& g, V& p, V& m) const {
+        namespace lane = rowan::lane;
+        m = m + lane::product(g, g);
+        V const root = lane::square_root(m) + lane::constant<V>(1e-6);
+        p = p - lane::quotient(lane::product(lane::constant<V>(0.1), g), root);
+    }
+};
+
 }  // namespace
+
+TEMPLATE_TEST_CASE("a user's formula has the bits of the built-in optimizer on a device", "[thrust][lane_rule]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    rowan::LaneRule const rule{own_adagrad{}};
+    for (std::size_t const width : std::vector<std::size_t>{1, 3, 64}) {
+        CAPTURE(width);
+        auto const g = device::gradient<float>(4097, 200, width, 30, 5);
+        State<D, float> p({200, width}, 1), m({200, width}, 2);
+        rowan::adagrad(p.host, m.host, g, {.learning_rate = 0.1});
+        update_rows(to_device(D{}, g), rule, p.on_device, m.on_device);
+        CHECK((p.same() && m.same()));
+        auto const dense = device::filled<float>({200, width}, 6);
+        rowan::adagrad(p.host, m.host, dense, {.learning_rate = 0.1});
+        update_rows(to_device(D{}, dense), rule, p.on_device, m.on_device);
+        CHECK((p.same() && m.same()));
+    }
+    auto p = Tensor<float, D>::zeros({4, 2}), narrow = Tensor<float, D>::zeros({4});
+    CHECK_THROWS_AS(update_rows(Tensor<float, D>::zeros({4, 2}), rule, p, narrow), ShapeError);
+}
 
 TEMPLATE_TEST_CASE("a rule of a user's runs on a device, with states of other widths", "[thrust][update_rows]", ROWAN_TEST_DEVICES) {
     using D = TestType;

@@ -47,7 +47,7 @@ template <device D, class P, class G>
 void sgd(D const& exec, Tensor<P, D>& param, Tensor<G, D> const& grad, double learning_rate) {
     detail::check_types<G, P>();
     detail::check_setting<P>("learning_rate", learning_rate);
-    update_rows(exec, grad, detail::LaneRule<detail::sgd_formula>{{learning_rate}}, param);
+    update_rows(exec, grad, LaneRule<detail::sgd_formula>{{learning_rate}}, param);
 }
 
 /// The same for a plan of the gradient's rows and the gradient's value. Duplicates are summed first, as in merge.
@@ -55,7 +55,7 @@ template <device D, class P, class G>
 void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D> const& value, double learning_rate) {
     detail::check_types<G, P>();
     detail::check_setting<P>("learning_rate", learning_rate);
-    update_rows(exec, plan, value, detail::LaneRule<detail::sgd_formula>{{learning_rate}}, param);
+    update_rows(exec, plan, value, LaneRule<detail::sgd_formula>{{learning_rate}}, param);
 }
 
 template <class P, class G, class Device>

@@ -70,6 +70,24 @@ void check_dense_targets(Tensor<T, D> const& grad, Tensor<P, D> const&... param)
 template <class Rule>
 inline constexpr bool is_elementwise = false;
 
+/// Checks that a state has the shape of the parameter.
+template <class P, class S, class D>
+void check_state(std::string const& field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
+    if (state.shape() != param.shape()) {
+        throw ShapeError(field + ".shape()", shape_text(state.shape()),
+                         shape_text(param.shape()) + ", the shape of param");
+    }
+}
+
+/// The same for all states, if the rule requires it.
+template <class Rule, class P, class... S, class D>
+void check_states(Tensor<P, D> const& param, Tensor<S, D> const&... state) {
+    if constexpr (is_elementwise<Rule>) {
+        std::size_t i = 0;
+        (check_state(state_name(++i), param, state), ...);
+    }
+}
+
 /// Applies rules to rows.
 template <class D>
 struct RowUpdates {
@@ -150,11 +168,13 @@ struct RowUpdates<Cpu> {
 ///
 ///     update_rows(grad, [](auto g, auto p, auto count) { … }, table, counts);
 ///
+/// A rule that computes every element alone is faster as a LaneRule.
 /// shapes   grad of height h and row shape [...], param [h, ...], each state [h, any dims]
 /// requires   several threads may call the rule concurrently
-/// errors   ShapeError if heights or row shapes do not match; Error if two of param, the states and a sparse gradient
-///          share memory, or if one of param and the states partially overlaps a dense gradient, which may be one of
-///          them itself; exceptions of the rule, after which some rows have been updated
+/// errors   ShapeError if heights or row shapes do not match, or a state of a LaneRule has another shape than param;
+///          Error if two of param, the states and a sparse gradient share memory, or if one of param and the states
+///          partially overlaps a dense gradient, which may be one of them itself; exceptions of the rule, after which
+///          some rows have been updated
 /// cost     O(n * width) and a sort of the rows, for a dense gradient no sort; duplicates are summed as in merge,
 ///          without a merged gradient in memory
 template <class T, device D, class Rule, class P, class... S>
@@ -164,6 +184,7 @@ void update_rows(D const& exec, SelectedRows<T, D> const& grad, Rule const& rule
     SelectedRows<T, D>::check_value(grad.value(), grad.rows().size());
     detail::check_exec(exec);
     detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
+    detail::check_states<Rule>(param, state...);
     if (detail::only_checking()) return;
     detail::RowUpdates<D>::planned(exec, RowPlan<D>(exec, grad), grad.value(), rule, param, state...);
 }
@@ -174,6 +195,7 @@ void update_rows(D const& exec, Tensor<T, D> const& grad, Rule const& rule, Tens
     detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
     detail::check_exec(exec);
     detail::check_dense_targets(grad, param, state...);
+    detail::check_states<Rule>(param, state...);
     if (detail::only_checking()) return;
     detail::RowUpdates<D>::dense(exec, grad, rule, param, state...);
 }
@@ -186,6 +208,7 @@ void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Te
     SelectedRows<T, D>::check_value(value, plan.size());
     detail::check_exec(exec);
     detail::check_sparse_targets(value, plan.height(), param, state...);
+    detail::check_states<Rule>(param, state...);
     if (detail::only_checking()) return;
     detail::RowUpdates<D>::planned(exec, plan, value, rule, param, state...);
 }

@@ -1,14 +1,12 @@
-// rowan/sparse/detail/optimizer.hpp: LaneRule, an element-wise formula as a rule, and checks of the optimizers.
+// rowan/sparse/detail/optimizer.hpp: checks of the optimizers.
 #pragma once
 
-#include <rowan/detail/lanes.hpp>
+#include <rowan/sparse/lane_rule.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 #include <cmath>
 #include <concepts>
 #include <limits>
-#include <span>
-#include <string>
 #include <type_traits>
 
 namespace rowan::inline v0::detail {
@@ -22,35 +20,6 @@ template <class T, class D>
 inline constexpr bool is_gradient_on<SelectedRows<T, D>, D> = true;
 template <class G, class D>
 concept gradient_on = is_gradient_on<G, D>;
-
-/// An element-wise formula as a rule for update_rows.
-template <class Formula>
-struct LaneRule {
-    Formula formula;
-
-    /// Calls f with the formula.
-    template <class F>
-    void visit(F const& f) const {
-        f(formula);
-    }
-
-    template <class G, class... P>
-    void operator()(std::span<G const> g, std::span<P>... rows) const {
-        for_lanes<std::common_type_t<G, sum_t<P>...>>(formula, g.size(), g.data(), rows.data()...);
-    }
-};
-
-template <class Formula>
-inline constexpr bool is_elementwise<LaneRule<Formula>> = true;
-
-/// Checks that a state has the shape of the parameter.
-template <class P, class S, class D>
-void check_state(char const* field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
-    if (state.shape() != param.shape()) {
-        throw ShapeError(std::string(field) + ".shape()", shape_text(state.shape()),
-                         shape_text(param.shape()) + ", the shape of param");
-    }
-}
 
 template <class G, class... P>
 constexpr void check_types() {
