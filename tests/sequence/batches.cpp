@@ -47,7 +47,7 @@ TEST_CASE("a batch is divided by its first level; the last part gets the remaind
     CHECK((rows[0].value() == Tensor<float>{1, 2} && rows[1].value() == Tensor<float>{3, 4, 5}));
     CHECK(split_batch(LoDTensor<float>(Tensor<float>::zeros({0, 3}), Lod{{0}}), 3).empty());
     CHECK(refusal<ShapeError>([] { split_batch(x, 0); }) == "count is 0, expected at least 1");
-    CHECK(refusal<ShapeError>([] { split_batch(x, -3); }) == "parts is -3, expected at least 1");
+    CHECK(refusal<ShapeError>([] { split_batch(x, -3); }) == "count is -3, expected at least 1");
 }
 
 TEST_CASE("the parts of a batch are aliases, and concatenated they equal the batch", "[batches]") {
