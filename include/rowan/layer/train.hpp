@@ -12,20 +12,18 @@
 #include <concepts>
 #include <cstdint>
 #include <cstdio>
-#include <ranges>
 #include <type_traits>
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Whether a reader returns a range of Feeds. One that takes no number of an epoch is refused before.
+/// Whether a reader returns one batch, where a range of batches is needed.
 template <class Reader>
-inline constexpr bool reads_batches = true;
+inline constexpr bool returns_one_batch = false;
 template <std::invocable<std::int64_t&> Reader>
-inline constexpr bool reads_batches<Reader> = requires(std::invoke_result_t<Reader&, std::int64_t&> batches) {
-    { *std::ranges::begin(batches) } -> std::convertible_to<Feeds const&>;
-};
+inline constexpr bool returns_one_batch<Reader> =
+    std::same_as<std::remove_cvref_t<std::invoke_result_t<Reader&, std::int64_t&>>, Feeds>;
 
 }  // namespace detail
 
@@ -46,7 +44,7 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
     static_assert(std::invocable<Reader&, std::int64_t&>,
                   "rowan::train: the reader is a function of the number of the epoch: [&](std::int64_t) { return "
                   "batches; }");
-    static_assert(detail::reads_batches<Reader>,
+    static_assert(!detail::returns_one_batch<Reader>,
                   "rowan::train: the reader returns several batches, such as a std::vector<rowan::Feeds>");
     detail::ScopeUse const use(cost->scope());
     Trainer<T, Device> trainer(cost, options);
