@@ -2497,7 +2497,7 @@ void print_dims(Out& out, Tensor<T> const& t, std::size_t axis, T const* data) {
         between[3 + axis] = '\0';
     }
     std::size_t const step = product_from(t.shape(), axis + 1);
-    print_list(out, t.shape()[axis], t.size() <= 1000, between,
+    print_list(out, t.shape()[axis], t.size() <= 1000 && t.shape()[axis] <= 1000, between,
                [&](std::size_t i) { print_dims(out, t, axis + 1, data + i * step); });
 }
 
@@ -4851,6 +4851,10 @@ Value Value::Holder<LoDTensor<T, D>>::scatter(AnyExec exec, std::span<Value* con
     if (!value.lod().empty()) {
         Value const all = concat(exec, values);
         std::vector<std::int64_t> from(all.count());
+        std::size_t targets_in_all = 0;
+        for (auto const& targets : to) targets_in_all += targets.size();
+        if (targets_in_all != from.size())
+            throw ShapeError("values", std::to_string(from.size()) + " sequences", std::to_string(targets_in_all));
         std::int64_t i = 0;
         for (auto const& targets : to) {
             for (std::int64_t const target : targets) from[static_cast<std::size_t>(target)] = i++;
@@ -5274,7 +5278,7 @@ requires requires {
 }
 inline constexpr OpFamily family_of<Op> = Op::family;
 
-/// Whether the results have a row for each row of the inputs: the operator's `row_output`, a function of its
+/// Whether the results have a row for each row of the inputs: the operator's `row_output`, a bool or a function of its
 /// attributes; if it has none, whether it has no `sums_rows`.
 /// errors   none
 /// cost     that of the operator's function, if it has one
@@ -5283,6 +5287,8 @@ bool row_output_of(Attributes const& attributes) {
     static_cast<void>(attributes);
     if constexpr (requires { Op::row_output(attributes); }) {
         return Op::row_output(attributes);
+    } else if constexpr (requires { Op::row_output; }) {
+        return Op::row_output;
     } else {
         return !sums_rows_of<Op>;
     }
@@ -8601,7 +8607,7 @@ class ScopeUse {
 public:
     ScopeUse() = default;
     /// Enters a scope and all scopes that enclose it.
-    explicit ScopeUse(Scope& scope) {
+    explicit ScopeUse(Scope& scope) : ScopeUse() {  // so that the destructor leaves them if one is in use
         for (Scope* s = &scope; s != nullptr; s = s->parent()) enter(*s);
     }
     ScopeUse(ScopeUse const&) = delete;
@@ -8843,7 +8849,8 @@ std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* cons
 /// Applies names_of to the unnamed variables of an inner scope. Variables of outer scopes are named with the outer net.
 void name_inner_variables(std::span<Operator* const> order, Scope& scope);
 
-/// Applies names_of to unnamed variables. If the scope already has a name, "~1", "~2" etc. is appended.
+/// Applies names_of to unnamed variables. If the scope already has a name, "~1", "~2" etc. is appended. Several threads
+/// may do so at the same time.
 void name_variables(std::span<Operator* const> order);
 
 }  // namespace rowan::inline v0::detail
@@ -8959,6 +8966,8 @@ ROWAN_FUNCTION void name_inner_variables(std::span<Operator* const> order, Scope
 }
 
 ROWAN_FUNCTION void name_variables(std::span<Operator* const> order) {
+    if (order.empty()) return;
+    auto const lock = lock_names((order[0]->outputs.empty() ? order[0]->inputs : order[0]->outputs)[0]->scope());
     for (auto& [v, name] : names_of(order)) {
         if (!v->name().empty()) continue;
         std::string free = name;
@@ -10239,7 +10248,6 @@ ROWAN_FUNCTION void rethrow_in(std::string place) {
 #if ROWAN_DEFINES_FUNCTIONS
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
 #include <sstream>
 #include <unordered_map>
@@ -10258,8 +10266,6 @@ ROWAN_FUNCTION std::string describe(Operator const& op) {
 ROWAN_FUNCTION void throw_named(Operator const& op) { rethrow_in(describe(op)); }
 
 ROWAN_FUNCTION NetOrder::NetOrder(std::span<Variable* const> outputs) : outputs_(outputs.begin(), outputs.end()) {
-    std::unique_lock<std::mutex> lock;
-    if (!outputs.empty()) lock = lock_names(outputs[0]->scope());
     order_ = trace(outputs);
     name_variables(order_);
     find_uses();
@@ -10278,21 +10284,27 @@ ROWAN_FUNCTION std::size_t NetOrder::number(Variable const& v) const {
 ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec) const {
     std::optional<MemoryPool::Guard> guard;
     if (current_pool() == nullptr) guard.emplace(*pool_);
-    ScopeUse use;
-    Buffer<Value*> values;
-    values.reserve(variables_.size());
-    for (Variable* const v : variables_) {
-        Variable& there = variable(scope, *v);
-        if (values.size() >= inputs_) use.enter(there.scope());
-        values.push_back(&there.value());
+    Buffer<Variable*> there(variables_.size());
+    {
+        auto const lock = lock_names(scope);
+        for (std::size_t i = 0; i < there.size(); ++i) there[i] = &variable(scope, *variables_[i]);
     }
+    ScopeUse use;  // of the variables that are written
+    for (Variable const* v : std::span(there).subspan(inputs_)) use.enter(v->scope());
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        if (!order_[i]->kernel->checks_first) continue;
+        for (std::size_t const v : uses_[i].in) use.enter(there[v]->scope());
+    }
+    Buffer<Value*> values;
+    values.reserve(there.size());
+    for (Variable* const v : there) values.push_back(&v->value());
     std::span<Value* const> const results = std::span(values).subspan(inputs_);
     Buffer<Value> before(results.size());  // restored after an error
     for (std::size_t i = 0; i < results.size(); ++i) std::swap(before[i], *results[i]);
     try {
         run(values, exec);
     } catch (...) {
-        for (std::size_t i = 0; i < results.size(); ++i) *results[i] = std::move(before[i]);
+        for (std::size_t i = results.size(); i-- > 0;) *results[i] = std::move(before[i]);
         throw;
     }
 }
@@ -10852,9 +10864,13 @@ public:
                 part_.steps[t][number(*net_.memories[m].before)] = after.slice(0, part_.size(t));
             }
             for (StepOp const& op : net_.forward.each) run_step(op, t);
-            for (std::size_t m = 0; m < states.size(); ++m) check_width(m, t, states[m]);
+            for (std::size_t m = 0; m < states.size(); ++m) check_state(m, t, states[m]);
         }
-        for (StepOp const& op : net_.forward.after) run_whole(op);
+        for (StepOp const& op : net_.forward.after) {
+            for (Place const& place : op.in) check_parts(place);
+            run_whole(op);
+        }
+        check_parts(net_.place(*net_.out));
         for (std::size_t m = 0; m < states.size(); ++m) states[m] = ends(m, states[m]);
         return whole(net_.place(*net_.out)).share();
     }
@@ -10910,9 +10926,22 @@ private:
 
     Value& state_after(std::size_t m, std::size_t t) { return step_value(net_.place(*net_.memories[m].after), t); }
 
-    /// Throws unless a state whose width the specs do not tell still has it after step t.
-    void check_width(std::size_t m, std::size_t t, Value& boot) {
+    /// Throws unless each step gave a part for each of its sequences.
+    void check_parts(Place const& place) {
+        if (place.kind != Place::rows || !part_.packed[place.number].empty()) return;
+        for (std::size_t t = 0; t < part_.count(); ++t) check_count("a result", part_.steps[t][place.number], t);
+    }
+    void check_count(char const* what, Value const& value, std::size_t t) {
+        if (value.empty() || value.count() == part_.size(t)) return;
+        throw ShapeError(step_text(t, {}).append(": the number of rows or sequences of ").append(what),
+                         std::to_string(value.count()), std::to_string(part_.size(t)) + ", one for each sequence");
+    }
+
+    /// Throws unless a state has a row for each sequence after step t and, if the specs do not tell its width, the width
+    /// from before.
+    void check_state(std::size_t m, std::size_t t, Value& boot) {
         StepNet::Memory const& memory = net_.memories[m];
+        check_count("a state", state_after(m, t), t);
         if (has_known_width(*memory.before) && has_known_width(*memory.after)) return;
         auto after = state_after(m, t).elements().dims;
         auto const before = boot.elements().dims;
@@ -13175,12 +13204,16 @@ inline constexpr bool is_var = false;
 template <class T, class Device>
 inline constexpr bool is_var<layer::Var<T, Device>> = true;
 
-/// For calls with another argument, which do not compile.
+/// For calls with an argument that is no Var, which do not compile.
+template <class T, class Device>
+void takes_var(layer::Var<T, Device> const&);
 template <class V>
-concept no_var = !is_var<V>;
+concept no_var = !requires(V const& v) {
+    takes_var(v);
+};
 template <class... V>
 constexpr void check_vars() {
-    static_assert((is_var<V> && ...),
+    static_assert((!no_var<V> && ...),
                   "rowan::layer: a layer takes Vars: declare an input with layer::data<T>(name, dims), and feed the "
                   "tensor under this name");
 }
@@ -14407,6 +14440,7 @@ struct drop_levels_grad_op {
 /// See drop_levels.
 struct drop_levels_op {
     static constexpr std::string_view name = "drop_levels";
+    static constexpr bool row_output = false;
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
     using attributes = DropLevelsOptions;
@@ -16424,9 +16458,12 @@ inline constexpr bool divides = true;
 template <class T, class Device>
 inline constexpr bool divides<layer::Var<T, Device>> = floating_element<T>;
 
-/// Whether x or y of an operator is a Var.
+/// Whether x or y of an operator is a Var, and the other one is a Var, a number or a tensor, which is an error.
+template <class X>
+concept operand = is_var<X> || std::is_arithmetic_v<X> || xt::is_xexpression<X>::value;
 template <class A, class B>
-concept has_var = is_var<std::remove_cvref_t<A>> || is_var<std::remove_cvref_t<B>>;
+concept has_var = (is_var<std::remove_cvref_t<A>> ||
+                   is_var<std::remove_cvref_t<B>>)&&operand<std::remove_cvref_t<A>>&& operand<std::remove_cvref_t<B>>;
 
 /// Calls the function for two Vars, for a Var and a number, or for a number and a Var.
 template <class A, class B, class Both, class Right, class Left>
@@ -18929,8 +18966,8 @@ namespace rowan::inline v0 {
 /// A formula may use + - and comparisons of V, and the functions of rowan::lane: with these, its bits are the same on
 /// all machines and devices. A product or quotient written as `a * b` or `a / b` may be fused with a sum, as the
 /// compiler's flags say. On a GPU, the formula is a struct whose operator is ROWAN_HD; on the host, a lambda will do.
-/// requires   all states have the shape of param: else update_rows throws ShapeError; the formula neither throws nor
-///            reads what it writes for other elements
+/// requires   the formula neither throws nor reads what it writes for other elements
+/// errors   ShapeError from update_rows unless all states have the shape of param
 template <class Formula>
 struct LaneRule {
     Formula formula;  ///< called concurrently by several threads
@@ -21048,6 +21085,119 @@ auto gru_unit(Var<T, Device> const&, Var<T, Device> const& before, Size) {
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/layer/detail/check_fits.hpp: check_fits, whether a value may be fed to a variable.
+
+namespace rowan::inline v0::detail {
+
+/// Checks that a value matches the declaration of its variable.
+/// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
+///          differ
+void check_fits(Variable const& v, Value const& value);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/check_fits_inl.hpp: definitions of rowan/layer/detail/check_fits.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <cstddef>
+#include <sstream>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
+    VarSpec const& spec = v.spec();
+    if (spec.type != VarType::LOD_TENSOR) throw TypeError(v.name(), value.kind(), "a value that is no tensor");
+    auto const elements = [&] {
+        try {
+            return value.share().elements();
+        } catch (TypeError const& e) {
+            throw TypeError(v.name(), e.actual(), kind_text(spec));
+        }
+    }();
+    if (elements.dtype != spec.dtype) throw TypeError(v.name(), value.kind(), kind_text(spec));
+    auto const& dims = elements.dims;
+    bool fits = dims.size() == spec.dims.size();
+    for (std::size_t i = 0; fits && i < dims.size(); ++i) fits = spec.dims[i] == UNK || spec.dims[i] == dims[i];
+    if (!fits) {
+        std::ostringstream expected;
+        expected << spec.dims;
+        throw ShapeError(v.name() + ".shape()", shape_text(dims), expected.str());
+    }
+    if (value.lod().levels() != spec.lod_level)
+        throw ShapeError(v.name() + ".lod().levels()", std::to_string(value.lod().levels()),
+                         std::to_string(spec.lod_level));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/layer/detail/feed.hpp: feed, sets the inputs of a net to the values of a batch.
+
+namespace rowan::inline v0::detail {
+
+/// Throws GraphError unless there is a data variable of this name.
+inline void check_declared(Scope const& scope, std::string const& name) {
+    auto const lock = lock_names(scope);
+    Variable const* const declared = scope.find(name);
+    if (declared == nullptr || declared->role() != Role::data)
+        throw GraphError(std::string("the batch has a value for \"")
+                             .append(name)
+                             .append("\", but there is no data variable of that name"));
+}
+
+/// Sets the data variables of a net to the values of a batch. The batch may contain variables that only another net of
+/// the scope reads, such as labels for the cost; a name that is not declared is an error. Values that are not on the
+/// net's device are copied to it.
+/// errors   GraphError if the batch lacks a variable, or contains a name that neither the net nor the scope declares;
+///          else as check_fits. On error, no variable has changed
+template <class Device>
+void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope, Device const& exec) {
+    std::map<Variable*, Value> values;
+    for (Variable* const v : inputs) {
+        if (v->role() != Role::data) continue;
+        auto const found = feeds.find(v->name());
+        if (found == feeds.end())
+            throw GraphError(std::string("the batch has no value for the variable \"").append(v->name()).append("\""));
+        Value value = found->second.value();
+        check_fits(*v, value);
+        values.emplace(v, std::move(value));
+    }
+    for (auto const& named : feeds) {
+        if (std::ranges::none_of(values, [&](auto const& known) { return known.first->name() == named.first; }))
+            check_declared(scope, named.first);
+    }
+    for (auto& [v, value] : values) {
+        if (v->bring != nullptr) v->bring(value, exec, false);
+    }
+    for (auto& [v, value] : values) v->value() = std::move(value);
+}
+
+/// Moves the values out of variables and restores them on destruction.
+class KeptValues {
+public:
+    /// `variables` must outlive this.
+    explicit KeptValues(std::span<Variable* const> variables) : variables_(variables) {
+        values_.reserve(variables_.size());  // so that the loop does not throw
+        for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
+    }
+    KeptValues(KeptValues const&) = delete;
+    KeptValues& operator=(KeptValues const&) = delete;
+    ~KeptValues() {
+        for (std::size_t i = 0; i < variables_.size(); ++i) variables_[i]->value() = std::move(values_[i]);
+    }
+
+private:
+    std::span<Variable* const> variables_;
+    Buffer<Value> values_;
+};
+
+ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/layer/parameters.hpp: Parameters, the values of trained parameters and optimizer states by name.
 
 namespace rowan::inline v0 {
@@ -21132,55 +21282,6 @@ ROWAN_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> na
 }
 
 }  // namespace rowan::inline v0
-
-#endif
-
-// rowan/layer/detail/check_fits.hpp: check_fits, whether a value may be fed to a variable.
-
-namespace rowan::inline v0::detail {
-
-/// Checks that a value matches the declaration of its variable.
-/// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
-///          differ
-void check_fits(Variable const& v, Value const& value);
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/layer/detail/check_fits_inl.hpp: definitions of rowan/layer/detail/check_fits.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <cstddef>
-#include <sstream>
-#include <string>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
-    VarSpec const& spec = v.spec();
-    if (spec.type != VarType::LOD_TENSOR) throw TypeError(v.name(), value.kind(), "a value that is no tensor");
-    auto const elements = [&] {
-        try {
-            return value.share().elements();
-        } catch (TypeError const& e) {
-            throw TypeError(v.name(), e.actual(), kind_text(spec));
-        }
-    }();
-    if (elements.dtype != spec.dtype) throw TypeError(v.name(), value.kind(), kind_text(spec));
-    auto const& dims = elements.dims;
-    bool fits = dims.size() == spec.dims.size();
-    for (std::size_t i = 0; fits && i < dims.size(); ++i) fits = spec.dims[i] == UNK || spec.dims[i] == dims[i];
-    if (!fits) {
-        std::ostringstream expected;
-        expected << spec.dims;
-        throw ShapeError(v.name() + ".shape()", shape_text(dims), expected.str());
-    }
-    if (value.lod().levels() != spec.lod_level)
-        throw ShapeError(v.name() + ".lod().levels()", std::to_string(value.lod().levels()),
-                         std::to_string(spec.lod_level));
-}
-
-}  // namespace rowan::inline v0::detail
 
 #endif
 
@@ -21302,7 +21403,8 @@ public:
     }
 
     /// Returns the value of the layer for a batch, with the same bits as infer. On a device, the call blocks until the
-    /// result is ready.
+    /// result is ready. The result may be an alias of a parameter or of the batch, if the last operator returns one,
+    /// such as drop_levels.
     /// shapes   that of the layer, with the dims of the batch
     /// errors   GraphError if the batch lacks a variable, or has one too many and these are refused; TypeError or
     ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
@@ -21387,13 +21489,7 @@ template <class T, class Device>
 LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& feeds, Parameters const& parameters,
                            Device exec = {}) {
     Predictor<T, Device> const predictor(predict, parameters, {}, exec);
-    for (auto const& feed : feeds) {
-        Variable const* const declared = predict->scope().find(feed.first);
-        if (declared == nullptr || declared->role() != Role::data)
-            throw GraphError(std::string("the batch has a value for \"")
-                                 .append(feed.first)
-                                 .append("\", but there is no data variable of that name"));
-    }
+    for (auto const& feed : feeds) detail::check_declared(predict->scope(), feed.first);
     return predictor(feeds, exec);
 }
 
@@ -22114,17 +22210,19 @@ struct softmax_with_cross_entropy_grad_op {
 
 namespace rowan::inline v0::detail {
 
-template <class V>
-inline constexpr bool is_label = false;
 template <id_type I, class Device>
-inline constexpr bool is_label<layer::Var<I, Device>> = true;
+void takes_label(layer::Var<I, Device> const&);
+template <class V>
+concept is_label = requires(V const& v) {
+    takes_label(v);
+};
 
 /// For calls of a loss with labels that are none, which do not compile.
 template <class X, class Label>
 requires(!is_label<Label>) auto no_label(X const& x, Label const&) {
     check_vars<X, Label>();
     static_assert(
-        !is_var<Label>,
+        no_var<Label>,
         "rowan::layer: labels are numbers of classes: declare them with layer::data<std::int64_t>(name, dims)");
     return x;
 }
@@ -23451,10 +23549,12 @@ SortedPicks sort_picks(Ids<> const& list, std::vector<std::int64_t> const& rows)
 
 /// Throws unless `list` is flat and its ids are sequences of x.
 template <class T, class D>
-void check_picks(LoDTensor<T, D> const& x, Ids<> const& list) {
+void check_picks([[maybe_unused]] D const& exec, LoDTensor<T, D> const& x, Ids<> const& list) {
+    Cpu host;
+    if constexpr (std::same_as<D, Cpu>) host = exec;
     x.check();
     check_list("ids", list);
-    check_ids(Cpu{}, "ids", list, static_cast<std::int64_t>(x.size()));
+    check_ids(host, "ids", list, static_cast<std::int64_t>(x.size()));
 }
 
 }  // namespace detail
@@ -23473,7 +23573,7 @@ template <class T, device D>
 LoDTensor<T, D> pick_sequences(D const& exec, LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> ids) {
     detail::HostIds<D> const on_host(exec, ids);
     Ids<> const& list = on_host;
-    detail::check_picks(x, list);
+    detail::check_picks(exec, x, list);
     return detail::take_sequences(exec, x, list.size(), [&](std::size_t j) { return list[j]; });
 }
 
@@ -23487,7 +23587,7 @@ LoDTensor<T, D> pick_sequences_grad(D const& exec, std::type_identity_t<Tensor<T
                                     LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> ids) {
     detail::HostIds<D> const on_host(exec, ids);
     Ids<> const& list = on_host;
-    detail::check_picks(x, list);
+    detail::check_picks(exec, x, list);
     auto const picks = detail::sort_picks(list, detail::first_rows(x));
     detail::check_height("out_grad", out_grad, picks.starts.back());
     auto const times = Lod::from_lengths({picks.times});
@@ -23568,6 +23668,7 @@ struct pick_sequences_grad_op {
 /// See pick_sequences.
 struct pick_sequences_op {
     static constexpr std::string_view name = "pick_sequences";
+    static constexpr bool row_output = false;
     using inputs = slots<slot::x, slot::ids>;
     using outputs = slots<slot::out>;
     using grad = grad_rule<pick_sequences_grad_op>;
@@ -24191,65 +24292,6 @@ using TrainOptions = TrainOptionsOn<Cpu>;
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/detail/feed.hpp: feed, sets the inputs of a net to the values of a batch.
-
-namespace rowan::inline v0::detail {
-
-/// Sets the data variables of a net to the values of a batch. The batch may contain variables that only another net of
-/// the scope reads, such as labels for the cost; a name that is not declared is an error. Values that are not on the
-/// net's device are copied to it.
-/// errors   GraphError if the batch lacks a variable, or contains a name that neither the net nor the scope declares;
-///          else as check_fits. On error, no variable has changed
-template <class Device>
-void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope, Device const& exec) {
-    std::map<Variable*, Value> values;
-    for (Variable* const v : inputs) {
-        if (v->role() != Role::data) continue;
-        auto const found = feeds.find(v->name());
-        if (found == feeds.end())
-            throw GraphError(std::string("the batch has no value for the variable \"").append(v->name()).append("\""));
-        Value value = found->second.value();
-        check_fits(*v, value);
-        values.emplace(v, std::move(value));
-    }
-    for (auto const& named : feeds) {
-        std::string const& name = named.first;
-        if (std::ranges::any_of(values, [&](auto const& known) { return known.first->name() == name; })) continue;
-        Variable const* const declared = scope.find(name);
-        if (declared == nullptr || declared->role() != Role::data)
-            throw GraphError(std::string("the batch has a value for \"")
-                                 .append(name)
-                                 .append("\", but there is no data variable of that name"));
-    }
-    for (auto& [v, value] : values) {
-        if (v->bring != nullptr) v->bring(value, exec, false);
-    }
-    for (auto& [v, value] : values) v->value() = std::move(value);
-}
-
-/// Moves the values out of variables and restores them on destruction.
-class KeptValues {
-public:
-    /// `variables` must outlive this.
-    explicit KeptValues(std::span<Variable* const> variables) : variables_(variables) {
-        values_.reserve(variables_.size());  // so that the loop does not throw
-        for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
-    }
-    KeptValues(KeptValues const&) = delete;
-    KeptValues& operator=(KeptValues const&) = delete;
-    ~KeptValues() {
-        for (std::size_t i = 0; i < variables_.size(); ++i) variables_[i]->value() = std::move(values_[i]);
-    }
-
-private:
-    std::span<Variable* const> variables_;
-    Buffer<Value> values_;
-};
-
-ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/layer/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
 
 namespace rowan::inline v0 {
@@ -24306,7 +24348,8 @@ public:
     ///          is not a parameter; Error if both are given; TypeError if the optimizer or options.clip does not support
     ///          the element type of a parameter or its gradient; TypeError or ShapeError if a value in options.resume
     ///          or options.initial does not fit its variable; ValueError if the schedule's factor is not finite, or an
-    ///          optimizer rejects an option. On error, no variable has changed
+    ///          optimizer rejects an option; GraphError if another thread runs or trains a net of this scope. On
+    ///          error, no variable has changed
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
                      TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
@@ -24367,6 +24410,7 @@ template <class T, class Device>
 Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
                             TrainOptionsOn<std::type_identity_t<Device>> const& options)
     : cost_(*cost), own_(cost_.scope()), schedule_(options.schedule), exec_(options.exec), seed_(options.seed) {
+    detail::ScopeUse const use(cost_.scope());
     static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
     auto gradients = append_backward<T, Device>(cost_, *own_);
     options.clip.add(*own_, gradients);

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <thread>
 
 namespace test_scope {
 
@@ -24,6 +25,22 @@ TEST_CASE("an operator with another number of inputs than slots throws", "[graph
     CHECK_THROWS_WITH((net.op<mse_op, double, double>({&x})), "mse has 1 inputs, expected 2");
     CHECK_THROWS_WITH((net.op<tanh_op, double>({&x, &x})), "tanh has 2 inputs, expected 1");
     CHECK(net.scope.operators().empty());
+}
+
+TEST_CASE("a scope is free again if another thread uses the one around it", "[graph]") {
+    Scope outer;
+    Scope& inner = outer.new_scope();
+    detail::ScopeUse const use(outer);
+    std::string refusal;
+    std::thread([&] {
+        try {
+            detail::ScopeUse const second(inner);
+        } catch (GraphError const& e) {
+            refusal = e.what();
+        }
+    }).join();
+    CHECK(refusal == "another thread runs or trains a net of this scope: use a Predictor, or a scope for each thread");
+    CHECK_NOTHROW([&] { detail::ScopeUse const third(inner); }());
 }
 
 TEST_CASE("a destroyed scope removes its operators from the readers of other variables", "[graph]") {

@@ -6,6 +6,8 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/layer/rnn.hpp>
+#include <rowan/layer/sequence_expand.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 
 #include <cstdint>
@@ -38,6 +40,19 @@ TEST_CASE("the gradient of layer::pick_sequences equals central differences", "[
     auto const rows = layer::embedding<double>(words, {.height = 4, .width = 2});
     rows->writers()[0]->inputs[0]->initialize(rows->writers()[0]->inputs[0]->value(), 5);
     test::check_net(layer::mse(layer::sequence_pool(layer::pick_sequences(rows, chosen), {Pooling::sum}), target));
+}
+
+TEST_CASE("a step whose result is not one for each sequence is refused", "[layer]") {
+    test::DefaultScope scope;
+    auto const x = layer::data<float>("x", {UNK, 1}, 2);
+    auto const chosen = layer::data<std::int64_t>("chosen", {UNK});
+    auto const step = [&](auto const& f) {
+        return layer::rnn(x, 1, [&](auto x_t, auto s) { return layer::Step{f(x_t), s}; });
+    };
+    CHECK_THROWS_AS(step([&](auto x_t) { return layer::pick_sequences(x_t, chosen); }), ShapeError);
+    Feeds const feeds{{"x", LoDTensor<float>(Tensor<float>{{1}, {2}, {3}, {4}}, Lod{{0, 2, 3}, {0, 2, 3, 4}})}};
+    auto const expanded = step([&](auto x_t) { return layer::sequence_expand(x_t, x_t); });
+    CHECK_THROWS_WITH(test::run(expanded, feeds), "rnn(x): step 0: the number of rows or sequences of a result is 3, expected 2, one for each sequence");
 }
 
 }  // namespace test_pick_sequences

@@ -15,6 +15,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -75,6 +76,33 @@ TEST_CASE("a predictor names a feed that it lacks, and, if asked to, one that it
     more.emplace("y", Tensor<float>{{1, 2}});
     CHECK(predictor(more) == strict(net.batches[0]));
     CHECK_THROWS_WITH(strict(more), "the batch has a value for \"y\", which the net does not read");
+}
+
+TEST_CASE("threads infer two layers of one net", "[layer]") {
+    Tagger net;
+    auto const shares = layer::softmax(net.scores);
+    std::atomic<int> wrong = 0;
+    in_threads([&](std::size_t i) {
+        auto const& predict = i == 0 ? net.scores : shares;
+        if (infer(predict, net.batches[i], net.parameters, Cpu{.threads = 1}).value().shape(1) != 2) ++wrong;
+    });
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("a net of optimizers is not run in two threads at once", "[layer]") {
+    Tagger net;
+    Net<> changes;
+    for (auto const& g : append_backward<float>(*net.cost)) changes.append(*layer::Optimizer(layer::Sgd{}).add(net.scope, g).op);
+    detail::ScopeUse const use(net.scope);
+    bool refused = false;
+    std::thread([&] {
+        try {
+            changes.run(net.scope);
+        } catch (GraphError const& e) {
+            refused = std::string(e.what()).starts_with("another thread");
+        }
+    }).join();
+    CHECK(refused);
 }
 
 TEST_CASE("a net is not trained in two threads at once", "[layer]") {

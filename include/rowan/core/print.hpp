@@ -51,7 +51,7 @@ void print_dims(Out& out, Tensor<T> const& t, std::size_t axis, T const* data) {
         between[3 + axis] = '\0';
     }
     std::size_t const step = product_from(t.shape(), axis + 1);
-    print_list(out, t.shape()[axis], t.size() <= 1000, between,
+    print_list(out, t.shape()[axis], t.size() <= 1000 && t.shape()[axis] <= 1000, between,
                [&](std::size_t i) { print_dims(out, t, axis + 1, data + i * step); });
 }
 

@@ -9,7 +9,6 @@
 #include <rowan/graph/detail/kind_text.hpp>
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
 #include <sstream>
 #include <unordered_map>
@@ -28,8 +27,6 @@ ROWAN_FUNCTION std::string describe(Operator const& op) {
 ROWAN_FUNCTION void throw_named(Operator const& op) { rethrow_in(describe(op)); }
 
 ROWAN_FUNCTION NetOrder::NetOrder(std::span<Variable* const> outputs) : outputs_(outputs.begin(), outputs.end()) {
-    std::unique_lock<std::mutex> lock;
-    if (!outputs.empty()) lock = lock_names(outputs[0]->scope());
     order_ = trace(outputs);
     name_variables(order_);
     find_uses();
@@ -48,21 +45,27 @@ ROWAN_FUNCTION std::size_t NetOrder::number(Variable const& v) const {
 ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec) const {
     std::optional<MemoryPool::Guard> guard;
     if (current_pool() == nullptr) guard.emplace(*pool_);
-    ScopeUse use;
-    Buffer<Value*> values;
-    values.reserve(variables_.size());
-    for (Variable* const v : variables_) {
-        Variable& there = variable(scope, *v);
-        if (values.size() >= inputs_) use.enter(there.scope());
-        values.push_back(&there.value());
+    Buffer<Variable*> there(variables_.size());
+    {
+        auto const lock = lock_names(scope);
+        for (std::size_t i = 0; i < there.size(); ++i) there[i] = &variable(scope, *variables_[i]);
     }
+    ScopeUse use;  // of the variables that are written
+    for (Variable const* v : std::span(there).subspan(inputs_)) use.enter(v->scope());
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        if (!order_[i]->kernel->checks_first) continue;
+        for (std::size_t const v : uses_[i].in) use.enter(there[v]->scope());
+    }
+    Buffer<Value*> values;
+    values.reserve(there.size());
+    for (Variable* const v : there) values.push_back(&v->value());
     std::span<Value* const> const results = std::span(values).subspan(inputs_);
     Buffer<Value> before(results.size());  // restored after an error
     for (std::size_t i = 0; i < results.size(); ++i) std::swap(before[i], *results[i]);
     try {
         run(values, exec);
     } catch (...) {
-        for (std::size_t i = 0; i < results.size(); ++i) *results[i] = std::move(before[i]);
+        for (std::size_t i = results.size(); i-- > 0;) *results[i] = std::move(before[i]);
         throw;
     }
 }

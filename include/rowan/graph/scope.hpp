@@ -224,7 +224,7 @@ class ScopeUse {
 public:
     ScopeUse() = default;
     /// Enters a scope and all scopes that enclose it.
-    explicit ScopeUse(Scope& scope) {
+    explicit ScopeUse(Scope& scope) : ScopeUse() {  // so that the destructor leaves them if one is in use
         for (Scope* s = &scope; s != nullptr; s = s->parent()) enter(*s);
     }
     ScopeUse(ScopeUse const&) = delete;

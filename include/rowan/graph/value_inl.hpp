@@ -67,6 +67,10 @@ Value Value::Holder<LoDTensor<T, D>>::scatter(AnyExec exec, std::span<Value* con
     if (!value.lod().empty()) {
         Value const all = concat(exec, values);
         std::vector<std::int64_t> from(all.count());
+        std::size_t targets_in_all = 0;
+        for (auto const& targets : to) targets_in_all += targets.size();
+        if (targets_in_all != from.size())
+            throw ShapeError("values", std::to_string(from.size()) + " sequences", std::to_string(targets_in_all));
         std::int64_t i = 0;
         for (auto const& targets : to) {
             for (std::int64_t const target : targets) from[static_cast<std::size_t>(target)] = i++;

@@ -27,9 +27,12 @@ inline constexpr bool divides = true;
 template <class T, class Device>
 inline constexpr bool divides<layer::Var<T, Device>> = floating_element<T>;
 
-/// Whether x or y of an operator is a Var.
+/// Whether x or y of an operator is a Var, and the other one is a Var, a number or a tensor, which is an error.
+template <class X>
+concept operand = is_var<X> || std::is_arithmetic_v<X> || xt::is_xexpression<X>::value;
 template <class A, class B>
-concept has_var = is_var<std::remove_cvref_t<A>> || is_var<std::remove_cvref_t<B>>;
+concept has_var = (is_var<std::remove_cvref_t<A>> ||
+                   is_var<std::remove_cvref_t<B>>)&&operand<std::remove_cvref_t<A>>&& operand<std::remove_cvref_t<B>>;
 
 /// Calls the function for two Vars, for a Var and a number, or for a number and a Var.
 template <class A, class B, class Both, class Right, class Left>

@@ -1,13 +1,11 @@
 // rowan/layer/infer.hpp: infer, the value of a layer for a batch.
 #pragma once
 
-#include <rowan/core/error.hpp>
+#include <rowan/layer/detail/feed.hpp>
 #include <rowan/layer/feeds.hpp>
 #include <rowan/layer/parameters.hpp>
 #include <rowan/layer/predictor.hpp>
 #include <rowan/layer/var.hpp>
-
-#include <string>
 
 namespace rowan::inline v0 {
 
@@ -26,13 +24,7 @@ template <class T, class Device>
 LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& feeds, Parameters const& parameters,
                            Device exec = {}) {
     Predictor<T, Device> const predictor(predict, parameters, {}, exec);
-    for (auto const& feed : feeds) {
-        Variable const* const declared = predict->scope().find(feed.first);
-        if (declared == nullptr || declared->role() != Role::data)
-            throw GraphError(std::string("the batch has a value for \"")
-                                 .append(feed.first)
-                                 .append("\", but there is no data variable of that name"));
-    }
+    for (auto const& feed : feeds) detail::check_declared(predict->scope(), feed.first);
     return predictor(feeds, exec);
 }
 

@@ -12,17 +12,19 @@
 
 namespace rowan::inline v0::detail {
 
-template <class V>
-inline constexpr bool is_label = false;
 template <id_type I, class Device>
-inline constexpr bool is_label<layer::Var<I, Device>> = true;
+void takes_label(layer::Var<I, Device> const&);
+template <class V>
+concept is_label = requires(V const& v) {
+    takes_label(v);
+};
 
 /// For calls of a loss with labels that are none, which do not compile.
 template <class X, class Label>
 requires(!is_label<Label>) auto no_label(X const& x, Label const&) {
     check_vars<X, Label>();
     static_assert(
-        !is_var<Label>,
+        no_var<Label>,
         "rowan::layer: labels are numbers of classes: declare them with layer::data<std::int64_t>(name, dims)");
     return x;
 }

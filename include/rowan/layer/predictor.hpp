@@ -10,7 +10,6 @@
 #include <rowan/layer/parameters.hpp>
 #include <rowan/layer/var.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -121,7 +120,8 @@ public:
     }
 
     /// Returns the value of the layer for a batch, with the same bits as infer. On a device, the call blocks until the
-    /// result is ready.
+    /// result is ready. The result may be an alias of a parameter or of the batch, if the last operator returns one,
+    /// such as drop_levels.
     /// shapes   that of the layer, with the dims of the batch
     /// errors   GraphError if the batch lacks a variable, or has one too many and these are refused; TypeError or
     ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the

@@ -79,7 +79,8 @@ public:
     ///          is not a parameter; Error if both are given; TypeError if the optimizer or options.clip does not support
     ///          the element type of a parameter or its gradient; TypeError or ShapeError if a value in options.resume
     ///          or options.initial does not fit its variable; ValueError if the schedule's factor is not finite, or an
-    ///          optimizer rejects an option. On error, no variable has changed
+    ///          optimizer rejects an option; GraphError if another thread runs or trains a net of this scope. On
+    ///          error, no variable has changed
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
                      TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
@@ -140,6 +141,7 @@ template <class T, class Device>
 Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
                             TrainOptionsOn<std::type_identity_t<Device>> const& options)
     : cost_(*cost), own_(cost_.scope()), schedule_(options.schedule), exec_(options.exec), seed_(options.seed) {
+    detail::ScopeUse const use(cost_.scope());
     static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
     auto gradients = append_backward<T, Device>(cost_, *own_);
     options.clip.add(*own_, gradients);

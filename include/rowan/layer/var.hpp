@@ -48,12 +48,16 @@ inline constexpr bool is_var = false;
 template <class T, class Device>
 inline constexpr bool is_var<layer::Var<T, Device>> = true;
 
-/// For calls with another argument, which do not compile.
+/// For calls with an argument that is no Var, which do not compile.
+template <class T, class Device>
+void takes_var(layer::Var<T, Device> const&);
 template <class V>
-concept no_var = !is_var<V>;
+concept no_var = !requires(V const& v) {
+    takes_var(v);
+};
 template <class... V>
 constexpr void check_vars() {
-    static_assert((is_var<V> && ...),
+    static_assert((!no_var<V> && ...),
                   "rowan::layer: a layer takes Vars: declare an input with layer::data<T>(name, dims), and feed the "
                   "tensor under this name");
 }

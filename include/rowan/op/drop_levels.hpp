@@ -38,6 +38,7 @@ struct drop_levels_grad_op {
 /// See drop_levels.
 struct drop_levels_op {
     static constexpr std::string_view name = "drop_levels";
+    static constexpr bool row_output = false;
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
     using attributes = DropLevelsOptions;

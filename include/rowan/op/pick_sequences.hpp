@@ -28,6 +28,7 @@ struct pick_sequences_grad_op {
 /// See pick_sequences.
 struct pick_sequences_op {
     static constexpr std::string_view name = "pick_sequences";
+    static constexpr bool row_output = false;
     using inputs = slots<slot::x, slot::ids>;
     using outputs = slots<slot::out>;
     using grad = grad_rule<pick_sequences_grad_op>;

@@ -90,7 +90,7 @@ requires requires {
 }
 inline constexpr OpFamily family_of<Op> = Op::family;
 
-/// Whether the results have a row for each row of the inputs: the operator's `row_output`, a function of its
+/// Whether the results have a row for each row of the inputs: the operator's `row_output`, a bool or a function of its
 /// attributes; if it has none, whether it has no `sums_rows`.
 /// errors   none
 /// cost     that of the operator's function, if it has one
@@ -99,6 +99,8 @@ bool row_output_of(Attributes const& attributes) {
     static_cast<void>(attributes);
     if constexpr (requires { Op::row_output(attributes); }) {
         return Op::row_output(attributes);
+    } else if constexpr (requires { Op::row_output; }) {
+        return Op::row_output;
     } else {
         return !sums_rows_of<Op>;
     }

@@ -10,6 +10,7 @@
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sequence/sequence_expand.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -41,10 +42,12 @@ SortedPicks sort_picks(Ids<> const& list, std::vector<std::int64_t> const& rows)
 
 /// Throws unless `list` is flat and its ids are sequences of x.
 template <class T, class D>
-void check_picks(LoDTensor<T, D> const& x, Ids<> const& list) {
+void check_picks([[maybe_unused]] D const& exec, LoDTensor<T, D> const& x, Ids<> const& list) {
+    Cpu host;
+    if constexpr (std::same_as<D, Cpu>) host = exec;
     x.check();
     check_list("ids", list);
-    check_ids(Cpu{}, "ids", list, static_cast<std::int64_t>(x.size()));
+    check_ids(host, "ids", list, static_cast<std::int64_t>(x.size()));
 }
 
 }  // namespace detail
@@ -63,7 +66,7 @@ template <class T, device D>
 LoDTensor<T, D> pick_sequences(D const& exec, LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> ids) {
     detail::HostIds<D> const on_host(exec, ids);
     Ids<> const& list = on_host;
-    detail::check_picks(x, list);
+    detail::check_picks(exec, x, list);
     return detail::take_sequences(exec, x, list.size(), [&](std::size_t j) { return list[j]; });
 }
 
@@ -77,7 +80,7 @@ LoDTensor<T, D> pick_sequences_grad(D const& exec, std::type_identity_t<Tensor<T
                                     LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> ids) {
     detail::HostIds<D> const on_host(exec, ids);
     Ids<> const& list = on_host;
-    detail::check_picks(x, list);
+    detail::check_picks(exec, x, list);
     auto const picks = detail::sort_picks(list, detail::first_rows(x));
     detail::check_height("out_grad", out_grad, picks.starts.back());
     auto const times = Lod::from_lengths({picks.times});

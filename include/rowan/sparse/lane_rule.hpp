@@ -29,8 +29,8 @@ namespace rowan::inline v0 {
 /// A formula may use + - and comparisons of V, and the functions of rowan::lane: with these, its bits are the same on
 /// all machines and devices. A product or quotient written as `a * b` or `a / b` may be fused with a sum, as the
 /// compiler's flags say. On a GPU, the formula is a struct whose operator is ROWAN_HD; on the host, a lambda will do.
-/// requires   all states have the shape of param: else update_rows throws ShapeError; the formula neither throws nor
-///            reads what it writes for other elements
+/// requires   the formula neither throws nor reads what it writes for other elements
+/// errors   ShapeError from update_rows unless all states have the shape of param
 template <class Formula>
 struct LaneRule {
     Formula formula;  ///< called concurrently by several threads

@@ -31,9 +31,13 @@ public:
                 part_.steps[t][number(*net_.memories[m].before)] = after.slice(0, part_.size(t));
             }
             for (StepOp const& op : net_.forward.each) run_step(op, t);
-            for (std::size_t m = 0; m < states.size(); ++m) check_width(m, t, states[m]);
+            for (std::size_t m = 0; m < states.size(); ++m) check_state(m, t, states[m]);
         }
-        for (StepOp const& op : net_.forward.after) run_whole(op);
+        for (StepOp const& op : net_.forward.after) {
+            for (Place const& place : op.in) check_parts(place);
+            run_whole(op);
+        }
+        check_parts(net_.place(*net_.out));
         for (std::size_t m = 0; m < states.size(); ++m) states[m] = ends(m, states[m]);
         return whole(net_.place(*net_.out)).share();
     }
@@ -89,9 +93,22 @@ private:
 
     Value& state_after(std::size_t m, std::size_t t) { return step_value(net_.place(*net_.memories[m].after), t); }
 
-    /// Throws unless a state whose width the specs do not tell still has it after step t.
-    void check_width(std::size_t m, std::size_t t, Value& boot) {
+    /// Throws unless each step gave a part for each of its sequences.
+    void check_parts(Place const& place) {
+        if (place.kind != Place::rows || !part_.packed[place.number].empty()) return;
+        for (std::size_t t = 0; t < part_.count(); ++t) check_count("a result", part_.steps[t][place.number], t);
+    }
+    void check_count(char const* what, Value const& value, std::size_t t) {
+        if (value.empty() || value.count() == part_.size(t)) return;
+        throw ShapeError(step_text(t, {}).append(": the number of rows or sequences of ").append(what),
+                         std::to_string(value.count()), std::to_string(part_.size(t)) + ", one for each sequence");
+    }
+
+    /// Throws unless a state has a row for each sequence after step t and, if the specs do not tell its width, the width
+    /// from before.
+    void check_state(std::size_t m, std::size_t t, Value& boot) {
         StepNet::Memory const& memory = net_.memories[m];
+        check_count("a state", state_after(m, t), t);
         if (has_known_width(*memory.before) && has_known_width(*memory.after)) return;
         auto after = state_after(m, t).elements().dims;
         auto const before = boot.elements().dims;

@@ -44,7 +44,8 @@ std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* cons
 /// Applies names_of to the unnamed variables of an inner scope. Variables of outer scopes are named with the outer net.
 void name_inner_variables(std::span<Operator* const> order, Scope& scope);
 
-/// Applies names_of to unnamed variables. If the scope already has a name, "~1", "~2" etc. is appended.
+/// Applies names_of to unnamed variables. If the scope already has a name, "~1", "~2" etc. is appended. Several threads
+/// may do so at the same time.
 void name_variables(std::span<Operator* const> order);
 
 }  // namespace rowan::inline v0::detail

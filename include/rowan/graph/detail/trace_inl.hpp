@@ -112,6 +112,8 @@ ROWAN_FUNCTION void name_inner_variables(std::span<Operator* const> order, Scope
 }
 
 ROWAN_FUNCTION void name_variables(std::span<Operator* const> order) {
+    if (order.empty()) return;
+    auto const lock = lock_names((order[0]->outputs.empty() ? order[0]->inputs : order[0]->outputs)[0]->scope());
     for (auto& [v, name] : names_of(order)) {
         if (!v->name().empty()) continue;
         std::string free = name;

@@ -16,6 +16,16 @@
 
 namespace rowan::inline v0::detail {
 
+/// Throws GraphError unless there is a data variable of this name.
+inline void check_declared(Scope const& scope, std::string const& name) {
+    auto const lock = lock_names(scope);
+    Variable const* const declared = scope.find(name);
+    if (declared == nullptr || declared->role() != Role::data)
+        throw GraphError(std::string("the batch has a value for \"")
+                             .append(name)
+                             .append("\", but there is no data variable of that name"));
+}
+
 /// Sets the data variables of a net to the values of a batch. The batch may contain variables that only another net of
 /// the scope reads, such as labels for the cost; a name that is not declared is an error. Values that are not on the
 /// net's device are copied to it.
@@ -34,13 +44,8 @@ void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& sc
         values.emplace(v, std::move(value));
     }
     for (auto const& named : feeds) {
-        std::string const& name = named.first;
-        if (std::ranges::any_of(values, [&](auto const& known) { return known.first->name() == name; })) continue;
-        Variable const* const declared = scope.find(name);
-        if (declared == nullptr || declared->role() != Role::data)
-            throw GraphError(std::string("the batch has a value for \"")
-                                 .append(name)
-                                 .append("\", but there is no data variable of that name"));
+        if (std::ranges::none_of(values, [&](auto const& known) { return known.first->name() == named.first; }))
+            check_declared(scope, named.first);
     }
     for (auto& [v, value] : values) {
         if (v->bring != nullptr) v->bring(value, exec, false);
