@@ -21365,7 +21365,8 @@ private:
 template <class T = float, class Device = Cpu>
 class Predictor {
 public:
-    /// Keeps aliases of the parameters. On a device, parameters in host memory are copied to it.
+    /// Keeps aliases of the parameters. On a device, `exec` copies parameters in host memory to it; calls have an exec
+    /// of their own.
     /// requires   the scope of the net outlives the predictor, and nothing is added to the net during the call
     /// errors   GraphError if no operator writes predict, a parameter is missing or there is a cycle; TypeError or
     ///          ShapeError if a parameter differs from its variable
@@ -22589,7 +22590,8 @@ namespace rowan::inline v0::layer {
 ///          ValueError if there is no such level, or a memory has no size or both a size and an initial state;
 ///          TypeError if the element type of an initial state differs from that of the states; when the net runs,
 ///          ShapeError if an initial state does not have one row for each sequence, or a step changes the width of a
-///          state; errors of a step's operators name the step and, for ids, the sequence
+///          state; errors of a step's operators name the step, counted from the end if options.reverse, and, for ids, the
+///          sequence
 /// cost     that of the step's operators, some of which run once for all steps; no allocation while the shapes do not
 ///          change; the states of all steps are kept for the gradient
 template <class State = void, class T, class Device, class F>

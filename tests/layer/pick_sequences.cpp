@@ -47,9 +47,9 @@ TEST_CASE("a step whose result is not one for each sequence is refused", "[layer
     auto const x = layer::data<float>("x", {UNK, 1}, 2);
     auto const chosen = layer::data<std::int64_t>("chosen", {UNK});
     auto const step = [&](auto const& f) {
-        return layer::rnn(x, 1, [&](auto x_t, auto s) { return layer::Step{f(x_t), s}; });
+        return layer::rnn(x, 1, [&](auto x_t, auto s) { return layer::Step{f(x_t), s}; }, {.level = 0});
     };
-    CHECK_THROWS_AS(step([&](auto x_t) { return layer::pick_sequences(x_t, chosen); }), ShapeError);
+    CHECK_THROWS_WITH(step([&](auto x_t) { return layer::pick_sequences(x_t, chosen); }), "layer::rnn: the output or the state of a step is the same for all sequences, expected a row for each");
     Feeds const feeds{{"x", LoDTensor<float>(Tensor<float>{{1}, {2}, {3}, {4}}, Lod{{0, 2, 3}, {0, 2, 3, 4}})}};
     auto const expanded = step([&](auto x_t) { return layer::sequence_expand(x_t, x_t); });
     CHECK_THROWS_WITH(test::run(expanded, feeds), "rnn(x): step 0: the number of rows or sequences of a result is 3, expected 2, one for each sequence");

@@ -82,7 +82,8 @@ private:
 template <class T = float, class Device = Cpu>
 class Predictor {
 public:
-    /// Keeps aliases of the parameters. On a device, parameters in host memory are copied to it.
+    /// Keeps aliases of the parameters. On a device, `exec` copies parameters in host memory to it; calls have an exec
+    /// of their own.
     /// requires   the scope of the net outlives the predictor, and nothing is added to the net during the call
     /// errors   GraphError if no operator writes predict, a parameter is missing or there is a cycle; TypeError or
     ///          ShapeError if a parameter differs from its variable
