@@ -10947,7 +10947,7 @@ private:
         auto const before = boot.elements().dims;
         if (!after.empty()) after[0] = before[0];
         if (after == before) return;
-        throw ShapeError("step " + std::to_string(t) + ": the shape of a row of the state " + memory.before->name(),
+        throw ShapeError(step_text(t, {}).append(": the shape of a row of the state ").append(memory.before->name()),
                          shape_text(std::span(after).subspan(std::min<std::size_t>(after.size(), 1))),
                          shape_text(std::span(before).subspan(1)) + ", that before the step");
     }
@@ -21138,6 +21138,17 @@ ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
 
 namespace rowan::inline v0::detail {
 
+/// An alias of the value that a batch has for a data variable.
+/// errors   GraphError if it has none; else as check_fits
+inline Value fed_value(Variable const& v, Feeds const& feeds) {
+    auto const found = feeds.find(v.name());
+    if (found == feeds.end())
+        throw GraphError(std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
+    Value value = found->second.value();
+    check_fits(v, value);
+    return value;
+}
+
 /// Throws GraphError unless there is a data variable of this name.
 inline void check_declared(Scope const& scope, std::string const& name) {
     auto const lock = lock_names(scope);
@@ -21157,13 +21168,7 @@ template <class Device>
 void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope, Device const& exec) {
     std::map<Variable*, Value> values;
     for (Variable* const v : inputs) {
-        if (v->role() != Role::data) continue;
-        auto const found = feeds.find(v->name());
-        if (found == feeds.end())
-            throw GraphError(std::string("the batch has no value for the variable \"").append(v->name()).append("\""));
-        Value value = found->second.value();
-        check_fits(*v, value);
-        values.emplace(v, std::move(value));
+        if (v->role() == Role::data) values.emplace(v, fed_value(*v, feeds));
     }
     for (auto const& named : feeds) {
         if (std::ranges::none_of(values, [&](auto const& known) { return known.first->name() == named.first; }))
@@ -21383,7 +21388,9 @@ public:
             Variable& v = *inputs[i];
             if (v.role() == Role::data) continue;
             if (v.role() == Role::parameter) {
-                given_[i] = fitting(v, parameters.find(v.name()));
+                Value const& value = parameters.find(v.name());
+                detail::check_fits(v, value);
+                given_[i] = value.share();
                 if (v.bring != nullptr) v.bring(given_[i], exec, false);
             } else if (v.role() == Role::seed) {  // dropout returns its input
                 given_[i].set(LoDTensor<std::int64_t, Device>(Tensor<std::int64_t, Device>::from_shape({0})));
@@ -21427,22 +21434,13 @@ public:
     }
 
 private:
-    static Value fitting(Variable const& v, Value const& value) {
-        detail::check_fits(v, value);
-        return value.share();
-    }
-
     void feed(Feeds const& feeds, detail::Buffer<Value>& values, Device const& exec) const {
         auto const inputs = net_.inputs();
         std::size_t used = 0;
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             Variable const& v = *inputs[i];
             if (v.role() != Role::data) continue;
-            auto const found = feeds.find(v.name());
-            if (found == feeds.end())
-                throw GraphError(
-                    std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
-            values[i] = fitting(v, found->second.value());
+            values[i] = detail::fed_value(v, feeds);
             if (v.bring != nullptr) v.bring(values[i], exec, false);
             ++used;
         }

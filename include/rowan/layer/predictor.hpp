@@ -4,7 +4,7 @@
 #include <rowan/core/memory_pool.hpp>
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/net.hpp>
-#include <rowan/layer/detail/check_fits.hpp>
+#include <rowan/layer/detail/feed.hpp>
 #include <rowan/layer/feeds.hpp>
 #include <rowan/layer/loaded_model.hpp>
 #include <rowan/layer/parameters.hpp>
@@ -100,7 +100,9 @@ public:
             Variable& v = *inputs[i];
             if (v.role() == Role::data) continue;
             if (v.role() == Role::parameter) {
-                given_[i] = fitting(v, parameters.find(v.name()));
+                Value const& value = parameters.find(v.name());
+                detail::check_fits(v, value);
+                given_[i] = value.share();
                 if (v.bring != nullptr) v.bring(given_[i], exec, false);
             } else if (v.role() == Role::seed) {  // dropout returns its input
                 given_[i].set(LoDTensor<std::int64_t, Device>(Tensor<std::int64_t, Device>::from_shape({0})));
@@ -144,22 +146,13 @@ public:
     }
 
 private:
-    static Value fitting(Variable const& v, Value const& value) {
-        detail::check_fits(v, value);
-        return value.share();
-    }
-
     void feed(Feeds const& feeds, detail::Buffer<Value>& values, Device const& exec) const {
         auto const inputs = net_.inputs();
         std::size_t used = 0;
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             Variable const& v = *inputs[i];
             if (v.role() != Role::data) continue;
-            auto const found = feeds.find(v.name());
-            if (found == feeds.end())
-                throw GraphError(
-                    std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
-            values[i] = fitting(v, found->second.value());
+            values[i] = detail::fed_value(v, feeds);
             if (v.bring != nullptr) v.bring(values[i], exec, false);
             ++used;
         }

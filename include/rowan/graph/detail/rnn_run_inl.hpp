@@ -114,7 +114,7 @@ private:
         auto const before = boot.elements().dims;
         if (!after.empty()) after[0] = before[0];
         if (after == before) return;
-        throw ShapeError("step " + std::to_string(t) + ": the shape of a row of the state " + memory.before->name(),
+        throw ShapeError(step_text(t, {}).append(": the shape of a row of the state ").append(memory.before->name()),
                          shape_text(std::span(after).subspan(std::min<std::size_t>(after.size(), 1))),
                          shape_text(std::span(before).subspan(1)) + ", that before the step");
     }

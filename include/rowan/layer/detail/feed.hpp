@@ -16,6 +16,17 @@
 
 namespace rowan::inline v0::detail {
 
+/// An alias of the value that a batch has for a data variable.
+/// errors   GraphError if it has none; else as check_fits
+inline Value fed_value(Variable const& v, Feeds const& feeds) {
+    auto const found = feeds.find(v.name());
+    if (found == feeds.end())
+        throw GraphError(std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
+    Value value = found->second.value();
+    check_fits(v, value);
+    return value;
+}
+
 /// Throws GraphError unless there is a data variable of this name.
 inline void check_declared(Scope const& scope, std::string const& name) {
     auto const lock = lock_names(scope);
@@ -35,13 +46,7 @@ template <class Device>
 void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope, Device const& exec) {
     std::map<Variable*, Value> values;
     for (Variable* const v : inputs) {
-        if (v->role() != Role::data) continue;
-        auto const found = feeds.find(v->name());
-        if (found == feeds.end())
-            throw GraphError(std::string("the batch has no value for the variable \"").append(v->name()).append("\""));
-        Value value = found->second.value();
-        check_fits(*v, value);
-        values.emplace(v, std::move(value));
+        if (v->role() == Role::data) values.emplace(v, fed_value(*v, feeds));
     }
     for (auto const& named : feeds) {
         if (std::ranges::none_of(values, [&](auto const& known) { return known.first->name() == named.first; }))
