@@ -4117,8 +4117,16 @@ public:
     /// A tensor whose rows form the sequences of `lod`.
     /// shapes   value [n, ...], lod of n rows
     /// errors   ShapeError if value has rank 0 and lod has levels; LodError if the last level does not end with n
-    /// cost     O(1); value is moved
-    LoDTensor(Tensor<T, Device> value, Lod lod) : value_(std::move(value)), lod_(std::move(lod)) { check(); }
+    /// cost     O(1); value is copied, or moved unless an error is thrown
+    LoDTensor(Tensor<T, Device>&& value, Lod lod) : value_(std::move(value)), lod_(std::move(lod)) {
+        try {
+            check();
+        } catch (...) {
+            value = std::move(value_);
+            throw;
+        }
+    }
+    LoDTensor(Tensor<T, Device> const& value, Lod lod) : LoDTensor(Tensor<T, Device>(value), std::move(lod)) {}
 
     // A mistake, which does not compile.
     template <std::ranges::range R>
@@ -5687,10 +5695,14 @@ public:
     /// errors   ShapeError if height is negative, rows are not a flat list, value has rank 0 or not n rows;
     ///          IndexError if a row is not in [0, height): for rows in device memory, unless height is 0, thrown by the
     ///          next synchronize or copy to the host
-    /// cost     O(n); the rows are copied, the value is moved
-    SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D> value);
-    SelectedRows(Height height, Ids<D> rows, Tensor<T, D> value)
-        : SelectedRows{value.device(), height, rows, std::move(value)} {}
+    /// cost     O(n); the rows are copied; the value is copied, or moved unless an error is thrown
+    SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D>&& value);
+    SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D> const& value)
+        : SelectedRows(exec, height, rows, Tensor<T, D>(value)) {}
+    SelectedRows(Height height, Ids<D> rows, Tensor<T, D>&& value)
+        : SelectedRows(value.device(), height, rows, std::move(value)) {}
+    SelectedRows(Height height, Ids<D> rows, Tensor<T, D> const& value)
+        : SelectedRows(value.device(), height, rows, Tensor<T, D>(value)) {}
 
     // Mistakes, which do not compile.
     template <class R>
@@ -5836,7 +5848,7 @@ private:
 }  // namespace detail
 
 template <class T, class D>
-SelectedRows<T, D>::SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D> value) {
+SelectedRows<T, D>::SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D>&& value) {
     if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
     check_value(value, rows.size());
     *this = detail::SelectedRowsAccess::adopt(height, Numbers::checked(exec, "rows", rows, height), std::move(value));
@@ -24860,17 +24872,28 @@ struct Padding<Cpu> {
     template <class T>
     static void run(Cpu exec, PaddedPlaces const& to, std::size_t width, T const* rows, T padding, T* out, bool* mask) {
         std::size_t const line = to.longest * width;
+        bool const stream = to.places >= stream_from / (line * sizeof(T) + 1);
+        std::size_t const most = std::min(line, (std::size_t{16} << 10) / sizeof(T));  // elements of `blank`
+        auto const blank = Tensor<T>::full({stream ? most : 0}, padding);
         parallel_work(exec, to.places * (line + to.longest), to.places, (std::size_t{1} << 16) / (line + 1),
                       [&](std::size_t i, std::size_t end) {
                           auto s = static_cast<std::size_t>(std::ranges::lower_bound(to.lines, i) - to.lines.begin());
                           for (; i < end; ++i) {
                               bool const present = s < to.lines.size() && to.lines[s] == i;
-                              std::size_t const n = present ? length_at(to.offsets, s) : 0;
-                              std::size_t const from = present ? static_cast<std::size_t>(to.offsets[s++]) * width : 0;
-                              std::fill_n(std::copy_n(rows + from, n * width, out + i * line), line - n * width,
-                                          padding);
+                              std::size_t const n = present ? length_at(to.offsets, s) : 0, used = n * width;
+                              T const* const from =
+                                  rows + (present ? static_cast<std::size_t>(to.offsets[s++]) * width : 0);
+                              T* const at = out + i * line;
+                              if (stream) {
+                                  stream_copy(at, from, used * sizeof(T));
+                                  for (std::size_t k = used; k < line; k += most)
+                                      stream_copy(at + k, blank.data(), std::min(most, line - k) * sizeof(T));
+                              } else {
+                                  std::fill_n(std::copy_n(from, used, at), line - used, padding);
+                              }
                               std::fill_n(std::fill_n(mask + i * to.longest, n, true), to.longest - n, false);
                           }
+                          if (stream) stream_end();
                       });
     }
 };

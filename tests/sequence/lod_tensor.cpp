@@ -232,6 +232,12 @@ TEST_CASE("batches are equal if rows and sequences are", "[lod_tensor]") {
     CHECK((x != LoDTensor<float>({1, 2, 3})));
 }
 
+TEST_CASE("a tensor that is moved into a constructor that throws is still there", "[lod_tensor]") {
+    Tensor<float> value{1, 2, 3};
+    CHECK_THROWS_AS(LoDTensor<float>(std::move(value), {{0, 2}}), LodError);
+    CHECK(value == Tensor<float>{1, 2, 3});
+}
+
 TEST_CASE("a moved-from batch is empty and can be used", "[lod_tensor]") {
     LoDTensor<float> x({1, 2, 3}, {{0, 1, 3}});
     LoDTensor<float> const moved = std::move(x);

@@ -72,6 +72,19 @@ TEST_CASE("every level becomes a dim", "[padded][golden]") {
     CHECK(batches::same(from_padded(padded.value, x.lod()), x));
 }
 
+TEST_CASE("a result of more than 8 MiB equals a plain loop", "[padded][large]") {
+    for (std::size_t const width : {64u, 61u}) {  // 61 floats do not fill whole cache lines
+        std::vector<std::int64_t> lengths;
+        for (std::int64_t s = 0; s < 400; ++s) lengths.push_back(s * 37 % 101);
+        Lod const lod = Lod::from_lengths({lengths});
+        auto value = Tensor<float>::from_shape({static_cast<std::size_t>(lod.rows()), width});
+        for (std::size_t i = 0; i < value.size(); ++i) value.data()[i] = static_cast<float>(i);
+        LoDTensor<float> const x(std::move(value), lod);
+        auto const want = plain_padded(x, -1);
+        for (int const threads : {1, 3}) CHECK(same(to_padded(Cpu{threads}, x, -1), want));
+    }
+}
+
 TEST_CASE("dims may be longer than the longest sequences", "[padded][golden]") {
     Tensor<float> const padded{{{1, 2, 9}, {3, 9, 9}, {9, 9, 9}}, {{4, 5, 9}, {9, 9, 9}, {9, 9, 9}}};
     CHECK(batches::same(from_padded(padded, Lod{{0, 2, 3}, {0, 2, 3, 5}}), LoDTensor<float>({1, 2, 3, 4, 5}, Lod{{0, 2, 3}, {0, 2, 3, 5}})));

@@ -78,6 +78,13 @@ TEST_CASE("height 0 has no rows, and a height may be as large as numbers get", "
     CHECK((tall.height() == most && tall.rows()[0] == most - 1));
 }
 
+TEST_CASE("a value that is moved into a constructor that throws is still there", "[selected_rows]") {
+    Tensor<float> value{{1, 2}};
+    CHECK_THROWS_AS(SelectedRows<float>(4, {9}, std::move(value)), rowan::IndexError);
+    CHECK_THROWS_AS(SelectedRows<float>(4, {0, 1}, std::move(value)), rowan::ShapeError);
+    CHECK(value == Tensor<float>{{1, 2}});
+}
+
 TEST_CASE("a moved value is not copied; a shared one remains shared", "[selected_rows]") {
     Tensor<float> value{{1, 2}};
     Tensor<float> const alias = value.share();

@@ -57,8 +57,16 @@ public:
     /// A tensor whose rows form the sequences of `lod`.
     /// shapes   value [n, ...], lod of n rows
     /// errors   ShapeError if value has rank 0 and lod has levels; LodError if the last level does not end with n
-    /// cost     O(1); value is moved
-    LoDTensor(Tensor<T, Device> value, Lod lod) : value_(std::move(value)), lod_(std::move(lod)) { check(); }
+    /// cost     O(1); value is copied, or moved unless an error is thrown
+    LoDTensor(Tensor<T, Device>&& value, Lod lod) : value_(std::move(value)), lod_(std::move(lod)) {
+        try {
+            check();
+        } catch (...) {
+            value = std::move(value_);
+            throw;
+        }
+    }
+    LoDTensor(Tensor<T, Device> const& value, Lod lod) : LoDTensor(Tensor<T, Device>(value), std::move(lod)) {}
 
     // A mistake, which does not compile.
     template <std::ranges::range R>

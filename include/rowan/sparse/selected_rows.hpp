@@ -79,10 +79,14 @@ public:
     /// errors   ShapeError if height is negative, rows are not a flat list, value has rank 0 or not n rows;
     ///          IndexError if a row is not in [0, height): for rows in device memory, unless height is 0, thrown by the
     ///          next synchronize or copy to the host
-    /// cost     O(n); the rows are copied, the value is moved
-    SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D> value);
-    SelectedRows(Height height, Ids<D> rows, Tensor<T, D> value)
-        : SelectedRows{value.device(), height, rows, std::move(value)} {}
+    /// cost     O(n); the rows are copied; the value is copied, or moved unless an error is thrown
+    SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D>&& value);
+    SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D> const& value)
+        : SelectedRows(exec, height, rows, Tensor<T, D>(value)) {}
+    SelectedRows(Height height, Ids<D> rows, Tensor<T, D>&& value)
+        : SelectedRows(value.device(), height, rows, std::move(value)) {}
+    SelectedRows(Height height, Ids<D> rows, Tensor<T, D> const& value)
+        : SelectedRows(value.device(), height, rows, Tensor<T, D>(value)) {}
 
     // Mistakes, which do not compile.
     template <class R>
@@ -228,7 +232,7 @@ private:
 }  // namespace detail
 
 template <class T, class D>
-SelectedRows<T, D>::SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D> value) {
+SelectedRows<T, D>::SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D>&& value) {
     if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
     check_value(value, rows.size());
     *this = detail::SelectedRowsAccess::adopt(height, Numbers::checked(exec, "rows", rows, height), std::move(value));

@@ -1,10 +1,11 @@
 // tests/bench/layer/layer.cpp: measures a batch with one long sentence against batches with the same number of words:
 // (a) in sentences as long as the longest (same number of steps), (b) in as many sentences of equal length (fewer,
-// wider steps). Ratio (a) shows the cost of uneven lengths, (b) also the fixed cost per step. Prints lines of JSON.
+// wider steps). Ratio (a) shows the cost of uneven lengths, (b) also the fixed cost per step. Then the cost of a call for
+// a net of a few microseconds. Prints lines of JSON.
 //
 //     rowan_bench_layer [--threads N] [--dim D] [--tiny]
 //
-// The last line of each block is the number of words with padding.
+// The last line of each block of batches is the number of words with padding.
 #include <rowan/layer.hpp>
 
 #include <algorithm>
@@ -103,10 +104,11 @@ void measure(std::vector<Case> cases, Cpu exec, std::int64_t dim, std::size_t tu
             start = clock_type::now();
         },
     });
+    rowan::Predictor const predictor(scores, parameters);
     for (std::size_t turn = 0; turn <= turns; ++turn) {
         for (Case& c : cases) {
             auto const begin = clock_type::now();
-            auto const y = rowan::infer(scores, c.feeds, parameters, exec);
+            auto const y = predictor(c.feeds, exec);
             if (turn > 0) c.infer.push_back(ms_since(begin));
         }
     }
@@ -126,6 +128,35 @@ void measure(std::vector<Case> cases, Cpu exec, std::int64_t dim, std::size_t tu
     auto const padded = static_cast<double>(first.longest()) * static_cast<double>(first.lengths.size());
     std::printf("%s, with padding: %.1f times the words\n\n", first.name, padded / static_cast<double>(first.words()));
     std::fflush(stdout);
+}
+
+/// The least time of a call in µs.
+template <class F>
+double us_of(bool tiny, F const& call) {
+    int const calls = tiny ? 2 : 2'000;
+    double best = 1e9;
+    for (int round = 0; round < 7; ++round) {
+        auto const begin = clock_type::now();
+        for (int i = 0; i < calls; ++i) call();
+        best = std::min(best, std::chrono::duration<double, std::micro>(clock_type::now() - begin).count() / calls);
+    }
+    return best;
+}
+
+/// Embedding, mean and fc of two sentences: a call of each way to run a net, on one thread.
+void small_net(bool tiny) {
+    rowan::Scope scope;
+    rowan::ScopeGuard const guard(scope);
+    Cpu const exec{1};
+    auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
+    auto const scores = layer::fc(layer::sequence_pool(layer::embedding(words, {.height = 100, .width = 16})), {.output_size = 2});
+    rowan::Trainer trainer(layer::softmax_with_cross_entropy(scores, layer::data<std::int64_t>("label", {UNK})), {.exec = exec});
+    Feeds const feeds{{"words", LoDTensor<std::int64_t>::from_nested({{1, 2, 4}, {4}})}, {"label", Tensor<std::int64_t>{1, 0}}};
+    auto const parameters = trainer.parameters();
+    rowan::Predictor const predictor(scores, parameters);
+    std::printf("{\"peer\": \"rowan\", \"net\": \"small\", \"train_us\": %.2f, \"predictor_us\": %.2f, \"infer_us\": %.2f}\n",
+                us_of(tiny, [&] { trainer.step(feeds); }), us_of(tiny, [&] { predictor(feeds, exec); }),
+                us_of(tiny, [&] { rowan::infer(scores, feeds, parameters, exec); }));
 }
 
 }  // namespace
@@ -156,4 +187,5 @@ int main(int argc, char** argv) {
                  {"as many equal sentences", equal(words, s.others + 1)}},
                 exec, dim, s.turns);
     }
+    small_net(tiny);
 }
