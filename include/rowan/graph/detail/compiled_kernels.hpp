@@ -49,26 +49,29 @@ struct mse_op;
 struct negate_op;
 struct pick_sequences_op;
 struct reduce_sum_op;
-struct relu_op;
 struct rmsprop_op;
 struct rowwise_adagrad_op;
 struct scale_op;
 struct sequence_expand_op;
 struct sequence_pool_op;
 struct sgd_op;
-struct sigmoid_op;
 struct softmax_op;
 struct softmax_with_cross_entropy_op;
 struct split_op;
 struct sub_op;
 struct sum_op;
-struct tanh_op;
 struct weighted_embedding_bag_op;
+template <class Formula>
+struct unary_op;
 
 namespace detail {
 
 template <class... T>
 struct type_list {};
+
+struct relu_formula;
+struct sigmoid_formula;
+struct tanh_formula;
 
 template <class T, class List>
 inline constexpr bool is_in = false;
@@ -82,9 +85,10 @@ using compiled_ops =
               dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op,
               identity_op, less_equal_op, less_op, embedding_bag_op, lookup_table_op, lstm_unit_op,
               matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op,
-              pick_sequences_op, reduce_sum_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_op, sequence_expand_op,
-              sequence_pool_op, sgd_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op,
-              tanh_op, weighted_embedding_bag_op>;
+              pick_sequences_op, reduce_sum_op, unary_op<relu_formula>, rmsprop_op, rowwise_adagrad_op, scale_op,
+              sequence_expand_op, sequence_pool_op, sgd_op, unary_op<sigmoid_formula>, softmax_op,
+              softmax_with_cross_entropy_op, split_op, sub_op, sum_op, unary_op<tanh_formula>,
+              weighted_embedding_bag_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
 using compiled_integer_ops =
     type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,

@@ -67,26 +67,42 @@ ROWAN_HD_INLINE V power_of_two(V const& n) {
     }
 }
 
-/// exp(x) = scale + tail, where scale is a power of two. exp(x) - 1 = (scale - 1) + tail is then accurate for small x.
-/// x is clamped to [least, greatest] of exp_traits; NaN propagates.
+/// exp(x) = 2^n · (1 + tail) for |x| < 2^(mantissa bits - 2), where n is an integer.
 ROWAN_NO_EXEC_CHECK
 template <class V>
-ROWAN_HD_INLINE void exp_parts(V x, V& scale, V& tail) {
+ROWAN_HD_INLINE void reduced_exponential(V const& x, V& n, V& tail) {
     using traits = exp_traits<typename lane_of<V>::type>;
-    x = choose(x < constant<V>(traits::least), constant<V>(traits::least), x);
-    x = choose(x > constant<V>(traits::greatest), constant<V>(traits::greatest), x);
     // Adding and subtracting this number rounds to the nearest integer.
     constexpr double round =
         3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<typename lane_of<V>::type>::digits - 2));
-    V const n = rounded(product(x, constant<V>(1.4426950408889634)) + constant<V>(round)) - constant<V>(round);
+    n = rounded(product(x, constant<V>(1.4426950408889634)) + constant<V>(round)) - constant<V>(round);
     V const r = (x - product(n, constant<V>(traits::log2_high))) - product(n, constant<V>(traits::log2_low));
     double factorial[traits::degree + 1];
     factorial[0] = 1;
     for (int k = 1; k <= traits::degree; ++k) factorial[k] = factorial[k - 1] * k;
     V p = constant<V>(1.0 / factorial[traits::degree]);
     for (int k = traits::degree - 1; k >= 1; --k) p = product(p, r) + constant<V>(1.0 / factorial[k]);
+    tail = product(p, r);
+}
+
+/// x limited to [least, most]; NaN propagates.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V limited(V const& x, double least, double most) {
+    V const y = choose(x < constant<V>(least), constant<V>(least), x);
+    return choose(y > constant<V>(most), constant<V>(most), y);
+}
+
+/// exp(x) = scale + tail, where scale is a power of two. exp(x) - 1 = (scale - 1) + tail is then accurate for small x.
+/// x is clamped to [least, greatest] of exp_traits; NaN propagates.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE void exp_parts(V const& x, V& scale, V& tail) {
+    using traits = exp_traits<typename lane_of<V>::type>;
+    V n;
+    reduced_exponential(limited(x, traits::least, traits::greatest), n, tail);
     scale = power_of_two(n);
-    tail = product(scale, product(p, r));
+    tail = product(scale, tail);
 }
 
 /// exp(x) with a relative error of 1e-7 for float and 2e-16 for double; never 0 or infinite for these two. Other types
@@ -103,6 +119,25 @@ ROWAN_HD_INLINE V exponential(V const& x) {
     }
 }
 
+/// exp(x) for all x, also where it is subnormal, 0 or infinite; within 1.5 units in the last place where it is normal.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V exponential_of_any(V const& x) {
+    using S = typename lane_of<V>::type;
+    if constexpr (is_machine_float<S>) {
+        constexpr double least = std::is_same_v<S, float> ? -104.0 : -746.0,
+                         most = -least;  // exp is 0 and infinite there
+        constexpr double round = 3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<S>::digits - 2));
+        V n, tail;
+        reduced_exponential(limited(x, least, most), n, tail);
+        // 2^n need not be a normal number, but the two factors are.
+        V const half = rounded(product(n, constant<V>(0.5)) + constant<V>(round)) - constant<V>(round);
+        return product(product(power_of_two(half), V(constant<V>(1.0) + tail)), power_of_two(V(n - half)));
+    } else {
+        return exp_of(x);
+    }
+}
+
 /// 1 / (1 + exp(-x))
 ROWAN_NO_EXEC_CHECK
 template <class V>
@@ -111,20 +146,26 @@ ROWAN_HD_INLINE V logistic(V const& x) {
     return quotient(one, V(one + exponential(V(constant<V>(0.0) - x))));
 }
 
+/// exp(x) - 1 for x <= 88, accurate for small x, too.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V exponential_minus_one(V const& x) {
+    V const one = constant<V>(1.0);
+    if constexpr (is_machine_float<typename lane_of<V>::type>) {
+        V scale, tail;
+        exp_parts(x, scale, tail);
+        return (scale - one) + tail;
+    } else {
+        return exp_of(x) - one;
+    }
+}
+
 /// tanh(x): -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V hyperbolic_tangent(V const& x) {
     V const zero = constant<V>(0.0);
-    V const minus_two_x = product(choose(x < zero, x, V(zero - x)), constant<V>(2.0));
-    V t = zero;
-    if constexpr (is_machine_float<typename lane_of<V>::type>) {
-        V scale, tail;
-        exp_parts(minus_two_x, scale, tail);
-        t = (scale - constant<V>(1.0)) + tail;
-    } else {
-        t = exp_of(minus_two_x) - constant<V>(1.0);
-    }
+    V const t = exponential_minus_one(product(choose(x < zero, x, V(zero - x)), constant<V>(2.0)));
     V const y = quotient(t, V(t + constant<V>(2.0)));
     return choose(x < zero, y, V(zero - y));
 }

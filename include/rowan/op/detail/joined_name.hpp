@@ -9,19 +9,19 @@
 
 namespace rowan::inline v0::detail {
 
-/// Concatenates A::name and B::name: "fill_" and "f32" become "fill_f32".
+/// Concatenates A::name and B::name: "fill_" and "f32" become "fill_f32". A zero follows the text.
 template <class A, class B>
 struct joined_name {
 private:
     static constexpr auto text = [] {
         constexpr std::string_view a = A::name, b = B::name;
-        std::array<char, a.size() + b.size()> text{};
+        std::array<char, a.size() + b.size() + 1> text{};
         std::copy(b.begin(), b.end(), std::copy(a.begin(), a.end(), text.begin()));
         return text;
     }();
 
 public:
-    static constexpr std::string_view value{text.data(), text.size()};
+    static constexpr std::string_view value{text.data(), text.size() - 1};
 };
 
 }  // namespace rowan::inline v0::detail

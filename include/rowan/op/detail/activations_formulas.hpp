@@ -1,0 +1,270 @@
+// rowan/op/detail/activations_formulas.hpp: the formulas of activation functions, with their gradients.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/op/activation_options.hpp>
+#include <rowan/op/detail/logarithm.hpp>
+#include <rowan/op/detail/normal_cdf.hpp>
+
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// min(max(x, 0), threshold)
+struct relu6_formula {
+    static constexpr std::string_view name = "relu6";
+    using options = Relu6Options;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, Relu6Options const& o) {
+        return limited(x, 0.0, o.threshold);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, Relu6Options const& o) {
+        return choose(y > constant<V>(0.0), choose(y < constant<V>(o.threshold), g, constant<V>(0.0)),
+                      constant<V>(0.0));
+    }
+};
+
+/// min(max(x, min), max)
+struct brelu_formula {
+    static constexpr std::string_view name = "brelu";
+    using options = BreluOptions;
+
+    static void check(BreluOptions const& options) {
+        if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, BreluOptions const& o) {
+        return limited(x, o.min, o.max);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, BreluOptions const& o) {
+        return choose(y > constant<V>(o.min), choose(y < constant<V>(o.max), g, constant<V>(0.0)), constant<V>(0.0));
+    }
+};
+
+/// x where x > 0, else alpha · x
+struct leaky_relu_formula {
+    static constexpr std::string_view name = "leaky_relu";
+    using options = LeakyReluOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, LeakyReluOptions const& o) {
+        return choose(x > constant<V>(0.0), x, product(x, constant<V>(o.alpha)));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, LeakyReluOptions const& o) {
+        return choose(x > constant<V>(0.0), g, product(g, constant<V>(o.alpha)));
+    }
+};
+
+/// x where x > 0, else alpha · (exp(x) - 1)
+struct elu_formula {
+    static constexpr std::string_view name = "elu";
+    using options = EluOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, EluOptions const& o) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, x, product(constant<V>(o.alpha), exponential_minus_one(V(choose(x > zero, zero, x)))));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, EluOptions const& o) {
+        V const zero = constant<V>(0.0);
+        V const slope = product(constant<V>(o.alpha), exponential_of_any(V(choose(x > zero, zero, x))));
+        return choose(x > zero, g, product(g, slope));
+    }
+};
+
+/// 2 sqrt(2 / π) · (x + 0.044715 x³); the logistic function of it is (1 + tanh(half of it)) / 2.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V gelu_argument(V const& x) {
+    return product(
+        x, V(constant<V>(1.5957691216057308) + product(product(x, x), constant<V>(1.5957691216057308 * 0.044715))));
+}
+
+/// x · Φ(x), or its approximation
+struct gelu_formula {
+    static constexpr std::string_view name = "gelu";
+    using options = GeluOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, GeluOptions const& o) {
+        if (o.approximate)
+            return quotient(x, V(constant<V>(1.0) + exponential_of_any(V(constant<V>(0.0) - gelu_argument(x)))));
+        return product(x, standard_normal(x).distribution);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, GeluOptions const& o) {
+        if (o.approximate) {
+            // y = x · s(u), u = a x + b x³, y' = s + x · s · (1 - s) · (a + 3 b x²)
+            V const one = constant<V>(1.0), s = logistic(gelu_argument(x));
+            V const slope = constant<V>(1.5957691216057308) +
+                            product(product(x, x), constant<V>(3 * 1.5957691216057308 * 0.044715));
+            return product(g, V(s + product(product(x, slope), product(s, V(one - s)))));
+        }
+        auto const normal = standard_normal(x);
+        return product(g, V(normal.distribution + product(x, normal.density)));
+    }
+};
+
+/// x / (1 + exp(-beta · x))
+struct swish_formula {
+    static constexpr std::string_view name = "swish";
+    using options = SwishOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, SwishOptions const& o) {
+        return quotient(x, V(constant<V>(1.0) + exponential_of_any(product(x, constant<V>(-o.beta)))));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, SwishOptions const& o) {
+        V const one = constant<V>(1.0), scaled = product(x, constant<V>(o.beta)), s = logistic(scaled);
+        return product(g, product(s, V(one + product(scaled, V(one - s)))));
+    }
+};
+
+/// log(1 + exp(beta · x)) / beta
+struct softplus_formula {
+    static constexpr std::string_view name = "softplus";
+    using options = SoftplusOptions;
+
+    static void check(SoftplusOptions const& options) {
+        if (!(options.beta > 0)) throw ValueError("beta", options.beta, "a positive number");
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, SoftplusOptions const& o) {
+        V const zero = constant<V>(0.0), scaled = product(x, constant<V>(o.beta));
+        V const size = choose(scaled < zero, scaled, V(zero - scaled));
+        V const y = choose(scaled > zero, scaled, choose(scaled < zero, zero, scaled)) +
+                    logarithm_of_one_plus(exponential_of_any(size));
+        return product(y, constant<V>(1 / o.beta));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, SoftplusOptions const& o) {
+        return product(g, logistic(product(x, constant<V>(o.beta))));
+    }
+};
+
+/// x / (1 + |x|)
+struct softsign_formula {
+    static constexpr std::string_view name = "softsign";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        V const zero = constant<V>(0.0);
+        return quotient(x, V(constant<V>(1.0) + choose(x < zero, V(zero - x), x)));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+        V const zero = constant<V>(0.0), below = constant<V>(1.0) + choose(x < zero, V(zero - x), x);
+        return quotient(g, product(below, below));
+    }
+};
+
+/// slope · x + offset, limited to [0, 1]
+struct hard_sigmoid_formula {
+    static constexpr std::string_view name = "hard_sigmoid";
+    using options = HardSigmoidOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, HardSigmoidOptions const& o) {
+        return limited(V(product(x, constant<V>(o.slope)) + constant<V>(o.offset)), 0.0, 1.0);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, HardSigmoidOptions const& o) {
+        V const zero = constant<V>(0.0);
+        return choose(y > zero, choose(y < constant<V>(1.0), product(g, constant<V>(o.slope)), zero), zero);
+    }
+};
+
+/// x · min(max(x + offset, 0), threshold) / scale
+struct hard_swish_formula {
+    static constexpr std::string_view name = "hard_swish";
+    using options = HardSwishOptions;
+
+    static void check(HardSwishOptions const& options) {
+        if (options.scale == 0) throw ValueError("scale", options.scale, "another number than 0");
+        if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, HardSwishOptions const& o) {
+        return product(x, product(limited(V(x + constant<V>(o.offset)), 0.0, o.threshold), constant<V>(1 / o.scale)));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, HardSwishOptions const& o) {
+        V const zero = constant<V>(0.0), gate = limited(V(x + constant<V>(o.offset)), 0.0, o.threshold);
+        V const inner = choose(gate > zero, choose(gate < constant<V>(o.threshold), x, zero), zero);
+        return product(g, product(V(gate + inner), constant<V>(1 / o.scale)));
+    }
+};
+
+/// b · tanh(a · x)
+struct stanh_formula {
+    static constexpr std::string_view name = "stanh";
+    using options = StanhOptions;
+
+    static void check(StanhOptions const& options) {
+        if (options.scale_b == 0) throw ValueError("scale_b", options.scale_b, "another number than 0");
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, StanhOptions const& o) {
+        return product(constant<V>(o.scale_b), hyperbolic_tangent(product(x, constant<V>(o.scale_a))));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, StanhOptions const& o) {
+        V const t = product(y, constant<V>(1 / o.scale_b));
+        return product(g, product(constant<V>(o.scale_a * o.scale_b), V(constant<V>(1.0) - product(t, t))));
+    }
+};
+
+/// x where x > threshold, else 0
+struct thresholded_relu_formula {
+    static constexpr std::string_view name = "thresholded_relu";
+    using options = ThresholdedReluOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, ThresholdedReluOptions const& o) {
+        return choose(x > constant<V>(o.threshold), x, choose(x <= constant<V>(o.threshold), constant<V>(0.0), x));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, ThresholdedReluOptions const& o) {
+        return choose(x > constant<V>(o.threshold), g, constant<V>(0.0));
+    }
+};
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,171 @@
+// rowan/op/detail/unary.hpp: operators that apply a formula to every element, made from the formula and its gradient.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/joined_name.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/gradients.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// A formula has a `name`, its `value` of x, and the gradient of x from that of the result: `gradient_of_out` of the
+/// result, or `gradient_of_x` of x, whichever is cheaper. They are templates over SIMD registers and scalars. A formula
+/// with settings has a type `options` and takes them as the last argument; one that is also for integers has
+/// `integers = true`.
+template <class Formula>
+struct formula_options {
+    using type = no_attributes;
+};
+template <class Formula>
+requires requires { typename Formula::options; }
+struct formula_options<Formula> {
+    using type = typename Formula::options;
+};
+template <class Formula>
+using options_of = typename formula_options<Formula>::type;
+
+template <class Formula>
+inline constexpr bool for_integers = requires {
+    Formula::integers;
+};
+template <class Formula>
+inline constexpr bool reads_out = requires(float x) {
+    Formula::gradient_of_out(x, x);
+}
+|| requires(float x, options_of<Formula> const& o) { Formula::gradient_of_out(x, x, o); };
+
+template <class Formula>
+struct UnaryValue {
+    options_of<Formula> options;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        if constexpr (requires { Formula::value(x); }) {
+            return Formula::value(x);
+        } else {
+            return Formula::value(x, options);
+        }
+    }
+};
+
+template <class Formula>
+struct UnaryGradient {
+    options_of<Formula> options;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& saved, V const& g) const {
+        if constexpr (requires { Formula::gradient_of_out(saved, g); }) {
+            return Formula::gradient_of_out(saved, g);
+        } else if constexpr (requires { Formula::gradient_of_out(saved, g, options); }) {
+            return Formula::gradient_of_out(saved, g, options);
+        } else if constexpr (requires { Formula::gradient_of_x(saved, g); }) {
+            return Formula::gradient_of_x(saved, g);
+        } else {
+            return Formula::gradient_of_x(saved, g, options);
+        }
+    }
+};
+
+/// errors   ValueError if a number among the options is not finite, and as Formula::check
+template <class Formula>
+void check_options(options_of<Formula> const& options) {
+    if constexpr (requires { options_of<Formula>::fields; }) {
+        std::apply([&](auto const&... field) { (check_finite(field.name.data(), options.*field.member), ...); },
+                   options_of<Formula>::fields);
+    }
+    if constexpr (requires { Formula::check(options); }) Formula::check(options);
+}
+
+/// The formula applied to every element.
+template <class Formula, class D, class T>
+Tensor<T, D> unary(D const& exec, Tensor<T, D> const& x, options_of<Formula> const& options = {}) {
+    static_assert(floating_element<T> || for_integers<Formula>,
+                  "rowan: this function needs x of a floating-point type: convert it");
+    check_options<Formula>(options);
+    return zip_elements<sum_t<T>>(exec, UnaryValue<Formula>{options}, x);
+}
+
+/// The gradient of x from `saved`, which is the result or x, and the gradient of the result.
+template <class Formula, class D, class T>
+Tensor<T, D> unary_grad(D const& exec, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
+                        options_of<Formula> const& options = {}) {
+    check_same_shape("out_grad", out_grad, saved);
+    return zip_elements<sum_t<T>>(exec, UnaryGradient<Formula>{options}, saved, out_grad);
+}
+
+struct grad_op_suffix {
+    static constexpr std::string_view name = "_grad";
+};
+struct x_suffix {
+    static constexpr std::string_view name = ": x";
+};
+struct out_grad_suffix {
+    static constexpr std::string_view name = ": out@GRAD";
+};
+
+/// `attributes`, if the formula has options.
+template <class Formula>
+struct unary_attributes {};
+template <class Formula>
+requires requires { typename Formula::options; }
+struct unary_attributes<Formula> {
+    using attributes = typename Formula::options;
+};
+
+}  // namespace detail
+
+/// The gradient operator of a unary_op.
+template <class Formula>
+struct unary_grad_op : detail::unary_attributes<Formula> {
+    static constexpr std::string_view name = detail::joined_name<Formula, detail::grad_op_suffix>::value;
+    using inputs = slots<std::conditional_t<detail::reads_out<Formula>, slot::out, slot::x>, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& saved, VarSpec const& out_grad,
+                                   detail::options_of<Formula> const& = {}) {
+        return spec::elementwise(detail::joined_name<unary_grad_op, detail::out_grad_suffix>::value.data(), out_grad,
+                                 saved);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
+                            detail::options_of<Formula> const& options = {}) {
+        return detail::unary_grad<Formula>(exec, saved, out_grad, options);
+    }
+};
+
+/// An operator that applies a formula to every element.
+template <class Formula>
+struct unary_op : detail::unary_attributes<Formula> {
+    static constexpr std::string_view name = Formula::name;
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<unary_grad_op<Formula>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, detail::options_of<Formula> const& = {}) {
+        return spec::elementwise(detail::joined_name<Formula, detail::x_suffix>::value.data(), x);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, detail::options_of<Formula> const& options = {}) {
+        return detail::unary<Formula>(exec, x, options);
+    }
+};
+
+}  // namespace rowan::inline v0

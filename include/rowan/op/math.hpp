@@ -1,0 +1,124 @@
+// rowan/op/math.hpp: exp, log, sqrt, rsqrt, square, abs and pow, element-wise.
+#pragma once
+
+#include <rowan/op/detail/math_formulas.hpp>
+#include <rowan/op/detail/unary.hpp>
+
+namespace rowan::inline v0 {
+
+/// exp(x) element-wise, computed in dtype<T>::sum, within 1.5 units in the last place for float and double.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> exp(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::exp_formula>(exec, x);
+}
+template <class T, class Device>
+Tensor<T, Device> exp(Tensor<T, Device> const& x) {
+    return exp(x.device(), x);
+}
+
+using exp_op = unary_op<detail::exp_formula>;            ///< See exp.
+using exp_grad_op = unary_grad_op<detail::exp_formula>;  ///< The gradient of exp.
+
+/// The natural logarithm element-wise, within 1 unit in the last place for float and double; -infinity for 0, NaN for
+/// negative numbers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> log(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::log_formula>(exec, x);
+}
+template <class T, class Device>
+Tensor<T, Device> log(Tensor<T, Device> const& x) {
+    return log(x.device(), x);
+}
+
+using log_op = unary_op<detail::log_formula>;            ///< See log.
+using log_grad_op = unary_grad_op<detail::log_formula>;  ///< The gradient of log.
+
+/// The square root element-wise, correctly rounded; NaN for negative numbers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> sqrt(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::sqrt_formula>(exec, x);
+}
+template <class T, class Device>
+Tensor<T, Device> sqrt(Tensor<T, Device> const& x) {
+    return sqrt(x.device(), x);
+}
+
+using sqrt_op = unary_op<detail::sqrt_formula>;            ///< See sqrt.
+using sqrt_grad_op = unary_grad_op<detail::sqrt_formula>;  ///< The gradient of sqrt.
+
+/// 1 / sqrt(x) element-wise; infinity for 0, NaN for negative numbers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> rsqrt(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::rsqrt_formula>(exec, x);
+}
+template <class T, class Device>
+Tensor<T, Device> rsqrt(Tensor<T, Device> const& x) {
+    return rsqrt(x.device(), x);
+}
+
+using rsqrt_op = unary_op<detail::rsqrt_formula>;            ///< See rsqrt.
+using rsqrt_grad_op = unary_grad_op<detail::rsqrt_formula>;  ///< The gradient of rsqrt.
+
+/// x² element-wise; integers wrap around.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> square(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::square_formula>(exec, x);
+}
+template <class T, class Device>
+Tensor<T, Device> square(Tensor<T, Device> const& x) {
+    return square(x.device(), x);
+}
+
+using square_op = unary_op<detail::square_formula>;            ///< See square.
+using square_grad_op = unary_grad_op<detail::square_formula>;  ///< The gradient of square.
+
+/// |x| element-wise; the gradient at 0 is 0. The smallest integer of a type is its own result.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> abs(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::abs_formula>(exec, x);
+}
+template <class T, class Device>
+Tensor<T, Device> abs(Tensor<T, Device> const& x) {
+    return abs(x.device(), x);
+}
+
+using abs_op = unary_op<detail::abs_formula>;            ///< See abs.
+using abs_grad_op = unary_grad_op<detail::abs_formula>;  ///< The gradient of abs.
+
+/// x to the power of the exponent, element-wise. Integers in [-64, 64] are computed by products, other exponents as
+/// exp(exponent · log |x|), within 2 + 2 |exponent · log x| units in the last place. NaN for negative x if the exponent is
+/// not an integer.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if the exponent is not finite
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> pow(D const& exec, Tensor<T, D> const& x, PowOptions const& options = {}) {
+    return detail::unary<detail::pow_formula>(exec, x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> pow(Tensor<T, Device> const& x, PowOptions const& options = {}) {
+    return pow(x.device(), x, options);
+}
+
+using pow_op = unary_op<detail::pow_formula>;            ///< See pow.
+using pow_grad_op = unary_grad_op<detail::pow_formula>;  ///< The gradient of pow.
+
+}  // namespace rowan::inline v0
