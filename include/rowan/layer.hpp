@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/layer/accuracy.hpp>
+#include <rowan/layer/activations.hpp>
 #include <rowan/layer/array.hpp>
 #include <rowan/layer/cast.hpp>
 #include <rowan/layer/compare.hpp>
@@ -22,6 +23,7 @@
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/lstm_unit.hpp>
 #include <rowan/layer/map_fn.hpp>
+#include <rowan/layer/math.hpp>
 #include <rowan/layer/matmul.hpp>
 #include <rowan/layer/memory.hpp>
 #include <rowan/layer/optimizer.hpp>

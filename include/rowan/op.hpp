@@ -2,6 +2,8 @@
 #pragma once
 
 #include <rowan/op/accuracy.hpp>
+#include <rowan/op/activation_options.hpp>
+#include <rowan/op/activations.hpp>
 #include <rowan/op/adagrad.hpp>
 #include <rowan/op/adam.hpp>
 #include <rowan/op/add.hpp>
@@ -31,6 +33,7 @@
 #include <rowan/op/lookup_bag.hpp>
 #include <rowan/op/lookup_table.hpp>
 #include <rowan/op/lstm_unit.hpp>
+#include <rowan/op/math.hpp>
 #include <rowan/op/matmul.hpp>
 #include <rowan/op/momentum.hpp>
 #include <rowan/op/mse.hpp>

@@ -4972,19 +4972,19 @@ ROWAN_TEMPLATE(void bring<bool, Cpu>(Value&, AnyExec, bool))
 
 namespace rowan::inline v0::detail {
 
-/// Concatenates A::name and B::name: "fill_" and "f32" become "fill_f32".
+/// Concatenates A::name and B::name: "fill_" and "f32" become "fill_f32". A zero follows the text.
 template <class A, class B>
 struct joined_name {
 private:
     static constexpr auto text = [] {
         constexpr std::string_view a = A::name, b = B::name;
-        std::array<char, a.size() + b.size()> text{};
+        std::array<char, a.size() + b.size() + 1> text{};
         std::copy(b.begin(), b.end(), std::copy(a.begin(), a.end(), text.begin()));
         return text;
     }();
 
 public:
-    static constexpr std::string_view value{text.data(), text.size()};
+    static constexpr std::string_view value{text.data(), text.size() - 1};
 };
 
 }  // namespace rowan::inline v0::detail
@@ -5109,26 +5109,48 @@ struct mse_op;
 struct negate_op;
 struct pick_sequences_op;
 struct reduce_sum_op;
-struct relu_op;
 struct rmsprop_op;
 struct rowwise_adagrad_op;
 struct scale_op;
 struct sequence_expand_op;
 struct sequence_pool_op;
 struct sgd_op;
-struct sigmoid_op;
 struct softmax_op;
 struct softmax_with_cross_entropy_op;
 struct split_op;
 struct sub_op;
 struct sum_op;
-struct tanh_op;
 struct weighted_embedding_bag_op;
+template <class Formula>
+struct unary_op;
 
 namespace detail {
 
 template <class... T>
 struct type_list {};
+
+struct abs_formula;
+struct brelu_formula;
+struct elu_formula;
+struct exp_formula;
+struct gelu_formula;
+struct hard_sigmoid_formula;
+struct hard_swish_formula;
+struct leaky_relu_formula;
+struct log_formula;
+struct pow_formula;
+struct relu_formula;
+struct relu6_formula;
+struct rsqrt_formula;
+struct sigmoid_formula;
+struct softplus_formula;
+struct softsign_formula;
+struct sqrt_formula;
+struct square_formula;
+struct stanh_formula;
+struct swish_formula;
+struct tanh_formula;
+struct thresholded_relu_formula;
 
 template <class T, class List>
 inline constexpr bool is_in = false;
@@ -5136,20 +5158,24 @@ template <class T, class... U>
 inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
 
 /// Operators compiled for float and double; ids, labels and seeds are int64 or int32.
-using compiled_ops =
-    type_list<accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
-              clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, drop_levels_op,
-              dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op,
-              identity_op, less_equal_op, less_op, embedding_bag_op, lookup_table_op, lstm_unit_op,
-              matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op,
-              pick_sequences_op, reduce_sum_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_op, sequence_expand_op,
-              sequence_pool_op, sgd_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op,
-              tanh_op, weighted_embedding_bag_op>;
+using compiled_ops = type_list<
+    accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
+    clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, drop_levels_op, dropout_op,
+    elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op, identity_op, less_equal_op,
+    less_op, embedding_bag_op, lookup_table_op, lstm_unit_op, matmul_op<false, false>, matmul_op<false, true>,
+    matmul_op<true, false>, momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op, unary_op<relu_formula>,
+    rmsprop_op, rowwise_adagrad_op, scale_op, sequence_expand_op, sequence_pool_op, sgd_op, unary_op<sigmoid_formula>,
+    softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, unary_op<exp_formula>, unary_op<log_formula>,
+    unary_op<sqrt_formula>, unary_op<rsqrt_formula>, unary_op<square_formula>, unary_op<abs_formula>,
+    unary_op<pow_formula>, unary_op<relu6_formula>, unary_op<brelu_formula>, unary_op<leaky_relu_formula>,
+    unary_op<elu_formula>, unary_op<gelu_formula>, unary_op<swish_formula>, unary_op<softplus_formula>,
+    unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>, unary_op<hard_swish_formula>, unary_op<stanh_formula>,
+    unary_op<thresholded_relu_formula>, unary_op<tanh_formula>, weighted_embedding_bag_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
-using compiled_integer_ops =
-    type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
-              elementwise_mul_op, equal_op, full_like_op, identity_op, less_equal_op, less_op, negate_op,
-              pick_sequences_op, reduce_sum_op, scale_op, split_op, sub_op, sum_op>;
+using compiled_integer_ops = type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op,
+                                       drop_levels_op, elementwise_mul_op, equal_op, full_like_op, identity_op,
+                                       less_equal_op, less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op,
+                                       split_op, sub_op, sum_op, unary_op<abs_formula>, unary_op<square_formula>>;
 /// Operators compiled for bool.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
                                      logical_and_op, logical_not_op, logical_or_op>;
@@ -13356,26 +13382,42 @@ ROWAN_HD_INLINE V power_of_two(V const& n) {
     }
 }
 
-/// exp(x) = scale + tail, where scale is a power of two. exp(x) - 1 = (scale - 1) + tail is then accurate for small x.
-/// x is clamped to [least, greatest] of exp_traits; NaN propagates.
+/// exp(x) = 2^n · (1 + tail) for |x| < 2^(mantissa bits - 2), where n is an integer.
 ROWAN_NO_EXEC_CHECK
 template <class V>
-ROWAN_HD_INLINE void exp_parts(V x, V& scale, V& tail) {
+ROWAN_HD_INLINE void reduced_exponential(V const& x, V& n, V& tail) {
     using traits = exp_traits<typename lane_of<V>::type>;
-    x = choose(x < constant<V>(traits::least), constant<V>(traits::least), x);
-    x = choose(x > constant<V>(traits::greatest), constant<V>(traits::greatest), x);
     // Adding and subtracting this number rounds to the nearest integer.
     constexpr double round =
         3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<typename lane_of<V>::type>::digits - 2));
-    V const n = rounded(product(x, constant<V>(1.4426950408889634)) + constant<V>(round)) - constant<V>(round);
+    n = rounded(product(x, constant<V>(1.4426950408889634)) + constant<V>(round)) - constant<V>(round);
     V const r = (x - product(n, constant<V>(traits::log2_high))) - product(n, constant<V>(traits::log2_low));
     double factorial[traits::degree + 1];
     factorial[0] = 1;
     for (int k = 1; k <= traits::degree; ++k) factorial[k] = factorial[k - 1] * k;
     V p = constant<V>(1.0 / factorial[traits::degree]);
     for (int k = traits::degree - 1; k >= 1; --k) p = product(p, r) + constant<V>(1.0 / factorial[k]);
+    tail = product(p, r);
+}
+
+/// x limited to [least, most]; NaN propagates.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V limited(V const& x, double least, double most) {
+    V const y = choose(x < constant<V>(least), constant<V>(least), x);
+    return choose(y > constant<V>(most), constant<V>(most), y);
+}
+
+/// exp(x) = scale + tail, where scale is a power of two. exp(x) - 1 = (scale - 1) + tail is then accurate for small x.
+/// x is clamped to [least, greatest] of exp_traits; NaN propagates.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE void exp_parts(V const& x, V& scale, V& tail) {
+    using traits = exp_traits<typename lane_of<V>::type>;
+    V n;
+    reduced_exponential(limited(x, traits::least, traits::greatest), n, tail);
     scale = power_of_two(n);
-    tail = product(scale, product(p, r));
+    tail = product(scale, tail);
 }
 
 /// exp(x) with a relative error of 1e-7 for float and 2e-16 for double; never 0 or infinite for these two. Other types
@@ -13392,6 +13434,25 @@ ROWAN_HD_INLINE V exponential(V const& x) {
     }
 }
 
+/// exp(x) for all x, also where it is subnormal, 0 or infinite; within 1.5 units in the last place where it is normal.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V exponential_of_any(V const& x) {
+    using S = typename lane_of<V>::type;
+    if constexpr (is_machine_float<S>) {
+        constexpr double least = std::is_same_v<S, float> ? -104.0 : -746.0,
+                         most = -least;  // exp is 0 and infinite there
+        constexpr double round = 3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<S>::digits - 2));
+        V n, tail;
+        reduced_exponential(limited(x, least, most), n, tail);
+        // 2^n need not be a normal number, but the two factors are.
+        V const half = rounded(product(n, constant<V>(0.5)) + constant<V>(round)) - constant<V>(round);
+        return product(product(power_of_two(half), V(constant<V>(1.0) + tail)), power_of_two(V(n - half)));
+    } else {
+        return exp_of(x);
+    }
+}
+
 /// 1 / (1 + exp(-x))
 ROWAN_NO_EXEC_CHECK
 template <class V>
@@ -13400,20 +13461,26 @@ ROWAN_HD_INLINE V logistic(V const& x) {
     return quotient(one, V(one + exponential(V(constant<V>(0.0) - x))));
 }
 
+/// exp(x) - 1 for x <= 88, accurate for small x, too.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V exponential_minus_one(V const& x) {
+    V const one = constant<V>(1.0);
+    if constexpr (is_machine_float<typename lane_of<V>::type>) {
+        V scale, tail;
+        exp_parts(x, scale, tail);
+        return (scale - one) + tail;
+    } else {
+        return exp_of(x) - one;
+    }
+}
+
 /// tanh(x): -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V hyperbolic_tangent(V const& x) {
     V const zero = constant<V>(0.0);
-    V const minus_two_x = product(choose(x < zero, x, V(zero - x)), constant<V>(2.0));
-    V t = zero;
-    if constexpr (is_machine_float<typename lane_of<V>::type>) {
-        V scale, tail;
-        exp_parts(minus_two_x, scale, tail);
-        t = (scale - constant<V>(1.0)) + tail;
-    } else {
-        t = exp_of(minus_two_x) - constant<V>(1.0);
-    }
+    V const t = exponential_minus_one(product(choose(x < zero, x, V(zero - x)), constant<V>(2.0)));
     V const y = quotient(t, V(t + constant<V>(2.0)));
     return choose(x < zero, y, V(zero - y));
 }
@@ -13666,6 +13733,986 @@ namespace rowan::inline v0::layer {
 template <class T, id_type I, class Device>
 Var<double, Device> accuracy(Var<T, Device> const& x, Var<I, Device> const& label) {
     return apply<accuracy_op>({}, x, label);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/activation_options.hpp: the settings of activation functions.
+
+namespace rowan::inline v0 {
+
+/// The settings of relu6.
+struct Relu6Options {
+    double threshold = 6;  ///< the largest result
+
+    static constexpr auto fields = std::tuple(field{"threshold", &Relu6Options::threshold});
+};
+
+/// The settings of brelu.
+struct BreluOptions {
+    double min = 0;   ///< the smallest result
+    double max = 24;  ///< the largest result
+
+    static constexpr auto fields = std::tuple(field{"min", &BreluOptions::min}, field{"max", &BreluOptions::max});
+};
+
+/// The settings of leaky_relu.
+struct LeakyReluOptions {
+    double alpha = 0.01;  ///< slope where x < 0
+
+    static constexpr auto fields = std::tuple(field{"alpha", &LeakyReluOptions::alpha});
+};
+
+/// The settings of elu.
+struct EluOptions {
+    double alpha = 1;  ///< minus the limit for x to -infinity
+
+    static constexpr auto fields = std::tuple(field{"alpha", &EluOptions::alpha});
+};
+
+/// The settings of gelu.
+struct GeluOptions {
+    bool approximate = false;  ///< the formula with tanh instead of the normal distribution
+
+    static constexpr auto fields = std::tuple(field{"approximate", &GeluOptions::approximate});
+};
+
+/// The settings of swish.
+struct SwishOptions {
+    double beta = 1;  ///< factor of x in the logistic function
+
+    static constexpr auto fields = std::tuple(field{"beta", &SwishOptions::beta});
+};
+
+/// The settings of softplus.
+struct SoftplusOptions {
+    double beta = 1;  ///< sharpness of the bend, above 0
+
+    static constexpr auto fields = std::tuple(field{"beta", &SoftplusOptions::beta});
+};
+
+/// The settings of hard_sigmoid.
+struct HardSigmoidOptions {
+    double slope = 0.2;   ///< slope between 0 and 1; PyTorch has 1/6
+    double offset = 0.5;  ///< result at 0
+
+    static constexpr auto fields =
+        std::tuple(field{"slope", &HardSigmoidOptions::slope}, field{"offset", &HardSigmoidOptions::offset});
+};
+
+/// The settings of hard_swish.
+struct HardSwishOptions {
+    double threshold = 6;  ///< upper limit of x + offset
+    double scale = 6;      ///< divisor, not 0
+    double offset = 3;     ///< added to x
+
+    static constexpr auto fields =
+        std::tuple(field{"threshold", &HardSwishOptions::threshold}, field{"scale", &HardSwishOptions::scale},
+                   field{"offset", &HardSwishOptions::offset});
+};
+
+/// The settings of stanh.
+struct StanhOptions {
+    double scale_a = 0.67;    ///< factor of x
+    double scale_b = 1.7159;  ///< factor of the result, not 0
+
+    static constexpr auto fields =
+        std::tuple(field{"scale_a", &StanhOptions::scale_a}, field{"scale_b", &StanhOptions::scale_b});
+};
+
+/// The settings of thresholded_relu.
+struct ThresholdedReluOptions {
+    double threshold = 1;  ///< smaller or equal elements become 0
+
+    static constexpr auto fields = std::tuple(field{"threshold", &ThresholdedReluOptions::threshold});
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/logarithm.hpp: log and log(1 + x), with the same bits for SIMD registers and scalars.
+
+namespace rowan::inline v0::detail {
+
+/// x = 2^k · m for a normal x > 0, with m in [sqrt(1/2), sqrt(2)).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE void split_power(V const& x, V& k, V& m) {
+    using S = typename lane_of<V>::type;
+    using B = std::make_unsigned_t<typename exp_traits<S>::bits>;
+    constexpr int mantissa = std::numeric_limits<S>::digits - 1;
+    constexpr double bias = std::numeric_limits<S>::max_exponent - 1;
+    constexpr B root = bit_cast<B>(static_cast<S>(0.70710678118654752440)), one = bit_cast<B>(S(1));
+    // The bits of 2^mantissa + e are those of 2^mantissa, plus e.
+    constexpr S magic = static_cast<S>(B{1} << mantissa);
+    auto const parts = [&](auto bits, auto const& shifted_right) {
+        bits = bits + (one - root);
+        k = detail::bit_cast<V>(decltype(bits)(shifted_right(bits) + bit_cast<B>(magic))) -
+            constant<V>(static_cast<double>(magic) + bias);
+        m = detail::bit_cast<V>(decltype(bits)((bits & B((B{1} << mantissa) - 1)) + root));
+    };
+    if constexpr (is_batch<V>) {
+        using Bits = xsimd::batch<B, typename V::arch_type>;
+        parts(detail::bit_cast<Bits>(x), [&](Bits const& bits) {
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+            // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value.
+            if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
+                return Bits(_mm512_maskz_srli_epi32(static_cast<__mmask16>(-1), bits.data, mantissa));
+            } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
+                return Bits(_mm512_maskz_srli_epi64(static_cast<__mmask8>(-1), bits.data, mantissa));
+            }
+#endif
+            return Bits(bits >> mantissa);
+        });
+    } else {
+        parts(bit_cast<B>(x), [](B bits) { return static_cast<B>(bits >> mantissa); });
+    }
+}
+
+/// log(x), within 1 unit in the last place; -infinity for 0, NaN for negative numbers. Other types than float and
+/// double use std::log or a `log` that ADL finds.
+/// With f = m - 1 and s = f / (2 + f): log(1 + f) = 2 atanh(s) = f - (f²/2 - s · (f²/2 + 2 s² (1/3 + s²/5 + …))).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V logarithm(V const& x) {
+    using S = typename lane_of<V>::type;
+    if constexpr (is_machine_float<S>) {
+        using limits = std::numeric_limits<S>;
+        constexpr int terms = std::is_same_v<S, float> ? 5 : 11;
+        constexpr double least = static_cast<double>(limits::min()), most = static_cast<double>(limits::max());
+        constexpr double infinity = std::numeric_limits<double>::infinity(),
+                         nan = std::numeric_limits<double>::quiet_NaN();
+        constexpr double to_normal =
+            2 / static_cast<double>(limits::epsilon());  // a subnormal number times this is normal
+        V const zero = constant<V>(0.0);
+        auto const small = x < constant<V>(least);
+        V k, m;
+        split_power(choose(small, product(x, constant<V>(to_normal)), x), k, m);
+        k = choose(small, V(k - constant<V>(limits::digits)), k);
+        V const f = m - constant<V>(1.0), s = quotient(f, V(f + constant<V>(2.0))), z = product(s, s);
+        V series = constant<V>(2.0 / (2 * terms + 1));
+        for (int i = terms - 1; i >= 1; --i) series = product(series, z) + constant<V>(2.0 / (2 * i + 1));
+        V const half_square = product(product(f, f), constant<V>(0.5));
+        V const low =
+            product(s, V(half_square + product(z, series))) + product(k, constant<V>(exp_traits<S>::log2_low));
+        V const y = product(k, constant<V>(exp_traits<S>::log2_high)) - ((half_square - low) - f);
+        V const finite = choose(x > constant<V>(most), x, y);
+        V const positive = choose(x > zero, finite, V(zero - constant<V>(infinity)));
+        return choose(x >= zero, positive, constant<V>(nan));
+    } else {
+        return log_of(x);
+    }
+}
+
+/// log(1 + x) for x in [0, 1], within 3 units in the last place.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V logarithm_of_one_plus(V const& x) {
+    V const one = constant<V>(1.0);
+    V const u = one + x;
+    return logarithm(u) + quotient(V(x - (u - one)), u);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/normal_cdf.hpp: the standard normal distribution, with the same bits for SIMD registers and scalars.
+
+namespace rowan::inline v0::detail {
+
+/// c[0] uⁿ + c[1] uⁿ⁻¹ + … + c[n]
+ROWAN_NO_EXEC_CHECK
+template <class V, std::size_t n>
+ROWAN_HD_INLINE V polynomial(V const& u, double const (&c)[n]) {
+    V y = constant<V>(c[0]);
+    for (std::size_t i = 1; i < n; ++i) y = product(y, u) + constant<V>(c[i]);
+    return y;
+}
+
+/// Q in erfc(z) = exp(-z²) · t · Q(2 t - 1), t = 3 / (3 + z): Chebyshev's interpolation on [-1, 1], with an error of
+/// 9e-9 for float and 8e-17 for double.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V erfc_factor(V const& u) {
+    if constexpr (std::is_same_v<typename lane_of<V>::type, float>) {
+        constexpr double c[] = {2.346841841330497e-05,  7.026003744000487e-05,   -0.00017143787261865554,
+                                -0.0009910108810197737, -0.00040889622317374387, 0.008933822156863641,
+                                0.039843419387507226,   0.1034905945849929,      0.1967427444182752,
+                                0.2944646428681603,     0.3580023023627799};
+        return polynomial(u, c);
+    } else {
+        constexpr double c[] = {
+            -1.1365971769947809e-11, 1.3405666455077527e-09, -1.1137746412760201e-09, -1.3159668631609655e-08,
+            1.647213179132514e-08,   7.23798791311114e-08,   -1.3698477467135753e-07, -3.2794192935327655e-07,
+            9.223786145720273e-07,   1.5800864969572258e-06, -5.82374722681329e-06,   -1.013156283309012e-05,
+            3.5853885449595844e-05,  9.225899512771738e-05,  -0.00018276990598902794, -0.0010113539570887728,
+            -0.0004041388749870603,  0.00894241153786806,    0.03984258709573409,     0.10348908730032906,
+            0.1967427857013676,      0.29446481772329297,    0.3580023023627799};
+        return polynomial(u, c);
+    }
+}
+
+/// exp(-x²/2), with the rounding error of x² taken into account.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V bell(V const& x) {
+    // x = high + low, where high has half the bits, so that its square is exact (Veltkamp).
+    V const y = limited(x, -64.0, 64.0);
+    V const c = product(y, constant<V>(std::is_same_v<typename lane_of<V>::type, float> ? 4097.0 : 134217729.0));
+    V const high = rounded(c - rounded(c - y));
+    V const rest = product(V(y - high), product(V(y + high), constant<V>(-0.5)));
+    V const one = constant<V>(1.0);
+    V const correction =
+        one + product(rest, V(one + product(rest, V(constant<V>(0.5) + product(rest, constant<V>(1.0 / 6))))));
+    return product(exponential_of_any(product(product(high, high), constant<V>(-0.5))), correction);
+}
+
+/// The density exp(-x²/2) / sqrt(2 π) and the distribution Φ(x) = erfc(-x / sqrt(2)) / 2, which is accurate for
+/// negative x, too.
+template <class V>
+struct Normal {
+    V density, distribution;
+};
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE Normal<V> standard_normal(V const& x) {
+    V const zero = constant<V>(0.0), one = constant<V>(1.0), three = constant<V>(3.0), e = bell(x);
+    V const z = product(choose(x < zero, V(zero - x), x), constant<V>(0.70710678118654752440));
+    V const t = quotient(three, V(three + z)), q = erfc_factor(V(product(t, constant<V>(2.0)) - one));
+    V const tail = product(product(e, constant<V>(0.5)), product(t, q));
+    return {product(e, constant<V>(0.39894228040143267794)), choose(x < zero, tail, V(one - tail))};
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/activations_formulas.hpp: the formulas of activation functions, with their gradients.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// min(max(x, 0), threshold)
+struct relu6_formula {
+    static constexpr std::string_view name = "relu6";
+    using options = Relu6Options;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, Relu6Options const& o) {
+        return limited(x, 0.0, o.threshold);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, Relu6Options const& o) {
+        return choose(y > constant<V>(0.0), choose(y < constant<V>(o.threshold), g, constant<V>(0.0)),
+                      constant<V>(0.0));
+    }
+};
+
+/// min(max(x, min), max)
+struct brelu_formula {
+    static constexpr std::string_view name = "brelu";
+    using options = BreluOptions;
+
+    static void check(BreluOptions const& options) {
+        if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, BreluOptions const& o) {
+        return limited(x, o.min, o.max);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, BreluOptions const& o) {
+        return choose(y > constant<V>(o.min), choose(y < constant<V>(o.max), g, constant<V>(0.0)), constant<V>(0.0));
+    }
+};
+
+/// x where x > 0, else alpha · x
+struct leaky_relu_formula {
+    static constexpr std::string_view name = "leaky_relu";
+    using options = LeakyReluOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, LeakyReluOptions const& o) {
+        return choose(x > constant<V>(0.0), x, product(x, constant<V>(o.alpha)));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, LeakyReluOptions const& o) {
+        return choose(x > constant<V>(0.0), g, product(g, constant<V>(o.alpha)));
+    }
+};
+
+/// x where x > 0, else alpha · (exp(x) - 1)
+struct elu_formula {
+    static constexpr std::string_view name = "elu";
+    using options = EluOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, EluOptions const& o) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, x, product(constant<V>(o.alpha), exponential_minus_one(V(choose(x > zero, zero, x)))));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, EluOptions const& o) {
+        V const zero = constant<V>(0.0);
+        V const slope = product(constant<V>(o.alpha), exponential_of_any(V(choose(x > zero, zero, x))));
+        return choose(x > zero, g, product(g, slope));
+    }
+};
+
+/// 2 sqrt(2 / π) · (x + 0.044715 x³); the logistic function of it is (1 + tanh(half of it)) / 2.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V gelu_argument(V const& x) {
+    return product(
+        x, V(constant<V>(1.5957691216057308) + product(product(x, x), constant<V>(1.5957691216057308 * 0.044715))));
+}
+
+/// x · Φ(x), or its approximation
+struct gelu_formula {
+    static constexpr std::string_view name = "gelu";
+    using options = GeluOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, GeluOptions const& o) {
+        if (o.approximate)
+            return quotient(x, V(constant<V>(1.0) + exponential_of_any(V(constant<V>(0.0) - gelu_argument(x)))));
+        return product(x, standard_normal(x).distribution);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, GeluOptions const& o) {
+        if (o.approximate) {
+            // y = x · s(u), u = a x + b x³, y' = s + x · s · (1 - s) · (a + 3 b x²)
+            V const one = constant<V>(1.0), s = logistic(gelu_argument(x));
+            V const slope = constant<V>(1.5957691216057308) +
+                            product(product(x, x), constant<V>(3 * 1.5957691216057308 * 0.044715));
+            return product(g, V(s + product(product(x, slope), product(s, V(one - s)))));
+        }
+        auto const normal = standard_normal(x);
+        return product(g, V(normal.distribution + product(x, normal.density)));
+    }
+};
+
+/// x / (1 + exp(-beta · x))
+struct swish_formula {
+    static constexpr std::string_view name = "swish";
+    using options = SwishOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, SwishOptions const& o) {
+        return quotient(x, V(constant<V>(1.0) + exponential_of_any(product(x, constant<V>(-o.beta)))));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, SwishOptions const& o) {
+        V const one = constant<V>(1.0), scaled = product(x, constant<V>(o.beta)), s = logistic(scaled);
+        return product(g, product(s, V(one + product(scaled, V(one - s)))));
+    }
+};
+
+/// log(1 + exp(beta · x)) / beta
+struct softplus_formula {
+    static constexpr std::string_view name = "softplus";
+    using options = SoftplusOptions;
+
+    static void check(SoftplusOptions const& options) {
+        if (!(options.beta > 0)) throw ValueError("beta", options.beta, "a positive number");
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, SoftplusOptions const& o) {
+        V const zero = constant<V>(0.0), scaled = product(x, constant<V>(o.beta));
+        V const size = choose(scaled < zero, scaled, V(zero - scaled));
+        V const y = choose(scaled > zero, scaled, choose(scaled < zero, zero, scaled)) +
+                    logarithm_of_one_plus(exponential_of_any(size));
+        return product(y, constant<V>(1 / o.beta));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, SoftplusOptions const& o) {
+        return product(g, logistic(product(x, constant<V>(o.beta))));
+    }
+};
+
+/// x / (1 + |x|)
+struct softsign_formula {
+    static constexpr std::string_view name = "softsign";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        V const zero = constant<V>(0.0);
+        return quotient(x, V(constant<V>(1.0) + choose(x < zero, V(zero - x), x)));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+        V const zero = constant<V>(0.0), below = constant<V>(1.0) + choose(x < zero, V(zero - x), x);
+        return quotient(g, product(below, below));
+    }
+};
+
+/// slope · x + offset, limited to [0, 1]
+struct hard_sigmoid_formula {
+    static constexpr std::string_view name = "hard_sigmoid";
+    using options = HardSigmoidOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, HardSigmoidOptions const& o) {
+        return limited(V(product(x, constant<V>(o.slope)) + constant<V>(o.offset)), 0.0, 1.0);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, HardSigmoidOptions const& o) {
+        V const zero = constant<V>(0.0);
+        return choose(y > zero, choose(y < constant<V>(1.0), product(g, constant<V>(o.slope)), zero), zero);
+    }
+};
+
+/// x · min(max(x + offset, 0), threshold) / scale
+struct hard_swish_formula {
+    static constexpr std::string_view name = "hard_swish";
+    using options = HardSwishOptions;
+
+    static void check(HardSwishOptions const& options) {
+        if (options.scale == 0) throw ValueError("scale", options.scale, "another number than 0");
+        if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, HardSwishOptions const& o) {
+        return product(x, product(limited(V(x + constant<V>(o.offset)), 0.0, o.threshold), constant<V>(1 / o.scale)));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, HardSwishOptions const& o) {
+        V const zero = constant<V>(0.0), gate = limited(V(x + constant<V>(o.offset)), 0.0, o.threshold);
+        V const inner = choose(gate > zero, choose(gate < constant<V>(o.threshold), x, zero), zero);
+        return product(g, product(V(gate + inner), constant<V>(1 / o.scale)));
+    }
+};
+
+/// b · tanh(a · x)
+struct stanh_formula {
+    static constexpr std::string_view name = "stanh";
+    using options = StanhOptions;
+
+    static void check(StanhOptions const& options) {
+        if (options.scale_b == 0) throw ValueError("scale_b", options.scale_b, "another number than 0");
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, StanhOptions const& o) {
+        return product(constant<V>(o.scale_b), hyperbolic_tangent(product(x, constant<V>(o.scale_a))));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, StanhOptions const& o) {
+        V const t = product(y, constant<V>(1 / o.scale_b));
+        return product(g, product(constant<V>(o.scale_a * o.scale_b), V(constant<V>(1.0) - product(t, t))));
+    }
+};
+
+/// x where x > threshold, else 0
+struct thresholded_relu_formula {
+    static constexpr std::string_view name = "thresholded_relu";
+    using options = ThresholdedReluOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, ThresholdedReluOptions const& o) {
+        return choose(x > constant<V>(o.threshold), x, choose(x <= constant<V>(o.threshold), constant<V>(0.0), x));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, ThresholdedReluOptions const& o) {
+        return choose(x > constant<V>(o.threshold), g, constant<V>(0.0));
+    }
+};
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/unary.hpp: operators that apply a formula to every element, made from the formula and its gradient.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// A formula has a `name`, its `value` of x, and the gradient of x from that of the result: `gradient_of_out` of the
+/// result, or `gradient_of_x` of x, whichever is cheaper. They are templates over SIMD registers and scalars. A formula
+/// with settings has a type `options` and takes them as the last argument; one that is also for integers has
+/// `integers = true`.
+template <class Formula>
+struct formula_options {
+    using type = no_attributes;
+};
+template <class Formula>
+requires requires { typename Formula::options; }
+struct formula_options<Formula> {
+    using type = typename Formula::options;
+};
+template <class Formula>
+using options_of = typename formula_options<Formula>::type;
+
+template <class Formula>
+inline constexpr bool for_integers = requires {
+    Formula::integers;
+};
+template <class Formula>
+inline constexpr bool reads_out = requires(float x) {
+    Formula::gradient_of_out(x, x);
+}
+|| requires(float x, options_of<Formula> const& o) { Formula::gradient_of_out(x, x, o); };
+
+template <class Formula>
+struct UnaryValue {
+    options_of<Formula> options;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        if constexpr (requires { Formula::value(x); }) {
+            return Formula::value(x);
+        } else {
+            return Formula::value(x, options);
+        }
+    }
+};
+
+template <class Formula>
+struct UnaryGradient {
+    options_of<Formula> options;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& saved, V const& g) const {
+        if constexpr (requires { Formula::gradient_of_out(saved, g); }) {
+            return Formula::gradient_of_out(saved, g);
+        } else if constexpr (requires { Formula::gradient_of_out(saved, g, options); }) {
+            return Formula::gradient_of_out(saved, g, options);
+        } else if constexpr (requires { Formula::gradient_of_x(saved, g); }) {
+            return Formula::gradient_of_x(saved, g);
+        } else {
+            return Formula::gradient_of_x(saved, g, options);
+        }
+    }
+};
+
+/// errors   ValueError if a number among the options is not finite, and as Formula::check
+template <class Formula>
+void check_options(options_of<Formula> const& options) {
+    if constexpr (requires { options_of<Formula>::fields; }) {
+        std::apply([&](auto const&... field) { (check_finite(field.name.data(), options.*field.member), ...); },
+                   options_of<Formula>::fields);
+    }
+    if constexpr (requires { Formula::check(options); }) Formula::check(options);
+}
+
+/// The formula applied to every element.
+template <class Formula, class D, class T>
+Tensor<T, D> unary(D const& exec, Tensor<T, D> const& x, options_of<Formula> const& options = {}) {
+    static_assert(floating_element<T> || for_integers<Formula>,
+                  "rowan: this function needs x of a floating-point type: convert it");
+    check_options<Formula>(options);
+    return zip_elements<sum_t<T>>(exec, UnaryValue<Formula>{options}, x);
+}
+
+/// The gradient of x from `saved`, which is the result or x, and the gradient of the result.
+template <class Formula, class D, class T>
+Tensor<T, D> unary_grad(D const& exec, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
+                        options_of<Formula> const& options = {}) {
+    check_same_shape("out_grad", out_grad, saved);
+    return zip_elements<sum_t<T>>(exec, UnaryGradient<Formula>{options}, saved, out_grad);
+}
+
+struct grad_op_suffix {
+    static constexpr std::string_view name = "_grad";
+};
+struct x_suffix {
+    static constexpr std::string_view name = ": x";
+};
+struct out_grad_suffix {
+    static constexpr std::string_view name = ": out@GRAD";
+};
+
+/// `attributes`, if the formula has options.
+template <class Formula>
+struct unary_attributes {};
+template <class Formula>
+requires requires { typename Formula::options; }
+struct unary_attributes<Formula> {
+    using attributes = typename Formula::options;
+};
+
+}  // namespace detail
+
+/// The gradient operator of a unary_op.
+template <class Formula>
+struct unary_grad_op : detail::unary_attributes<Formula> {
+    static constexpr std::string_view name = detail::joined_name<Formula, detail::grad_op_suffix>::value;
+    using inputs = slots<std::conditional_t<detail::reads_out<Formula>, slot::out, slot::x>, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& saved, VarSpec const& out_grad,
+                                   detail::options_of<Formula> const& = {}) {
+        return spec::elementwise(detail::joined_name<unary_grad_op, detail::out_grad_suffix>::value.data(), out_grad,
+                                 saved);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
+                            detail::options_of<Formula> const& options = {}) {
+        return detail::unary_grad<Formula>(exec, saved, out_grad, options);
+    }
+};
+
+/// An operator that applies a formula to every element.
+template <class Formula>
+struct unary_op : detail::unary_attributes<Formula> {
+    static constexpr std::string_view name = Formula::name;
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<unary_grad_op<Formula>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, detail::options_of<Formula> const& = {}) {
+        return spec::elementwise(detail::joined_name<Formula, detail::x_suffix>::value.data(), x);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, detail::options_of<Formula> const& options = {}) {
+        return detail::unary<Formula>(exec, x, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/activations.hpp: activation functions, element-wise.
+
+namespace rowan::inline v0 {
+
+/// min(max(x, 0), threshold) element-wise; NaN propagates. The gradient at the two bends is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> relu6(D const& exec, Tensor<T, D> const& x, Relu6Options const& options = {}) {
+    return detail::unary<detail::relu6_formula>(exec, x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> relu6(Tensor<T, Device> const& x, Relu6Options const& options = {}) {
+    return relu6(x.device(), x, options);
+}
+
+using relu6_op = unary_op<detail::relu6_formula>;            ///< See relu6.
+using relu6_grad_op = unary_grad_op<detail::relu6_formula>;  ///< The gradient of relu6.
+
+/// min(max(x, min), max) element-wise; NaN propagates. The gradient at the two bends is 0; that of clip is out_grad.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite or max < min
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> brelu(D const& exec, Tensor<T, D> const& x, BreluOptions const& options = {}) {
+    return detail::unary<detail::brelu_formula>(exec, x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> brelu(Tensor<T, Device> const& x, BreluOptions const& options = {}) {
+    return brelu(x.device(), x, options);
+}
+
+using brelu_op = unary_op<detail::brelu_formula>;            ///< See brelu.
+using brelu_grad_op = unary_grad_op<detail::brelu_formula>;  ///< The gradient of brelu.
+
+/// x where x > 0, else alpha · x, element-wise.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> leaky_relu(D const& exec, Tensor<T, D> const& x, LeakyReluOptions const& options = {}) {
+    return detail::unary<detail::leaky_relu_formula>(exec, x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> leaky_relu(Tensor<T, Device> const& x, LeakyReluOptions const& options = {}) {
+    return leaky_relu(x.device(), x, options);
+}
+
+using leaky_relu_op = unary_op<detail::leaky_relu_formula>;            ///< See leaky_relu.
+using leaky_relu_grad_op = unary_grad_op<detail::leaky_relu_formula>;  ///< The gradient of leaky_relu.
+
+/// x where x > 0, else alpha · (exp(x) - 1), element-wise (Clevert et al. 2015).
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> elu(D const& exec, Tensor<T, D> const& x, EluOptions const& options = {}) {
+    return detail::unary<detail::elu_formula>(exec, x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> elu(Tensor<T, Device> const& x, EluOptions const& options = {}) {
+    return elu(x.device(), x, options);
+}
+
+using elu_op = unary_op<detail::elu_formula>;            ///< See elu.
+using elu_grad_op = unary_grad_op<detail::elu_formula>;  ///< The gradient of elu.
+
+/// x · Φ(x) element-wise, where Φ is the distribution function of the standard normal distribution (Hendrycks and Gimpel
+/// 2016), within 12 units in the last place; with `approximate`, x / 2 · (1 + tanh(sqrt(2 / π) · (x + 0.044715 x³))).
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> gelu(D const& exec, Tensor<T, D> const& x, GeluOptions const& options = {}) {
+    return detail::unary<detail::gelu_formula>(exec, x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> gelu(Tensor<T, Device> const& x, GeluOptions const& options = {}) {
+    return gelu(x.device(), x, options);
+}
+
+using gelu_op = unary_op<detail::gelu_formula>;            ///< See gelu.
+using gelu_grad_op = unary_grad_op<detail::gelu_formula>;  ///< The gradient of gelu.
+
+/// x / (1 + exp(-beta · x)) element-wise; with beta = 1, SiLU.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> swish(D const& exec, Tensor<T, D> const& x, SwishOptions const& options = {}) {
+    return detail::unary<detail::swish_formula>(exec, x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> swish(Tensor<T, Device> const& x, SwishOptions const& options = {}) {
+    return swish(x.device(), x, options);
+}
+
+using swish_op = unary_op<detail::swish_formula>;            ///< See swish.
+using swish_grad_op = unary_grad_op<detail::swish_formula>;  ///< The gradient of swish.
+
+/// log(1 + exp(beta · x)) / beta element-wise; nothing overflows.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if beta is not finite or not above 0
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> softplus(D const& exec, Tensor<T, D> const& x, SoftplusOptions const& options = {}) {
+    return detail::unary<detail::softplus_formula>(exec, x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> softplus(Tensor<T, Device> const& x, SoftplusOptions const& options = {}) {
+    return softplus(x.device(), x, options);
+}
+
+using softplus_op = unary_op<detail::softplus_formula>;            ///< See softplus.
+using softplus_grad_op = unary_grad_op<detail::softplus_formula>;  ///< The gradient of softplus.
+
+/// x / (1 + |x|) element-wise.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> softsign(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::softsign_formula>(exec, x);
+}
+template <class T, class Device>
+Tensor<T, Device> softsign(Tensor<T, Device> const& x) {
+    return softsign(x.device(), x);
+}
+
+using softsign_op = unary_op<detail::softsign_formula>;            ///< See softsign.
+using softsign_grad_op = unary_grad_op<detail::softsign_formula>;  ///< The gradient of softsign.
+
+/// slope · x + offset, limited to [0, 1], element-wise. The gradient at the two bends is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> hard_sigmoid(D const& exec, Tensor<T, D> const& x, HardSigmoidOptions const& options = {}) {
+    return detail::unary<detail::hard_sigmoid_formula>(exec, x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> hard_sigmoid(Tensor<T, Device> const& x, HardSigmoidOptions const& options = {}) {
+    return hard_sigmoid(x.device(), x, options);
+}
+
+using hard_sigmoid_op = unary_op<detail::hard_sigmoid_formula>;            ///< See hard_sigmoid.
+using hard_sigmoid_grad_op = unary_grad_op<detail::hard_sigmoid_formula>;  ///< The gradient of hard_sigmoid.
+
+/// x · min(max(x + offset, 0), threshold) / scale element-wise (Howard et al. 2019).
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite, scale is 0, or threshold is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> hard_swish(D const& exec, Tensor<T, D> const& x, HardSwishOptions const& options = {}) {
+    return detail::unary<detail::hard_swish_formula>(exec, x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> hard_swish(Tensor<T, Device> const& x, HardSwishOptions const& options = {}) {
+    return hard_swish(x.device(), x, options);
+}
+
+using hard_swish_op = unary_op<detail::hard_swish_formula>;            ///< See hard_swish.
+using hard_swish_grad_op = unary_grad_op<detail::hard_swish_formula>;  ///< The gradient of hard_swish.
+
+/// scale_b · tanh(scale_a · x) element-wise.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite or scale_b is 0
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> stanh(D const& exec, Tensor<T, D> const& x, StanhOptions const& options = {}) {
+    return detail::unary<detail::stanh_formula>(exec, x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> stanh(Tensor<T, Device> const& x, StanhOptions const& options = {}) {
+    return stanh(x.device(), x, options);
+}
+
+using stanh_op = unary_op<detail::stanh_formula>;            ///< See stanh.
+using stanh_grad_op = unary_grad_op<detail::stanh_formula>;  ///< The gradient of stanh.
+
+/// x where x > threshold, else 0, element-wise; NaN propagates.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> thresholded_relu(D const& exec, Tensor<T, D> const& x, ThresholdedReluOptions const& options = {}) {
+    return detail::unary<detail::thresholded_relu_formula>(exec, x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> thresholded_relu(Tensor<T, Device> const& x, ThresholdedReluOptions const& options = {}) {
+    return thresholded_relu(x.device(), x, options);
+}
+
+using thresholded_relu_op = unary_op<detail::thresholded_relu_formula>;  ///< See thresholded_relu.
+using thresholded_relu_grad_op =
+    unary_grad_op<detail::thresholded_relu_formula>;  ///< The gradient of thresholded_relu.
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/activations.hpp: activation functions, element-wise.
+
+namespace rowan::inline v0::layer {
+
+/// min(max(x, 0), options.threshold), element-wise, as rowan::relu6.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   ValueError if an option is not finite
+/// cost     as rowan::relu6, when the net runs
+template <class T, class Device>
+Var<T, Device> relu6(Var<T, Device> const& x, Relu6Options const& options = {}) {
+    rowan::detail::check_options<rowan::detail::relu6_formula>(options);
+    return apply<relu6_op>(options, x);
+}
+/// min(max(x, options.min), options.max), element-wise, as rowan::brelu.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   ValueError if an option is not finite or max < min
+/// cost     as rowan::brelu, when the net runs
+template <class T, class Device>
+Var<T, Device> brelu(Var<T, Device> const& x, BreluOptions const& options = {}) {
+    rowan::detail::check_options<rowan::detail::brelu_formula>(options);
+    return apply<brelu_op>(options, x);
+}
+/// x where x > 0, else options.alpha · x, element-wise, as rowan::leaky_relu.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   ValueError if an option is not finite
+/// cost     as rowan::leaky_relu, when the net runs
+template <class T, class Device>
+Var<T, Device> leaky_relu(Var<T, Device> const& x, LeakyReluOptions const& options = {}) {
+    rowan::detail::check_options<rowan::detail::leaky_relu_formula>(options);
+    return apply<leaky_relu_op>(options, x);
+}
+/// x where x > 0, else options.alpha · (exp(x) - 1), element-wise, as rowan::elu.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   ValueError if an option is not finite
+/// cost     as rowan::elu, when the net runs
+template <class T, class Device>
+Var<T, Device> elu(Var<T, Device> const& x, EluOptions const& options = {}) {
+    rowan::detail::check_options<rowan::detail::elu_formula>(options);
+    return apply<elu_op>(options, x);
+}
+/// x · Φ(x), element-wise, as rowan::gelu.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::gelu, when the net runs
+template <class T, class Device>
+Var<T, Device> gelu(Var<T, Device> const& x, GeluOptions const& options = {}) {
+    rowan::detail::check_options<rowan::detail::gelu_formula>(options);
+    return apply<gelu_op>(options, x);
+}
+/// x / (1 + exp(-options.beta · x)), element-wise, as rowan::swish.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   ValueError if an option is not finite
+/// cost     as rowan::swish, when the net runs
+template <class T, class Device>
+Var<T, Device> swish(Var<T, Device> const& x, SwishOptions const& options = {}) {
+    rowan::detail::check_options<rowan::detail::swish_formula>(options);
+    return apply<swish_op>(options, x);
+}
+/// log(1 + exp(options.beta · x)) / options.beta, element-wise, as rowan::softplus.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   ValueError if beta is not finite or not above 0
+/// cost     as rowan::softplus, when the net runs
+template <class T, class Device>
+Var<T, Device> softplus(Var<T, Device> const& x, SoftplusOptions const& options = {}) {
+    rowan::detail::check_options<rowan::detail::softplus_formula>(options);
+    return apply<softplus_op>(options, x);
+}
+/// x / (1 + |x|), element-wise, as rowan::softsign.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::softsign, when the net runs
+template <class T, class Device>
+Var<T, Device> softsign(Var<T, Device> const& x) {
+    return apply<softsign_op>({}, x);
+}
+/// options.slope · x + options.offset, limited to [0, 1], element-wise, as rowan::hard_sigmoid.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   ValueError if an option is not finite
+/// cost     as rowan::hard_sigmoid, when the net runs
+template <class T, class Device>
+Var<T, Device> hard_sigmoid(Var<T, Device> const& x, HardSigmoidOptions const& options = {}) {
+    rowan::detail::check_options<rowan::detail::hard_sigmoid_formula>(options);
+    return apply<hard_sigmoid_op>(options, x);
+}
+/// x · min(max(x + 3, 0), 6) / 6 with the default options, element-wise, as rowan::hard_swish.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   as rowan::hard_swish
+/// cost     as rowan::hard_swish, when the net runs
+template <class T, class Device>
+Var<T, Device> hard_swish(Var<T, Device> const& x, HardSwishOptions const& options = {}) {
+    rowan::detail::check_options<rowan::detail::hard_swish_formula>(options);
+    return apply<hard_swish_op>(options, x);
+}
+/// options.scale_b · tanh(options.scale_a · x), element-wise, as rowan::stanh.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   as rowan::stanh
+/// cost     as rowan::stanh, when the net runs
+template <class T, class Device>
+Var<T, Device> stanh(Var<T, Device> const& x, StanhOptions const& options = {}) {
+    rowan::detail::check_options<rowan::detail::stanh_formula>(options);
+    return apply<stanh_op>(options, x);
+}
+/// x where x > options.threshold, else 0, element-wise, as rowan::thresholded_relu.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   ValueError if an option is not finite
+/// cost     as rowan::thresholded_relu, when the net runs
+template <class T, class Device>
+Var<T, Device> thresholded_relu(Var<T, Device> const& x, ThresholdedReluOptions const& options = {}) {
+    rowan::detail::check_options<rowan::detail::thresholded_relu_formula>(options);
+    return apply<thresholded_relu_op>(options, x);
 }
 
 }  // namespace rowan::inline v0::layer
@@ -16016,19 +17063,18 @@ namespace detail {
 
 /// max(x, 0)
 struct relu_formula {
+    static constexpr std::string_view name = "relu";
+    static constexpr bool integers = true;
+
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
+    ROWAN_HD_INLINE static V value(V const& x) {
         V const zero = constant<V>(0.0);
         return choose(x < zero, zero, x);
     }
-};
-
-/// g where y is positive, else 0
-struct relu_grad_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE V operator()(V const& y, V const& g) const {
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
         V const zero = constant<V>(0.0);
         return choose(y > zero, g, zero);
     }
@@ -16039,10 +17085,10 @@ struct relu_grad_formula {
 /// max(x, 0) element-wise; NaN propagates.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
+/// cost     one read of x and one write of the result; the same bits with any instruction set
 template <class T, device D>
 Tensor<T, D> relu(D const& exec, Tensor<T, D> const& x) {
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::relu_formula{}, x);
+    return detail::unary<detail::relu_formula>(exec, x);
 }
 
 /// The gradient of x from the result and its gradient: out_grad where out > 0, else 0.
@@ -16051,8 +17097,7 @@ Tensor<T, D> relu(D const& exec, Tensor<T, D> const& x) {
 /// cost     one read of both and one write of the result
 template <class T, device D>
 Tensor<T, D> relu_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-    detail::check_same_shape("out_grad", out_grad, out);
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::relu_grad_formula{}, out, out_grad);
+    return detail::unary_grad<detail::relu_formula>(exec, out, out_grad);
 }
 
 template <class T, class Device>
@@ -16064,37 +17109,8 @@ Tensor<T, Device> relu_grad(Tensor<T, Device> const& out, Tensor<T, Device> cons
     return relu_grad(out.device(), out, out_grad);
 }
 
-struct relu_grad_op {
-    static constexpr std::string_view name = "relu_grad";
-    using inputs = slots<slot::out, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
-        return spec::elementwise("relu_grad: out@GRAD", out_grad, out);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-        return relu_grad(exec, out, out_grad);
-    }
-};
-
-struct relu_op {
-    static constexpr std::string_view name = "relu";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<relu_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("relu: x", x); }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
-        return relu(exec, x);
-    }
-};
+using relu_op = unary_op<detail::relu_formula>;            ///< See relu.
+using relu_grad_op = unary_grad_op<detail::relu_formula>;  ///< The gradient of relu.
 
 }  // namespace rowan::inline v0
 
@@ -16290,18 +17306,16 @@ namespace detail {
 
 /// 1 / (1 + exp(-x))
 struct sigmoid_formula {
+    static constexpr std::string_view name = "sigmoid";
+
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
+    ROWAN_HD_INLINE static V value(V const& x) {
         return logistic(x);
     }
-};
-
-/// g · y · (1 - y)
-struct sigmoid_grad_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE V operator()(V const& y, V const& g) const {
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
         return product(g, product(y, V(constant<V>(1.0) - y)));
     }
 };
@@ -16314,17 +17328,16 @@ struct sigmoid_grad_formula {
 /// cost     one read of x and one write of the result; the same bits with any instruction set
 template <class T, device D>
 Tensor<T, D> sigmoid(D const& exec, Tensor<T, D> const& x) {
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::sigmoid_formula{}, x);
+    return detail::unary<detail::sigmoid_formula>(exec, x);
 }
 
 /// The gradient of x from the result and its gradient: out_grad · out · (1 - out).
-/// shapes   out [...], out_grad the same -> the same
+/// shapes   both [...] -> [...]
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result
 template <class T, device D>
 Tensor<T, D> sigmoid_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-    detail::check_same_shape("out_grad", out_grad, out);
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::sigmoid_grad_formula{}, out, out_grad);
+    return detail::unary_grad<detail::sigmoid_formula>(exec, out, out_grad);
 }
 
 template <class T, class Device>
@@ -16336,37 +17349,8 @@ Tensor<T, Device> sigmoid_grad(Tensor<T, Device> const& out, Tensor<T, Device> c
     return sigmoid_grad(out.device(), out, out_grad);
 }
 
-struct sigmoid_grad_op {
-    static constexpr std::string_view name = "sigmoid_grad";
-    using inputs = slots<slot::out, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
-        return spec::elementwise("sigmoid_grad: out@GRAD", out_grad, out);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-        return sigmoid_grad(exec, out, out_grad);
-    }
-};
-
-struct sigmoid_op {
-    static constexpr std::string_view name = "sigmoid";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<sigmoid_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("sigmoid: x", x); }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
-        return sigmoid(exec, x);
-    }
-};
+using sigmoid_op = unary_op<detail::sigmoid_formula>;            ///< See sigmoid.
+using sigmoid_grad_op = unary_grad_op<detail::sigmoid_formula>;  ///< The gradient of sigmoid.
 
 }  // namespace rowan::inline v0
 
@@ -16378,18 +17362,16 @@ namespace detail {
 
 /// tanh(x)
 struct tanh_formula {
+    static constexpr std::string_view name = "tanh";
+
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
+    ROWAN_HD_INLINE static V value(V const& x) {
         return hyperbolic_tangent(x);
     }
-};
-
-/// g · (1 - y²)
-struct tanh_grad_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE V operator()(V const& y, V const& g) const {
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
         return product(g, V(constant<V>(1.0) - product(y, y)));
     }
 };
@@ -16403,9 +17385,7 @@ struct tanh_grad_formula {
 /// cost     one read of x and one write of the result; the same bits with any instruction set
 template <class T, device D>
 Tensor<T, D> tanh(D const& exec, Tensor<T, D> const& x) {
-    using S = detail::sum_t<T>;
-    static_assert(floating_element<T>, "rowan::tanh: x must have a floating-point type: convert it");
-    return detail::zip_elements<S>(exec, detail::tanh_formula{}, x);
+    return detail::unary<detail::tanh_formula>(exec, x);
 }
 
 /// The gradient of x from the result and its gradient: out_grad · (1 - out²).
@@ -16414,8 +17394,7 @@ Tensor<T, D> tanh(D const& exec, Tensor<T, D> const& x) {
 /// cost     one read of both and one write of the result
 template <class T, device D>
 Tensor<T, D> tanh_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-    detail::check_same_shape("out_grad", out_grad, out);
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::tanh_grad_formula{}, out, out_grad);
+    return detail::unary_grad<detail::tanh_formula>(exec, out, out_grad);
 }
 
 template <class T, class Device>
@@ -16427,37 +17406,8 @@ Tensor<T, Device> tanh_grad(Tensor<T, Device> const& out, Tensor<T, Device> cons
     return tanh_grad(out.device(), out, out_grad);
 }
 
-struct tanh_grad_op {
-    static constexpr std::string_view name = "tanh_grad";
-    using inputs = slots<slot::out, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
-        return spec::elementwise("tanh_grad: out@GRAD", out_grad, out);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-        return tanh_grad(exec, out, out_grad);
-    }
-};
-
-struct tanh_op {
-    static constexpr std::string_view name = "tanh";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<tanh_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("tanh: x", x); }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
-        return tanh(exec, x);
-    }
-};
+using tanh_op = unary_op<detail::tanh_formula>;            ///< See tanh.
+using tanh_grad_op = unary_grad_op<detail::tanh_formula>;  ///< The gradient of tanh.
 
 }  // namespace rowan::inline v0
 
@@ -23298,6 +24248,352 @@ auto map_fn(Array<T, Device> const& array, F const& f) {
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/op/detail/math_formulas.hpp: the formulas of exp, log, sqrt, rsqrt, square, abs and pow, with their gradients.
+
+namespace rowan::inline v0 {
+
+/// The settings of pow.
+struct PowOptions {
+    double exponent = 1;  ///< any finite number
+
+    static constexpr auto fields = std::tuple(field{"exponent", &PowOptions::exponent});
+};
+
+namespace detail {
+
+/// exp(x)
+struct exp_formula {
+    static constexpr std::string_view name = "exp";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        return exponential_of_any(x);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
+        return product(g, y);
+    }
+};
+
+/// log(x)
+struct log_formula {
+    static constexpr std::string_view name = "log";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        return logarithm(x);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+        return quotient(g, x);
+    }
+};
+
+/// sqrt(x)
+struct sqrt_formula {
+    static constexpr std::string_view name = "sqrt";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        return square_root(x);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
+        return quotient(g, V(y + y));
+    }
+};
+
+/// 1 / sqrt(x)
+struct rsqrt_formula {
+    static constexpr std::string_view name = "rsqrt";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        return quotient(constant<V>(1.0), square_root(x));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
+        return product(product(g, constant<V>(-0.5)), product(y, product(y, y)));
+    }
+};
+
+/// x²
+struct square_formula {
+    static constexpr std::string_view name = "square";
+    static constexpr bool integers = true;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        return product(x, x);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+        return product(g, plus(x, x));
+    }
+};
+
+/// |x|
+struct abs_formula {
+    static constexpr std::string_view name = "abs";
+    static constexpr bool integers = true;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, x, plus(zero, product(x, constant<V>(-1.0))));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, g, choose(x < zero, product(g, constant<V>(-1.0)), zero));
+    }
+};
+
+/// x^exponent: by products if the exponent is an integer in [-64, 64], else exp(exponent · log |x|).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V power(V const& x, double exponent) {
+    V const zero = constant<V>(0.0), one = constant<V>(1.0);
+    double const size = exponent < 0 ? -exponent : exponent;
+    if (size <= 64 && static_cast<double>(static_cast<unsigned>(size)) == size) {
+        V result = one, factor = x;
+        for (auto n = static_cast<unsigned>(size); n != 0; n /= 2) {
+            if (n % 2 != 0) result = product(result, factor);
+            if (n != 1) factor = product(factor, factor);
+        }
+        return exponent < 0 ? quotient(one, result) : result;
+    }
+    constexpr double two_53 = 9007199254740992.0, nan = std::numeric_limits<double>::quiet_NaN();
+    double const enough = size < 1e37 ? size : 1e37;  // a float holds it, and the result is 0, 1 or infinite
+    V const scaled =
+        product(constant<V>(exponent < 0 ? -enough : enough), logarithm(V(choose(x < zero, V(zero - x), x))));
+    V const y = exponential_of_any(scaled);
+    auto const whole = static_cast<std::int64_t>(size < two_53 ? size : two_53);
+    if (size < two_53 && static_cast<double>(whole) != size) return choose(x < zero, constant<V>(nan), y);
+    if (whole % 2 == 0) return y;
+    V const minus_y = product(y, constant<V>(-1.0));
+    return choose(x < zero, minus_y, choose(quotient(one, x) < zero, minus_y, y));  // 1 / -0 < 0
+}
+
+/// x to the power of an exponent
+struct pow_formula {
+    static constexpr std::string_view name = "pow";
+    using options = PowOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, PowOptions const& o) {
+        return power(x, o.exponent);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, PowOptions const& o) {
+        if (o.exponent == 0) return constant<V>(0.0);
+        return product(g, product(constant<V>(o.exponent), power(x, o.exponent - 1)));
+    }
+};
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/op/math.hpp: exp, log, sqrt, rsqrt, square, abs and pow, element-wise.
+
+namespace rowan::inline v0 {
+
+/// exp(x) element-wise, computed in dtype<T>::sum, within 1.5 units in the last place for float and double.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> exp(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::exp_formula>(exec, x);
+}
+template <class T, class Device>
+Tensor<T, Device> exp(Tensor<T, Device> const& x) {
+    return exp(x.device(), x);
+}
+
+using exp_op = unary_op<detail::exp_formula>;            ///< See exp.
+using exp_grad_op = unary_grad_op<detail::exp_formula>;  ///< The gradient of exp.
+
+/// The natural logarithm element-wise, within 1 unit in the last place for float and double; -infinity for 0, NaN for
+/// negative numbers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> log(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::log_formula>(exec, x);
+}
+template <class T, class Device>
+Tensor<T, Device> log(Tensor<T, Device> const& x) {
+    return log(x.device(), x);
+}
+
+using log_op = unary_op<detail::log_formula>;            ///< See log.
+using log_grad_op = unary_grad_op<detail::log_formula>;  ///< The gradient of log.
+
+/// The square root element-wise, correctly rounded; NaN for negative numbers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> sqrt(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::sqrt_formula>(exec, x);
+}
+template <class T, class Device>
+Tensor<T, Device> sqrt(Tensor<T, Device> const& x) {
+    return sqrt(x.device(), x);
+}
+
+using sqrt_op = unary_op<detail::sqrt_formula>;            ///< See sqrt.
+using sqrt_grad_op = unary_grad_op<detail::sqrt_formula>;  ///< The gradient of sqrt.
+
+/// 1 / sqrt(x) element-wise; infinity for 0, NaN for negative numbers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> rsqrt(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::rsqrt_formula>(exec, x);
+}
+template <class T, class Device>
+Tensor<T, Device> rsqrt(Tensor<T, Device> const& x) {
+    return rsqrt(x.device(), x);
+}
+
+using rsqrt_op = unary_op<detail::rsqrt_formula>;            ///< See rsqrt.
+using rsqrt_grad_op = unary_grad_op<detail::rsqrt_formula>;  ///< The gradient of rsqrt.
+
+/// x² element-wise; integers wrap around.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> square(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::square_formula>(exec, x);
+}
+template <class T, class Device>
+Tensor<T, Device> square(Tensor<T, Device> const& x) {
+    return square(x.device(), x);
+}
+
+using square_op = unary_op<detail::square_formula>;            ///< See square.
+using square_grad_op = unary_grad_op<detail::square_formula>;  ///< The gradient of square.
+
+/// |x| element-wise; the gradient at 0 is 0. The smallest integer of a type is its own result.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> abs(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::abs_formula>(exec, x);
+}
+template <class T, class Device>
+Tensor<T, Device> abs(Tensor<T, Device> const& x) {
+    return abs(x.device(), x);
+}
+
+using abs_op = unary_op<detail::abs_formula>;            ///< See abs.
+using abs_grad_op = unary_grad_op<detail::abs_formula>;  ///< The gradient of abs.
+
+/// x to the power of the exponent, element-wise. Integers in [-64, 64] are computed by products, other exponents as
+/// exp(exponent · log |x|), within 2 + 2 |exponent · log x| units in the last place. NaN for negative x if the exponent is
+/// not an integer.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if the exponent is not finite
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> pow(D const& exec, Tensor<T, D> const& x, PowOptions const& options = {}) {
+    return detail::unary<detail::pow_formula>(exec, x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> pow(Tensor<T, Device> const& x, PowOptions const& options = {}) {
+    return pow(x.device(), x, options);
+}
+
+using pow_op = unary_op<detail::pow_formula>;            ///< See pow.
+using pow_grad_op = unary_grad_op<detail::pow_formula>;  ///< The gradient of pow.
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/math.hpp: exp, log, sqrt, rsqrt, square, abs and pow, element-wise.
+
+namespace rowan::inline v0::layer {
+
+/// exp(x), element-wise, as rowan::exp.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::exp, when the net runs
+template <class T, class Device>
+Var<T, Device> exp(Var<T, Device> const& x) {
+    return apply<exp_op>({}, x);
+}
+/// The natural logarithm, element-wise, as rowan::log.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::log, when the net runs
+template <class T, class Device>
+Var<T, Device> log(Var<T, Device> const& x) {
+    return apply<log_op>({}, x);
+}
+/// The square root, element-wise, as rowan::sqrt.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::sqrt, when the net runs
+template <class T, class Device>
+Var<T, Device> sqrt(Var<T, Device> const& x) {
+    return apply<sqrt_op>({}, x);
+}
+/// 1 / sqrt(x), element-wise, as rowan::rsqrt.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::rsqrt, when the net runs
+template <class T, class Device>
+Var<T, Device> rsqrt(Var<T, Device> const& x) {
+    return apply<rsqrt_op>({}, x);
+}
+/// x², element-wise, as rowan::square.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::square, when the net runs
+template <class T, class Device>
+Var<T, Device> square(Var<T, Device> const& x) {
+    return apply<square_op>({}, x);
+}
+/// |x|, element-wise, as rowan::abs.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::abs, when the net runs
+template <class T, class Device>
+Var<T, Device> abs(Var<T, Device> const& x) {
+    return apply<abs_op>({}, x);
+}
+/// x to the power of options.exponent, element-wise, as rowan::pow.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   ValueError if the exponent is not finite
+/// cost     as rowan::pow, when the net runs
+template <class T, class Device>
+Var<T, Device> pow(Var<T, Device> const& x, PowOptions const& options = {}) {
+    rowan::detail::check_options<rowan::detail::pow_formula>(options);
+    return apply<pow_op>(options, x);
+}
+
+}  // namespace rowan::inline v0::layer
+
 // rowan/layer/matmul.hpp: layer::matmul, the product of two matrices.
 
 namespace rowan::inline v0::layer {
@@ -24682,19 +25978,23 @@ namespace rowan::inline v0 {
 
 /// All operators of rowan except the templates on an element type (cast_op<To>, full_op<T>); `builtin_ops::with<...>`
 /// adds them.
-using builtin_ops =
-    registry<accuracy_op, adagrad_op, adam_op, add_op, any_op, bias_grad_op, cast_grad_op, clip_by_global_norm_op,
-             clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op,
-             div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op,
-             elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op,
-             gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op, less_op, logical_and_op, logical_not_op,
-             logical_or_op, embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op,
-             lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op,
-             pick_sequences_grad_op, pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op,
-             rmsprop_op, rowwise_adagrad_op, scale_grad_op, scale_op, sequence_expand_grad_op, sequence_expand_op,
-             sequence_pool_grad_op, sequence_pool_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op,
-             softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op,
-             sum_grad_op, sum_op, tanh_grad_op, tanh_op, weighted_embedding_bag_grad_op, weighted_embedding_bag_op>;
+using builtin_ops = registry<
+    accuracy_op, adagrad_op, adam_op, add_op, any_op, bias_grad_op, cast_grad_op, clip_by_global_norm_op,
+    clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op,
+    div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op, elementwise_mul_op,
+    equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op, gru_unit_grad_op, gru_unit_op,
+    identity_op, less_equal_op, less_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_grad_op,
+    embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op,
+    mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_grad_op, pick_sequences_op, reduce_sum_grad_op,
+    reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_grad_op, scale_op,
+    sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sgd_op, sigmoid_grad_op,
+    sigmoid_op, softmax_grad_op, softmax_op, softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op,
+    split_grad_op, split_op, sub_op, sum_grad_op, sum_op, tanh_grad_op, tanh_op, exp_grad_op, exp_op, log_grad_op,
+    log_op, sqrt_grad_op, sqrt_op, rsqrt_grad_op, rsqrt_op, square_grad_op, square_op, abs_grad_op, abs_op, pow_grad_op,
+    pow_op, relu6_grad_op, relu6_op, brelu_grad_op, brelu_op, leaky_relu_grad_op, leaky_relu_op, elu_grad_op, elu_op,
+    gelu_grad_op, gelu_op, swish_grad_op, swish_op, softplus_grad_op, softplus_op, softsign_grad_op, softsign_op,
+    hard_sigmoid_grad_op, hard_sigmoid_op, hard_swish_grad_op, hard_swish_op, stanh_grad_op, stanh_op,
+    thresholded_relu_grad_op, thresholded_relu_op, weighted_embedding_bag_grad_op, weighted_embedding_bag_op>;
 
 }  // namespace rowan::inline v0
 
@@ -24705,18 +26005,21 @@ namespace rowan::inline v0 {
 /// All operators of rowan except those that only training needs and the templates on an element type (cast_op,
 /// full_op), which programs provide for each of their element types. `forward_ops::with<my_op>` adds an operator.
 using forward_ops =
-    registry<accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, div_op, drop_levels_op,
-             dropout_op, elementwise_mul_op, equal_op, fc_op, full_like_op, gru_unit_op, identity_op, less_equal_op,
-             less_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_op, lookup_table_op, lstm_unit_op,
-             mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_op, reduce_sum_op, relu_op, scale_op,
-             sequence_expand_op, sequence_pool_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op,
-             sub_op, sum_op, tanh_op, weighted_embedding_bag_op>;
+    registry<abs_op, accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, div_op,
+             drop_levels_op, dropout_op, elementwise_mul_op, equal_op, fc_op, full_like_op, gru_unit_op, identity_op,
+             less_equal_op, less_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_op, lookup_table_op,
+             lstm_unit_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_op, reduce_sum_op, relu_op,
+             scale_op, sequence_expand_op, sequence_pool_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op,
+             split_op, sub_op, sum_op, tanh_op, exp_op, log_op, sqrt_op, rsqrt_op, square_op, pow_op, relu6_op,
+             brelu_op, leaky_relu_op, elu_op, gelu_op, swish_op, softplus_op, softsign_op, hard_sigmoid_op,
+             hard_swish_op, stanh_op, thresholded_relu_op, weighted_embedding_bag_op>;
 
 /// Whether programs provide this operator for integers as well, such as the counter of a loop.
 template <class Op>
 inline constexpr bool takes_integers =
-    registry<add_op, concat_op, drop_levels_op, elementwise_mul_op, equal_op, full_like_op, identity_op, less_equal_op,
-             less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op, split_op, sub_op, sum_op>::has<Op>;
+    registry<abs_op, add_op, concat_op, drop_levels_op, elementwise_mul_op, equal_op, full_like_op, identity_op,
+             less_equal_op, less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op, split_op, square_op, sub_op,
+             sum_op>::has<Op>;
 
 /// Whether programs provide this operator for bool as well.
 template <class Op>

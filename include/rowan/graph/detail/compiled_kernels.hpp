@@ -69,9 +69,28 @@ namespace detail {
 template <class... T>
 struct type_list {};
 
+struct abs_formula;
+struct brelu_formula;
+struct elu_formula;
+struct exp_formula;
+struct gelu_formula;
+struct hard_sigmoid_formula;
+struct hard_swish_formula;
+struct leaky_relu_formula;
+struct log_formula;
+struct pow_formula;
 struct relu_formula;
+struct relu6_formula;
+struct rsqrt_formula;
 struct sigmoid_formula;
+struct softplus_formula;
+struct softsign_formula;
+struct sqrt_formula;
+struct square_formula;
+struct stanh_formula;
+struct swish_formula;
 struct tanh_formula;
+struct thresholded_relu_formula;
 
 template <class T, class List>
 inline constexpr bool is_in = false;
@@ -79,21 +98,24 @@ template <class T, class... U>
 inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
 
 /// Operators compiled for float and double; ids, labels and seeds are int64 or int32.
-using compiled_ops =
-    type_list<accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
-              clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, drop_levels_op,
-              dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op,
-              identity_op, less_equal_op, less_op, embedding_bag_op, lookup_table_op, lstm_unit_op,
-              matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op,
-              pick_sequences_op, reduce_sum_op, unary_op<relu_formula>, rmsprop_op, rowwise_adagrad_op, scale_op,
-              sequence_expand_op, sequence_pool_op, sgd_op, unary_op<sigmoid_formula>, softmax_op,
-              softmax_with_cross_entropy_op, split_op, sub_op, sum_op, unary_op<tanh_formula>,
-              weighted_embedding_bag_op>;
+using compiled_ops = type_list<
+    accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
+    clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, drop_levels_op, dropout_op,
+    elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op, identity_op, less_equal_op,
+    less_op, embedding_bag_op, lookup_table_op, lstm_unit_op, matmul_op<false, false>, matmul_op<false, true>,
+    matmul_op<true, false>, momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op, unary_op<relu_formula>,
+    rmsprop_op, rowwise_adagrad_op, scale_op, sequence_expand_op, sequence_pool_op, sgd_op, unary_op<sigmoid_formula>,
+    softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, unary_op<exp_formula>, unary_op<log_formula>,
+    unary_op<sqrt_formula>, unary_op<rsqrt_formula>, unary_op<square_formula>, unary_op<abs_formula>,
+    unary_op<pow_formula>, unary_op<relu6_formula>, unary_op<brelu_formula>, unary_op<leaky_relu_formula>,
+    unary_op<elu_formula>, unary_op<gelu_formula>, unary_op<swish_formula>, unary_op<softplus_formula>,
+    unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>, unary_op<hard_swish_formula>, unary_op<stanh_formula>,
+    unary_op<thresholded_relu_formula>, unary_op<tanh_formula>, weighted_embedding_bag_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
-using compiled_integer_ops =
-    type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
-              elementwise_mul_op, equal_op, full_like_op, identity_op, less_equal_op, less_op, negate_op,
-              pick_sequences_op, reduce_sum_op, scale_op, split_op, sub_op, sum_op>;
+using compiled_integer_ops = type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op,
+                                       drop_levels_op, elementwise_mul_op, equal_op, full_like_op, identity_op,
+                                       less_equal_op, less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op,
+                                       split_op, sub_op, sum_op, unary_op<abs_formula>, unary_op<square_formula>>;
 /// Operators compiled for bool.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
                                      logical_and_op, logical_not_op, logical_or_op>;
