@@ -150,6 +150,13 @@ std::vector<std::function<Out()>> const nets{
     },
     [] { return layer::embedding_bag(layer::data<std::int32_t>("bags", {UNK}, 1), {.height = 9, .width = 3}, {.pool = Pooling::max}); },
     [] { auto const x = layer::data<float>("x", {UNK, 3}); return layer::matmul(x, x, false, true); },
+    [] {  // functions of elements, with options
+        auto const x = layer::data<float>("x", {UNK, 3}), size = layer::softplus(layer::abs(x), {.beta = 2});
+        return layer::sum({layer::exp(x), layer::log(size), layer::sqrt(size), layer::rsqrt(size), layer::square(x), layer::pow(x, {.exponent = 3}),
+                           layer::relu6(x, {.threshold = 1.5}), layer::brelu(x, {-0.5, 1}), layer::leaky_relu(x, {.alpha = 0.25}), layer::elu(x, {.alpha = 2}),
+                           layer::gelu(x, {.approximate = true}), layer::swish(x, {.beta = 2}), layer::softsign(x), layer::hard_sigmoid(x, {.slope = 0.25}),
+                           layer::hard_swish(x, {.offset = 2}), layer::stanh(x, {.scale_a = 0.5}), layer::thresholded_relu(x, {.threshold = 0.125})});
+    },
     [] {  // a step that is an expression
         auto const memory = layer::tensor();
         layer::rnn({.input = words_to_rows(), .step_net = layer::tanh(layer::fc(layer::add_to(memory, nullptr), {.output_size = 3}))});

@@ -101,6 +101,19 @@ TEMPLATE_TEST_CASE("tanh, sigmoid and quotients on a device have the bits of Cpu
     curves<rowan::bfloat16, TestType>();
 }
 
+template <class D, class... Op>
+void functions(rowan::registry<Op...>) {
+    auto const x = filled<float>({4099}, 1), g = filled<float>({4099}, 2);
+    auto const on = to_device<D>(x), g_on = to_device<D>(g);
+    (CHECK((same_bits(Op::run(D{}, on), Op::run(Cpu{}, x)) && same_bits(Op::grad::op::run(D{}, on, g_on), Op::grad::op::run(Cpu{}, x, g)))), ...);
+}
+
+TEMPLATE_TEST_CASE("functions and activations on a device have the bits of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    using namespace rowan;
+    functions<TestType>(registry<exp_op, log_op, sqrt_op, rsqrt_op, square_op, abs_op, pow_op, relu6_op, brelu_op, leaky_relu_op, elu_op, gelu_op,
+                                 swish_op, softplus_op, softsign_op, hard_sigmoid_op, hard_swish_op, stanh_op, thresholded_relu_op>{});
+}
+
 TEMPLATE_TEST_CASE("element-wise operators on a device keep NaN, infinity and the sign of zero as Cpu does", "[thrust][op]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();

@@ -5,10 +5,10 @@
 #include <rowan/op/detail/logarithm.hpp>
 #include <rowan/op/fields.hpp>
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <string_view>
-#include <tuple>
 
 namespace rowan::inline v0 {
 
@@ -16,7 +16,7 @@ namespace rowan::inline v0 {
 struct PowOptions {
     double exponent = 1;  ///< any finite number
 
-    static constexpr auto fields = std::tuple(field{"exponent", &PowOptions::exponent});
+    static constexpr auto fields = std::array{field{"exponent", &PowOptions::exponent}};
 };
 
 namespace detail {
