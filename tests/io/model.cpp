@@ -81,7 +81,8 @@ TEST_CASE("a saved and loaded model has the same bits", "[io]") {
     auto const parameters = trained(predict);
     auto const want = infer(predict, batch, parameters);
     save_model(predict, parameters, file.path);
-    CHECK(Predictor<>(load_model(file.path))(batch) == want);
+    Predictor const loaded(load_model(file.path));  // keeps the scope of the net
+    CHECK(loaded(batch) == want);
 
     auto const again = build(other);
     CHECK(infer(again, batch, load_model(again, file.path)) == want);
@@ -233,9 +234,9 @@ TEST_CASE("a loaded net runs within limits of memory and of iterations, or throw
     CHECK(run(many, {.bytes = 1'000'000}).starts_with("fill_f32(): the memory of the run is 10"));
     CHECK(run(many, {.bytes = 1'500'000}) == "");
     auto const chain = [](auto) {  // 40 values of 40,000 bytes, of which two are needed at a time
-        auto x = layer::full<float>({10'000}, 1);
-        for (int i = 0; i < 40; ++i) x = layer::sum(std::vector{x, x});
-        return x;
+        auto sum = layer::full<float>({10'000}, 1);
+        for (int i = 0; i < 40; ++i) sum = layer::sum(std::vector{sum, sum});
+        return sum;
     };
     CHECK(run(chain, {.bytes = 500'000}) == "");
 
