@@ -7,6 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
 #include <thread>
 
 #include <sys/wait.h>
@@ -39,6 +42,9 @@ TEST_CASE("a large tensor reuses the memory of a destroyed one, and a small one 
     Limit const limit(100 * mib);
     { auto const small = bytes(mib - 1); }
     CHECK(rowan::kept_memory() == 0);
+    { auto const least = bytes(mib); }
+    CHECK(rowan::kept_memory() == mib);
+    rowan::release_memory();
     void const* const first = bytes(5 * mib).data();
     CHECK(rowan::kept_memory() == 5 * mib);
     auto const again = bytes(5 * mib - 1000);
@@ -65,6 +71,22 @@ TEST_CASE("the process keeps at most the limit; the sizes that were not used for
     rowan::limit_kept_memory(0);
     { auto const none = bytes(4 * mib); }
     CHECK(rowan::kept_memory() == 0);
+    rowan::limit_kept_memory(4 * mib);
+    { auto const whole = bytes(4 * mib); }
+    CHECK(rowan::kept_memory() == 4 * mib);
+}
+
+TEST_CASE("the environment sets the limit of a process", "[kept_memory][kept_memory_environment]") {
+    char const* const most = std::getenv("ROWAN_KEPT_MEMORY");
+    if (most == nullptr || std::string(most) != "3145728") {  // this process has read it: ask one that has not
+        auto const self = std::filesystem::read_symlink("/proc/self/exe").string();
+        CHECK(std::system(("ROWAN_KEPT_MEMORY=3145728 '" + self + "' '[kept_memory_environment]' >/dev/null").c_str()) == 0);
+        return;
+    }
+    { auto const more = bytes(4 * mib); }
+    CHECK(rowan::kept_memory() == 0);
+    { auto const fits = bytes(3 * mib); }
+    CHECK(rowan::kept_memory() == 3 * mib);
 }
 
 TEST_CASE("a thread with a MemoryPool keeps nothing for the process", "[kept_memory]") {
