@@ -19648,6 +19648,14 @@ void momentum(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<V, D
     momentum(plan.device(), plan, param, velocity, value, options);
 }
 
+// A mistake, which does not compile.
+template <class P, class V, class G, class Device, class R, class... More>
+requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
+void momentum(Tensor<P, Device>&, Tensor<V, Device>&, G const&, R const&, More const&...) {
+    static_assert(!std::is_arithmetic_v<R>,
+                  "rowan::momentum: options have names: momentum(param, velocity, grad, {.learning_rate = 0.1})");
+}
+
 ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, MomentumOptions))
 ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, MomentumOptions))
 ROWAN_TEMPLATE(void momentum(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
@@ -23078,6 +23086,14 @@ Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before,
     return {h, concat({h, Var<T, Device>(*made[1])}, 1)};
 }
 
+// A mistake, which does not compile.
+template <class T, class Device, std::integral Size>
+auto lstm_unit(Var<T, Device> const&, Var<T, Device> const& before, Size) {
+    static_assert(!std::integral<Size>,
+                  "rowan::layer::lstm_unit: options have names: layer::lstm_unit(x, before, {.size = 16})");
+    return Step<T, Device>{before, before};
+}
+
 }  // namespace rowan::inline v0::layer
 
 // rowan/layer/while_loop.hpp: layer::while_loop, layers that run repeatedly while a condition is true.
@@ -23941,6 +23957,13 @@ template <class T, class Device>
 Var<T, Device> sequence_pool(Var<T, Device> const& x, SequencePoolOptions const& options = {}) {
     return apply<sequence_pool_op>(options, x);
 }
+// A mistake, which does not compile.
+template <class T, class Device, std::same_as<Pooling> P>
+auto sequence_pool(Var<T, Device> const& x, P) {
+    static_assert(!std::same_as<P, Pooling>,
+                  "rowan::layer::sequence_pool: options have names: layer::sequence_pool(x, {.pool = Pooling::mean})");
+    return x;
+}
 /// The first row of each sequence, as layer::sequence_pool.
 template <class T, class Device>
 Var<T, Device> sequence_first(Var<T, Device> const& x) {
@@ -24368,6 +24391,13 @@ public:
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
                      TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
+    // A mistake, which does not compile.
+    template <class O>
+    requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Trainer(layer::Var<T, Device> const& cost, O const&)
+        : Trainer(cost) {
+        static_assert(std::convertible_to<O, TrainOptionsOn<Device>>,
+                      "rowan::Trainer: options have names: Trainer(cost, {.optimizer = layer::Adam{}})");
+    }
 
     /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
     /// reject is checked before the first one runs. On a device, it synchronizes once, to read the cost; bad ids are

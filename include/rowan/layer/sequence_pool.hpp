@@ -4,6 +4,8 @@
 #include <rowan/layer/var.hpp>
 #include <rowan/op/sequence_pool.hpp>
 
+#include <concepts>
+
 namespace rowan::inline v0::layer {
 
 /// The sum, mean, … of the rows of each sequence, as rowan::sequence_pool.
@@ -13,6 +15,13 @@ namespace rowan::inline v0::layer {
 template <class T, class Device>
 Var<T, Device> sequence_pool(Var<T, Device> const& x, SequencePoolOptions const& options = {}) {
     return apply<sequence_pool_op>(options, x);
+}
+// A mistake, which does not compile.
+template <class T, class Device, std::same_as<Pooling> P>
+auto sequence_pool(Var<T, Device> const& x, P) {
+    static_assert(!std::same_as<P, Pooling>,
+                  "rowan::layer::sequence_pool: options have names: layer::sequence_pool(x, {.pool = Pooling::mean})");
+    return x;
 }
 /// The first row of each sequence, as layer::sequence_pool.
 template <class T, class Device>
