@@ -6195,6 +6195,7 @@ struct op_kernel {
     std::string_view name;  ///< the name in nets and files
     /// The names of the slots. The first slot may hold any number of values.
     std::span<std::string_view const> inputs, outputs;
+    char const* op = nullptr;          ///< the operator's type: &detail::type_tag<Op>
     OpFamily family = OpFamily::none;  ///< see family_of
     unsigned row_inputs = 0;           ///< see row_inputs_of
     bool sums_rows = false;            ///< see sums_rows_of
@@ -6353,6 +6354,7 @@ template <std::derived_from<whole_op> Op>
 constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .inputs = Op::inputs::names,
                                                   .outputs = Op::outputs::names,
+                                                  .op = &type_tag<Op>,
                                                   .family = family_of<Op>,
                                                   .row_output = &Op::row_output,
                                                   .row_wise = &Op::row_wise,
@@ -6402,6 +6404,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .name = Op::name,
     .inputs = Op::inputs::names,
     .outputs = Op::outputs::names,
+    .op = &detail::type_tag<Op>,
     .family = family_of<Op>,
     .row_inputs = row_inputs_of<Op>,
     .sums_rows = sums_rows_of<Op>,
@@ -10730,7 +10733,7 @@ ROWAN_FUNCTION void StepNet::finish_backward(std::size_t first, std::unordered_s
 ROWAN_FUNCTION void StepNet::add_summands(Variable const& g, std::unordered_set<Variable const*>& all) {
     all.insert(&g);
     for (Operator const* op : g.writers()) {
-        if (op->kernel->name != sum_op::name) continue;
+        if (op->kernel->op != &type_tag<sum_op>) continue;
         for (Variable const* v : op->inputs) add_summands(*v, all);
     }
 }

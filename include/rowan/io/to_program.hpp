@@ -113,8 +113,13 @@ private:
             throw GraphError(std::string("an operator of your own has the name \"")
                                  .append(op.kernel->name)
                                  .append("\", which means one of rowan's in a program: rename it"));
-        return Ops::dispatch(op.kernel->name,
-                             [&](auto tag) { return describe_attributes(attributes_for<decltype(tag)>(a)); });
+        return Ops::dispatch(op.kernel->name, [&](auto tag) {
+            if (op.kernel->op != &type_tag<decltype(tag)>)
+                throw GraphError(std::string("the registry has another operator with the name \"")
+                                     .append(op.kernel->name)
+                                     .append("\" than the net: rename yours"));
+            return describe_attributes(attributes_for<decltype(tag)>(a));
+        });
     }
 
     /// Whether this name in a program means an operator of rowan's that no registry lists.
@@ -212,7 +217,7 @@ private:
 /// parameters are persistable. Variable names depend only on the net.
 ///     ProgramDesc const program = to_program(predict);
 /// errors   GraphError if the net has an operator that is not in Ops (use `to_program<forward_ops::with<my_op>>`), or
-///          one of your own with the name of an operator that rowan's programs have besides, such as feed or rnn, or
+///          one of your own with the name of another in Ops or of rowan's other operators, such as feed or rnn, or
 ///          reads a variable that no operator writes and that is neither data nor a parameter, or an output is written
 ///          by no operator
 /// cost     one traversal of the net
