@@ -16,13 +16,6 @@ template <class T, class Device>
 Var<T, Device> sequence_pool(Var<T, Device> const& x, SequencePoolOptions const& options = {}) {
     return apply<sequence_pool_op>(options, x);
 }
-// A mistake, which does not compile.
-template <class T, class Device, std::same_as<Pooling> P>
-auto sequence_pool(Var<T, Device> const& x, P) {
-    static_assert(!std::same_as<P, Pooling>,
-                  "rowan::layer::sequence_pool: options have names: layer::sequence_pool(x, {.pool = Pooling::mean})");
-    return x;
-}
 /// The first row of each sequence, as layer::sequence_pool.
 template <class T, class Device>
 Var<T, Device> sequence_first(Var<T, Device> const& x) {
@@ -32,6 +25,14 @@ Var<T, Device> sequence_first(Var<T, Device> const& x) {
 template <class T, class Device>
 Var<T, Device> sequence_last(Var<T, Device> const& x) {
     return sequence_pool(x, {Pooling::last});
+}
+
+/// A mistake, which does not compile: the pool by position, as rowan::sequence_pool takes it.
+template <class T, class Device, std::same_as<Pooling> P>
+auto sequence_pool(Var<T, Device> const& x, P) {
+    static_assert(!std::same_as<P, Pooling>,
+                  "rowan::layer::sequence_pool: options have names: layer::sequence_pool(x, {.pool = Pooling::mean})");
+    return x;
 }
 
 }  // namespace rowan::inline v0::layer
