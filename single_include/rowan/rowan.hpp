@@ -1594,6 +1594,9 @@ public:
     /// cost     one allocation and one write of the elements
     template <detail::numbers_for<T> R>
     explicit Tensor(R const& values) : Tensor(from_values({std::ranges::size(values)}, values)) {}
+    /// The same with a shape, as from_values: `Tensor<float>({rows, width}, numbers)`.
+    template <detail::numbers_for<T> R>
+    Tensor(shape_type const& shape, R const& values) : Tensor(from_values(shape, values)) {}
 
     // Mistakes, which do not compile.
     template <detail::lists_of_lists R>
@@ -6195,6 +6198,7 @@ struct op_kernel {
     std::string_view name;  ///< the name in nets and files
     /// The names of the slots. The first slot may hold any number of values.
     std::span<std::string_view const> inputs, outputs;
+    char const* op = nullptr;          ///< the operator's type: &detail::type_tag<Op>
     OpFamily family = OpFamily::none;  ///< see family_of
     unsigned row_inputs = 0;           ///< see row_inputs_of
     bool sums_rows = false;            ///< see sums_rows_of
@@ -6353,6 +6357,7 @@ template <std::derived_from<whole_op> Op>
 constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .inputs = Op::inputs::names,
                                                   .outputs = Op::outputs::names,
+                                                  .op = &type_tag<Op>,
                                                   .family = family_of<Op>,
                                                   .row_output = &Op::row_output,
                                                   .row_wise = &Op::row_wise,
@@ -6402,6 +6407,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .name = Op::name,
     .inputs = Op::inputs::names,
     .outputs = Op::outputs::names,
+    .op = &detail::type_tag<Op>,
     .family = family_of<Op>,
     .row_inputs = row_inputs_of<Op>,
     .sums_rows = sums_rows_of<Op>,
@@ -10730,7 +10736,7 @@ ROWAN_FUNCTION void StepNet::finish_backward(std::size_t first, std::unordered_s
 ROWAN_FUNCTION void StepNet::add_summands(Variable const& g, std::unordered_set<Variable const*>& all) {
     all.insert(&g);
     for (Operator const* op : g.writers()) {
-        if (op->kernel->name != sum_op::name) continue;
+        if (op->kernel->op != &type_tag<sum_op>) continue;
         for (Variable const* v : op->inputs) add_summands(*v, all);
     }
 }
@@ -19648,6 +19654,14 @@ void momentum(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<V, D
     momentum(plan.device(), plan, param, velocity, value, options);
 }
 
+// A mistake, which does not compile.
+template <class P, class V, class G, class Device, class R, class... More>
+requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
+void momentum(Tensor<P, Device>&, Tensor<V, Device>&, G const&, R const&, More const&...) {
+    static_assert(!std::is_arithmetic_v<R>,
+                  "rowan::momentum: options have names: momentum(param, velocity, grad, {.learning_rate = 0.1})");
+}
+
 ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, MomentumOptions))
 ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, MomentumOptions))
 ROWAN_TEMPLATE(void momentum(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
@@ -23078,6 +23092,14 @@ Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before,
     return {h, concat({h, Var<T, Device>(*made[1])}, 1)};
 }
 
+// A mistake, which does not compile.
+template <class T, class Device, std::integral Size>
+auto lstm_unit(Var<T, Device> const&, Var<T, Device> const& before, Size) {
+    static_assert(!std::integral<Size>,
+                  "rowan::layer::lstm_unit: options have names: layer::lstm_unit(x, before, {.size = 16})");
+    return Step<T, Device>{before, before};
+}
+
 }  // namespace rowan::inline v0::layer
 
 // rowan/layer/while_loop.hpp: layer::while_loop, layers that run repeatedly while a condition is true.
@@ -23952,6 +23974,14 @@ Var<T, Device> sequence_last(Var<T, Device> const& x) {
     return sequence_pool(x, {Pooling::last});
 }
 
+/// A mistake, which does not compile: the pool by position, as rowan::sequence_pool takes it.
+template <class T, class Device, std::same_as<Pooling> P>
+auto sequence_pool(Var<T, Device> const& x, P) {
+    static_assert(!std::same_as<P, Pooling>,
+                  "rowan::layer::sequence_pool: options have names: layer::sequence_pool(x, {.pool = Pooling::mean})");
+    return x;
+}
+
 }  // namespace rowan::inline v0::layer
 
 // rowan/layer/rnn_program.hpp: layer::rnn in the form of Paddle's design documents, with an expression as the step.
@@ -24368,6 +24398,13 @@ public:
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
                      TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
+    // A mistake, which does not compile.
+    template <class O>
+    requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Trainer(layer::Var<T, Device> const& cost, O const&)
+        : Trainer(cost) {
+        static_assert(std::convertible_to<O, TrainOptionsOn<Device>>,
+                      "rowan::Trainer: options have names: Trainer(cost, {.optimizer = layer::Adam{}})");
+    }
 
     /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
     /// reject is checked before the first one runs. On a device, it synchronizes once, to read the cost; bad ids are

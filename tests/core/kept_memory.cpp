@@ -15,6 +15,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define ROWAN_TEST_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+#endif
+
 namespace test_kept_memory {
 
 using rowan::Tensor;
@@ -50,6 +57,29 @@ TEST_CASE("a large tensor reuses the memory of a destroyed one, and a small one 
     auto const again = bytes(5 * mib - 1000);
     CHECK(again.data() == first);
     CHECK(rowan::kept_memory() == 0);
+}
+
+#ifdef ROWAN_TEST_ASAN
+TEST_CASE("the address sanitizer takes kept memory as freed", "[kept_memory]") {
+    Limit const limit(100 * mib);
+    std::uint8_t* const first = bytes(3 * mib).data();
+    CHECK((::__asan_address_is_poisoned(first) && ::__asan_address_is_poisoned(first + 3 * mib - 1)));
+    auto const again = bytes(3 * mib - 100);
+    REQUIRE(again.data() == first);
+    CHECK((!::__asan_address_is_poisoned(first) && ::__asan_address_is_poisoned(first + 3 * mib - 1)));
+}
+#endif
+
+TEST_CASE("what a process keeps whose environment has a limit of 2 MiB", "[.]") {
+    { auto const x = bytes(3 * mib); }
+    CHECK(rowan::kept_memory() == 0);
+    { auto const x = bytes(2 * mib); }
+    CHECK(rowan::kept_memory() == 2 * mib);
+}
+TEST_CASE("the environment variable is the limit of a new process", "[kept_memory]") {
+    auto const program = std::filesystem::read_symlink("/proc/self/exe").string();
+    auto const command = "ROWAN_KEPT_MEMORY=2097152 '" + program + "' 'what a process keeps*' >/dev/null";
+    CHECK(std::system(command.c_str()) == 0);
 }
 
 TEST_CASE("the process keeps at most the limit; the sizes that were not used for the longest time leave first",
