@@ -227,212 +227,6 @@ inline BlockHeader* header_of(void* block) noexcept {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/core/detail/blocks_inl.hpp: definitions of rowan/core/detail/blocks.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <memory>
-#include <utility>
-
-#include <pthread.h>
-#include <unistd.h>
-
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
-
-#ifdef __has_feature
-#if __has_feature(address_sanitizer)
-#include <sanitizer/asan_interface.h>
-#endif
-#endif
-#ifdef __SANITIZE_ADDRESS__  // g++
-#include <sanitizer/asan_interface.h>
-#endif
-
-namespace rowan::inline v0::detail {
-
-/// Tells the address sanitizer that the first `bytes` bytes of a block are in use, and no others.
-inline void mark_used([[maybe_unused]] BlockHeader* block, [[maybe_unused]] std::size_t bytes) noexcept {
-#ifdef ASAN_POISON_MEMORY_REGION
-    ASAN_POISON_MEMORY_REGION(block + 1, block->bytes);
-    ASAN_UNPOISON_MEMORY_REGION(block + 1, bytes);
-#endif
-}
-
-inline void* system_memory(std::size_t bytes) {
-    try {
-        return ::operator new(bytes);
-    } catch (std::bad_alloc const&) {
-        if (process_blocks().kept() == 0) throw;
-    }
-    process_blocks().clear();
-    return ::operator new(bytes);
-}
-
-/// The bytes of memory that the process may use: those of the machine, or of its control group.
-inline std::size_t memory_size() {
-    auto const pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
-    auto const machine = pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : 0;
-    std::unique_ptr<std::FILE, int (*)(std::FILE*)> const file(std::fopen("/sys/fs/cgroup/memory.max", "r"),
-                                                               &std::fclose);
-    std::size_t group = 0;  // the file may contain "max"
-    return file != nullptr && std::fscanf(file.get(), "%zu", &group) == 1 ? std::min(machine, group) : machine;
-}
-
-ROWAN_FUNCTION FreeBlocks& process_blocks() {
-    static FreeBlocks& blocks = *[] {
-        char const* const most = std::getenv("ROWAN_KEPT_MEMORY");
-        auto* const made = new FreeBlocks(most == nullptr ? memory_size() / 8 : std::strtoull(most, nullptr, 10));
-        ::pthread_atfork([] { process_blocks().mutex().lock(); }, [] { process_blocks().mutex().unlock(); },
-                         [] { process_blocks().mutex().unlock(); });
-        return made;
-    }();
-    return blocks;
-}
-
-ROWAN_FUNCTION BlockHeader* new_block(std::size_t bytes, std::size_t alignment, FreeBlocks* pool) {
-    bool const huge = bytes >= huge_from;
-    std::size_t const step = huge ? std::max(huge_page, alignment) : alignment;
-    std::size_t const whole = huge ? (bytes + huge_page - 1) / huge_page * huge_page : bytes;
-    // Not the aligned operator new: with glibc it maps fresh pages, which the kernel must clear, for each such block.
-    char* const memory = static_cast<char*>(system_memory(whole + step + sizeof(BlockHeader)));
-    char* const first = memory + sizeof(BlockHeader);
-    char* const block = first + (step - reinterpret_cast<std::uintptr_t>(first) % step) % step;
-#ifdef MADV_HUGEPAGE
-    if (huge) ::madvise(block, whole, MADV_HUGEPAGE);  // a hint: if it fails, the memory is only slower
-#endif
-    return new (block - sizeof(BlockHeader)) BlockHeader{memory, pool, bytes, nullptr};
-}
-
-ROWAN_FUNCTION BlockHeader* FreeBlocks::take(std::size_t bytes) {
-    std::size_t const c = at_least(bytes);
-    BlockHeader* block = nullptr;
-    bool may_be_kept = true;
-    {
-        std::scoped_lock const lock(mutex_);
-        used_[c] = ++calls_;
-        may_be_kept = size_of(c) <= most_;
-        if (free_[c] != nullptr) {
-            block = std::exchange(free_[c], free_[c]->next);
-            kept_ -= block->bytes;
-            ++users_;
-        }
-    }
-    if (!may_be_kept) return new_block(bytes, block_alignment, nullptr);
-    if (block == nullptr) {
-        block = new_block(size_of(c), block_alignment, this);
-        std::scoped_lock const lock(mutex_);
-        ++users_;
-    }
-    mark_used(block, bytes);
-    return block;
-}
-
-ROWAN_FUNCTION void FreeBlocks::put(BlockHeader* block) noexcept {
-    std::unique_lock lock(mutex_);
-    if (!closed_ && block->bytes <= most_) {
-        mark_used(block, 0);
-        shrink(most_ - block->bytes);
-        std::size_t const c = at_most(block->bytes);
-        used_[c] = ++calls_;
-        block->next = std::exchange(free_[c], block);
-        kept_ += block->bytes;
-        block = nullptr;
-    }
-    leave(lock);
-    if (block != nullptr) ::operator delete(block->memory);
-}
-
-ROWAN_FUNCTION void FreeBlocks::limit(std::size_t most) noexcept {
-    std::scoped_lock const lock(mutex_);
-    most_ = most;
-    shrink(most);
-}
-
-ROWAN_FUNCTION void FreeBlocks::clear() noexcept {
-    std::scoped_lock const lock(mutex_);
-    shrink(0);
-}
-
-ROWAN_FUNCTION std::size_t FreeBlocks::kept() const noexcept {
-    std::scoped_lock const lock(mutex_);
-    return kept_;
-}
-
-ROWAN_FUNCTION void FreeBlocks::close() noexcept {
-    std::unique_lock lock(mutex_);
-    shrink(0);
-    closed_ = true;
-    leave(lock);
-}
-
-ROWAN_FUNCTION void FreeBlocks::shrink(std::size_t most) noexcept {
-    while (kept_ > most) {
-        std::size_t oldest = free_.size();
-        for (std::size_t c = 0; c < free_.size(); ++c) {
-            if (free_[c] != nullptr && (oldest == free_.size() || used_[c] < used_[oldest])) oldest = c;
-        }
-        while (kept_ > most && free_[oldest] != nullptr) {
-            BlockHeader* const block = std::exchange(free_[oldest], free_[oldest]->next);
-            kept_ -= block->bytes;
-            ::operator delete(block->memory);
-        }
-    }
-}
-
-ROWAN_FUNCTION void FreeBlocks::leave(std::unique_lock<std::mutex>& lock) noexcept {
-    bool const last = --users_ == 0;
-    lock.unlock();
-    if (last) delete this;
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/core/detail/run_meter.hpp: RunMeter, which counts what a run of a net allocates and how often its loops iterate.
-
-#include <atomic>
-
-namespace rowan::inline v0::detail {
-
-/// Counts the memory and the iterations of a run, on all threads that share it, and throws when they exceed a limit.
-class RunMeter {
-public:
-    RunMeter(std::int64_t most_iterations, std::int64_t most_bytes)
-        : most_iterations_(most_iterations), most_bytes_(most_bytes) {}
-
-    /// errors   ValueError if it is too much
-    void allocate(std::int64_t bytes) {
-        if (bytes > most_bytes_ || (bytes_ += bytes) > most_bytes_) too_much_memory(bytes);
-    }
-    void release(std::int64_t bytes) noexcept { bytes_ -= bytes; }
-
-    /// errors   ValueError if it is one too many
-    void iterate(std::int64_t n) {
-        if ((iterations_ += n) > most_iterations_) too_many_iterations();
-    }
-
-private:
-    [[noreturn]] void too_much_memory(std::int64_t bytes);
-    [[noreturn]] void too_many_iterations() const;
-
-    std::int64_t most_iterations_, most_bytes_;
-    std::atomic<std::int64_t> iterations_ = 0, bytes_ = 0;
-};
-
-/// The meter of the run on this thread, or nullptr if it has no limits.
-inline RunMeter*& current_meter() noexcept {
-    thread_local RunMeter* meter = nullptr;
-    return meter;
-}
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/core/error.hpp: the exception types. Types and accessors are API, message texts are not.
 
 #include <concepts>
@@ -661,6 +455,229 @@ ROWAN_FUNCTION IoError::IoError(std::string const& operation, std::string path, 
 }  // namespace rowan::inline v0
 
 #endif
+
+// rowan/core/detail/blocks_inl.hpp: definitions of rowan/core/detail/blocks.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <pthread.h>
+#include <unistd.h>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__  // g++
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace rowan::inline v0::detail {
+
+/// Tells the address sanitizer that the first `bytes` bytes of a block are in use, and no others.
+inline void mark_used([[maybe_unused]] BlockHeader* block, [[maybe_unused]] std::size_t bytes) noexcept {
+#ifdef ASAN_POISON_MEMORY_REGION
+    ASAN_POISON_MEMORY_REGION(block + 1, block->bytes);
+    ASAN_UNPOISON_MEMORY_REGION(block + 1, bytes);
+#endif
+}
+
+inline void* system_memory(std::size_t bytes) {
+    try {
+        return ::operator new(bytes);
+    } catch (std::bad_alloc const&) {
+        if (process_blocks().kept() == 0) throw;
+    }
+    process_blocks().clear();
+    return ::operator new(bytes);
+}
+
+/// The bytes of memory that the process may use: those of the machine, or of its control group.
+inline std::size_t memory_size() {
+    auto const pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+    auto const machine = pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : 0;
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> const file(std::fopen("/sys/fs/cgroup/memory.max", "r"),
+                                                               &std::fclose);
+    std::size_t group = 0;  // the file may contain "max"
+    return file != nullptr && std::fscanf(file.get(), "%zu", &group) == 1 ? std::min(machine, group) : machine;
+}
+
+/// The limit that the environment or the size of the machine sets.
+/// errors   Error if the environment variable is not a number
+inline std::size_t first_limit() {
+    char const* const text = std::getenv("ROWAN_KEPT_MEMORY");
+    if (text == nullptr) return memory_size() / 8;
+    std::size_t most = 0;
+    auto const [end, error] = std::from_chars(text, text + std::strlen(text), most);
+    if (error != std::errc() || *end != 0)
+        throw Error("the environment variable ROWAN_KEPT_MEMORY is \"" + std::string(text) +
+                    "\", expected a number of bytes");
+    return most;
+}
+
+ROWAN_FUNCTION FreeBlocks& process_blocks() {
+    static FreeBlocks& blocks = *[] {
+        auto* const made = new FreeBlocks(first_limit());
+        ::pthread_atfork([] { process_blocks().mutex().lock(); }, [] { process_blocks().mutex().unlock(); },
+                         [] { process_blocks().mutex().unlock(); });
+        return made;
+    }();
+    return blocks;
+}
+
+ROWAN_FUNCTION BlockHeader* new_block(std::size_t bytes, std::size_t alignment, FreeBlocks* pool) {
+    bool const huge = bytes >= huge_from;
+    std::size_t const step = huge ? std::max(huge_page, alignment) : alignment;
+    std::size_t const whole = huge ? (bytes + huge_page - 1) / huge_page * huge_page : bytes;
+    // Not the aligned operator new: with glibc it maps fresh pages, which the kernel must clear, for each such block.
+    char* const memory = static_cast<char*>(system_memory(whole + step + sizeof(BlockHeader)));
+    char* const first = memory + sizeof(BlockHeader);
+    char* const block = first + (step - reinterpret_cast<std::uintptr_t>(first) % step) % step;
+#ifdef MADV_HUGEPAGE
+    if (huge) ::madvise(block, whole, MADV_HUGEPAGE);  // a hint: if it fails, the memory is only slower
+#endif
+    return new (block - sizeof(BlockHeader)) BlockHeader{memory, pool, bytes, nullptr};
+}
+
+ROWAN_FUNCTION BlockHeader* FreeBlocks::take(std::size_t bytes) {
+    std::size_t const c = at_least(bytes);
+    BlockHeader* block = nullptr;
+    bool may_be_kept = true;
+    {
+        std::scoped_lock const lock(mutex_);
+        used_[c] = ++calls_;
+        may_be_kept = size_of(c) <= most_;
+        if (free_[c] != nullptr) {
+            block = std::exchange(free_[c], free_[c]->next);
+            kept_ -= block->bytes;
+            ++users_;
+        }
+    }
+    if (!may_be_kept) return new_block(bytes, block_alignment, nullptr);
+    if (block == nullptr) {
+        block = new_block(size_of(c), block_alignment, this);
+        std::scoped_lock const lock(mutex_);
+        ++users_;
+    }
+    mark_used(block, bytes);
+    return block;
+}
+
+ROWAN_FUNCTION void FreeBlocks::put(BlockHeader* block) noexcept {
+    std::unique_lock lock(mutex_);
+    if (!closed_ && block->bytes <= most_) {
+        mark_used(block, 0);
+        shrink(most_ - block->bytes);
+        std::size_t const c = at_most(block->bytes);
+        used_[c] = ++calls_;
+        block->next = std::exchange(free_[c], block);
+        kept_ += block->bytes;
+        block = nullptr;
+    }
+    leave(lock);
+    if (block != nullptr) ::operator delete(block->memory);
+}
+
+ROWAN_FUNCTION void FreeBlocks::limit(std::size_t most) noexcept {
+    std::scoped_lock const lock(mutex_);
+    most_ = most;
+    shrink(most);
+}
+
+ROWAN_FUNCTION void FreeBlocks::clear() noexcept {
+    std::scoped_lock const lock(mutex_);
+    shrink(0);
+}
+
+ROWAN_FUNCTION std::size_t FreeBlocks::kept() const noexcept {
+    std::scoped_lock const lock(mutex_);
+    return kept_;
+}
+
+ROWAN_FUNCTION void FreeBlocks::close() noexcept {
+    std::unique_lock lock(mutex_);
+    shrink(0);
+    closed_ = true;
+    leave(lock);
+}
+
+ROWAN_FUNCTION void FreeBlocks::shrink(std::size_t most) noexcept {
+    while (kept_ > most) {
+        std::size_t oldest = free_.size();
+        for (std::size_t c = 0; c < free_.size(); ++c) {
+            if (free_[c] != nullptr && (oldest == free_.size() || used_[c] < used_[oldest])) oldest = c;
+        }
+        while (kept_ > most && free_[oldest] != nullptr) {
+            BlockHeader* const block = std::exchange(free_[oldest], free_[oldest]->next);
+            kept_ -= block->bytes;
+            ::operator delete(block->memory);
+        }
+    }
+}
+
+ROWAN_FUNCTION void FreeBlocks::leave(std::unique_lock<std::mutex>& lock) noexcept {
+    bool const last = --users_ == 0;
+    lock.unlock();
+    if (last) delete this;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/core/detail/run_meter.hpp: RunMeter, which counts what a run of a net allocates and how often its loops iterate.
+
+#include <atomic>
+
+namespace rowan::inline v0::detail {
+
+/// Counts the memory and the iterations of a run, on all threads that share it, and throws when they exceed a limit.
+class RunMeter {
+public:
+    RunMeter(std::int64_t most_iterations, std::int64_t most_bytes)
+        : most_iterations_(most_iterations), most_bytes_(most_bytes) {}
+
+    /// errors   ValueError if it is too much
+    void allocate(std::int64_t bytes) {
+        if (bytes > most_bytes_ || (bytes_ += bytes) > most_bytes_) too_much_memory(bytes);
+    }
+    void release(std::int64_t bytes) noexcept { bytes_ -= bytes; }
+
+    /// errors   ValueError if it is one too many
+    void iterate(std::int64_t n) {
+        if ((iterations_ += n) > most_iterations_) too_many_iterations();
+    }
+
+private:
+    [[noreturn]] void too_much_memory(std::int64_t bytes);
+    [[noreturn]] void too_many_iterations() const;
+
+    std::int64_t most_iterations_, most_bytes_;
+    std::atomic<std::int64_t> iterations_ = 0, bytes_ = 0;
+};
+
+/// The meter of the run on this thread, or nullptr if it has no limits.
+inline RunMeter*& current_meter() noexcept {
+    thread_local RunMeter* meter = nullptr;
+    return meter;
+}
+
+}  // namespace rowan::inline v0::detail
 
 // rowan/core/detail/run_meter_inl.hpp: definitions of rowan/core/detail/run_meter.hpp.
 
@@ -1594,6 +1611,9 @@ public:
     /// cost     one allocation and one write of the elements
     template <detail::numbers_for<T> R>
     explicit Tensor(R const& values) : Tensor(from_values({std::ranges::size(values)}, values)) {}
+    /// The same with a shape, as from_values: `Tensor<float>({rows, width}, numbers)`.
+    template <detail::numbers_for<T> R>
+    Tensor(shape_type const& shape, R const& values) : Tensor(from_values(shape, values)) {}
 
     // Mistakes, which do not compile.
     template <detail::lists_of_lists R>
@@ -2381,7 +2401,7 @@ namespace rowan::inline v0 {
 /// Threads that use a MemoryPool keep their blocks there instead.
 ///
 /// Returns the number of bytes of free memory that the process keeps.
-/// errors   none
+/// errors   the first use of this memory throws Error if ROWAN_KEPT_MEMORY is not a number
 /// cost     O(1)
 inline std::size_t kept_memory() { return detail::process_blocks().kept(); }
 
@@ -5877,7 +5897,10 @@ template <class T, class D>
 SelectedRows<T, D>::SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D>&& value) {
     if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
     check_value(value, rows.size());
-    *this = detail::SelectedRowsAccess::adopt(height, Numbers::checked(exec, "rows", rows, height), std::move(value));
+    rows_ = Numbers::checked(exec, "rows", rows, height);
+    merged_ = Numbers::merged(rows_);
+    height_ = height;
+    value_ = std::move(value);  // last: it remains the caller's if an error is thrown
 }
 
 template <class T, class D>
@@ -6218,6 +6241,7 @@ struct op_kernel {
     std::string_view name;  ///< the name in nets and files
     /// The names of the slots. The first slot may hold any number of values.
     std::span<std::string_view const> inputs, outputs;
+    char const* op = nullptr;          ///< the operator's type: &detail::type_tag<Op>
     OpFamily family = OpFamily::none;  ///< see family_of
     unsigned row_inputs = 0;           ///< see row_inputs_of
     bool sums_rows = false;            ///< see sums_rows_of
@@ -6376,6 +6400,7 @@ template <std::derived_from<whole_op> Op>
 constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .inputs = Op::inputs::names,
                                                   .outputs = Op::outputs::names,
+                                                  .op = &type_tag<Op>,
                                                   .family = family_of<Op>,
                                                   .row_output = &Op::row_output,
                                                   .row_wise = &Op::row_wise,
@@ -6425,6 +6450,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .name = Op::name,
     .inputs = Op::inputs::names,
     .outputs = Op::outputs::names,
+    .op = &detail::type_tag<Op>,
     .family = family_of<Op>,
     .row_inputs = row_inputs_of<Op>,
     .sums_rows = sums_rows_of<Op>,
@@ -10753,7 +10779,7 @@ ROWAN_FUNCTION void StepNet::finish_backward(std::size_t first, std::unordered_s
 ROWAN_FUNCTION void StepNet::add_summands(Variable const& g, std::unordered_set<Variable const*>& all) {
     all.insert(&g);
     for (Operator const* op : g.writers()) {
-        if (op->kernel->name != sum_op::name) continue;
+        if (op->kernel->op != &type_tag<sum_op>) continue;
         for (Variable const* v : op->inputs) add_summands(*v, all);
     }
 }
@@ -12454,6 +12480,7 @@ ROWAN_FUNCTION void throw_io(char const* operation, std::string const& path, int
 }
 
 ROWAN_FUNCTION std::string checked_path(char const* operation, std::string path) {
+    if (path.empty()) throw IoError(operation, path, "the path is empty", EINVAL);
     std::size_t const zero = path.find('\0');
     if (zero != path.npos) {
         throw IoError(
@@ -20595,6 +20622,14 @@ void momentum(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<V, D
     momentum(plan.device(), plan, param, velocity, value, options);
 }
 
+// A mistake, which does not compile.
+template <class P, class V, class G, class Device, class R, class... More>
+requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
+void momentum(Tensor<P, Device>&, Tensor<V, Device>&, G const&, R const&, More const&...) {
+    static_assert(!std::is_arithmetic_v<R>,
+                  "rowan::momentum: options have names: momentum(param, velocity, grad, {.learning_rate = 0.1})");
+}
+
 ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, MomentumOptions))
 ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, MomentumOptions))
 ROWAN_TEMPLATE(void momentum(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
@@ -24025,6 +24060,14 @@ Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before,
     return {h, concat({h, Var<T, Device>(*made[1])}, 1)};
 }
 
+// A mistake, which does not compile.
+template <class T, class Device, std::integral Size>
+auto lstm_unit(Var<T, Device> const&, Var<T, Device> const& before, Size) {
+    static_assert(!std::integral<Size>,
+                  "rowan::layer::lstm_unit: options have names: layer::lstm_unit(x, before, {.size = 16})");
+    return Step<T, Device>{before, before};
+}
+
 }  // namespace rowan::inline v0::layer
 
 // rowan/layer/while_loop.hpp: layer::while_loop, layers that run repeatedly while a condition is true.
@@ -25245,6 +25288,14 @@ Var<T, Device> sequence_last(Var<T, Device> const& x) {
     return sequence_pool(x, {Pooling::last});
 }
 
+/// A mistake, which does not compile: the pool by position, as rowan::sequence_pool takes it.
+template <class T, class Device, std::same_as<Pooling> P>
+auto sequence_pool(Var<T, Device> const& x, P) {
+    static_assert(!std::same_as<P, Pooling>,
+                  "rowan::layer::sequence_pool: options have names: layer::sequence_pool(x, {.pool = Pooling::mean})");
+    return x;
+}
+
 }  // namespace rowan::inline v0::layer
 
 // rowan/layer/rnn_program.hpp: layer::rnn in the form of Paddle's design documents, with an expression as the step.
@@ -25661,6 +25712,13 @@ public:
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
                      TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
+    // A mistake, which does not compile.
+    template <class O>
+    requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Trainer(layer::Var<T, Device> const& cost, O const&)
+        : Trainer(cost) {
+        static_assert(std::convertible_to<O, TrainOptionsOn<Device>>,
+                      "rowan::Trainer: options have names: Trainer(cost, {.optimizer = layer::Adam{}})");
+    }
 
     /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
     /// reject is checked before the first one runs. On a device, it synchronizes once, to read the cost; bad ids are

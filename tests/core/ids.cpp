@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -75,6 +76,7 @@ TEST_CASE("ids come from lists and xtensor expressions of other integers, copied
     CHECK(Ids<>(x + 1u)[0] == 4);
     auto const copy = [](Ids<> ids) { return ids; }(std::vector<std::size_t>{5});
     CHECK(copy[0] == 5);
+    CHECK(list(std::vector<std::size_t>{~std::size_t{0} >> 1})[0] == std::numeric_limits<std::int64_t>::max());
     CHECK_THROWS_WITH(Ids<>(std::vector<std::size_t>{1, ~std::size_t{0}}),
                       "ids[1] = 18446744073709551615 is not in [0, 9223372036854775807)");
 }

@@ -7,10 +7,20 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
 #include <thread>
 
 #include <sys/wait.h>
 #include <unistd.h>
+
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define ROWAN_TEST_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+#endif
 
 namespace test_kept_memory {
 
@@ -39,12 +49,26 @@ TEST_CASE("a large tensor reuses the memory of a destroyed one, and a small one 
     Limit const limit(100 * mib);
     { auto const small = bytes(mib - 1); }
     CHECK(rowan::kept_memory() == 0);
+    { auto const least = bytes(mib); }
+    CHECK(rowan::kept_memory() == mib);
+    rowan::release_memory();
     void const* const first = bytes(5 * mib).data();
     CHECK(rowan::kept_memory() == 5 * mib);
     auto const again = bytes(5 * mib - 1000);
     CHECK(again.data() == first);
     CHECK(rowan::kept_memory() == 0);
 }
+
+#ifdef ROWAN_TEST_ASAN
+TEST_CASE("the address sanitizer takes kept memory as freed", "[kept_memory]") {
+    Limit const limit(100 * mib);
+    std::uint8_t* const first = bytes(3 * mib).data();
+    CHECK((::__asan_address_is_poisoned(first) && ::__asan_address_is_poisoned(first + 3 * mib - 1)));
+    auto const again = bytes(3 * mib - 100);
+    REQUIRE(again.data() == first);
+    CHECK((!::__asan_address_is_poisoned(first) && ::__asan_address_is_poisoned(first + 3 * mib - 1)));
+}
+#endif
 
 TEST_CASE("the process keeps at most the limit; the sizes that were not used for the longest time leave first",
           "[kept_memory]") {
@@ -65,6 +89,28 @@ TEST_CASE("the process keeps at most the limit; the sizes that were not used for
     rowan::limit_kept_memory(0);
     { auto const none = bytes(4 * mib); }
     CHECK(rowan::kept_memory() == 0);
+    rowan::limit_kept_memory(4 * mib);
+    { auto const whole = bytes(4 * mib); }
+    CHECK(rowan::kept_memory() == 4 * mib);
+}
+
+TEST_CASE("the environment sets the limit of a process", "[kept_memory][kept_memory_environment]") {
+    char const* const most = std::getenv("ROWAN_KEPT_MEMORY");
+    if (most == nullptr || (std::string(most) != "3145728" && std::string(most) != "1G")) {  // this process has read it: ask others
+        auto const self = std::filesystem::read_symlink("/proc/self/exe").string();
+        for (std::string const value : {"3145728", "1G"})
+            CHECK(std::system(("ROWAN_KEPT_MEMORY=" + value + " '" + self + "' '[kept_memory_environment]' >/dev/null").c_str()) == 0);
+        return;
+    }
+    if (std::string(most) == "1G") {
+        CHECK_THROWS_WITH(bytes(mib), "the environment variable ROWAN_KEPT_MEMORY is \"1G\", expected a number of bytes");
+        CHECK_THROWS_AS(rowan::kept_memory(), rowan::Error);
+        return;
+    }
+    { auto const more = bytes(4 * mib); }
+    CHECK(rowan::kept_memory() == 0);
+    { auto const fits = bytes(3 * mib); }
+    CHECK(rowan::kept_memory() == 3 * mib);
 }
 
 TEST_CASE("a thread with a MemoryPool keeps nothing for the process", "[kept_memory]") {

@@ -61,6 +61,7 @@ TEST_CASE("a vector of numbers gives rank 1, and from_values any shape", "[tenso
     CHECK(Tensor<rowan::bfloat16>(std::vector<double>{0.1})(0).bits() == rowan::bfloat16(0.1F).bits());
     CHECK(Tensor<float>(std::vector<float>{}).shape() == Shape{0});
     CHECK(Tensor<float>::from_values({2, 2}, values) == Tensor<float>{{1, 2}, {3, 4}});
+    CHECK(Tensor<float>({2, 2}, values) == Tensor<float>{{1, 2}, {3, 4}});
     CHECK(!std::is_convertible_v<std::vector<float>, Tensor<float>>);  // a copy is asked for
     CHECK_THROWS_WITH(Tensor<float>::from_values({3, 2}, values), "from_values shape is [3, 2], expected 4 elements");
     CHECK_THROWS_AS(Tensor<std::int32_t>(std::vector<std::size_t>{1, ~std::size_t{0}}), rowan::ValueError);

@@ -55,6 +55,10 @@ TEST_CASE("a borrowed tensor is the caller's memory, with the shape of its conta
     CHECK((Tensor<float>::borrow(x).data() == x.data() && Tensor<float>::borrow(x).shape() == Shape{2, 2}));
     CHECK(Tensor<float>::borrow(xt::view(x, 1, xt::all())) == Tensor<float>{3, 4});
     CHECK(Tensor<float>::borrow(static_cast<float*>(nullptr), {0, 3}).shape() == Shape{0, 3});
+    xt::xarray<float> column = xt::ones<float>({2, 1});  // the stride of a dim of 1 does not matter, nor do strides without elements
+    CHECK(Tensor<float>::borrow(column).shape() == Shape{2, 1});
+    xt::xarray<float, xt::layout_type::column_major> none(xt::xarray<float, xt::layout_type::column_major>::shape_type{2, 0});
+    CHECK(Tensor<float>::borrow(none).shape() == Shape{2, 0});
     rows(1, 2) = 60;
     CHECK(list[5] == 60);
     list[0] = 10;
@@ -68,6 +72,9 @@ TEST_CASE("assignment and resize give a borrowed tensor memory of its own", "[te
     CHECK((list[0] == 1 && t(0) == 3));
     t = Tensor<float>::borrow(list.data(), {2}, std::make_unique<int>());  // the only user of its owner
     Tensor<float> const other{3, 4};
+    t = other;
+    CHECK((list[0] == 1 && t(0) == 3));
+    t = Tensor<float>::borrow(list.data(), {2}, std::make_unique<int>()).share();  // so is an alias that remains
     t = other;
     CHECK((list[0] == 1 && t(0) == 3));
     t = Tensor<float>::borrow(list);
@@ -101,6 +108,12 @@ TEST_CASE("an owner lives as long as the last alias", "[tensor][borrow]") {
     float const* const memory = values.data();
     auto const moved = Tensor<float>::borrow(std::move(values), {2, 2}).slice(1, 2);
     CHECK((moved.data() == memory + 2 && moved == Tensor<float>{{3, 4}}));
+    auto const pair = [](float x) {
+        std::array<float, 2> elements{x, x};  // they move with the array
+        return Tensor<float>::borrow(std::move(elements));
+    };
+    auto const ones = pair(1), twos = pair(2);
+    CHECK((ones == Tensor<float>{1, 1} && twos == Tensor<float>{2, 2}));
     auto unique = std::make_unique<float[]>(3);
     float* const three = unique.get();
     CHECK(Tensor<float>::borrow(three, {3}, std::move(unique)).share() == Tensor<float>{0, 0, 0});

@@ -14,6 +14,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -127,6 +128,28 @@ TEST_CASE("after a run that fails, the results of the run before are still there
     CHECK_THROWS_AS(net.run(b.scope), Error);
     CHECK(tensor(out).value()(0) == 0);
     CHECK(first.value().empty());
+}
+
+TEST_CASE("a net throws, and computes nothing, while another thread uses its variables", "[graph]") {
+    Builder b;
+    auto& out = b.op<tanh_op, double>({&b.data("x", {UNK})});
+    b.feed("x", Tensor<double>{0});
+    auto const net = Net<>::trace_and_build(out);
+    std::string refusal;
+    {
+        detail::ScopeUse const use(b.scope);
+        std::thread([&] {
+            try {
+                net.run(b.scope);
+            } catch (GraphError const& e) {
+                refusal = e.what();
+            }
+        }).join();
+    }
+    CHECK(refusal.starts_with("another thread runs or trains a net of this scope"));
+    CHECK(out.value().empty());
+    net.run(b.scope);
+    CHECK(tensor(out).value()(0) == 0);
 }
 
 TEST_CASE("an error in an operator names the operator and keeps the text", "[graph]") {

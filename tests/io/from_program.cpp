@@ -77,6 +77,22 @@ struct cast_votes_op : leaky_op {
 struct fill_missing_op : leaky_op {
     static constexpr std::string_view name = "fill_missing";
 };
+// Own operators with names that programs use for others.
+struct feed_op : leaky_op {
+    static constexpr std::string_view name = "feed";
+};
+struct rnn_like_op : leaky_op {
+    static constexpr std::string_view name = "rnn";
+};
+struct array_size_op : leaky_op {
+    static constexpr std::string_view name = "array_size";
+};
+struct cast_f32_op : leaky_op {
+    static constexpr std::string_view name = "cast_f32";
+};
+struct relu_like_op : leaky_op {
+    static constexpr std::string_view name = "relu";
+};
 using my_ops = forward_ops::with<leaky_op>::with<array_mean_op>::with<cast_votes_op>::with<fill_missing_op>;
 
 Out words_to_rows() {
@@ -262,6 +278,19 @@ TEMPLATE_TEST_CASE("a custom operator may have a name that begins like one of ro
     Scope other;
     auto const again = from_program<my_ops>(program, other);
     CHECK(infer(Out(*again[0]), feeds_of(program), {}) == infer(out, feeds_of(program), {}));
+}
+
+TEMPLATE_TEST_CASE("a custom operator with a name that programs use otherwise is refused", "[io]", feed_op, rnn_like_op, array_size_op, cast_f32_op) {
+    test::DefaultScope scope;
+    auto const out = layer::apply<TestType>({.slope = 0.25}, layer::data<float>("x", {UNK, 3}));
+    CHECK_THROWS_WITH(to_program<forward_ops::with<TestType>>(*out),
+                      "an operator of your own has the name \"" + std::string(TestType::name) + "\", which means one of rowan's in a program: rename it");
+}
+
+TEST_CASE("a custom operator is not taken for the registry's operator of the same name", "[io]") {
+    test::DefaultScope scope;
+    auto const out = layer::apply<relu_like_op>({.slope = 0.25}, layer::data<float>("x", {UNK, 3}));
+    CHECK_THROWS_WITH(to_program(*out), "the registry has another operator with the name \"relu\" than the net: rename yours");
 }
 
 TEST_CASE("an inconsistent program throws", "[io][bad]") {

@@ -13,6 +13,8 @@
 #include <rowan/layer/gru_unit.hpp>
 #include <rowan/layer/infer.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/layer/matmul.hpp>
+#include <rowan/layer/predictor.hpp>
 #include <rowan/layer/reduce_sum.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/train.hpp>
@@ -79,6 +81,8 @@ TEST_CASE("a saved and loaded model has the same bits", "[io]") {
     auto const parameters = trained(predict);
     auto const want = infer(predict, batch, parameters);
     save_model(predict, parameters, file.path);
+    Predictor const loaded(load_model(file.path));  // keeps the scope of the net
+    CHECK(loaded(batch) == want);
 
     auto const again = build(other);
     CHECK(infer(again, batch, load_model(again, file.path)) == want);
@@ -201,7 +205,9 @@ TEST_CASE("saved training resumes as if it had not stopped", "[io]") {
 
 TEST_CASE("a loaded net runs within limits of memory and of iterations, or throws", "[io]") {
     File const file;
-    Feeds const x{{"x", LoDTensor<float>(Tensor<float>{{1}, {2}, {3}, {4}}, Lod{{0, 3, 4}})}};
+    std::vector<std::int64_t> lengths(100, 1);  // an rnn runs so many sequences in parts
+    lengths[0] = 3;
+    Feeds const x{{"x", LoDTensor<float>(Tensor<float>::full({102, 1}, 1), Lod::from_lengths({lengths}))}};
     auto const run = [&](auto const& build, Limits const& limits) -> std::string {
         Scope scope;
         {
@@ -227,6 +233,12 @@ TEST_CASE("a loaded net runs within limits of memory and of iterations, or throw
     };
     CHECK(run(many, {.bytes = 1'000'000}).starts_with("fill_f32(): the memory of the run is 10"));
     CHECK(run(many, {.bytes = 1'500'000}) == "");
+    auto const chain = [](auto) {  // 40 values of 40,000 bytes, of which two are needed at a time
+        auto sum = layer::full<float>({10'000}, 1);
+        for (int i = 0; i < 40; ++i) sum = layer::sum(std::vector{sum, sum});
+        return sum;
+    };
+    CHECK(run(chain, {.bytes = 500'000}) == "");
 
     auto const loops = [](auto) {  // 30 times 30
         auto const start = [] { return layer::full<float>({1}, 0); };
@@ -241,6 +253,14 @@ TEST_CASE("a loaded net runs within limits of memory and of iterations, or throw
     auto const steps = [](auto const& data) { return layer::rnn(data, 1, [](auto x_t, auto before) { return layer::Step{layer::add(x_t, before), layer::add(x_t, before)}; }); };
     CHECK(run(steps, {.iterations = 3}) == "");
     CHECK(run(steps, {.iterations = 2}).starts_with("rnn("));
+    auto const wide = [](auto const& data) {
+        auto const row = layer::full<float>({1, 20'000}, 1);
+        return layer::rnn(data, 1, [&](auto x_t, auto) {
+            auto const sum = layer::reduce_sum(layer::matmul(x_t, row), {.axes = {-1}, .keep_dims = true});
+            return layer::Step{sum, sum};
+        });
+    };
+    CHECK(run(wide, {.bytes = 1'000'000}).find("the memory of the run") != std::string::npos);
 }
 
 }  // namespace test_model

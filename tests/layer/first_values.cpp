@@ -53,6 +53,7 @@ TEST_CASE("first values follow their formulas", "[layer][first]") {
     scaled(layer::Normal{.stddev = 0.02}, {3, 5}, 0.02, true);
     scaled(layer::XavierUniform{}, {3, 5}, std::sqrt(6. / 8), false);
     scaled(layer::XavierUniform{.gain = 2}, {3}, 2 * std::sqrt(6. / 6), false);
+    scaled(layer::XavierUniform{}, {2, 3, 5}, std::sqrt(6. / 16), false);
     scaled(layer::XavierNormal{}, {3, 5}, std::sqrt(2. / 8), true);
     scaled(layer::KaimingUniform{}, {3, 5}, std::sqrt(6. / 3), false);
     scaled(layer::KaimingUniform{.gain = 1}, {2, 3, 5}, std::sqrt(3. / 6), false);
@@ -91,6 +92,9 @@ TEST_CASE("a fully connected layer has a name, and may have no bias", "[layer][f
     CHECK(scope.get("hidden.b_0").spec() == tensor_spec<double>({3}));
     CHECK(scope.get("out.w_0").spec() == tensor_spec<double>({3, 2}));
     CHECK(scope.find("out.b_0") == nullptr);
+    auto& w = scope.get("out.w_0");
+    w.initialize(w.value(), 7);
+    CHECK(w.value().get<LoDTensor<double>>().value() == values({3, 2}, layer::XavierUniform{}));
     std::size_t const size = scope.variables().size();
     CHECK_THROWS_AS(layer::fc(y, {.name = "hidden"}), GraphError);
     scope.new_var("half.b_0", tensor_spec<double>({1}));

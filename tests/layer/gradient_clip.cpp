@@ -105,6 +105,12 @@ TEST_CASE("a bfloat16 table under float layers is clipped and trained with them"
                              {.optimizer = layer::Sgd{.learning_rate = 1}, .clip = layer::ClipByGlobalNorm{.max_norm = std::sqrt(7.0)}});
     CHECK(after.get<bfloat16>("table") == Tensor<bfloat16>{{-0.5, -0.5}, {0, 0}, {-1, -1}});  // the norm is √28
     CHECK(after.get<float>("b") == Tensor<float>{{-1.5, -1.5}});
+    auto gradients = append_backward<float>(*cost);
+    layer::GradientClip(layer::ClipByGlobalNorm{}).add(scope, gradients);
+    Net<>::trace_and_build(std::array{gradients[0].gradient, gradients[1].gradient}).run(scope);
+    auto const& clipped = gradients[0].parameter == &*table ? gradients[0] : gradients[1];
+    CHECK(clipped.gradient->value().get<SelectedRows<bfloat16>>().merged());
+    CHECK_THROWS_AS(train(cost, [](std::int64_t) { return std::array{batch}; }, {.clip = layer::ClipByGlobalNorm{.max_norm = -1}}), ValueError);
     CHECK_THROWS_WITH(train(cost, [](std::int64_t) { return std::array{batch}; }, {.optimizer = layer::Optimizer(layer::Sgd{}, dtypes<float, double>{})}),
                       "the optimizer: the element type of table is bf16, expected f32 or f64");
 }
@@ -113,14 +119,14 @@ TEST_CASE("the norm of gradients of several element types has the same bits for 
     test::DefaultScope scope;
     auto const a = layer::parameter<bfloat16>({3'000, 150}, {-1, 1}), c = layer::parameter<bfloat16>({7, 3}, {-1, 1});
     auto const b = layer::parameter<float>({5'000, 64}, {-1, 1}), d = layer::parameter<float>({2}, {-1, 1});
-    std::vector<ParameterGradient> gradients{{&*a, &*a}, {&*b, &*b}, {&*c, &*c}, {&*d, &*d}};
+    std::vector<ParameterGradient> gradients{{&*b, &*b}, {&*a, &*a}, {&*c, &*c}, {&*d, &*d}};
     for (auto const& g : gradients) g.parameter->initialize(g.parameter->value(), 5);
     layer::GradientClip(layer::ClipByGlobalNorm{.max_norm = 3}).add(scope, gradients);
-    auto const net = Net<>::trace_and_build(*gradients[1].gradient);
+    auto const net = Net<>::trace_and_build(*gradients[0].gradient);
     std::vector<Tensor<float>> got;
     for (int const threads : {1, 2, 8}) {
         net.run(scope, Cpu{threads});
-        got.push_back(gradients[1].gradient->value().get<LoDTensor<float>>().value());
+        got.push_back(gradients[0].gradient->value().get<LoDTensor<float>>().value());
         CHECK(got.back() == got.front());
     }
     double const factor = 3 / std::sqrt(450'000 / 3. + 320'000 / 3.);

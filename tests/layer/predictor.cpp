@@ -76,6 +76,23 @@ TEST_CASE("a predictor names a feed that it lacks, and, if asked to, one that it
     more.emplace("y", Tensor<float>{{1, 2}});
     CHECK(predictor(more) == strict(net.batches[0]));
     CHECK_THROWS_WITH(strict(more), "the batch has a value for \"y\", which the net does not read");
+    CHECK_THROWS_WITH(Predictor(layer::data("z", {UNK}), net.parameters), "z is written by no operator");
+}
+
+TEST_CASE("a predictor keeps aliases of the parameters, and uses the pool of its thread", "[layer]") {
+    Tagger net;
+    Predictor const predictor(net.scores, net.parameters);
+    auto const before = predictor(net.batches[0]).value();
+    auto bias = net.parameters.get<float>("fc_0.b_0").share();
+    bias += 1.f;
+    MemoryPool pool;
+    LoDTensor<float> after;
+    {
+        MemoryPool::Guard const guard(pool);
+        after = predictor(net.batches[0]);
+    }
+    CHECK(pool.kept() > 0);
+    CHECK((after == infer(net.scores, net.batches[0], net.parameters) && after.value() != before));
 }
 
 TEST_CASE("threads infer two layers of one net", "[layer]") {

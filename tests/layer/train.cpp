@@ -15,6 +15,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -110,6 +111,8 @@ TEST_CASE("training resumes with the same bits", "[layer]") {
     options.resume = &half;
     auto const resumed = train(build(second), part(10, 20), options);
     CHECK(resumed.steps == 20);
+    Scope third;
+    CHECK(train(build(third), part(10, 20), options).get<float>("fc_0.w_0") == resumed.get<float>("fc_0.w_0"));  // half has not changed
     for (auto const& [name, value] : at_once) {
         CAPTURE(name);
         CHECK(value.get<LoDTensor<float>>() == resumed.find(name).get<LoDTensor<float>>());
@@ -210,6 +213,9 @@ TEST_CASE("a Trainer takes the steps of train, one batch at a time", "[layer]") 
         for (std::size_t b = 0; b < 3; ++b) got.push_back(trainer.step(batches[b]));
         half = trainer.parameters();
         CHECK((half.steps == 3 && trainer.steps() == 3));
+        auto const copied = text(half);
+        trainer.step(batches[3]);
+        CHECK(text(half) == copied);
     }
     options.resume = &half;
     CHECK(scope.get("x").readers().size() == readers);  // what it added to the net is gone
@@ -232,6 +238,29 @@ TEST_CASE("a step of a trainer cannot be entered twice", "[layer]") {
     CHECK_THROWS_WITH(trainer.step(batch), "Trainer::step is running: it is for one thread at a time");
 }
 
+TEST_CASE("a trainer throws, and changes nothing, while another thread uses the net", "[layer]") {
+    test::DefaultScope scope;
+    auto const cost = layer::mse(layer::fc(layer::data("x", {UNK, 2})), layer::data("y", {UNK, 2}));
+    Feeds const batch = line(1, 1)[0];
+    Trainer trainer(cost);
+    auto const refused = [&](auto const& call) {
+        detail::ScopeUse const use(scope);
+        bool threw = false;
+        std::thread([&] {
+            try {
+                call();
+            } catch (GraphError const& e) {
+                threw = std::string(e.what()).starts_with("another thread");
+            }
+        }).join();
+        return threw;
+    };
+    CHECK(refused([&] { trainer.step(batch); }));
+    CHECK(scope.get("x").value().empty());
+    CHECK(refused([&] { Trainer<float> const other(cost); }));
+    CHECK(std::isfinite(trainer.step(batch)));
+}
+
 TEST_CASE("on_batch and on_epoch end the training by returning false", "[layer]") {
     test::DefaultScope scope;
     auto const cost = layer::mse(layer::fc(layer::data("x", {UNK, 2})), layer::data("y", {UNK, 2}));
@@ -244,6 +273,7 @@ TEST_CASE("on_batch and on_epoch end the training by returning false", "[layer]"
     CHECK(train(cost, reader, {.epochs = 3, .on_epoch = [](std::int64_t epoch, Parameters const&) { return epoch < 1; }}).steps == 8);
     CHECK(train(cost, reader, {.epochs = 3, .on_batch = [](BatchReport const&) { return 0; }}).steps == 12);  // no bool
     CHECK(train(cost, reader, {.on_batch = std::function<bool(BatchReport const&)>()}).steps == 4);
+    CHECK(train(cost, reader, {.on_batch = std::function<void(BatchReport const&)>()}).steps == 4);
 }
 
 TEST_CASE("training begins with the values that are given for some parameters", "[layer]") {
@@ -257,6 +287,11 @@ TEST_CASE("training begins with the values that are given for some parameters", 
     CHECK(given.get<float>("fc_0.w_0") == w);
     CHECK(given.get<float>("fc_1.b_0") == Tensor<float>{1, 2});
     CHECK(given.get<float>("fc_1.w_0") == fresh.get<float>("fc_1.w_0"));  // the others are initialized as without
+    CHECK(fresh.get<float>("fc_0.w_0")(0, 0) != fresh.get<float>("fc_1.w_0")(0, 0));  // and each differently
+    auto const stateless = train(cost, none, {.seed = 4});
+    auto const resumed = train(cost, none, {.optimizer = layer::Adam{}, .resume = &stateless});  // its states begin as in a new training
+    CHECK(resumed.get<float>("fc_0.w_0") == stateless.get<float>("fc_0.w_0"));
+    CHECK(resumed.get<float>("fc_0.w_0@adam.moment") == Tensor<float>{{0, 0, 0}, {0, 0, 0}});
     auto const again = train(cost, none, {.seed = 3, .initial = given.only({"fc_0.w_0"})});
     CHECK(again.get<float>("fc_0.w_0") == w);
     CHECK(again.get<float>("fc_1.b_0") == fresh.get<float>("fc_1.b_0"));

@@ -14,7 +14,7 @@ namespace rowan::inline v0 {
 /// Threads that use a MemoryPool keep their blocks there instead.
 ///
 /// Returns the number of bytes of free memory that the process keeps.
-/// errors   none
+/// errors   the first use of this memory throws Error if ROWAN_KEPT_MEMORY is not a number
 /// cost     O(1)
 inline std::size_t kept_memory() { return detail::process_blocks().kept(); }
 

@@ -83,6 +83,9 @@ public:
     /// cost     one allocation and one write of the elements
     template <detail::numbers_for<T> R>
     explicit Tensor(R const& values) : Tensor(from_values({std::ranges::size(values)}, values)) {}
+    /// The same with a shape, as from_values: `Tensor<float>({rows, width}, numbers)`.
+    template <detail::numbers_for<T> R>
+    Tensor(shape_type const& shape, R const& values) : Tensor(from_values(shape, values)) {}
 
     // Mistakes, which do not compile.
     template <detail::lists_of_lists R>

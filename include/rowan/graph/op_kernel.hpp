@@ -47,6 +47,7 @@ struct op_kernel {
     std::string_view name;  ///< the name in nets and files
     /// The names of the slots. The first slot may hold any number of values.
     std::span<std::string_view const> inputs, outputs;
+    char const* op = nullptr;          ///< the operator's type: &detail::type_tag<Op>
     OpFamily family = OpFamily::none;  ///< see family_of
     unsigned row_inputs = 0;           ///< see row_inputs_of
     bool sums_rows = false;            ///< see sums_rows_of
@@ -205,6 +206,7 @@ template <std::derived_from<whole_op> Op>
 constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .inputs = Op::inputs::names,
                                                   .outputs = Op::outputs::names,
+                                                  .op = &type_tag<Op>,
                                                   .family = family_of<Op>,
                                                   .row_output = &Op::row_output,
                                                   .row_wise = &Op::row_wise,
@@ -254,6 +256,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .name = Op::name,
     .inputs = Op::inputs::names,
     .outputs = Op::outputs::names,
+    .op = &detail::type_tag<Op>,
     .family = family_of<Op>,
     .row_inputs = row_inputs_of<Op>,
     .sums_rows = sums_rows_of<Op>,

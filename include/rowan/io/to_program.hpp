@@ -8,6 +8,7 @@
 #include <rowan/graph/while_loop.hpp>
 #include <rowan/io/op_attributes.hpp>
 #include <rowan/io/program_desc.hpp>
+#include <rowan/op/cast.hpp>
 #include <rowan/op/forward_ops.hpp>
 #include <rowan/op/full.hpp>
 
@@ -17,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -107,8 +109,31 @@ private:
         if (family == OpFamily::full) return describe_attributes(a.get<ConstantOptions>());
         if (family == OpFamily::array && op.kernel->inputs.empty()) return slots(a.get<VarSpec>());
         if (family != OpFamily::none) return {};
-        return Ops::dispatch(op.kernel->name,
-                             [&](auto tag) { return describe_attributes(attributes_for<decltype(tag)>(a)); });
+        if (is_reserved(op.kernel->name))
+            throw GraphError(std::string("an operator of your own has the name \"")
+                                 .append(op.kernel->name)
+                                 .append("\", which means one of rowan's in a program: rename it"));
+        return Ops::dispatch(op.kernel->name, [&](auto tag) {
+            if (op.kernel->op != &type_tag<decltype(tag)>)
+                throw GraphError(std::string("the registry has another operator with the name \"")
+                                     .append(op.kernel->name)
+                                     .append("\" than the net: rename yours"));
+            return describe_attributes(attributes_for<decltype(tag)>(a));
+        });
+    }
+
+    /// Whether this name in a program means an operator of rowan's that no registry lists.
+    static bool is_reserved(std::string_view name) {
+        using k = array_kernels<float, Cpu>;  // the names are the same for all element types
+        auto const is_any = [&](auto const... names) { return ((name == names) || ...); };
+        auto const is_typed = [&]<class... T>(std::tuple<T...>*) {
+            return is_any(cast_op<T>::name...) || is_any(full_op<T>::name...);
+        };
+        return is_any("feed", "seed", "fetch", rnn_kernel.name, while_kernel.name, k::create::name, k::read::name,
+                      k::write::name, k::stack::name, k::unstack::name, k::size::name) ||
+               is_typed(static_cast<
+                        std::tuple<float, double, std::int64_t, std::int32_t, std::uint8_t, bool, bfloat16, float16>*>(
+                   nullptr));
     }
 
     static std::vector<Attribute> slots(VarSpec const& spec) {
@@ -192,6 +217,7 @@ private:
 /// parameters are persistable. Variable names depend only on the net.
 ///     ProgramDesc const program = to_program(predict);
 /// errors   GraphError if the net has an operator that is not in Ops (use `to_program<forward_ops::with<my_op>>`), or
+///          one of your own with the name of another in Ops or of rowan's other operators, such as feed or rnn, or
 ///          reads a variable that no operator writes and that is neither data nor a parameter, or an output is written
 ///          by no operator
 /// cost     one traversal of the net

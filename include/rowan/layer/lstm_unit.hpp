@@ -7,6 +7,8 @@
 #include <rowan/layer/split.hpp>
 #include <rowan/op/lstm_unit.hpp>
 
+#include <concepts>
+
 namespace rowan::inline v0::layer {
 
 /// The settings of layer::lstm_unit.
@@ -33,6 +35,14 @@ Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before,
             .outputs;
     Var<T, Device> const h(*made[0]);
     return {h, concat({h, Var<T, Device>(*made[1])}, 1)};
+}
+
+// A mistake, which does not compile.
+template <class T, class Device, std::integral Size>
+auto lstm_unit(Var<T, Device> const&, Var<T, Device> const& before, Size) {
+    static_assert(!std::integral<Size>,
+                  "rowan::layer::lstm_unit: options have names: layer::lstm_unit(x, before, {.size = 16})");
+    return Step<T, Device>{before, before};
 }
 
 }  // namespace rowan::inline v0::layer

@@ -4,6 +4,8 @@
 #include <rowan/layer/var.hpp>
 #include <rowan/op/sequence_pool.hpp>
 
+#include <concepts>
+
 namespace rowan::inline v0::layer {
 
 /// The sum, mean, … of the rows of each sequence, as rowan::sequence_pool.
@@ -23,6 +25,14 @@ Var<T, Device> sequence_first(Var<T, Device> const& x) {
 template <class T, class Device>
 Var<T, Device> sequence_last(Var<T, Device> const& x) {
     return sequence_pool(x, {Pooling::last});
+}
+
+/// A mistake, which does not compile: the pool by position, as rowan::sequence_pool takes it.
+template <class T, class Device, std::same_as<Pooling> P>
+auto sequence_pool(Var<T, Device> const& x, P) {
+    static_assert(!std::same_as<P, Pooling>,
+                  "rowan::layer::sequence_pool: options have names: layer::sequence_pool(x, {.pool = Pooling::mean})");
+    return x;
 }
 
 }  // namespace rowan::inline v0::layer

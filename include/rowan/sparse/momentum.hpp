@@ -96,6 +96,14 @@ void momentum(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<V, D
     momentum(plan.device(), plan, param, velocity, value, options);
 }
 
+// A mistake, which does not compile.
+template <class P, class V, class G, class Device, class R, class... More>
+requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
+void momentum(Tensor<P, Device>&, Tensor<V, Device>&, G const&, R const&, More const&...) {
+    static_assert(!std::is_arithmetic_v<R>,
+                  "rowan::momentum: options have names: momentum(param, velocity, grad, {.learning_rate = 0.1})");
+}
+
 ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, MomentumOptions))
 ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, MomentumOptions))
 ROWAN_TEMPLATE(void momentum(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,

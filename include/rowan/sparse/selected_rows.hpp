@@ -235,7 +235,10 @@ template <class T, class D>
 SelectedRows<T, D>::SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D>&& value) {
     if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
     check_value(value, rows.size());
-    *this = detail::SelectedRowsAccess::adopt(height, Numbers::checked(exec, "rows", rows, height), std::move(value));
+    rows_ = Numbers::checked(exec, "rows", rows, height);
+    merged_ = Numbers::merged(rows_);
+    height_ = height;
+    value_ = std::move(value);  // last: it remains the caller's if an error is thrown
 }
 
 template <class T, class D>

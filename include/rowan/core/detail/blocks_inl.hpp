@@ -4,11 +4,17 @@
 #include <rowan/core/detail/blocks.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/error.hpp>
+
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include <pthread.h>
@@ -57,10 +63,22 @@ inline std::size_t memory_size() {
     return file != nullptr && std::fscanf(file.get(), "%zu", &group) == 1 ? std::min(machine, group) : machine;
 }
 
+/// The limit that the environment or the size of the machine sets.
+/// errors   Error if the environment variable is not a number
+inline std::size_t first_limit() {
+    char const* const text = std::getenv("ROWAN_KEPT_MEMORY");
+    if (text == nullptr) return memory_size() / 8;
+    std::size_t most = 0;
+    auto const [end, error] = std::from_chars(text, text + std::strlen(text), most);
+    if (error != std::errc() || *end != 0)
+        throw Error("the environment variable ROWAN_KEPT_MEMORY is \"" + std::string(text) +
+                    "\", expected a number of bytes");
+    return most;
+}
+
 ROWAN_FUNCTION FreeBlocks& process_blocks() {
     static FreeBlocks& blocks = *[] {
-        char const* const most = std::getenv("ROWAN_KEPT_MEMORY");
-        auto* const made = new FreeBlocks(most == nullptr ? memory_size() / 8 : std::strtoull(most, nullptr, 10));
+        auto* const made = new FreeBlocks(first_limit());
         ::pthread_atfork([] { process_blocks().mutex().lock(); }, [] { process_blocks().mutex().unlock(); },
                          [] { process_blocks().mutex().unlock(); });
         return made;

@@ -69,7 +69,7 @@ ROWAN_FUNCTION void StepNet::finish_backward(std::size_t first, std::unordered_s
 ROWAN_FUNCTION void StepNet::add_summands(Variable const& g, std::unordered_set<Variable const*>& all) {
     all.insert(&g);
     for (Operator const* op : g.writers()) {
-        if (op->kernel->name != sum_op::name) continue;
+        if (op->kernel->op != &type_tag<sum_op>) continue;
         for (Variable const* v : op->inputs) add_summands(*v, all);
     }
 }

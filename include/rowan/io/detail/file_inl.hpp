@@ -47,6 +47,7 @@ ROWAN_FUNCTION void throw_io(char const* operation, std::string const& path, int
 }
 
 ROWAN_FUNCTION std::string checked_path(char const* operation, std::string path) {
+    if (path.empty()) throw IoError(operation, path, "the path is empty", EINVAL);
     std::size_t const zero = path.find('\0');
     if (zero != path.npos) {
         throw IoError(

@@ -1,0 +1,4 @@
+// expect: rowan::layer::sequence_pool: options have names: layer::sequence_pool.x, ..pool = Pooling::mean..
+#include <rowan/layer/sequence_pool.hpp>
+
+auto use(rowan::layer::Var<float> x) { return rowan::layer::sequence_pool(x, rowan::Pooling::mean); }
