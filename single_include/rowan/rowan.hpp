@@ -13772,7 +13772,7 @@ namespace rowan::inline v0 {
 struct Relu6Options {
     double threshold = 6;  ///< the largest result
 
-    static constexpr auto fields = std::tuple(field{"threshold", &Relu6Options::threshold});
+    static constexpr auto fields = std::array{field{"threshold", &Relu6Options::threshold}};
 };
 
 /// The settings of brelu.
@@ -13780,42 +13780,42 @@ struct BreluOptions {
     double min = 0;   ///< the smallest result
     double max = 24;  ///< the largest result
 
-    static constexpr auto fields = std::tuple(field{"min", &BreluOptions::min}, field{"max", &BreluOptions::max});
+    static constexpr auto fields = std::array{field{"min", &BreluOptions::min}, field{"max", &BreluOptions::max}};
 };
 
 /// The settings of leaky_relu.
 struct LeakyReluOptions {
     double alpha = 0.01;  ///< slope where x < 0
 
-    static constexpr auto fields = std::tuple(field{"alpha", &LeakyReluOptions::alpha});
+    static constexpr auto fields = std::array{field{"alpha", &LeakyReluOptions::alpha}};
 };
 
 /// The settings of elu.
 struct EluOptions {
     double alpha = 1;  ///< minus the limit for x to -infinity
 
-    static constexpr auto fields = std::tuple(field{"alpha", &EluOptions::alpha});
+    static constexpr auto fields = std::array{field{"alpha", &EluOptions::alpha}};
 };
 
 /// The settings of gelu.
 struct GeluOptions {
     bool approximate = false;  ///< the formula with tanh instead of the normal distribution
 
-    static constexpr auto fields = std::tuple(field{"approximate", &GeluOptions::approximate});
+    static constexpr auto fields = std::array{field{"approximate", &GeluOptions::approximate}};
 };
 
 /// The settings of swish.
 struct SwishOptions {
     double beta = 1;  ///< factor of x in the logistic function
 
-    static constexpr auto fields = std::tuple(field{"beta", &SwishOptions::beta});
+    static constexpr auto fields = std::array{field{"beta", &SwishOptions::beta}};
 };
 
 /// The settings of softplus.
 struct SoftplusOptions {
     double beta = 1;  ///< sharpness of the bend, above 0
 
-    static constexpr auto fields = std::tuple(field{"beta", &SoftplusOptions::beta});
+    static constexpr auto fields = std::array{field{"beta", &SoftplusOptions::beta}};
 };
 
 /// The settings of hard_sigmoid.
@@ -13824,7 +13824,7 @@ struct HardSigmoidOptions {
     double offset = 0.5;  ///< result at 0
 
     static constexpr auto fields =
-        std::tuple(field{"slope", &HardSigmoidOptions::slope}, field{"offset", &HardSigmoidOptions::offset});
+        std::array{field{"slope", &HardSigmoidOptions::slope}, field{"offset", &HardSigmoidOptions::offset}};
 };
 
 /// The settings of hard_swish.
@@ -13834,8 +13834,8 @@ struct HardSwishOptions {
     double offset = 3;     ///< added to x
 
     static constexpr auto fields =
-        std::tuple(field{"threshold", &HardSwishOptions::threshold}, field{"scale", &HardSwishOptions::scale},
-                   field{"offset", &HardSwishOptions::offset});
+        std::array{field{"threshold", &HardSwishOptions::threshold}, field{"scale", &HardSwishOptions::scale},
+                   field{"offset", &HardSwishOptions::offset}};
 };
 
 /// The settings of stanh.
@@ -13844,14 +13844,14 @@ struct StanhOptions {
     double scale_b = 1.7159;  ///< factor of the result, not 0
 
     static constexpr auto fields =
-        std::tuple(field{"scale_a", &StanhOptions::scale_a}, field{"scale_b", &StanhOptions::scale_b});
+        std::array{field{"scale_a", &StanhOptions::scale_a}, field{"scale_b", &StanhOptions::scale_b}};
 };
 
 /// The settings of thresholded_relu.
 struct ThresholdedReluOptions {
     double threshold = 1;  ///< smaller or equal elements become 0
 
-    static constexpr auto fields = std::tuple(field{"threshold", &ThresholdedReluOptions::threshold});
+    static constexpr auto fields = std::array{field{"threshold", &ThresholdedReluOptions::threshold}};
 };
 
 }  // namespace rowan::inline v0
@@ -24299,7 +24299,7 @@ namespace rowan::inline v0 {
 struct PowOptions {
     double exponent = 1;  ///< any finite number
 
-    static constexpr auto fields = std::tuple(field{"exponent", &PowOptions::exponent});
+    static constexpr auto fields = std::array{field{"exponent", &PowOptions::exponent}};
 };
 
 namespace detail {

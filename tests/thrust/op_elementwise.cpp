@@ -105,7 +105,12 @@ template <class D, class... Op>
 void functions(rowan::registry<Op...>) {
     auto const x = filled<float>({4099}, 1), g = filled<float>({4099}, 2);
     auto const on = to_device<D>(x), g_on = to_device<D>(g);
-    (CHECK((same_bits(Op::run(D{}, on), Op::run(Cpu{}, x)) && same_bits(Op::grad::op::run(D{}, on, g_on), Op::grad::op::run(Cpu{}, x, g)))), ...);
+    auto const check = [&]<class One>(One) {
+        INFO(One::name);
+        CHECK(same_bits(One::run(D{}, on), One::run(Cpu{}, x)));
+        CHECK(same_bits(One::grad::op::run(D{}, on, g_on), One::grad::op::run(Cpu{}, x, g)));
+    };
+    (check(Op{}), ...);
 }
 
 TEMPLATE_TEST_CASE("functions and activations on a device have the bits of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
