@@ -9049,10 +9049,11 @@ ROWAN_FUNCTION void name_variables(std::span<Operator* const> order) {
 namespace rowan::inline v0 {
 
 /// The name of a member of an attributes struct in descriptors. Attributes that are stored in descriptors list their
-/// members, which may be numbers, bool, enumerations, Dims, vectors of int64, strings, or std::optional of these.
+/// members, which may be numbers, bool, enumerations, Dims, vectors of int64, strings, or std::optional of these: an
+/// std::array of fields if all members have the same type, else a std::tuple.
 ///     struct attributes {
 ///         double limit = 1;
-///         static constexpr auto fields = std::tuple(field{"limit", &attributes::limit});
+///         static constexpr auto fields = std::array{field{"limit", &attributes::limit}};
 ///     };
 template <class Struct, class Member>
 struct field {
@@ -9157,7 +9158,7 @@ namespace rowan::inline v0 {
 struct FullLikeOptions {
     double value = 0;  ///< the value of every element
 
-    static constexpr auto fields = std::tuple(field{"value", &FullLikeOptions::value});
+    static constexpr auto fields = std::array{field{"value", &FullLikeOptions::value}};
 };
 
 /// The gradient of full_like, whose result does not depend on the elements of x: zeros.
@@ -15343,7 +15344,7 @@ struct concat_op {
     struct attributes {
         std::int64_t axis = 0;  ///< negative values count from the end
 
-        static constexpr auto fields = std::tuple(field{"axis", &attributes::axis});
+        static constexpr auto fields = std::array{field{"axis", &attributes::axis}};
     };
 
     static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }
@@ -15505,7 +15506,7 @@ namespace rowan::inline v0 {
 struct DropLevelsOptions {
     std::optional<std::size_t> levels = {};  ///< the number of levels to drop; all by default
 
-    static constexpr auto fields = std::tuple(field{"levels", &DropLevelsOptions::levels});
+    static constexpr auto fields = std::array{field{"levels", &DropLevelsOptions::levels}};
 };
 
 /// The gradient of the rows, with the levels of x.
@@ -15953,7 +15954,7 @@ struct dropout_op {
     struct attributes {
         double probability = 0.5;  ///< of setting an element to 0
 
-        static constexpr auto fields = std::tuple(field{"probability", &attributes::probability});
+        static constexpr auto fields = std::array{field{"probability", &attributes::probability}};
     };
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& seed, attributes const& a) {
@@ -16734,7 +16735,7 @@ struct ClipOptions {
     double min = -1;  ///< lower bound
     double max = 1;   ///< upper bound
 
-    static constexpr auto fields = std::tuple(field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max});
+    static constexpr auto fields = std::array{field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max}};
 };
 
 namespace detail {
@@ -17275,7 +17276,7 @@ struct scale_op {
         double bias = 0;    ///< added after the multiplication
 
         static constexpr auto fields =
-            std::tuple(field{"factor", &attributes::factor}, field{"bias", &attributes::bias});
+            std::array{field{"factor", &attributes::factor}, field{"bias", &attributes::bias}};
     };
 
     static constexpr VarSpec infer(VarSpec const& x, attributes const& a) {
@@ -18089,7 +18090,7 @@ struct BagOptions {
     /// sum, mean, sqrt (divides by the root of the number of ids, or of the sum of the squared weights) or max
     Pooling pool = Pooling::sum;
 
-    static constexpr auto fields = std::tuple(field{"pool", &BagOptions::pool});
+    static constexpr auto fields = std::array{field{"pool", &BagOptions::pool}};
 };
 
 /// Pools the table rows of each bag, which is a sequence of ids of the last level, into one row: their sum, their mean,
@@ -18253,7 +18254,7 @@ struct LookupOptions {
     /// Rows for this id are zeros, and its table row gets no gradient.
     std::optional<std::int64_t> padding_id = {};
 
-    static constexpr auto fields = std::tuple(field{"padding_id", &LookupOptions::padding_id});
+    static constexpr auto fields = std::array{field{"padding_id", &LookupOptions::padding_id}};
 };
 
 namespace detail {
@@ -21491,7 +21492,7 @@ namespace rowan::inline v0 {
 struct ClipByNormOptions {
     double max_norm = 1;  ///< the maximum norm
 
-    static constexpr auto fields = std::tuple(field{"max_norm", &ClipByNormOptions::max_norm});
+    static constexpr auto fields = std::array{field{"max_norm", &ClipByNormOptions::max_norm}};
 };
 
 namespace detail {
@@ -22821,7 +22822,7 @@ struct cross_entropy_op {
     struct attributes {
         Reduction reduction = Reduction::mean;  ///< applied to the losses of the rows
 
-        static constexpr auto fields = std::tuple(field{"reduction", &attributes::reduction});
+        static constexpr auto fields = std::array{field{"reduction", &attributes::reduction}};
     };
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
@@ -25503,7 +25504,7 @@ namespace rowan::inline v0 {
 struct SequenceExpandOptions {
     std::optional<std::size_t> level = {};  ///< a level of y; the last by default
 
-    static constexpr auto fields = std::tuple(field{"level", &SequenceExpandOptions::level});
+    static constexpr auto fields = std::array{field{"level", &SequenceExpandOptions::level}};
 };
 
 struct sequence_expand_grad_op {

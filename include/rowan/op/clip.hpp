@@ -9,8 +9,8 @@
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/merge.hpp>
 
+#include <array>
 #include <string_view>
-#include <tuple>
 
 namespace rowan::inline v0 {
 
@@ -19,7 +19,7 @@ struct ClipOptions {
     double min = -1;  ///< lower bound
     double max = 1;   ///< upper bound
 
-    static constexpr auto fields = std::tuple(field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max});
+    static constexpr auto fields = std::array{field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max}};
 };
 
 namespace detail {

@@ -13,6 +13,7 @@
 #include <rowan/sparse/selected_rows.hpp>
 #include <rowan/sparse/squared_norm.hpp>
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -27,7 +28,7 @@ namespace rowan::inline v0 {
 struct ClipByNormOptions {
     double max_norm = 1;  ///< the maximum norm
 
-    static constexpr auto fields = std::tuple(field{"max_norm", &ClipByNormOptions::max_norm});
+    static constexpr auto fields = std::array{field{"max_norm", &ClipByNormOptions::max_norm}};
 };
 
 namespace detail {

@@ -9,12 +9,12 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -88,7 +88,7 @@ struct concat_op {
     struct attributes {
         std::int64_t axis = 0;  ///< negative values count from the end
 
-        static constexpr auto fields = std::tuple(field{"axis", &attributes::axis});
+        static constexpr auto fields = std::array{field{"axis", &attributes::axis}};
     };
 
     static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }

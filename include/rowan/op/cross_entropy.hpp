@@ -13,10 +13,10 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <tuple>
 
 namespace rowan::inline v0 {
 
@@ -215,7 +215,7 @@ struct cross_entropy_op {
     struct attributes {
         Reduction reduction = Reduction::mean;  ///< applied to the losses of the rows
 
-        static constexpr auto fields = std::tuple(field{"reduction", &attributes::reduction});
+        static constexpr auto fields = std::array{field{"reduction", &attributes::reduction}};
     };
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a) {

@@ -6,10 +6,10 @@
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/drop_levels.hpp>
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string_view>
-#include <tuple>
 
 namespace rowan::inline v0 {
 
@@ -17,7 +17,7 @@ namespace rowan::inline v0 {
 struct DropLevelsOptions {
     std::optional<std::size_t> levels = {};  ///< the number of levels to drop; all by default
 
-    static constexpr auto fields = std::tuple(field{"levels", &DropLevelsOptions::levels});
+    static constexpr auto fields = std::array{field{"levels", &DropLevelsOptions::levels}};
 };
 
 /// The gradient of the rows, with the levels of x.

@@ -7,8 +7,8 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
+#include <array>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 
 namespace rowan::inline v0 {
@@ -18,7 +18,7 @@ struct BagOptions {
     /// sum, mean, sqrt (divides by the root of the number of ids, or of the sum of the squared weights) or max
     Pooling pool = Pooling::sum;
 
-    static constexpr auto fields = std::tuple(field{"pool", &BagOptions::pool});
+    static constexpr auto fields = std::array{field{"pool", &BagOptions::pool}};
 };
 
 /// Pools the table rows of each bag, which is a sequence of ids of the last level, into one row: their sum, their mean,

@@ -8,10 +8,11 @@
 namespace rowan::inline v0 {
 
 /// The name of a member of an attributes struct in descriptors. Attributes that are stored in descriptors list their
-/// members, which may be numbers, bool, enumerations, Dims, vectors of int64, strings, or std::optional of these.
+/// members, which may be numbers, bool, enumerations, Dims, vectors of int64, strings, or std::optional of these: an
+/// std::array of fields if all members have the same type, else a std::tuple.
 ///     struct attributes {
 ///         double limit = 1;
-///         static constexpr auto fields = std::tuple(field{"limit", &attributes::limit});
+///         static constexpr auto fields = std::array{field{"limit", &attributes::limit}};
 ///     };
 template <class Struct, class Member>
 struct field {

@@ -8,8 +8,8 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
+#include <array>
 #include <string_view>
-#include <tuple>
 
 namespace rowan::inline v0 {
 
@@ -17,7 +17,7 @@ namespace rowan::inline v0 {
 struct FullLikeOptions {
     double value = 0;  ///< the value of every element
 
-    static constexpr auto fields = std::tuple(field{"value", &FullLikeOptions::value});
+    static constexpr auto fields = std::array{field{"value", &FullLikeOptions::value}};
 };
 
 /// The gradient of full_like, whose result does not depend on the elements of x: zeros.

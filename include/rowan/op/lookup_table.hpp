@@ -9,11 +9,11 @@
 #include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/lookup_table_grad.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <tuple>
 
 namespace rowan::inline v0 {
 
@@ -22,7 +22,7 @@ struct LookupOptions {
     /// Rows for this id are zeros, and its table row gets no gradient.
     std::optional<std::int64_t> padding_id = {};
 
-    static constexpr auto fields = std::tuple(field{"padding_id", &LookupOptions::padding_id});
+    static constexpr auto fields = std::array{field{"padding_id", &LookupOptions::padding_id}};
 };
 
 namespace detail {

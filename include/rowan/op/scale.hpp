@@ -12,10 +12,10 @@
 #include <rowan/sparse/scale.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <string_view>
-#include <tuple>
 
 namespace rowan::inline v0 {
 
@@ -91,7 +91,7 @@ struct scale_op {
         double bias = 0;    ///< added after the multiplication
 
         static constexpr auto fields =
-            std::tuple(field{"factor", &attributes::factor}, field{"bias", &attributes::bias});
+            std::array{field{"factor", &attributes::factor}, field{"bias", &attributes::bias}};
     };
 
     static constexpr VarSpec infer(VarSpec const& x, attributes const& a) {

@@ -6,10 +6,10 @@
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_expand.hpp>
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string_view>
-#include <tuple>
 
 namespace rowan::inline v0 {
 
@@ -17,7 +17,7 @@ namespace rowan::inline v0 {
 struct SequenceExpandOptions {
     std::optional<std::size_t> level = {};  ///< a level of y; the last by default
 
-    static constexpr auto fields = std::tuple(field{"level", &SequenceExpandOptions::level});
+    static constexpr auto fields = std::array{field{"level", &SequenceExpandOptions::level}};
 };
 
 struct sequence_expand_grad_op {
