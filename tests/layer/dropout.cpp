@@ -192,9 +192,9 @@ TEST_CASE("gradients go through dropout of a state", "[layer]") {
 TEST_CASE("layer::dropout throws for an invalid probability, and adds nothing", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2});
-    CHECK_THROWS_WITH(layer::dropout(x, 1), "probability is 1, expected in [0, 1)");
-    CHECK_THROWS_WITH(layer::dropout(x, -0.5), "probability is -0.5, expected in [0, 1)");
-    CHECK_THROWS_WITH(layer::dropout(x, std::nan("")), "probability is nan, expected in [0, 1)");
+    CHECK_THROWS_WITH(layer::dropout(x, 1.5), "probability is 1.5, expected in [0, 1]");
+    CHECK_THROWS_WITH(layer::dropout(x, -0.5), "probability is -0.5, expected in [0, 1]");
+    CHECK_THROWS_WITH(layer::dropout(x, std::nan("")), "probability is nan, expected in [0, 1]");
     CHECK(scope.variables().size() == 1);
 }
 

@@ -102,7 +102,7 @@ TEST_CASE("the operator takes its seed as an input, and without one it changes n
     CHECK(reference::same(std::get<0>(dropout_op::run(Cpu{}, x, none, {0.25})), x));
     CHECK(test::refusal<ShapeError>([&] { dropout_op::run(Cpu{}, x, two, {0.25}); }, x) == "seed.size() is 2, expected 0 or 1");
     auto const spec = tensor_spec<float>({UNK, 3});
-    CHECK(test::refusal<ValueError>([&] { static_cast<void>(dropout_op::infer(spec, seed_spec, {1})); }) == "probability is 1, expected in [0, 1)");
+    CHECK(test::refusal<ValueError>([&] { static_cast<void>(dropout_op::infer(spec, seed_spec, {1.5})); }) == "probability is 1.5, expected in [0, 1]");
     CHECK(test::refusal<ShapeError>([&] { static_cast<void>(dropout_op::infer(spec, spec, {})); }) == "dropout: seed rank is 2, expected 1");
     CHECK(test::refusal<rowan::TypeError>([&] { static_cast<void>(dropout_op::infer(spec, tensor_spec<float>({UNK}), {})); }) == "dropout: seed dtype is f32, expected i64");
 }
@@ -120,13 +120,21 @@ TEST_CASE("dropout has the same bits on any number of threads", "[op]") {
     test::check_any_threads([&](Cpu exec) { return dropout_grad(exec, mask, x, 0.3); });
 }
 
+TEST_CASE("dropout with probability 1 drops all elements in training, and its gradient is 0", "[op]") {
+    Tensor<float> const x{0, -2, INFINITY, NAN};
+    auto const [out, mask] = dropout(x, 1, 3);
+    CHECK((out == Tensor<float>{0, 0, 0, 0} && mask == Mask{0, 0, 0, 0}));
+    CHECK((dropout_grad(mask, x, 1) == Tensor<float>{0, 0, 0, 0}));
+    CHECK(test::same_bits(std::get<0>(dropout(x, 1, 3, false)), x));
+}
+
 TEST_CASE("dropout throws for an invalid probability", "[op][bad]") {
     Tensor<float> const x{1, 2}, g{{1, 2}};
     Mask const mask{1, 0};
-    CHECK(test::refusal<ValueError>([&](Cpu e) { dropout(e, x, 1, 0); }, x) == "probability is 1, expected in [0, 1)");
-    CHECK(test::refusal<ValueError>([&](Cpu e) { dropout(e, x, -0.5, 0, false); }, x) == "probability is -0.5, expected in [0, 1)");
-    CHECK(test::refusal<ValueError>([&](Cpu e) { dropout(e, x, std::nan(""), 0); }, x) == "probability is nan, expected in [0, 1)");
-    CHECK(test::refusal<ValueError>([&](Cpu e) { dropout_grad(e, mask, x, 2); }, x) == "probability is 2, expected in [0, 1)");
+    CHECK(test::refusal<ValueError>([&](Cpu e) { dropout(e, x, 1.5, 0); }, x) == "probability is 1.5, expected in [0, 1]");
+    CHECK(test::refusal<ValueError>([&](Cpu e) { dropout(e, x, -0.5, 0, false); }, x) == "probability is -0.5, expected in [0, 1]");
+    CHECK(test::refusal<ValueError>([&](Cpu e) { dropout(e, x, std::nan(""), 0); }, x) == "probability is nan, expected in [0, 1]");
+    CHECK(test::refusal<ValueError>([&](Cpu e) { dropout_grad(e, mask, x, 2); }, x) == "probability is 2, expected in [0, 1]");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { dropout_grad(e, mask, g, 0.5); }, g) == "out_grad.shape() is [1, 2], expected [2]");
 }
 

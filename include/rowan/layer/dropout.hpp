@@ -27,7 +27,7 @@ Variable& new_seed() {
 /// recurrent layer, each sequence has one mask for all its steps (Gal and Ghahramani: A Theoretically Grounded
 /// Application of Dropout in Recurrent Neural Networks, 2016).
 /// shapes   x [...] -> [...], with the levels of x
-/// errors   ValueError unless probability is in [0, 1)
+/// errors   ValueError unless probability is in [0, 1]
 /// cost     one read of x, one write of the result and of a byte mask
 template <class T, class Device>
 Var<T, Device> dropout(Var<T, Device> const& x, double probability = 0.5) {

@@ -23,11 +23,11 @@ namespace rowan::inline v0 {
 namespace detail {
 
 [[noreturn]] inline void bad_probability(double probability) {
-    throw ValueError("probability", probability, "in [0, 1)");
+    throw ValueError("probability", probability, "in [0, 1]");
 }
 
 constexpr void check_dropout(double probability) {
-    if (!(probability >= 0 && probability < 1)) bad_probability(probability);
+    if (!(probability >= 0 && probability <= 1)) bad_probability(probability);
 }
 
 /// A seed in a tensor.
@@ -105,7 +105,7 @@ std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_nothing(D const& exec, Te
 /// otherwise returns a copy of x. The mask is 1 where x was kept. The random numbers depend only on the seed and the
 /// position of the element, so each training step needs another seed. Srivastava et al.: Dropout, 2014.
 /// shapes   x [...] -> the result [...] and the mask [...]
-/// errors   ValueError unless probability is in [0, 1)
+/// errors   ValueError unless probability is in [0, 1]
 /// cost     one read of x and one write of both; the same bits for any number of threads
 template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> dropout(D const& exec, Tensor<T, D> const& x, double probability,
@@ -116,7 +116,7 @@ std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> dropout(D const& exec, Tensor<
 
 /// The gradient of x. In training out_grad / (1 - probability) where the mask is not 0, else 0; otherwise out_grad.
 /// shapes   mask [...], out_grad [...] -> [...]
-/// errors   ShapeError if the shapes differ; ValueError unless probability is in [0, 1)
+/// errors   ShapeError if the shapes differ; ValueError unless probability is in [0, 1]
 /// cost     one read of both and one write of the result
 template <class T, device D>
 Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Tensor<T, D> const& out_grad,
