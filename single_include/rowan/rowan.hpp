@@ -15801,11 +15801,11 @@ namespace rowan::inline v0 {
 namespace detail {
 
 [[noreturn]] inline void bad_probability(double probability) {
-    throw ValueError("probability", probability, "in [0, 1)");
+    throw ValueError("probability", probability, "in [0, 1]");
 }
 
 constexpr void check_dropout(double probability) {
-    if (!(probability >= 0 && probability < 1)) bad_probability(probability);
+    if (!(probability >= 0 && probability <= 1)) bad_probability(probability);
 }
 
 /// A seed in a tensor.
@@ -15883,7 +15883,7 @@ std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_nothing(D const& exec, Te
 /// otherwise returns a copy of x. The mask is 1 where x was kept. The random numbers depend only on the seed and the
 /// position of the element, so each training step needs another seed. Srivastava et al.: Dropout, 2014.
 /// shapes   x [...] -> the result [...] and the mask [...]
-/// errors   ValueError unless probability is in [0, 1)
+/// errors   ValueError unless probability is in [0, 1]
 /// cost     one read of x and one write of both; the same bits for any number of threads
 template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> dropout(D const& exec, Tensor<T, D> const& x, double probability,
@@ -15894,7 +15894,7 @@ std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> dropout(D const& exec, Tensor<
 
 /// The gradient of x. In training out_grad / (1 - probability) where the mask is not 0, else 0; otherwise out_grad.
 /// shapes   mask [...], out_grad [...] -> [...]
-/// errors   ShapeError if the shapes differ; ValueError unless probability is in [0, 1)
+/// errors   ShapeError if the shapes differ; ValueError unless probability is in [0, 1]
 /// cost     one read of both and one write of the result
 template <class T, device D>
 Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Tensor<T, D> const& out_grad,
@@ -16023,7 +16023,7 @@ Variable& new_seed() {
 /// recurrent layer, each sequence has one mask for all its steps (Gal and Ghahramani: A Theoretically Grounded
 /// Application of Dropout in Recurrent Neural Networks, 2016).
 /// shapes   x [...] -> [...], with the levels of x
-/// errors   ValueError unless probability is in [0, 1)
+/// errors   ValueError unless probability is in [0, 1]
 /// cost     one read of x, one write of the result and of a byte mask
 template <class T, class Device>
 Var<T, Device> dropout(Var<T, Device> const& x, double probability = 0.5) {
@@ -23550,9 +23550,15 @@ ROWAN_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span<Variab
     }
     net.build();
     auto const check_rows = [&](Variable const& v) {
-        if (!net.has_rows(v) || v.spec().dims.empty() || v.spec().dims[0] != UNK)
-            throw ShapeError("layer::rnn: the output or the state of a step", "the same for all sequences",
-                             "a row for each");
+        Dims const& dims = v.spec().dims;
+        bool const has_rows = net.has_rows(v) && !dims.empty();
+        if (has_rows && dims[0] == UNK) return;
+        if (has_rows && dims.size() > 1)
+            throw ShapeError("layer::rnn: the number of rows of the output or the state of a step",
+                             std::to_string(dims[0]),
+                             "one for each sequence: a value in the step has a fixed number of rows");
+        throw ShapeError("layer::rnn: the output or the state of a step", "the same for all sequences",
+                         "a row for each");
     };
     check_rows(output);
     for (Variable const* const v : after) check_rows(*v);
