@@ -14011,7 +14011,7 @@ ROWAN_HD_INLINE Normal<V> standard_normal(V const& x) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/activations_formulas.hpp: the formulas of activation functions, with their gradients.
+// rowan/op/detail/activation_formulas.hpp: the formulas of activation functions, with their gradients.
 
 namespace rowan::inline v0 {
 
@@ -14021,6 +14021,10 @@ namespace detail {
 struct relu6_formula {
     static constexpr std::string_view name = "relu6";
     using options = Relu6Options;
+
+    static void check(Relu6Options const& options) {
+        if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
+    }
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -14437,7 +14441,7 @@ namespace rowan::inline v0 {
 
 /// min(max(x, 0), threshold) element-wise; NaN propagates. The gradient at the two bends is 0.
 /// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
+/// errors   ValueError if threshold is not finite or negative
 /// cost     one read of x and one write of the result
 template <class T, device D>
 Tensor<T, D> relu6(D const& exec, Tensor<T, D> const& x, Relu6Options const& options = {}) {
@@ -14637,7 +14641,7 @@ namespace rowan::inline v0::layer {
 
 /// min(max(x, 0), options.threshold), element-wise, as rowan::relu6.
 /// shapes   x [...] -> [...], with the levels of x
-/// errors   ValueError if an option is not finite
+/// errors   ValueError if threshold is not finite or negative
 /// cost     as rowan::relu6, when the net runs
 template <class T, class Device>
 Var<T, Device> relu6(Var<T, Device> const& x, Relu6Options const& options = {}) {

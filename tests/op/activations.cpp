@@ -62,6 +62,7 @@ TEST_CASE("activations of large numbers neither overflow nor lose a NaN", "[op]"
 TEST_CASE("options of activations are checked", "[op][bad]") {
     Tensor<float> const x{1, 2};
     auto const text = [&](auto const& f) { return test::refusal<rowan::ValueError>([&](Cpu exec) { f(exec); }, x); };
+    CHECK(text([&](Cpu e) { rowan::relu6(e, x, {.threshold = -1}); }) == "threshold is -1, expected at least 0");
     CHECK(text([&](Cpu e) { rowan::brelu(e, x, {2, 1}); }) == "max is 1, expected a number not less than min");
     CHECK(text([&](Cpu e) { rowan::softplus(e, x, {.beta = 0}); }) == "beta is 0, expected a positive number");
     CHECK(text([&](Cpu e) { rowan::hard_swish(e, x, {.scale = 0}); }) == "scale is 0, expected another number than 0");

@@ -8,7 +8,7 @@ namespace rowan::inline v0::layer {
 
 /// min(max(x, 0), options.threshold), element-wise, as rowan::relu6.
 /// shapes   x [...] -> [...], with the levels of x
-/// errors   ValueError if an option is not finite
+/// errors   ValueError if threshold is not finite or negative
 /// cost     as rowan::relu6, when the net runs
 template <class T, class Device>
 Var<T, Device> relu6(Var<T, Device> const& x, Relu6Options const& options = {}) {

@@ -1,14 +1,14 @@
 // rowan/op/activations.hpp: activation functions, element-wise.
 #pragma once
 
-#include <rowan/op/detail/activations_formulas.hpp>
+#include <rowan/op/detail/activation_formulas.hpp>
 #include <rowan/op/detail/unary.hpp>
 
 namespace rowan::inline v0 {
 
 /// min(max(x, 0), threshold) element-wise; NaN propagates. The gradient at the two bends is 0.
 /// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
+/// errors   ValueError if threshold is not finite or negative
 /// cost     one read of x and one write of the result
 template <class T, device D>
 Tensor<T, D> relu6(D const& exec, Tensor<T, D> const& x, Relu6Options const& options = {}) {

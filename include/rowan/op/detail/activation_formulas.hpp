@@ -1,4 +1,4 @@
-// rowan/op/detail/activations_formulas.hpp: the formulas of activation functions, with their gradients.
+// rowan/op/detail/activation_formulas.hpp: the formulas of activation functions, with their gradients.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -16,6 +16,10 @@ namespace detail {
 struct relu6_formula {
     static constexpr std::string_view name = "relu6";
     using options = Relu6Options;
+
+    static void check(Relu6Options const& options) {
+        if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
+    }
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
