@@ -6,6 +6,7 @@
 
 #include "finite_differences.hpp"
 
+#include <rowan/layer/activations.hpp>
 #include <rowan/layer/cast.hpp>
 #include <rowan/layer/compare.hpp>
 #include <rowan/layer/concat.hpp>
@@ -21,6 +22,7 @@
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/lstm_unit.hpp>
 #include <rowan/layer/map_fn.hpp>
+#include <rowan/layer/math.hpp>
 #include <rowan/layer/matmul.hpp>
 #include <rowan/layer/pick_sequences.hpp>
 #include <rowan/layer/rnn_program.hpp>
