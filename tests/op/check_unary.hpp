@@ -26,7 +26,7 @@ double ulps(T got, long double want) {
 }
 
 /// Checks the operator against formula(x) at points in [least, most]: the error in units of the last place, the
-/// gradient by central differences of the formula, the bits on any number of threads and of single elements.
+/// gradient by central differences of the formula, and the bits of single elements.
 template <class Op, class T, class Formula>
 void check_unary(double most_ulps, T least, T most, Formula const& formula, rowan::attributes_of<Op> const& options = {}) {
     INFO(Op::name << " in [" << least << ", " << most << "]");
