@@ -43,9 +43,17 @@ TEST_CASE("comparisons are the same on any number of threads", "[op]") {
     test::check_any_threads([&](Cpu exec) { return rowan::less_op::run(exec, x, y); });
 }
 
+TEST_CASE("comparisons broadcast", "[op]") {
+    Tensor<float> const column{{1}, {3}}, row{2, 3, 4};
+    CHECK((rowan::less_op::run(Cpu{}, column, row) == Tensor<bool>{{true, true, true}, {false, false, true}}));
+    CHECK((rowan::less_equal_op::run(Cpu{}, row, column) == Tensor<bool>{{false, false, false}, {true, true, false}}));
+    CHECK((rowan::equal_op::run(Cpu{}, row, Tensor<float>{3}) == Tensor<bool>{false, true, false}));
+    static_assert(rowan::less_op::infer(rowan::tensor_spec<float>({rowan::UNK, 3}, 1), rowan::tensor_spec<float>({3})) == rowan::tensor_spec<bool>({rowan::UNK, 3}, 1));
+}
+
 TEST_CASE("comparisons refuse shapes and element types that differ", "[op][bad]") {
-    Tensor<float> const x{1, 2}, y{{1, 2}};
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { rowan::less_op::run(e, x, y); }, x, y) == "y.shape() is [1, 2], expected [2]");
+    Tensor<float> const x{1, 2}, y{{1, 2, 3}};
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { rowan::less_op::run(e, x, y); }, x, y) == "y.shape() is [1, 3], expected [2] or one that broadcasts with it");
     CHECK_THROWS_AS(rowan::equal_op::infer(tensor_spec<float>({2}), tensor_spec<double>({2})), TypeError);
     CHECK_THROWS_AS(rowan::any_op::infer(tensor_spec<float>({2})), TypeError);
 }

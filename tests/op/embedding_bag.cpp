@@ -8,6 +8,7 @@
 
 #include <rowan/sparse/merge.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace test_embedding_bag {
@@ -44,6 +45,29 @@ TEST_CASE("a bag is the sum, the mean, the sum over the root, or the largest ele
     CHECK((rowan::embedding_bag(Cpu{}, table, bags, {Pooling::sqrt}).value() ==
            Tensor<float>{{10 / root, 100 / root}, {0, 0}, {1, 10}, {6 / two, 60 / two}}));
     CHECK(rowan::embedding_bag(Cpu{}, table, bags).lod().empty());
+}
+
+TEST_CASE("padding is left out of bags with and without weights, and gets no gradient", "[op]") {
+    // torch.nn.functional.embedding_bag(..., padding_idx=3): the bags are [1] [] [0] [2 2]
+    CHECK((rowan::embedding_bag(Cpu{}, table, bags, {.pool = Pooling::mean, .padding_id = 3}).value() == Tensor<float>{{2, 20}, {0, 0}, {1, 10}, {3, 30}}));
+    CHECK((rowan::embedding_bag(Cpu{}, table, bags, {.pool = Pooling::max, .padding_id = 2}).value() == Tensor<float>{{4, 40}, {0, 0}, {1, 10}, {0, 0}}));
+    auto const shorter = rowan::sequence_erase(bags, {3});
+    Tensor<float> const weight{5, 2, 7, 3, 4, 1}, kept{2, 3, 4, 1}, out_grad{{1, 2}, {3, 4}, {5, 6}, {7, 8}};
+    for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max}) {
+        rowan::BagOptions const plain{pool}, padded{pool, 3};
+        CHECK((rowan::embedding_bag(Cpu{}, table, bags, padded) == rowan::embedding_bag(Cpu{}, table, shorter, plain)));
+        CHECK((rowan::embedding_bag(Cpu{}, table, bags, weight, padded) == rowan::embedding_bag(Cpu{}, table, shorter, kept, plain)));
+        auto const grad = rowan::embedding_bag_grad(Cpu{}, table, bags, out_grad, padded);
+        auto const want = rowan::embedding_bag_grad(Cpu{}, table, shorter, out_grad, plain);
+        CHECK((std::ranges::equal(grad.rows(), want.rows()) && grad.value() == want.value()));
+        auto const [rows, slopes] = rowan::embedding_bag_grad(Cpu{}, table, bags, weight, out_grad, padded);
+        auto const [want_rows, want_slopes] = rowan::embedding_bag_grad(Cpu{}, table, shorter, kept, out_grad, plain);
+        CHECK((std::ranges::equal(rows.rows(), want_rows.rows()) && rows.value() == want_rows.value()));
+        CHECK((slopes == Tensor<float>{0, want_slopes(0), 0, want_slopes(1), want_slopes(2), want_slopes(3)}));
+    }
+    CHECK_THROWS_WITH(rowan::embedding_bag(Cpu{}, table, bags, {.padding_id = 4}), "padding_id[0] = 4 is not in [0, 4)");
+    LoDTensor<std::int64_t> const bad({3, 4}, Lod{{0, 2}});
+    CHECK_THROWS_WITH(rowan::embedding_bag(Cpu{}, table, bad, {.padding_id = 3}), "ids[1] = 4 is not in [0, 4)");
 }
 
 TEST_CASE("levels above the bags are kept", "[op]") {

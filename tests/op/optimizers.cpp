@@ -6,6 +6,7 @@
 #include <rowan/op/rmsprop.hpp>
 #include <rowan/op/rowwise_adagrad.hpp>
 #include <rowan/op/sgd.hpp>
+#include <rowan/op/to_dense.hpp>
 
 #include "catch.hpp"
 #include "inputs.hpp"
@@ -46,6 +47,12 @@ TEST_CASE("an optimizer's operator is its algorithm", "[op]") {
     same<rowan::adam_op>([](auto&... x) { rowan::adam(x...); }, state, state);
     same<rowan::rmsprop_op>([](auto&... x) { rowan::rmsprop(x...); }, state, state);
     same<rowan::ftrl_op>([](auto&... x) { rowan::ftrl(x...); }, state, state);
+}
+
+TEST_CASE("to_dense_op is to_dense, of SelectedRows alone", "[op]") {
+    CHECK(reference::same(rowan::to_dense_op::run(Cpu{}, sparse), rowan::to_dense(sparse)));
+    CHECK(rowan::to_dense_op::infer(selected_rows_spec<float>({6, 5})) == tensor_spec<float>({6, 5}));
+    CHECK_THROWS_AS(rowan::to_dense_op::infer(tensor_spec<float>({6, 5})), rowan::TypeError);
 }
 
 TEST_CASE("an optimizer has no result to infer, and throws for specs that do not match", "[op]") {

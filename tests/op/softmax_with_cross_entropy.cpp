@@ -21,7 +21,7 @@ using Labels = Tensor<std::int64_t>;
 using grad_op = rowan::softmax_with_cross_entropy_grad_op;
 
 static_assert(softmax_with_cross_entropy_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<std::int32_t>({4}), {})[0] == tensor_spec<float>({1}));
-static_assert(softmax_with_cross_entropy_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<std::int32_t>({4}), {Reduction::none})[0] ==
+static_assert(softmax_with_cross_entropy_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<std::int32_t>({4}), {.reduction = Reduction::none, .ignore_index = 7})[0] ==
               tensor_spec<float>({4}));
 static_assert(softmax_with_cross_entropy_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<std::int32_t>({4}), {})[1] == tensor_spec<float>({4, 3}, 1));
 static_assert(grad_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<std::int64_t>({UNK}), tensor_spec<float>({1}), {}) == tensor_spec<float>({UNK, 3}));
@@ -32,6 +32,32 @@ Labels labels(std::size_t n, std::size_t classes) {
     auto label = Labels::from_shape({n});
     for (std::size_t i = 0; i < n; ++i) label(i) = static_cast<std::int64_t>(i * 7 % classes);
     return label;
+}
+
+// softmax_with_cross_entropy_op with labels as a constant, which has no gradient.
+struct soft_grad_op;
+struct soft_op {
+    static constexpr std::string_view name = "soft";
+    using inputs = rowan::slots<rowan::slot::x>;
+    using outputs = rowan::slots<rowan::slot::out, rowan::slot::saved>;
+    using grad = rowan::grad_rule<soft_grad_op, rowan::uses<rowan::slot::saved, rowan::grad_of<rowan::slot::out>>, rowan::makes<rowan::grad_of<rowan::slot::x>>>;
+    struct attributes {
+        Tensor<double> label;
+        Reduction reduction = Reduction::mean;
+    };
+    static std::tuple<Tensor<double>, Tensor<double>> run(Cpu exec, Tensor<double> const& x, attributes const& a) {
+        return softmax_with_cross_entropy_op::run(exec, x, a.label, {.reduction = a.reduction});
+    }
+};
+struct soft_grad_op {
+    static Tensor<double> run(Cpu exec, Tensor<double> const& softmax, Tensor<double> const& out_grad, soft_op::attributes const& a) {
+        return grad_op::run(exec, softmax, a.label, out_grad, {.reduction = a.reduction});
+    }
+};
+
+// |got - want| is at most 2^-51 of want.
+bool near(Tensor<double> const& got, Tensor<double> const& want) {
+    return got.shape() == want.shape() && std::equal(got.data(), got.data() + got.size(), want.data(), [](double a, double b) { return std::abs(a - b) <= std::ldexp(std::abs(b), -51); });
 }
 
 }  // namespace
@@ -47,6 +73,35 @@ TEST_CASE("softmax_with_cross_entropy is log(sum(exp(x))) minus the number at th
     Tensor<double> const half{{0.5, 0.25, 0.25}, {0, 0.5, 0.5}};
     CHECK((softmax_with_cross_entropy_grad(half, Labels{0, 2}, Tensor<double>{4}) == Tensor<double>{{-1, 0.5, 0.5}, {0, 1, -1}}));
     CHECK((softmax_with_cross_entropy_grad(half, Labels{0, 2}, Tensor<double>{4, 8}, Reduction::none) == Tensor<double>{{-2, 1, 1}, {0, 4, -4}}));
+}
+
+TEST_CASE("rows with the label ignore_index have no loss and no gradient, and do not count in the mean", "[op][golden]") {
+    // torch.nn.functional.cross_entropy(x, label, ignore_index=-100) of PyTorch 2.9.0
+    Tensor<double> const x{{0.5, -1.25, 2}, {1, 2, 3}, {-1e4, 1e4, 0}};
+    Labels const label{0, -100, 1};
+    auto const [loss, softmax] = softmax_with_cross_entropy(x, label, Reduction::none, -100);
+    CHECK(near(loss, Tensor<double>{1.7326219831020326, 0, 0}));
+    CHECK(near(std::get<0>(softmax_with_cross_entropy(x, label, Reduction::mean, -100)), Tensor<double>{0.8663109915510163}));
+    CHECK(near(std::get<0>(softmax_with_cross_entropy(x, label, Reduction::sum, -100)), Tensor<double>{1.7326219831020326}));
+    CHECK(near(softmax_with_cross_entropy_grad(softmax, label, Tensor<double>{1}, Reduction::mean, -100), Tensor<double>{{-0.41158990894627784, 0.015363370163218216, 0.39622653878305963}, {0, 0, 0}, {0, 0, 0}}));
+    CHECK((std::get<0>(softmax_with_cross_entropy(x, Tensor<std::int32_t>{2, 2, 2}, Reduction::mean, 2)) == Tensor<double>{0}));
+    CHECK((softmax_with_cross_entropy_grad(softmax, Labels{2, 2, 2}, Tensor<double>{1}, Reduction::mean, 2) == Tensor<double>::zeros({3, 3})));
+}
+
+TEST_CASE("softmax_with_cross_entropy of labels that are probabilities equals PyTorch's", "[op][golden]") {
+    // torch.nn.functional.cross_entropy(x, label) of PyTorch 2.9.0
+    Tensor<double> const x{{0.5, -1.25, 2}, {1, 2, 3}, {-1e4, 1e4, 0}};
+    Tensor<double> const label{{0.25, 0.25, 0.5}, {0, 1, 0.5}, {0.125, 0, 0.875}};
+    auto const [loss, softmax] = softmax_with_cross_entropy(x, label, Reduction::none);
+    CHECK(near(loss, Tensor<double>{1.4201219831020326, 1.6114089466665706, 11250}));
+    CHECK(near(std::get<0>(softmax_with_cross_entropy(x, label)), Tensor<double>{3751.0105103099227}));
+    CHECK(near(softmax_with_cross_entropy_grad(softmax, label, Tensor<double>{1}), Tensor<double>{{-0.0243932726308519, -0.07309108655785451, 0.09748435918870642}, {0.04501528658519022, -0.21096909780593448, 0.16595381122074424}, {-0.041666666666666664, 0.3333333333333333, -0.29166666666666663}}));
+    Tensor<double> const hard{{0, 1, 0}, {0, 0, 1}, {1, 0, 0}};
+    CHECK((softmax_with_cross_entropy(x, hard) == softmax_with_cross_entropy(x, Labels{1, 2, 0})));
+    Tensor<double> const none = Tensor<double>::zeros({3, 0});
+    CHECK((std::get<0>(softmax_with_cross_entropy(none, none, Reduction::none)) == Tensor<double>{0, 0, 0}));
+    double const inf = std::numeric_limits<double>::infinity();
+    CHECK((std::get<0>(softmax_with_cross_entropy(Tensor<double>{{-inf, 0}}, Tensor<double>{{0, 1}})) == Tensor<double>{0}));
 }
 
 TEST_CASE("softmax_with_cross_entropy is finite if probabilities underflow", "[op]") {
@@ -66,8 +121,12 @@ TEST_CASE("softmax_with_cross_entropy of no rows is 0", "[op]") {
 TEST_CASE("the gradient of softmax_with_cross_entropy equals central differences", "[op]") {
     for (Reduction const reduction : {Reduction::none, Reduction::mean, Reduction::sum}) {
         for (std::size_t const n : std::vector<std::size_t>{0, 1, 4}) {
-            for (std::size_t const classes : std::vector<std::size_t>{1, 5, 18})
-                test::check_gradients<softmax_with_cross_entropy_op>(std::tuple(test::values({n, classes}, n), labels(n, classes)), {reduction});
+            for (std::size_t const classes : std::vector<std::size_t>{1, 5, 18}) {
+                auto const x = std::tuple(test::values({n, classes}, n));
+                test::check_gradients<softmax_with_cross_entropy_op>(std::tuple(std::get<0>(x), labels(n, classes)), {reduction});
+                test::check_gradients<softmax_with_cross_entropy_op>(std::tuple(std::get<0>(x), labels(n, classes)), {.reduction = reduction, .ignore_index = 2});
+                test::check_gradients<soft_op>(x, {test::values({n, classes}, 9), reduction});
+            }
         }
     }
 }
@@ -89,6 +148,8 @@ TEST_CASE("softmax_with_cross_entropy has the same bits on any number of threads
     auto const label = labels(x.shape(0), 3);
     for (Reduction const reduction : {Reduction::none, Reduction::mean}) {
         test::check_any_threads([&](Cpu exec) { return softmax_with_cross_entropy(exec, x, label, reduction); });
+        test::check_any_threads([&](Cpu exec) { return softmax_with_cross_entropy(exec, x, label, reduction, 1); });
+        test::check_any_threads([&](Cpu exec) { return softmax_with_cross_entropy(exec, x, x, reduction); });
         auto const [g, softmax] = softmax_with_cross_entropy(x, label, reduction);
         auto const &grad = g, &saved = softmax;
         test::check_any_threads([&](Cpu exec) { return softmax_with_cross_entropy_grad(exec, saved, label, grad, reduction); });
@@ -104,6 +165,10 @@ TEST_CASE("softmax_with_cross_entropy throws for invalid labels and shapes that 
     CHECK(test::refusal<ShapeError>([&](Cpu e) { softmax_with_cross_entropy(e, flat, good); }, flat, good) == "x rank is 1, expected 2");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { softmax_with_cross_entropy_grad(e, flat, good, g); }, flat, good) == "softmax rank is 1, expected 2");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { softmax_with_cross_entropy_grad(e, x, good, g); }, x, g) == "out_grad.shape() is [2], expected [1]");
+    CHECK(test::refusal<IndexError>([&](Cpu e) { softmax_with_cross_entropy(e, x, high, Reduction::mean, 0); }, x, high) == "label[1] = 3 is not in [0, 3)");
+    CHECK_THROWS_WITH(softmax_with_cross_entropy(x, flat), "label.shape() is [2], expected [2, 3]");
+    CHECK_THROWS_WITH(softmax_with_cross_entropy_op::infer(tensor_spec<float>({2, 3}), tensor_spec<float>({2, 3}), {.reduction = {}, .ignore_index = 1}),
+                      "softmax_with_cross_entropy: ignore_index is 1, expected none for labels that are probabilities");
 }
 
 }  // namespace test_softmax_with_cross_entropy

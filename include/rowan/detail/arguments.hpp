@@ -19,8 +19,8 @@ namespace rowan::inline v0::detail {
 template <class R>
 concept plain_range = std::ranges::range<R> && !xt::is_xexpression<R>::value;
 
-inline void check_finite(char const* field, double value) {
-    if (!std::isfinite(value)) throw ValueError(field, value, "a finite number");
+constexpr void check_finite(char const* field, double value) {
+    if (!(value - value == 0)) throw ValueError(field, value, "a finite number");
 }
 
 /// Checks that the rank is at least 1.

@@ -135,6 +135,22 @@ struct ElementLoops<Cpu> {
                 each_lane<S>(width, [&]<class V>(std::size_t column) { own.template at<V>(begin, column); });
         });
     }
+
+    /// Calls step.at<V>(step.of_row(row), column) for all rows and columns, with V as above.
+    template <class S, class Step>
+    static void each_in_rows(Cpu exec, std::size_t rows, std::size_t width, Step const& step) {
+        if (width == 0) return;
+        std::size_t const pieces = (width - 1) / elementwise_grain + 1, most = std::min(width, elementwise_grain);
+        for_ranges(exec, rows * pieces, most, [&](std::size_t begin, std::size_t end) {
+            Step const own = step;
+            for (; begin < end; ++begin) {
+                std::size_t const first = begin % pieces * most;
+                auto const row = own.of_row(begin / pieces);
+                each_lane<S>(std::min(most, width - first),
+                             [&]<class V>(std::size_t column) { own.template at<V>(row, first + column); });
+            }
+        });
+    }
 };
 
 /// A tensor of map(x...) over the elements of tensors of one shape, computed in type `S`.

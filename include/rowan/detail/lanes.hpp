@@ -125,6 +125,7 @@ ROWAN_INLINE void copy_lanes(std::size_t n, From const* from, To* to) {
 
 /// to += from
 struct add_lanes {
+    ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
         to = plus(to, from);

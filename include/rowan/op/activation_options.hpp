@@ -3,15 +3,16 @@
 
 #include <rowan/op/fields.hpp>
 
-#include <array>
-
 namespace rowan::inline v0 {
 
 /// The settings of relu6.
 struct Relu6Options {
     double threshold = 6;  ///< the largest result
 
-    static constexpr auto fields = std::array{field{"threshold", &Relu6Options::threshold}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"threshold", &Relu6Options::threshold});
+    }
 };
 
 /// The settings of brelu.
@@ -19,42 +20,60 @@ struct BreluOptions {
     double min = 0;   ///< the smallest result
     double max = 24;  ///< the largest result
 
-    static constexpr auto fields = std::array{field{"min", &BreluOptions::min}, field{"max", &BreluOptions::max}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"min", &BreluOptions::min}, field{"max", &BreluOptions::max});
+    }
 };
 
 /// The settings of leaky_relu.
 struct LeakyReluOptions {
     double alpha = 0.01;  ///< slope where x < 0
 
-    static constexpr auto fields = std::array{field{"alpha", &LeakyReluOptions::alpha}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"alpha", &LeakyReluOptions::alpha});
+    }
 };
 
 /// The settings of elu.
 struct EluOptions {
     double alpha = 1;  ///< minus the limit for x to -infinity
 
-    static constexpr auto fields = std::array{field{"alpha", &EluOptions::alpha}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"alpha", &EluOptions::alpha});
+    }
 };
 
 /// The settings of gelu.
 struct GeluOptions {
     bool approximate = false;  ///< the formula with tanh instead of the normal distribution
 
-    static constexpr auto fields = std::array{field{"approximate", &GeluOptions::approximate}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"approximate", &GeluOptions::approximate});
+    }
 };
 
 /// The settings of swish.
 struct SwishOptions {
     double beta = 1;  ///< factor of x in the logistic function
 
-    static constexpr auto fields = std::array{field{"beta", &SwishOptions::beta}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"beta", &SwishOptions::beta});
+    }
 };
 
 /// The settings of softplus.
 struct SoftplusOptions {
     double beta = 1;  ///< sharpness of the bend, above 0
 
-    static constexpr auto fields = std::array{field{"beta", &SoftplusOptions::beta}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"beta", &SoftplusOptions::beta});
+    }
 };
 
 /// The settings of hard_sigmoid.
@@ -62,8 +81,10 @@ struct HardSigmoidOptions {
     double slope = 0.2;   ///< slope between 0 and 1; PyTorch has 1/6
     double offset = 0.5;  ///< result at 0
 
-    static constexpr auto fields =
-        std::array{field{"slope", &HardSigmoidOptions::slope}, field{"offset", &HardSigmoidOptions::offset}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"slope", &HardSigmoidOptions::slope}, field{"offset", &HardSigmoidOptions::offset});
+    }
 };
 
 /// The settings of hard_swish.
@@ -72,9 +93,11 @@ struct HardSwishOptions {
     double scale = 6;      ///< divisor, not 0
     double offset = 3;     ///< added to x
 
-    static constexpr auto fields =
-        std::array{field{"threshold", &HardSwishOptions::threshold}, field{"scale", &HardSwishOptions::scale},
-                   field{"offset", &HardSwishOptions::offset}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"threshold", &HardSwishOptions::threshold}, field{"scale", &HardSwishOptions::scale},
+                     field{"offset", &HardSwishOptions::offset});
+    }
 };
 
 /// The settings of stanh.
@@ -82,15 +105,20 @@ struct StanhOptions {
     double scale_a = 0.67;    ///< factor of x
     double scale_b = 1.7159;  ///< factor of the result, not 0
 
-    static constexpr auto fields =
-        std::array{field{"scale_a", &StanhOptions::scale_a}, field{"scale_b", &StanhOptions::scale_b}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"scale_a", &StanhOptions::scale_a}, field{"scale_b", &StanhOptions::scale_b});
+    }
 };
 
 /// The settings of thresholded_relu.
 struct ThresholdedReluOptions {
     double threshold = 1;  ///< smaller or equal elements become 0
 
-    static constexpr auto fields = std::array{field{"threshold", &ThresholdedReluOptions::threshold}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"threshold", &ThresholdedReluOptions::threshold});
+    }
 };
 
 }  // namespace rowan::inline v0

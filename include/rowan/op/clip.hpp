@@ -9,7 +9,6 @@
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/merge.hpp>
 
-#include <array>
 #include <string_view>
 
 namespace rowan::inline v0 {
@@ -19,7 +18,10 @@ struct ClipOptions {
     double min = -1;  ///< lower bound
     double max = 1;   ///< upper bound
 
-    static constexpr auto fields = std::array{field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max});
+    }
 };
 
 namespace detail {

@@ -13,7 +13,6 @@
 #include <rowan/sparse/selected_rows.hpp>
 #include <rowan/sparse/squared_norm.hpp>
 
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -28,7 +27,10 @@ namespace rowan::inline v0 {
 struct ClipByNormOptions {
     double max_norm = 1;  ///< the maximum norm
 
-    static constexpr auto fields = std::array{field{"max_norm", &ClipByNormOptions::max_norm}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"max_norm", &ClipByNormOptions::max_norm});
+    }
 };
 
 namespace detail {

@@ -3,6 +3,7 @@
 
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
@@ -24,6 +25,25 @@ struct CompareElement {
     ROWAN_HD void operator()(std::size_t i) const {
         sum_t<T> const a = dtype<T>::widen(x[i]), b = dtype<T>::widen(y[i]);
         out[i] = Op::holds(a, b);
+    }
+};
+
+/// The same for shapes that are broadcast.
+template <class Op, class T>
+struct CompareInRow {
+    struct Row {
+        T const *x, *y;
+    };
+    BroadcastRows<2> b;
+    T const *x, *y;
+    bool* out;
+
+    ROWAN_HD Row of_row(std::size_t row) const { return {x + b.offsets[0](row), y + b.offsets[1](row)}; }
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(Row const& at, std::size_t row, std::size_t column) const {
+        sum_t<T> const left = dtype<T>::widen(at.x[b.one[0] ? 0 : column]);
+        sum_t<T> const right = dtype<T>::widen(at.y[b.one[1] ? 0 : column]);
+        out[row * b.width + column] = Op::holds(left, right);
     }
 };
 
@@ -55,17 +75,23 @@ struct compare_op {
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        VarSpec out = spec::elementwise("y", y, x);
+        VarSpec out = broadcast_spec("y", x, y, -1);
         out.dtype = dtype<bool>::wire;
         return out;
     }
 
     template <class T, class D>
     static Tensor<bool, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        check_same_shape("y", y, x);
+        auto const shape = broadcast_shape("y", x.shape(), y.shape(), -1);
         ElementLoops<D>::check(exec, x, y);
-        auto out = new_tensor<bool>(exec, x.shape());
-        ElementLoops<D>::each(exec, x.size(), 1, CompareElement<Op, T>{x.data(), y.data(), out.data()});
+        auto out = new_tensor<bool>(exec, shape);
+        if (x.shape() == y.shape()) {
+            ElementLoops<D>::each(exec, x.size(), 1, CompareElement<Op, T>{x.data(), y.data(), out.data()});
+        } else if (out.size() != 0) {
+            auto const b = broadcast_rows_of(shape, x, y, -1);
+            ElementLoops<D>::each_element(exec, b.rows, b.width,
+                                          CompareInRow<Op, T>{b, x.data(), y.data(), out.data()});
+        }
         return out;
     }
 };
@@ -73,8 +99,8 @@ struct compare_op {
 }  // namespace detail
 
 /// x < y element-wise; false where either is NaN.
-/// shapes   x [...], y [...] -> [...]
-/// errors   ShapeError if the shapes differ
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
 struct less_op : detail::compare_op<less_op> {
     static constexpr std::string_view name = "less";
     /// Whether a < b.

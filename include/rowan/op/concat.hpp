@@ -9,7 +9,6 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -88,7 +87,10 @@ struct concat_op {
     struct attributes {
         std::int64_t axis = 0;  ///< negative values count from the end
 
-        static constexpr auto fields = std::array{field{"axis", &attributes::axis}};
+        template <class Visit>
+        static constexpr auto fields(Visit const& visit) {
+            return visit(field{"axis", &attributes::axis});
+        }
     };
 
     static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }

@@ -13,7 +13,6 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -215,7 +214,10 @@ struct cross_entropy_op {
     struct attributes {
         Reduction reduction = Reduction::mean;  ///< applied to the losses of the rows
 
-        static constexpr auto fields = std::array{field{"reduction", &attributes::reduction}};
+        template <class Visit>
+        static constexpr auto fields(Visit const& visit) {
+            return visit(field{"reduction", &attributes::reduction});
+        }
     };
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a) {

@@ -5,6 +5,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/arithmetic.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/sub.hpp>
@@ -27,14 +28,13 @@ struct div_grad_y_formula {
 }  // namespace detail
 
 /// x / y element-wise, computed in dtype<T>::sum. A division by zero is ±inf, or NaN for 0 / 0.
-/// shapes   x [...], y [...] -> [...]
-/// errors   ShapeError if the shapes differ
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
 /// cost     one read of both and one write of the result
 template <class T, device D>
 Tensor<T, D> div(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     static_assert(floating_element<T>, "rowan::div: x must have a floating-point type: convert it with rowan::cast");
-    detail::check_same_shape("y", y, x);
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::divided{}, x, y);
+    return detail::zip_broadcast(exec, detail::divided{}, x, y);
 }
 
 /// The gradient of y from the result and its gradient: -(out_grad · out / y). That of x is div(out_grad, y).
@@ -89,6 +89,7 @@ struct div_op {
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        detail::check_same_shape("y", y, x);
         return div(exec, x, y);
     }
 };

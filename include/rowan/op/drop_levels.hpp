@@ -6,7 +6,6 @@
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/drop_levels.hpp>
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -17,7 +16,10 @@ namespace rowan::inline v0 {
 struct DropLevelsOptions {
     std::optional<std::size_t> levels = {};  ///< the number of levels to drop; all by default
 
-    static constexpr auto fields = std::array{field{"levels", &DropLevelsOptions::levels}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"levels", &DropLevelsOptions::levels});
+    }
 };
 
 /// The gradient of the rows, with the levels of x.

@@ -176,7 +176,10 @@ struct dropout_op {
     struct attributes {
         double probability = 0.5;  ///< of setting an element to 0
 
-        static constexpr auto fields = std::array{field{"probability", &attributes::probability}};
+        template <class Visit>
+        static constexpr auto fields(Visit const& visit) {
+            return visit(field{"probability", &attributes::probability});
+        }
     };
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& seed, attributes const& a) {

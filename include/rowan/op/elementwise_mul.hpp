@@ -5,6 +5,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
@@ -13,13 +14,12 @@
 namespace rowan::inline v0 {
 
 /// x · y element-wise, computed in dtype<T>::sum. Integers wrap around.
-/// shapes   x [...], y [...] -> [...]
-/// errors   ShapeError if the shapes differ
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
 /// cost     one read of both and one write of the result
 template <class T, device D>
 Tensor<T, D> elementwise_mul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    detail::check_same_shape("y", y, x);
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::multiplied{}, x, y);
+    return detail::zip_broadcast(exec, detail::multiplied{}, x, y);
 }
 
 template <class T, class Device>
@@ -42,6 +42,7 @@ struct elementwise_mul_op {
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        detail::check_same_shape("y", y, x);
         return elementwise_mul(exec, x, y);
     }
 };

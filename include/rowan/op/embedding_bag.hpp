@@ -2,12 +2,15 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/bags.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
+#include <rowan/sequence/sequence_erase.hpp>
 
-#include <array>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 
@@ -17,31 +20,55 @@ namespace rowan::inline v0 {
 struct BagOptions {
     /// sum, mean, sqrt (divides by the root of the number of ids, or of the sum of the squared weights) or max
     Pooling pool = Pooling::sum;
+    /// Ids that are left out of their bags: they do not count, and their table row gets no gradient.
+    std::optional<std::int64_t> padding_id = {};
 
-    static constexpr auto fields = std::array{field{"pool", &BagOptions::pool}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"pool", &BagOptions::pool}, field{"padding_id", &BagOptions::padding_id});
+    }
 };
+
+namespace detail {
+
+/// The bags without padding.
+/// errors   IndexError if the padding or an id is not in [0, height)
+template <class I, class D>
+LoDTensor<I, D> without_padding(D const& exec, LoDTensor<I, D> const& ids, std::int64_t padding, std::int64_t height) {
+    if (padding < 0 || padding >= height) throw IndexError("padding_id", 0, padding, height);
+    ElementLoops<D>::check(exec, ids.value());
+    ElementLoops<D>::check_ids(exec, "ids", ids.value(), height);
+    return sequence_erase(exec, ids, {padding});
+}
+
+}  // namespace detail
 
 /// Pools the table rows of each bag, which is a sequence of ids of the last level, into one row: their sum, their mean,
 /// their sum divided by the square root of the number of ids, or their element-wise maximum. The result has one level
-/// less; the row of an empty bag is 0. Sums are formed in the order of the ids and in blocks of 64, as in merge. As
-/// TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
+/// less; the row of an empty bag, or of one with padding alone, is 0. Sums are formed in the order of the ids and in
+/// blocks of 64, as in merge. As TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
 /// shapes   table [h, ...], ids [n] with levels -> [bags, ...]
-/// errors   ShapeError if ids have no levels or a rank other than 1, or table has rank 0; IndexError if an id is not in
-///          [0, h); ValueError if options.pool is not sum, mean, sqrt or max
+/// errors   ShapeError if ids have no levels or a rank other than 1, or table has rank 0; IndexError if an id or
+///          options.padding_id is not in [0, h); ValueError if options.pool is not sum, mean, sqrt or max
 /// cost     one read of a table row for each id, without an intermediate copy, and two writes of the result (zeros,
-///          then the rows); on the host temporary memory of 8 bytes per id; bags are divided among threads: the same
+///          then the rows); on the host temporary memory of 8 bytes per id; with padding_id also a copy of the ids,
+///          and a Thrust device synchronizes; bags are divided among threads: the same
 ///          bits for any number of threads
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                               BagOptions const& options = {}) {
     Tensor<T, D> const* const weight = nullptr;
     detail::check_bags(exec, table, ids, weight, options.pool);
+    if (options.padding_id)
+        return embedding_bag(exec, table,
+                             detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table)),
+                             {.pool = options.pool});
     return detail::BagLookups<D>::lookup(exec, table, ids, weight, options.pool);
 }
 
-/// The gradient of the table, one row for each id. For max, the gradient of each column is assigned to the first id
-/// with the largest element.
-/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows
+/// The gradient of the table, one row for each id that is not padding. For max, the gradient of each column is assigned
+/// to the first id with the largest element.
+/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows, less those of padding
 /// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
 /// cost     one read of out_grad and two writes of n rows (zeros, then the gradients); max also reads the table rows
 template <class T, id_type I, device D>
@@ -50,6 +77,10 @@ SelectedRows<T, D> embedding_bag_grad(D const& exec, Tensor<T, D> const& table, 
                                       BagOptions const& options = {}) {
     Tensor<T, D>* const none = nullptr;
     detail::check_bags<T, I, D>(exec, table, ids, none, options.pool);
+    if (options.padding_id)
+        return embedding_bag_grad(exec, table,
+                                  detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table)),
+                                  out_grad, {.pool = options.pool});
     return detail::BagLookups<D>::template grad<T, I>(exec, table, ids, none, out_grad, options.pool, none);
 }
 

@@ -15,7 +15,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 
 namespace rowan::inline v0 {
@@ -25,8 +24,10 @@ struct ConstantOptions {
     Dims dims = {};    ///< the shape of the result
     double value = 0;  ///< the value of every element
 
-    static constexpr auto fields =
-        std::tuple(field{"dims", &ConstantOptions::dims}, field{"value", &ConstantOptions::value});
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"dims", &ConstantOptions::dims}, field{"value", &ConstantOptions::value});
+    }
 };
 
 namespace detail {

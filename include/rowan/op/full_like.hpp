@@ -8,7 +8,6 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
-#include <array>
 #include <string_view>
 
 namespace rowan::inline v0 {
@@ -17,7 +16,10 @@ namespace rowan::inline v0 {
 struct FullLikeOptions {
     double value = 0;  ///< the value of every element
 
-    static constexpr auto fields = std::array{field{"value", &FullLikeOptions::value}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"value", &FullLikeOptions::value});
+    }
 };
 
 /// The gradient of full_like, whose result does not depend on the elements of x: zeros.

@@ -40,6 +40,11 @@ namespace rowan::inline v0::spec {
     throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), "at least 1");
 }
 
+/// Throws a ShapeError.
+[[noreturn]] inline void the_levels_do_not_match(char const* field, std::size_t actual, std::size_t expected) {
+    throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), std::to_string(expected));
+}
+
 /// Checks that x is a Tensor or LoDTensor, of any element type.
 constexpr void dense(char const* field, VarSpec const& x) {
     if (x.type != VarType::LOD_TENSOR) the_kinds_do_not_match(field, x.type, "a tensor");
@@ -64,6 +69,11 @@ constexpr void has_rows(char const* field, VarSpec const& x) {
 /// Checks that there is at least one level.
 constexpr void has_levels(char const* field, VarSpec const& x) {
     if (x.lod_level == 0) there_are_too_few_levels(field, x.lod_level);
+}
+
+/// Checks that both have the same number of levels.
+constexpr void same_levels(char const* field, VarSpec const& x, VarSpec const& like) {
+    if (x.lod_level != like.lod_level) the_levels_do_not_match(field, x.lod_level, like.lod_level);
 }
 
 /// Checks that both have the same element type.

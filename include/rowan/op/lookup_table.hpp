@@ -9,7 +9,6 @@
 #include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/lookup_table_grad.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,7 +21,10 @@ struct LookupOptions {
     /// Rows for this id are zeros, and its table row gets no gradient.
     std::optional<std::int64_t> padding_id = {};
 
-    static constexpr auto fields = std::array{field{"padding_id", &LookupOptions::padding_id}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"padding_id", &LookupOptions::padding_id});
+    }
 };
 
 namespace detail {

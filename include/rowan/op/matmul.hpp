@@ -1,39 +1,27 @@
-// rowan/op/matmul.hpp: matmul, the product of two matrices, and its operators.
+// rowan/op/matmul.hpp: matmul, the product of two matrices or batches of them, and the operators for two matrices.
 #pragma once
 
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/batched_products.hpp>
 #include <rowan/op/detail/matmul.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
-#include <cstddef>
-#include <string>
 #include <string_view>
 
 namespace rowan::inline v0 {
 
-/// The matrix product x · y, after transposing the operands whose flags are set.
-/// shapes   x [n, k], y [k, m], each after its transposition -> [n, m]
-/// errors   ShapeError if an operand is not a matrix or the inner dims differ
-/// cost     2 · n · k · m operations; the same bits for any number of threads, on Cuda the bits of cuBLAS
+/// The matrix product x · y, after transposing the operands whose flags are set; of batches of matrices, the products of
+/// their matrices. The dims before the matrices are broadcast by NumPy's rules.
+/// shapes   x [..., n, k], y [..., k, m], each after its transposition -> [..., n, m]
+/// errors   ShapeError if an operand has a rank below 2, the inner dims differ, or the dims before do not broadcast
+/// cost     2 · n · k · m operations for each product; the same bits for any number of threads, on Cuda the bits of
+///          cuBLAS
 template <class T, device D>
 Tensor<T, D> matmul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, bool transpose_x = false,
                     bool transpose_y = false) {
-    detail::check_rank("x", x, 2);
-    detail::check_rank("y", y, 2);
-    std::size_t const n = x.shape(transpose_x ? 1 : 0), k = x.shape(transpose_x ? 0 : 1),
-                      m = y.shape(transpose_y ? 0 : 1);
-    if (std::size_t const inner = y.shape(transpose_y ? 1 : 0); inner != k) {
-        throw ShapeError(transpose_y ? "y.shape(1)" : "y.shape(0)", std::to_string(inner),
-                         std::to_string(k) + ", the inner dim of x");
-    }
-    detail::ElementLoops<D>::check(exec, x, y);
-    auto out = detail::new_tensor<T>(exec, {n, m});
-    detail::Products<D>::template multiply<T>(exec, n, m, k, {x.data(), x.shape(1), transpose_x},
-                                              {y.data(), y.shape(1), transpose_y}, out.data(), false);
-    return out;
+    return detail::batched_product(exec, x, transpose_x, y, transpose_y);
 }
 
 template <class T, class Device>

@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -25,8 +24,10 @@ struct ReduceOptions {
     std::vector<std::int64_t> axes{};  ///< in any order; -1 is the last one; empty: all axes
     bool keep_dims = false;            ///< whether the result has dims of 1 for these axes
 
-    static constexpr auto fields =
-        std::tuple(field{"axes", &ReduceOptions::axes}, field{"keep_dims", &ReduceOptions::keep_dims});
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"axes", &ReduceOptions::axes}, field{"keep_dims", &ReduceOptions::keep_dims});
+    }
 };
 
 namespace detail {
@@ -41,6 +42,16 @@ Tensor<T, D> summed_along(D const& exec, Tensor<T, D> const& x, std::span<std::i
     auto out = new_tensor<T>(exec, shape);
     sum_axes(exec, reduction_of(x.shape(), reduced), x.data(), out.data());
     return out;
+}
+
+/// The spec of a reduction: the levels of x if axis 0 is kept.
+constexpr VarSpec reduced_spec(char const* field, VarSpec const& x, ReduceOptions const& options) {
+    spec::dense(field, x);
+    auto const reduced = checked_axes(options.axes, x.dims.size());
+    return {.type = VarType::LOD_TENSOR,
+            .dtype = x.dtype,
+            .dims = reduced_shape(x.dims, reduced, options.keep_dims),
+            .lod_level = reduced[0] || x.dims.empty() ? 0 : x.lod_level};
 }
 
 }  // namespace detail
@@ -126,12 +137,7 @@ struct reduce_sum_op {
     static constexpr bool row_output(ReduceOptions const& options) { return row_wise(options); }
 
     static constexpr VarSpec infer(VarSpec const& x, ReduceOptions const& options = {}) {
-        spec::dense("reduce_sum: x", x);
-        auto const reduced = detail::checked_axes(options.axes, x.dims.size());
-        return {.type = VarType::LOD_TENSOR,
-                .dtype = x.dtype,
-                .dims = detail::reduced_shape(x.dims, reduced, options.keep_dims),
-                .lod_level = reduced[0] || x.dims.empty() ? 0 : x.lod_level};
+        return detail::reduced_spec("reduce_sum: x", x, options);
     }
 
     template <class T, class D>

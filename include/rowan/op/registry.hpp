@@ -58,6 +58,17 @@ inline constexpr bool sums_rows_of = [] {
     }
 }();
 
+/// The bit mask of the inputs whose levels alone are used: the operator's `static constexpr unsigned level_inputs`, or
+/// 0 if it has none. No gradient flows to their elements.
+template <class Op>
+inline constexpr unsigned level_inputs_of = [] {
+    if constexpr (requires { Op::level_inputs; }) {
+        return Op::level_inputs;
+    } else {
+        return 0u;
+    }
+}();
+
 /// Whether an operator without `row_inputs` still treats rows independently, as for another axis or whole sequences:
 /// its `row_wise`, a bool or a function of its attributes, or false if it has none. If the step of a recurrent net has
 /// an operator with neither `row_inputs` nor `row_wise`, the net does not split its batches into parts.

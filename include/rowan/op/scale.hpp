@@ -12,7 +12,6 @@
 #include <rowan/sparse/scale.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
-#include <array>
 #include <concepts>
 #include <cstdint>
 #include <string_view>
@@ -90,8 +89,10 @@ struct scale_op {
         double factor = 1;  ///< the factor
         double bias = 0;    ///< added after the multiplication
 
-        static constexpr auto fields =
-            std::array{field{"factor", &attributes::factor}, field{"bias", &attributes::bias}};
+        template <class Visit>
+        static constexpr auto fields(Visit const& visit) {
+            return visit(field{"factor", &attributes::factor}, field{"bias", &attributes::bias});
+        }
     };
 
     static constexpr VarSpec infer(VarSpec const& x, attributes const& a) {

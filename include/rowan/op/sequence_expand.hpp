@@ -6,7 +6,6 @@
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_expand.hpp>
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -17,7 +16,10 @@ namespace rowan::inline v0 {
 struct SequenceExpandOptions {
     std::optional<std::size_t> level = {};  ///< a level of y; the last by default
 
-    static constexpr auto fields = std::array{field{"level", &SequenceExpandOptions::level}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"level", &SequenceExpandOptions::level});
+    }
 };
 
 struct sequence_expand_grad_op {
@@ -42,6 +44,7 @@ struct sequence_expand_grad_op {
 /// See sequence_expand; the levels are those of y.
 struct sequence_expand_op {
     static constexpr std::string_view name = "sequence_expand";
+    static constexpr unsigned level_inputs = 0b10;
     using inputs = slots<slot::x, slot::y>;
     using outputs = slots<slot::out>;
     using attributes = SequenceExpandOptions;

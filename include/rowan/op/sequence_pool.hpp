@@ -7,7 +7,6 @@
 #include <rowan/sequence/sequence_pool.hpp>
 
 #include <string_view>
-#include <tuple>
 
 namespace rowan::inline v0 {
 
@@ -16,8 +15,10 @@ struct SequencePoolOptions {
     Pooling pool = Pooling::sum;  ///< the reduction of the rows of a sequence
     double pad_value = 0;         ///< the elements of the row of an empty sequence
 
-    static constexpr auto fields =
-        std::tuple(field{"pool", &SequencePoolOptions::pool}, field{"pad_value", &SequencePoolOptions::pad_value});
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"pool", &SequencePoolOptions::pool}, field{"pad_value", &SequencePoolOptions::pad_value});
+    }
 };
 
 struct sequence_pool_grad_op {

@@ -59,8 +59,13 @@ ROWAN_SLOT(b)       // bias
 ROWAN_SLOT(out)     // result
 ROWAN_SLOT(saved)   // values that the forward pass saves for the backward pass
 ROWAN_SLOT(ids)     // row ids of a table
+ROWAN_SLOT(offset)  // first row of each sequence that is kept
+ROWAN_SLOT(length)  // number of rows of each sequence
 ROWAN_SLOT(weight)  // weight of each id
 ROWAN_SLOT(label)   // target of a loss
+ROWAN_SLOT(query)   // rows of attention: what is asked, what answers by its scores, and what is returned
+ROWAN_SLOT(key)
+ROWAN_SLOT(value)
 ROWAN_SLOT(seed)    // random seed
 ROWAN_SLOT(h_prev)  // state before a step
 ROWAN_SLOT(c_prev)  // cell before a step
@@ -72,6 +77,10 @@ ROWAN_SLOT(moment)
 ROWAN_SLOT(moment2)
 ROWAN_SLOT(velocity)
 ROWAN_SLOT(linear)
+ROWAN_SLOT(mean)  // moving mean and variance, and those after a step of training
+ROWAN_SLOT(variance)
+ROWAN_SLOT(next_mean)
+ROWAN_SLOT(next_variance)
 ROWAN_SLOT(array)   // TensorArray
 ROWAN_SLOT(index)   // slot of an array
 ROWAN_SLOT(state)   // states of a loop

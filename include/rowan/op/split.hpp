@@ -17,7 +17,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -85,8 +84,10 @@ struct split_op {
         std::vector<std::int64_t> sections;  ///< the size of each part along the axis
         std::int64_t axis = 0;               ///< negative values count from the end
 
-        static constexpr auto fields =
-            std::tuple(field{"sections", &attributes::sections}, field{"axis", &attributes::axis});
+        template <class Visit>
+        static constexpr auto fields(Visit const& visit) {
+            return visit(field{"sections", &attributes::sections}, field{"axis", &attributes::axis});
+        }
     };
 
     static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <ostream>
 #include <string>
 
@@ -45,12 +46,12 @@ public:
     constexpr std::int64_t const* begin() const noexcept { return dims_.data(); }
     constexpr std::int64_t const* end() const noexcept { return dims_.data() + rank_; }
 
-    /// The product of the dims from `first` on; UNK if one of them is UNK.
+    /// The product of the dims from `first` on, at most 2^63 - 1; UNK if one of them is UNK.
     constexpr std::int64_t product_from(std::size_t first) const noexcept {
         std::int64_t product = 1;
         for (std::size_t i = first; i < rank_; ++i) {
             if (dims_[i] == UNK) return UNK;
-            product *= dims_[i];
+            if (__builtin_mul_overflow(product, dims_[i], &product)) product = std::numeric_limits<std::int64_t>::max();
         }
         return product;
     }

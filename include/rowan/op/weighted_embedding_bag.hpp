@@ -2,14 +2,35 @@
 #pragma once
 
 #include <rowan/op/embedding_bag.hpp>
+#include <rowan/sparse/gather.hpp>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Whether ids[k] is not the padding.
+template <class I>
+struct IsNotPaddingId {
+    I const* ids;
+    std::int64_t padding;
+    ROWAN_HD bool operator()(std::size_t k) const { return std::int64_t{ids[k]} != padding; }
+};
+
+/// The positions of the ids that are not padding.
+template <class I, class D>
+Tensor<std::int64_t, D> kept_ids(D const& exec, Tensor<I, D> const& ids, std::int64_t padding) {
+    return RowGather<D>::where(exec, ids.size(), IsNotPaddingId<I>{ids.data(), padding});
+}
+
+}  // namespace detail
 
 /// embedding_bag with a weight for each id: mean divides by the sum of the weights and sqrt by the square root of the
 /// sum of their squares, as TensorFlow's embedding_lookup_sparse does; max compares weighted rows element-wise. The row
@@ -21,11 +42,17 @@ template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                               std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
     detail::check_bags(exec, table, ids, &weight, options.pool);
+    if (options.padding_id) {
+        auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));
+        detail::ElementLoops<D>::check(exec, weight);
+        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
+        return embedding_bag(exec, table, kept, detail::rows_at(exec, weight, positions), {.pool = options.pool});
+    }
     return detail::BagLookups<D>::lookup(exec, table, ids, &weight, options.pool);
 }
 
-/// The gradients of the table, one row for each id, and of the weights.
-/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows; [n]
+/// The gradients of the table, one row for each id that is not padding, and of the weights, 0 for padding.
+/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows, less those of padding; [n]
 /// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
 /// cost     as without weights, and two reads of a table row for each id
 template <class T, id_type I, device D>
@@ -36,6 +63,15 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, T
                                                                 BagOptions const& options = {}) {
     detail::check_bags(exec, table, ids, &weight, options.pool);
     auto weight_grad = Tensor<T, D>::zeros(exec, weight.shape());
+    if (options.padding_id) {
+        auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));
+        detail::ElementLoops<D>::check(exec, weight);
+        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
+        auto grads = embedding_bag_grad(exec, table, kept, detail::rows_at(exec, weight, positions), out_grad,
+                                        {.pool = options.pool});
+        detail::put_rows(exec, positions.size(), 1, std::get<1>(grads).data(), positions.data(), weight_grad.data());
+        return {std::move(std::get<0>(grads)), std::move(weight_grad)};
+    }
     auto rows = detail::BagLookups<D>::grad(exec, table, ids, &weight, out_grad, options.pool, &weight_grad);
     return {std::move(rows), std::move(weight_grad)};
 }

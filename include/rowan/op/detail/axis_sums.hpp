@@ -1,4 +1,4 @@
-// rowan/op/detail/axis_sums.hpp: sums along any axes of a tensor, in blocks of 64 contributions.
+// rowan/op/detail/axis_sums.hpp: sums and other folds along any axes of a tensor, in blocks of 64 contributions.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -125,7 +125,7 @@ AxisReduction reduction_of(Shape const& shape, std::array<bool, 8> const& reduce
 }
 
 /// Sums blocks of 64 contributions on a device: to[outer, block, lane] = the sum of that block, computed in type `S`.
-/// The Thrust specialization is in rowan/thrust/op/detail/axis_sums.hpp.
+/// `Fold` adds a contribution to a sum as add_lanes does, or combines them in another way. The Thrust specialization is in rowan/thrust/op/detail/axis_sums.hpp.
 template <class D>
 struct AxisSums {
     static_assert(has_backend<D>, "rowan: reduce_sum on a Thrust device needs #include <rowan/thrust/op.hpp>");
@@ -133,23 +133,23 @@ struct AxisSums {
 
 template <>
 struct AxisSums<Cpu> {
-    template <class S, class From, class To>
+    template <class S, class Fold, class From, class To>
     static void sum_blocks(Cpu exec, AxisReduction const& r, From const* from, To* to) {
         std::size_t const full = r.n / block_size;
-        if (r.width != 1 || full < 2) return sum_lanes<S>(exec, r, from, to);
+        if (r.width != 1 || full < 2) return sum_lanes<S, Fold>(exec, r, from, to);
         // Each block is one sum of adjacent elements.
         AxisReduction const side_by_side{
             .kept = {}, .summed = r.summed, .outer = 1, .width = full, .lane = block_size, .n = block_size};
-        sum_lanes<S>(exec, side_by_side, from, to);
+        sum_lanes<S, Fold>(exec, side_by_side, from, to);
         AxisReduction const rest{
             .kept = {}, .summed = r.summed, .outer = 1, .width = 1, .lane = 1, .n = r.n - full * block_size};
-        if (rest.n != 0) sum_lanes<S>(exec, rest, from + full * block_size, to + full);
+        if (rest.n != 0) sum_lanes<S, Fold>(exec, rest, from + full * block_size, to + full);
     }
 
 private:
     static constexpr std::size_t most = 16384;  // lanes whose sums stay in the cache
 
-    template <class S, class From, class To>
+    template <class S, class Fold, class From, class To>
     static void sum_lanes(Cpu exec, AxisReduction const& r, From const* from, To* to) {
         std::size_t const piece = r.lane == 1 ? most : 16, pieces = (r.width + piece - 1) / piece;
         std::size_t const blocks = r.blocks(), work = std::min(r.width, piece) * std::min(r.n, block_size);
@@ -166,11 +166,11 @@ private:
                 From const* const x = from + own.kept(outer) + lane * own.lane;
                 To* const out = to + (outer * blocks + block) * own.width + lane;
                 if (own.lane != 1) {
-                    add_apart<S>(count, offsets.data(), lanes, own.lane, x, out);
+                    add_apart<S, Fold>(count, offsets.data(), lanes, own.lane, x, out);
                 } else if constexpr (std::is_same_v<S, To>) {
-                    add_adjacent<S>(own, first, count, offsets.data(), lanes, x, out);
+                    add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, out);
                 } else {
-                    add_adjacent<S>(own, first, count, offsets.data(), lanes, x, sums.data());
+                    add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, sums.data());
                     copy_lanes<S>(lanes, static_cast<S const*>(sums.data()), out);
                 }
             }
@@ -178,7 +178,7 @@ private:
     }
 
     // The contributions from `first` on are at the `n` offsets from x; those that follow are prefetched.
-    template <class S, class From>
+    template <class S, class Fold, class From>
     static void add_adjacent(AxisReduction const& r, std::size_t first, std::size_t n, std::size_t const* offsets,
                              std::size_t lanes, From const* x, S* sums) {
         std::size_t const ahead = lookahead(lanes * sizeof(From));
@@ -187,11 +187,11 @@ private:
             std::size_t const next = i + ahead;
             if (first + next < r.n)
                 prefetch_row<false>(x + (next < n ? offsets[next] : r.summed(first + next)), lanes * sizeof(From));
-            for_lanes<S>(add_lanes{}, lanes, x + offsets[i], sums);
+            for_lanes<S>(Fold{}, lanes, x + offsets[i], sums);
         }
     }
 
-    template <class S, class From, class To>
+    template <class S, class Fold, class From, class To>
     static void add_apart(std::size_t n, std::size_t const* offsets, std::size_t lanes, std::size_t step, From const* x,
                           To* to) {
         constexpr std::size_t together = 8;  // independent sums, so that no addition waits for the one before
@@ -200,7 +200,7 @@ private:
                 S sums[together] = {load<S>(x + k * step + offsets[0])...};
                 for (std::size_t i = 1; i < n; ++i) {
                     From const* const p = x + offsets[i];
-                    ((sums[k] = plus(sums[k], load<S>(p + k * step))), ...);
+                    (Fold{}(load<S>(p + k * step), sums[k]), ...);
                 }
                 (store(sums[k], to + k), ...);
             }
@@ -208,37 +208,50 @@ private:
         }
         for (; lanes != 0; --lanes, x += step, ++to) {
             S sum = load<S>(x + offsets[0]);
-            for (std::size_t i = 1; i < n; ++i) sum = plus(sum, load<S>(x + offsets[i]));
+            for (std::size_t i = 1; i < n; ++i) Fold{}(load<S>(x + offsets[i]), sum);
             store(sum, to);
         }
     }
 };
 
-/// Sums along the reduced axes of x: the contributions to a sum, in row-major order, in blocks of 64, then the sums of
-/// blocks in the same way.
-template <class T, class D>
-void sum_axes(D const& exec, AxisReduction r, T const* x, T* out) {
-    using S = sum_t<T>;
-    if (r.blocks() == 1) return AxisSums<D>::template sum_blocks<S>(exec, r, x, out);
+/// Sums along the reduced axes of x, or folds them in another way: the contributions to a result, in row-major order, in
+/// blocks of 64, then the results of blocks in the same way. Computed in type `S`.
+template <class S, class Fold, class D, class From, class To>
+void fold_axes(D const& exec, AxisReduction r, From const* x, To* out) {
+    if (r.blocks() == 1) return AxisSums<D>::template sum_blocks<S, Fold>(exec, r, x, out);
     std::size_t const sums = r.outer * r.width, blocks = r.blocks(), more = (blocks + block_size - 1) / block_size;
     auto first = ElementLoops<D>::template scratch<S>(exec, sums * blocks);
     auto second = ElementLoops<D>::template scratch<S>(exec, more == 1 ? 0 : sums * more);
-    AxisSums<D>::template sum_blocks<S>(exec, r, x, first.data());
+    AxisSums<D>::template sum_blocks<S, Fold>(exec, r, x, first.data());
     S *from = first.data(), *to = second.data();
     for (r = r.of_blocks(); r.blocks() != 1; r = r.of_blocks()) {
-        AxisSums<D>::template sum_blocks<S>(exec, r, static_cast<S const*>(from), to);
+        AxisSums<D>::template sum_blocks<S, Fold>(exec, r, static_cast<S const*>(from), to);
         std::swap(from, to);
     }
-    AxisSums<D>::template sum_blocks<S>(exec, r, static_cast<S const*>(from), out);
+    AxisSums<D>::template sum_blocks<S, Fold>(exec, r, static_cast<S const*>(from), out);
 }
 
-/// The gradient of sum_axes: every element gets that of the sum that it is part of.
+/// Sums along the reduced axes of x.
+template <class T, class D>
+void sum_axes(D const& exec, AxisReduction const& r, T const* x, T* out) {
+    fold_axes<sum_t<T>, add_lanes>(exec, r, x, out);
+}
+
+/// Copies elements from offsets given by their axes, such as the gradient of sum_axes: every element gets that of the
+/// sum that it is part of.
 template <class T>
-struct RepeatSums {
+struct CopyByAxes {
     T const* from;
     T* to;
     AxisOffsets rows;
     std::size_t width = 1, stride = 0;
+
+    /// Takes the last axis out of `rows`, unless it is the only one.
+    void split_row() {
+        if (rows.count < 2) return;
+        width = rows.size[--rows.count];
+        stride = rows.stride[rows.count];
+    }
 
     ROWAN_HD std::size_t of_row(std::size_t row) const { return rows(row); }
     ROWAN_HD void operator()(std::size_t at, std::size_t row, std::size_t column) const {
@@ -249,16 +262,13 @@ struct RepeatSums {
 template <class T, class D>
 void repeat_sums(D const& exec, typename Tensor<T, D>::shape_type const& shape, std::array<bool, 8> const& reduced,
                  T const* from, T* to) {
-    RepeatSums<T> repeat{from, to, {}};
+    CopyByAxes<T> repeat{from, to, {}};
     std::size_t step = product_from(reduced_shape(shape, reduced, false), 0);
     for (std::size_t i = 0; i < shape.size(); ++i) {
         if (!reduced[i]) step /= shape[i];
         repeat.rows.push(shape[i], reduced[i] ? 0 : step);
     }
-    if (repeat.rows.count > 1) {
-        repeat.width = repeat.rows.size[--repeat.rows.count];
-        repeat.stride = repeat.rows.stride[repeat.rows.count];
-    }
+    repeat.split_row();
     ElementLoops<D>::each_element(exec, repeat.rows.elements(), repeat.width, repeat);
 }
 

@@ -5,7 +5,6 @@
 #include <rowan/op/detail/logarithm.hpp>
 #include <rowan/op/fields.hpp>
 
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <string_view>
@@ -16,7 +15,10 @@ namespace rowan::inline v0 {
 struct PowOptions {
     double exponent = 1;  ///< any finite number
 
-    static constexpr auto fields = std::array{field{"exponent", &PowOptions::exponent}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"exponent", &PowOptions::exponent});
+    }
 };
 
 namespace detail {

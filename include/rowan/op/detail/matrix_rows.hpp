@@ -71,6 +71,25 @@ void normalise(std::size_t n, S const* e, S const& total, T* to) {
     map_lanes<S>([&]<class V>(V const& a) { return divided{}(a, V(total)); }, n, e, to);
 }
 
+/// label · -log(softmax(x)), or 0 where the label is 0, from the maximum of the row and log of the sum of exponentials
+struct soft_label_loss {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& label, V const& greatest, V const& log_total) const {
+        V const zero = constant<V>(0.0), loss = product(label, V(log_total - (x - greatest)));
+        return choose(label > zero, loss, choose(label < zero, loss, label));
+    }
+};
+
+/// (p · total - label) · g, the gradient of a row of logits
+struct soft_label_slope {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& p, V const& label, V const& total, V const& g) const {
+        return product(V(product(p, total) - label), g);
+    }
+};
+
 /// Passed as the loss of MatrixRows::softmax if only the softmax is needed.
 struct NoRowLoss {
     template <class S>
@@ -97,6 +116,20 @@ struct MatrixRows<Cpu> {
                 S const total = exponentials<S>(classes, row, greatest, e.data());
                 normalise<S>(classes, e.data(), total, to + i * classes);
                 loss(i, greatest, total);
+            }
+        });
+    }
+
+    /// to[row] = Σ a · b
+    template <class T>
+    static void dots(Cpu exec, std::size_t n, std::size_t width, T const* a, T const* b, sum_t<T>* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, width, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> products(width);
+            for (; begin < end; ++begin) {
+                zip_lanes<S>(multiplied{}, width, products.data(), a + begin * width, b + begin * width);
+                S const* const p = products.data();
+                to[begin] = interleaved_sum<S>(width, p, [](auto const& x) { return x; });
             }
         });
     }
@@ -131,6 +164,43 @@ struct MatrixRows<Cpu> {
                 map_lanes<S>(times, classes, row, to + i * classes);
                 auto const k = static_cast<std::size_t>(label[i]);
                 store(times(S(load<S>(row + k) - constant<S>(1.0))), to + i * classes + k);
+            }
+        });
+    }
+
+    /// losses[row] = Σ soft_label_loss
+    template <class T>
+    static void soft_losses(Cpu exec, std::size_t n, std::size_t classes, T const* x, T const* label,
+                            sum_t<T> const* greatest, sum_t<T> const* logs, sum_t<T>* losses) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> terms(classes);
+            for (std::size_t i = begin; i < end; ++i) {
+                std::size_t const at = i * classes;
+                auto const term = [&]<class V>(V const& a, V const& share) {
+                    return soft_label_loss{}(a, share, V(greatest[i]), V(logs[i]));
+                };
+                zip_lanes<S>(term, classes, terms.data(), x + at, label + at);
+                S const* const t = terms.data();
+                losses[i] = interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
+            }
+        });
+    }
+
+    /// to = (p · Σ label - label) · grads(row)
+    template <class T, class Grads>
+    static void soft_label_grad(Cpu exec, std::size_t n, std::size_t classes, T const* p, T const* label,
+                                Grads const& grads, T* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                std::size_t const at = i * classes;
+                S const total = interleaved_sum<S>(classes, label + at, [](auto const& a) { return a; });
+                S const g = grads(i);
+                auto const slope = [&]<class V>(V const& a, V const& share) {
+                    return soft_label_slope{}(a, share, V(total), V(g));
+                };
+                zip_lanes<S>(slope, classes, to + at, p + at, label + at);
             }
         });
     }

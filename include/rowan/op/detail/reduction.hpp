@@ -39,8 +39,13 @@ S blocked_sum(Cpu exec, std::size_t n, Block const& block) {
 /// total / n; 0 if n is 0
 ROWAN_NO_EXEC_CHECK
 template <class S>
+ROWAN_HD S mean_of(S const& total, double n) {
+    return n > 0 ? quotient(total, constant<S>(n)) : constant<S>(0.0);
+}
+ROWAN_NO_EXEC_CHECK
+template <class S>
 ROWAN_HD S mean_of(S const& total, std::size_t n) {
-    return n == 0 ? constant<S>(0.0) : quotient(total, constant<S>(static_cast<double>(n)));
+    return mean_of(total, static_cast<double>(n));
 }
 
 /// p, q -> (p - q)²
@@ -69,14 +74,16 @@ struct Totals {
 
 template <>
 struct Totals<Cpu> {
-    /// The sum or the mean of n numbers.
+    /// The sum or the mean of n numbers, of which *kept count, if it is given.
     template <class T>
-    static void of_losses(Cpu exec, std::size_t n, sum_t<T> const* losses, bool mean, T* out) {
+    static void of_losses(Cpu exec, std::size_t n, sum_t<T> const* losses, bool mean, T* out,
+                          double const* kept = nullptr) {
         using S = sum_t<T>;
         S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
             return interleaved_sum<S>(end - begin, losses + begin, same_number{});
         });
-        *out = dtype<T>::narrow(mean ? mean_of(total, n) : total);
+        double const count = kept == nullptr ? static_cast<double>(n) : *kept;
+        *out = dtype<T>::narrow(mean ? mean_of(total, count) : total);
     }
 
     /// The mean of the squared differences of n elements.
@@ -92,9 +99,9 @@ struct Totals<Cpu> {
     }
 };
 
-/// Reduces the losses of the rows.
+/// Reduces the losses of the rows. The mean is that of all rows, or of the *kept ones that count.
 template <class T, class D, class Losses>
-Tensor<T, D> reduce(D const& exec, Reduction reduction, Losses const& losses) {
+Tensor<T, D> reduce(D const& exec, Reduction reduction, Losses const& losses, double const* kept = nullptr) {
     using S = sum_t<T>;
     std::size_t const n = losses.size();
     S const* const from = losses.data();
@@ -104,7 +111,7 @@ Tensor<T, D> reduce(D const& exec, Reduction reduction, Losses const& losses) {
         return out;
     }
     auto out = new_tensor<T>(exec, {1});
-    Totals<D>::of_losses(exec, n, from, reduction == Reduction::mean, out.data());
+    Totals<D>::of_losses(exec, n, from, reduction == Reduction::mean, out.data(), kept);
     return out;
 }
 
@@ -117,17 +124,20 @@ void check_reduced(char const* field, Tensor<T, D> const& out_grad, Reduction re
                      std::string("[").append(std::to_string(size)).append("]"));
 }
 
-/// Returns the gradient of the loss of each row.
+/// Returns the gradient of the loss of each row. `kept`, if given, has 1 for each row that counts and 0 for the others,
+/// and behind these their number.
 template <class T>
 struct LossGrads {
     T const* out_grad;
     Reduction reduction;
     std::size_t n;
+    double const* kept = nullptr;
 
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD sum_t<T> operator()(std::size_t row) const {
+        if (kept != nullptr && !(kept[row] > 0)) return constant<sum_t<T>>(0.0);
         auto const g = load<sum_t<T>>(out_grad + (reduction == Reduction::none ? row : 0));
-        return reduction == Reduction::mean ? mean_of(g, n) : g;
+        return reduction == Reduction::mean ? mean_of(g, kept == nullptr ? static_cast<double>(n) : kept[n]) : g;
     }
 };
 

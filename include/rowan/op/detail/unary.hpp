@@ -12,7 +12,6 @@
 #include <rowan/op/registry.hpp>
 
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 
 namespace rowan::inline v0 {
@@ -82,9 +81,9 @@ struct UnaryGradient {
 /// errors   ValueError if a number among the options is not finite, and as Formula::check
 template <class Formula>
 void check_options(options_of<Formula> const& options) {
-    if constexpr (requires { options_of<Formula>::fields; }) {
-        std::apply([&](auto const&... field) { (check_finite(field.name.data(), options.*field.member), ...); },
-                   options_of<Formula>::fields);
+    if constexpr (has_fields<options_of<Formula>>) {
+        each_field<options_of<Formula>>(
+            [&](auto const& field) { check_finite(field.name.data(), options.*field.member); });
     }
     if constexpr (requires { Formula::check(options); }) Formula::check(options);
 }

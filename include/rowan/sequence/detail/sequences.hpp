@@ -5,6 +5,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/block_sum.hpp>
+#include <rowan/detail/extremes.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -80,48 +81,6 @@ template <class T>
 void repeat(T const* from, std::size_t size, std::size_t times, T* to) {
     for (std::size_t i = 0; i < times; ++i) to = std::copy_n(from, size, to);
 }
-
-/// True if x is neither less nor greater than y: equal or unordered.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD bool beside(V const& x, V const& y) {
-    return !(x < y) && !(x > y);
-}
-
-/// True if x is NaN: neither less nor greater than two different numbers.
-template <class V>
-ROWAN_HD bool unordered(V const& x) {
-    return beside(x, constant<V>(0)) && beside(x, constant<V>(1));
-}
-
-/// True if x replaces `best`, the extremum of all elements before it: it is more extreme, or the first NaN. Ties keep
-/// `best`.
-template <bool greatest>
-struct more_extreme {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static auto beyond(V const& x, V const& best) {
-        if constexpr (greatest) {
-            return x > best;
-        } else {
-            return x < best;
-        }
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE auto operator()(V const& x, V const& best) const {
-        if constexpr (std::integral<V>) {
-            return beyond(x, best);
-        } else if constexpr (is_batch<V>) {
-            return beyond(x, best) | ((x != x) & (best == best));
-        } else if constexpr (std::floating_point<V>) {
-            return beyond(x, best) || (x != x && best == best);
-        } else {
-            return beyond(x, best) || (unordered(x) && !unordered(best));
-        }
-    }
-};
 
 /// Writes the extremum of each column of n > 0 rows to `best`.
 template <bool greatest, class S, class T>

@@ -1,0 +1,287 @@
+// rowan/op/detail/axis_folds.hpp: means, products, maxima and minima along axes, and their gradients.
+#pragma once
+
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/extremes.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/op/detail/axis_sums.hpp>
+#include <rowan/op/detail/broadcast.hpp>
+#include <rowan/op/reduce_sum.hpp>
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+/// to *= from
+struct multiply_lanes {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
+        to = product(to, from);
+    }
+};
+
+/// to = the more extreme one of both; the first one of equal ones, the first NaN
+template <bool greatest>
+struct keep_extreme {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
+        to = choose(more_extreme<greatest>{}(from, to), from, to);
+    }
+};
+
+/// x / n
+struct DividedBy {
+    double n;
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return quotient(x, constant<V>(n));
+    }
+};
+
+/// x, or `other` where x is zero
+struct UnlessZero {
+    double other;
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(other), x);
+    }
+};
+
+/// 1 where x is zero, else 0
+struct IsZero {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(1.0), constant<V>(0.0));
+    }
+};
+
+/// x where `count` is `wanted`, else 0
+struct WhereCount {
+    double wanted;
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& count) const {
+        return choose(same_or_nan(count, constant<V>(wanted)), x, constant<V>(0.0));
+    }
+};
+
+/// 1 where x is the result, else 0
+struct IsResult {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& result, V const&) const {
+        return choose(same_or_nan(x, result), constant<V>(1.0), constant<V>(0.0));
+    }
+};
+
+/// The gradient of an extremum: its share where x is the result, else 0.
+struct ShareOfResult {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& result, V const& share) const {
+        return choose(same_or_nan(x, result), share, constant<V>(0.0));
+    }
+};
+
+/// The gradient of a product: `all` / x, or `others` where x is zero.
+struct ShareOfProduct {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& all, V const& others) const {
+        return choose(same_or_nan(x, constant<V>(0.0)), others, quotient(all, UnlessZero{1}(x)));
+    }
+};
+
+/// to = map(x, a, b), where x has the shape of `to`, and a and b have one element for each sum.
+template <class S, class Map, class T, class A>
+struct SpreadStep {
+    struct Row {
+        T const* x;
+        A const* a;
+        S const* b;
+        T* to;
+    };
+    BroadcastRows<2> rows;  // of x and of a
+    Map map;
+    T const* x;
+    A const* a;
+    S const* b;
+    T* to;
+
+    ROWAN_HD Row of_row(std::size_t i) const {
+        std::size_t const sum = rows.offsets[1](i), first = i * rows.width;
+        return {x + first, a + sum, b + sum, to + first};
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+        if (rows.one[1]) {
+            store(map(load<V>(row.x + column), V(load<S>(row.a)), V(load<S>(row.b))), row.to + column);
+        } else {
+            store(map(load<V>(row.x + column), load<V>(row.a + column), load<V>(row.b + column)), row.to + column);
+        }
+    }
+};
+
+/// A tensor like x of map(x, a, b), see SpreadStep.
+template <class Map, class T, class D, class A>
+Tensor<T, D> spread(D const& exec, Map const& map, Tensor<T, D> const& x, std::array<bool, 8> const& reduced,
+                    A const* a, sum_t<T> const* b) {
+    auto out = new_tensor<T>(exec, x.shape());
+    auto const rows = broadcast_rows<2>(
+        x.shape(), [&](std::size_t k, std::size_t i) -> std::size_t { return k == 1 && reduced[i] ? 1 : x.shape(i); });
+    ElementLoops<D>::template each_in_rows<sum_t<T>>(
+        exec, rows.rows, rows.width, SpreadStep<sum_t<T>, Map, T, A>{rows, map, x.data(), a, b, out.data()});
+    return out;
+}
+
+[[noreturn]] inline void no_extremum(std::string const& shape) {
+    throw ShapeError("x.shape()", shape, "at least one element for each result");
+}
+
+/// What a reduction computes: `of` writes the results, `of_none` returns those of a tensor without elements, and `grad`
+/// the gradient of the elements.
+struct axis_means {
+    static constexpr std::string_view name = "reduce_mean";
+    static constexpr bool reads_out = false;
+
+    template <class T, class D>
+    static void of(D const& exec, AxisReduction const& r, T const* x, T* out) {
+        using S = sum_t<T>;
+        static_assert(floating_element<T>, "rowan::reduce_mean: x must have a floating-point type: convert it");
+        std::size_t const sums = r.outer * r.width;
+        auto scratch = ElementLoops<D>::template scratch<S>(exec, sums);
+        fold_axes<S, add_lanes>(exec, r, x, scratch.data());
+        ElementLoops<D>::template zip<S>(exec, sums, DividedBy{static_cast<double>(r.n)}, out,
+                                         static_cast<S const*>(scratch.data()));
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> of_none(D const& exec, Tensor<T, D> const&, typename Tensor<T, D>::shape_type const& shape) {
+        return Tensor<T, D>::zeros(exec, shape);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> grad(D const& exec, Tensor<T, D> const& x, T const*, Tensor<T, D> const& out_grad,
+                             std::array<bool, 8> const& reduced) {
+        double const n = static_cast<double>(reduction_of(x.shape(), reduced).n);
+        auto const shares = zip_elements<sum_t<T>>(exec, DividedBy{n}, out_grad);
+        auto x_grad = new_tensor<T>(exec, x.shape());
+        repeat_sums<T>(exec, x.shape(), reduced, shares.data(), x_grad.data());
+        return x_grad;
+    }
+};
+
+struct axis_products {
+    static constexpr std::string_view name = "reduce_prod";
+    static constexpr bool reads_out = false;
+
+    template <class T, class D>
+    static void of(D const& exec, AxisReduction const& r, T const* x, T* out) {
+        fold_axes<sum_t<T>, multiply_lanes>(exec, r, x, out);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> of_none(D const& exec, Tensor<T, D> const&, typename Tensor<T, D>::shape_type const& shape) {
+        return Tensor<T, D>::full(exec, shape, dtype<T>::narrow(constant<sum_t<T>>(1.0)));
+    }
+
+    /// The product of the others: from that of all nonzero elements, if the others have no zero.
+    template <class T, class D>
+    static Tensor<T, D> grad(D const& exec, Tensor<T, D> const& x, T const*, Tensor<T, D> const& out_grad,
+                             std::array<bool, 8> const& reduced) {
+        using S = sum_t<T>;
+        using Loops = ElementLoops<D>;
+        auto const r = reduction_of(x.shape(), reduced);
+        std::size_t const n = out_grad.size();
+        auto nonzero = Loops::template scratch<S>(exec, n), zeros = Loops::template scratch<S>(exec, n),
+             product_grads = Loops::template scratch<S>(exec, n), all = Loops::template scratch<S>(exec, n),
+             others = Loops::template scratch<S>(exec, n);
+        {
+            auto const ones = zip_elements<S>(exec, UnlessZero{1}, x);
+            fold_axes<S, multiply_lanes>(exec, r, ones.data(), nonzero.data());
+        }
+        {
+            auto const marks = zip_elements<S>(exec, IsZero{}, x);
+            fold_axes<S, add_lanes>(exec, r, marks.data(), zeros.data());
+        }
+        S const *const products = nonzero.data(), *const count = zeros.data(), *const scaled = product_grads.data();
+        Loops::template zip<S>(exec, n, multiplied{}, product_grads.data(), out_grad.data(), products);
+        Loops::template zip<S>(exec, n, WhereCount{0}, all.data(), scaled, count);
+        Loops::template zip<S>(exec, n, WhereCount{1}, others.data(), scaled, count);
+        return spread(exec, ShareOfProduct{}, x, reduced, static_cast<S const*>(all.data()),
+                      static_cast<S const*>(others.data()));
+    }
+};
+
+template <bool greatest>
+struct axis_extremes {
+    static constexpr std::string_view name = greatest ? "reduce_max" : "reduce_min";
+    static constexpr bool reads_out = true;
+
+    template <class T, class D>
+    static void of(D const& exec, AxisReduction const& r, T const* x, T* out) {
+        fold_axes<sum_t<T>, keep_extreme<greatest>>(exec, r, x, out);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> of_none(D const& exec, Tensor<T, D> const& x, typename Tensor<T, D>::shape_type const& shape) {
+        if (product_from(shape, 0) != 0) no_extremum(shape_text(x.shape()));
+        return Tensor<T, D>::zeros(exec, shape);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> grad(D const& exec, Tensor<T, D> const& x, T const* out, Tensor<T, D> const& out_grad,
+                             std::array<bool, 8> const& reduced) {
+        using S = sum_t<T>;
+        using Loops = ElementLoops<D>;
+        std::size_t const n = out_grad.size();
+        auto counts = Loops::template scratch<S>(exec, n), shares = Loops::template scratch<S>(exec, n);
+        {
+            auto const marks = spread(exec, IsResult{}, x, reduced, out, static_cast<S const*>(counts.data()));
+            fold_axes<S, add_lanes>(exec, reduction_of(x.shape(), reduced), marks.data(), counts.data());
+        }
+        Loops::template zip<S>(exec, n, divided{}, shares.data(), out_grad.data(),
+                               static_cast<S const*>(counts.data()));
+        return spread(exec, ShareOfResult{}, x, reduced, out, static_cast<S const*>(shares.data()));
+    }
+};
+
+/// The reduction of x by a rule along the axes of the options.
+template <class Rule, class T, class D>
+Tensor<T, D> fold_along(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options) {
+    ElementLoops<D>::check(exec, x);
+    auto const reduced = checked_axes(options.axes, x.dimension());
+    auto const shape = reduced_shape(x.shape(), reduced, options.keep_dims);
+    if (x.size() == 0) return Rule::of_none(exec, x, shape);
+    auto out = new_tensor<T>(exec, shape);
+    Rule::of(exec, reduction_of(x.shape(), reduced), x.data(), out.data());
+    return out;
+}
+
+/// Its gradient; `out`, the result, is used if Rule::reads_out.
+template <class Rule, class T, class D>
+Tensor<T, D> fold_along_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out,
+                             Tensor<T, D> const& out_grad, ReduceOptions const& options) {
+    ElementLoops<D>::check(exec, x, out, out_grad);
+    auto const reduced = checked_axes(options.axes, x.dimension());
+    auto const shape = reduced_shape(x.shape(), reduced, options.keep_dims);
+    auto const check = [&](char const* field, Tensor<T, D> const& of) {
+        if (of.shape() != shape) throw ShapeError(field, shape_text(of.shape()), shape_text(shape));
+    };
+    check("out_grad.shape()", out_grad);
+    if (Rule::reads_out) check("out.shape()", out);
+    if (x.size() == 0) return Tensor<T, D>::zeros(exec, x.shape());
+    return Rule::grad(exec, x, out.data(), out_grad, reduced);
+}
+
+}  // namespace rowan::inline v0::detail

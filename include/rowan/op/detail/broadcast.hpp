@@ -1,0 +1,211 @@
+// rowan/op/detail/broadcast.hpp: element-wise formulas of tensors whose shapes are broadcast.
+#pragma once
+
+#include <rowan/core/detail/checked.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/op/detail/axis_sums.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/var_spec.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+namespace rowan::inline v0::detail {
+
+[[noreturn]] inline void do_not_broadcast(char const* field, std::string const& y, std::string const& x) {
+    throw ShapeError(std::string(field) + ".shape()", y, x + " or one that broadcasts with it");
+}
+
+/// The dim of y at dim i of a result of `rank` dims: y's last dims are the result's, or its first dim is dim `axis`.
+template <class Shape>
+constexpr auto aligned_dim(Shape const& y, std::size_t i, std::size_t rank, std::int64_t axis) {
+    std::size_t const first = axis < 0 ? rank - y.size() : static_cast<std::size_t>(axis);
+    using Dim = std::remove_cvref_t<decltype(y[0])>;
+    return i < first || i >= first + y.size() ? Dim{1} : y[i - first];
+}
+
+/// errors   ValueError if the axis is less than -1
+constexpr void check_axis(std::int64_t axis) {
+    if (axis < -1) throw ValueError("axis", static_cast<double>(axis), "-1 or a dim of x");
+}
+
+/// The shape of the result of x and y by NumPy's rules: aligned at the last dims, a dim of 1 is repeated, and so are
+/// dims that one of them lacks. With an axis of 0 or more, y's first dim is that dim of x, as in Paddle.
+template <class Shape>
+Shape broadcast_shape(char const* field, Shape const& x, Shape const& y, std::int64_t axis) {
+    auto const refuse = [&] { do_not_broadcast(field, shape_text(y), shape_text(x)); };
+    check_axis(axis);
+    std::size_t const rank = std::max(x.size(), y.size());
+    if (axis >= 0 && (y.size() > x.size() || static_cast<std::size_t>(axis) > x.size() - y.size())) refuse();
+    Shape shape;
+    for (std::size_t i = 0; i < rank; ++i) {
+        auto const a = aligned_dim(x, i, rank, -1), b = aligned_dim(y, i, rank, axis);
+        if (a != b && a != 1 && b != 1) refuse();
+        shape.push_back(a == 1 ? b : a);
+    }
+    return shape;
+}
+
+/// The dims of the result as far as they are known: UNK meets a dim other than 1 as that dim.
+constexpr Dims broadcast_dims(char const* field, Dims const& x, Dims const& y, std::int64_t axis) {
+    check_axis(axis);
+    std::size_t const rank = std::max(x.size(), y.size());
+    if (axis >= 0 && (y.size() > x.size() || static_cast<std::size_t>(axis) > x.size() - y.size()))
+        spec::the_rank_does_not_fit(field, y.size(), "at most that of x after axis");
+    Dims dims;
+    for (std::size_t i = 0; i < rank; ++i) {
+        auto const a = aligned_dim(x, i, rank, -1), b = aligned_dim(y, i, rank, axis);
+        dims.push_back(a == 1 ? b : b == 1 ? a : spec::same_dim(field, b, a));
+    }
+    return dims;
+}
+
+/// The result's spec: the element type of both, and the levels of the one that has the rows.
+constexpr VarSpec broadcast_spec(char const* field, VarSpec const& x, VarSpec const& y, std::int64_t axis) {
+    spec::dense(field, x);
+    spec::dense(field, y);
+    spec::same_dtype(field, y, x);
+    bool const same_rank = x.dims.size() == y.dims.size();
+    bool const rows_of_x = same_rank ? !x.dims.empty() && x.dims[0] != 1 : x.dims.size() > y.dims.size();
+    return {.type = VarType::LOD_TENSOR,
+            .dtype = x.dtype,
+            .dims = broadcast_dims(field, x.dims, y.dims, axis),
+            .lod_level = rows_of_x ? x.lod_level : y.lod_level};
+}
+
+/// How the elements of n tensors meet: `rows` times `width` results. The rows of a tensor are at offsets[row]; within
+/// its row, a tensor has `width` adjacent elements or one.
+template <std::size_t n>
+struct BroadcastRows {
+    AxisOffsets offsets[n];
+    bool one[n] = {};
+    std::size_t rows = 1, width = 1;
+};
+
+/// `dims(k, i)` is dim i of tensor k, which is that of the result or 1.
+template <std::size_t n, class Shape, class Dims>
+BroadcastRows<n> broadcast_rows(Shape const& result, Dims const& dims) {
+    BroadcastRows<n> b;
+    auto const repeats = [&](std::size_t k, std::size_t i) { return dims(k, i) != result[i]; };
+    std::size_t inner = result.size();  // the first of the dims in a row
+    for (bool first = true; inner > 0; --inner) {
+        if (result[inner - 1] == 1) continue;
+        bool fits = true;
+        for (std::size_t k = 0; k < n; ++k) {
+            if (first) b.one[k] = repeats(k, inner - 1);
+            fits = fits && b.one[k] == repeats(k, inner - 1);
+        }
+        if (!fits) break;
+        first = false;
+        b.width *= result[inner - 1];
+    }
+    for (std::size_t i = 0; i < inner; ++i) b.rows *= result[i];
+    for (std::size_t k = 0; k < n; ++k) {
+        std::size_t step = 1;
+        for (std::size_t i = 0; i < result.size(); ++i) step *= dims(k, i);
+        for (std::size_t i = 0; i < inner; ++i) {
+            step /= dims(k, i);
+            b.offsets[k].push(result[i], repeats(k, i) ? 0 : step);
+        }
+    }
+    return b;
+}
+
+/// to[row, column] = map(x[0][row, column], …), where a tensor has one element for a row or all of them.
+template <class S, class Map, class T, std::size_t n>
+struct BroadcastStep {
+    struct Row {
+        T const* x[n];
+        T* to;
+    };
+    BroadcastRows<n> b;
+    Map map;
+    T const* x[n];
+    T* to;
+
+    ROWAN_HD Row of_row(std::size_t i) const {
+        Row row;
+        for (std::size_t k = 0; k < n; ++k) row.x[k] = x[k] + b.offsets[k](i);
+        row.to = to + i * b.width;
+        return row;
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V element(Row const& row, std::size_t k, std::size_t column) const {
+        return b.one[k] ? V(load<S>(row.x[k])) : load<V>(row.x[k] + column);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+        if constexpr (n == 2) {
+            store(map(element<V>(row, 0, column), element<V>(row, 1, column)), row.to + column);
+        } else {
+            store(map(element<V>(row, 0, column), element<V>(row, 1, column), element<V>(row, 2, column)),
+                  row.to + column);
+        }
+    }
+};
+
+/// The rows of a result of x and y.
+template <class T, class D>
+BroadcastRows<2> broadcast_rows_of(typename Tensor<T, D>::shape_type const& shape, Tensor<T, D> const& x,
+                                   Tensor<T, D> const& y, std::int64_t axis) {
+    return broadcast_rows<2>(shape, [&](std::size_t k, std::size_t i) {
+        return k == 0 ? aligned_dim(x.shape(), i, shape.size(), -1) : aligned_dim(y.shape(), i, shape.size(), axis);
+    });
+}
+
+/// map(x, y) over the elements of two tensors whose shapes are broadcast.
+template <class D, class Map, class T>
+Tensor<T, D> zip_broadcast(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                           std::int64_t axis = -1) {
+    if (x.shape() == y.shape() && (axis == -1 || axis == 0)) return zip_elements<sum_t<T>>(exec, map, x, y);
+    auto const shape = broadcast_shape("y", x.shape(), y.shape(), axis);
+    ElementLoops<D>::check(exec, x, y);
+    auto out = new_tensor<T>(exec, shape);
+    if (out.size() == 0) return out;
+    auto const b = broadcast_rows_of(shape, x, y, axis);
+    ElementLoops<D>::template each_in_rows<sum_t<T>>(
+        exec, b.rows, b.width, BroadcastStep<sum_t<T>, Map, T, 2>{b, map, {x.data(), y.data()}, out.data()});
+    return out;
+}
+
+/// map(x, y, g) summed to the shape of x or of y: the gradient of that input of zip_broadcast, where g is the gradient
+/// of the result.
+template <bool of_y, class D, class Map, class T>
+Tensor<T, D> zip_broadcast_grad(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                Tensor<T, D> const& g, std::int64_t axis = -1) {
+    auto const shape = broadcast_shape("y", x.shape(), y.shape(), axis);
+    if (g.shape() != shape) throw ShapeError("out_grad.shape()", shape_text(g.shape()), shape_text(shape));
+    ElementLoops<D>::check(exec, x, y, g);
+    auto const dim = [&](std::size_t k, std::size_t i) {
+        return k == 0   ? aligned_dim(x.shape(), i, shape.size(), -1)
+               : k == 1 ? aligned_dim(y.shape(), i, shape.size(), axis)
+                        : shape[i];
+    };
+    auto full = new_tensor<T>(exec, shape);
+    if (full.size() != 0) {
+        auto const b = broadcast_rows<3>(shape, dim);
+        ElementLoops<D>::template each_in_rows<sum_t<T>>(
+            exec, b.rows, b.width,
+            BroadcastStep<sum_t<T>, Map, T, 3>{b, map, {x.data(), y.data(), g.data()}, full.data()});
+    }
+    auto const& to = of_y ? y : x;
+    if (to.shape() == shape) return full;
+    if (full.size() == 0) return Tensor<T, D>::zeros(exec, to.shape());
+    std::array<bool, 8> reduced{};
+    for (std::size_t i = 0; i < shape.size(); ++i) reduced[i] = dim(of_y ? 1 : 0, i) != shape[i];
+    auto sums = new_tensor<T>(exec, to.shape());
+    sum_axes(exec, reduction_of(shape, reduced), full.data(), sums.data());
+    return sums;
+}
+
+}  // namespace rowan::inline v0::detail

@@ -1,0 +1,235 @@
+// rowan/op/detail/norm_formulas.hpp: the formulas of layer_norm and batch_norm, for RowPasses and column_sums.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/detail/lanes.hpp>
+
+#include <cstddef>
+
+namespace rowan::inline v0::detail {
+
+[[noreturn]] inline void bad_norm_epsilon(double epsilon) { throw ValueError("epsilon", epsilon, "0 or more"); }
+
+/// Throws ValueError if epsilon is negative or not finite.
+constexpr void check_norm_epsilon(double epsilon) {
+    if (!(epsilon >= 0 && epsilon - epsilon == 0)) bad_norm_epsilon(epsilon);
+}
+
+/// total / n
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S mean_of_sum(S const& total, std::size_t n) {
+    return quotient(total, constant<S>(static_cast<double>(n)));
+}
+
+/// 1 / √(variance + epsilon)
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S inverse_deviation(S const& variance, double epsilon) {
+    return quotient(constant<S>(1.0), square_root(S(variance + constant<S>(epsilon))));
+}
+
+/// Rows with `stride` numbers each: the mean, 1 / √(variance + epsilon), and two more of a gradient.
+template <class T>
+struct NormOfRows {
+    T const* x;
+    sum_t<T>* numbers;
+    std::size_t stride, width;
+    double epsilon;
+
+    template <class V>
+    ROWAN_HD_INLINE V number(std::size_t row, std::size_t i) const {
+        return V(numbers[row * stride + i]);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V centered(std::size_t row, std::size_t column) const {
+        return V(load<V>(x + row * width + column) - number<V>(row, 0));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return product(centered<V>(row, column), number<V>(row, 1));
+    }
+};
+
+template <class T>
+struct MeanOfRow {
+    NormOfRows<T> norm;
+
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return load<V>(norm.x + row * norm.width + column);
+    }
+    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
+        norm.numbers[row * norm.stride] = mean_of_sum(sum, norm.width);
+    }
+};
+
+template <class T>
+struct VarianceOfRow {
+    NormOfRows<T> norm;
+
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return squared{}(norm.template centered<V>(row, column));
+    }
+    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
+        norm.numbers[row * norm.stride + 1] = inverse_deviation(mean_of_sum(sum, norm.width), norm.epsilon);
+    }
+};
+
+/// to = norm · scale + shift; scale and shift have an element for each column, or are nullptr.
+template <class Norm, class T>
+struct ScaleAndShift {
+    Norm norm;
+    T const *scale, *shift;
+    T* to;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(std::size_t row, std::size_t column) const {
+        V y = norm.template at<V>(row, column);
+        if (scale != nullptr) y = product(y, load<V>(scale + column));
+        if (shift != nullptr) y = plus(y, load<V>(shift + column));
+        store(y, to + row * norm.width + column);
+    }
+};
+
+/// grad · norm
+template <class Norm, class T>
+struct TimesNorm {
+    Norm norm;
+    T const* grad;
+
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return product(load<V>(grad + row * norm.width + column), norm.template at<V>(row, column));
+    }
+};
+
+/// The gradient of the rows, from the numbers of MeanOfGrad and MeanOfGradByNorm.
+template <class T>
+struct GradOfRows {
+    NormOfRows<T> norm;
+    T const *scale, *out_grad;
+    T* to;
+
+    template <class V>
+    ROWAN_HD_INLINE V scaled(std::size_t row, std::size_t column) const {
+        return product(load<V>(out_grad + row * norm.width + column), load<V>(scale + column));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(std::size_t row, std::size_t column) const {
+        V const along = product(norm.template at<V>(row, column), norm.template number<V>(row, 3));
+        V const rest = V(V(scaled<V>(row, column) - norm.template number<V>(row, 2)) - along);
+        store(product(rest, norm.template number<V>(row, 1)), to + row * norm.width + column);
+    }
+};
+
+template <class T>
+struct MeanOfGrad {
+    GradOfRows<T> grad;
+
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return grad.template scaled<V>(row, column);
+    }
+    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
+        grad.norm.numbers[row * grad.norm.stride + 2] = mean_of_sum(sum, grad.norm.width);
+    }
+};
+
+template <class T>
+struct MeanOfGradByNorm {
+    GradOfRows<T> grad;
+
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return product(grad.template scaled<V>(row, column), grad.norm.template at<V>(row, column));
+    }
+    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
+        grad.norm.numbers[row * grad.norm.stride + 3] = mean_of_sum(sum, grad.norm.width);
+    }
+};
+
+/// Columns with a mean and 1 / √(variance + epsilon).
+template <class T>
+struct NormOfColumns {
+    T const* x;
+    sum_t<T> const *mean, *inverse;
+    std::size_t width;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V centered(std::size_t row, std::size_t column) const {
+        return V(load<V>(x + row * width + column) - load<V>(mean + column));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return product(centered<V>(row, column), load<V>(inverse + column));
+    }
+};
+
+template <class T>
+struct SquaredDeviation {
+    NormOfColumns<T> norm;
+
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return squared{}(norm.template centered<V>(row, column));
+    }
+};
+
+/// Divides sums in place by n.
+template <class S>
+struct MeansOfSums {
+    S* sums;
+    std::size_t n;
+    ROWAN_HD void operator()(std::size_t k) const { sums[k] = mean_of_sum(sums[k], n); }
+};
+
+/// Replaces variances in place by 1 / √(variance + epsilon).
+template <class S>
+struct InvertDeviations {
+    S* variance;
+    double epsilon;
+    ROWAN_HD void operator()(std::size_t k) const { variance[k] = inverse_deviation(variance[k], epsilon); }
+};
+
+/// to = momentum · moving + (1 - momentum) · now
+struct MoveTowards {
+    double momentum;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& moving, V const& now) const {
+        return plus(product(moving, constant<V>(momentum)), product(now, constant<V>(1 - momentum)));
+    }
+};
+
+/// The gradient of x: with the statistics of a batch, from the means of g and of g · norm; else, with nullptr as these,
+/// for constant ones.
+template <class T>
+struct GradOfColumns {
+    NormOfColumns<T> norm;
+    sum_t<T> const *grad_mean, *along_mean;
+    T const *scale, *out_grad;
+    T* to;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(std::size_t row, std::size_t column) const {
+        std::size_t const here = row * norm.width + column;
+        V g = load<V>(out_grad + here);
+        if (grad_mean != nullptr) {
+            V const along = product(norm.template at<V>(row, column), load<V>(along_mean + column));
+            g = V(V(g - load<V>(grad_mean + column)) - along);
+        }
+        store(product(product(g, load<V>(scale + column)), load<V>(norm.inverse + column)), to + here);
+    }
+};
+
+}  // namespace rowan::inline v0::detail

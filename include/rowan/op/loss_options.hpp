@@ -1,0 +1,63 @@
+// rowan/op/loss_options.hpp: the settings of element-wise losses.
+#pragma once
+
+#include <rowan/op/detail/reduction.hpp>
+#include <rowan/op/fields.hpp>
+
+namespace rowan::inline v0 {
+
+/// The settings of losses that have no others.
+struct LossOptions {
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"reduction", &LossOptions::reduction});
+    }
+};
+
+/// The settings of huber.
+struct HuberOptions {
+    double delta = 1;                       ///< the distance at which the loss becomes linear, above 0
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"delta", &HuberOptions::delta}, field{"reduction", &HuberOptions::reduction});
+    }
+};
+
+/// The settings of smooth_l1.
+struct SmoothL1Options {
+    double beta = 1;  ///< the distance at which the loss becomes linear, at least 0; Paddle's 1 / sigma²
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"beta", &SmoothL1Options::beta}, field{"reduction", &SmoothL1Options::reduction});
+    }
+};
+
+/// The settings of log_loss.
+struct LogLossOptions {
+    double epsilon = 1e-4;                  ///< added to probabilities, at least 0
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"epsilon", &LogLossOptions::epsilon}, field{"reduction", &LogLossOptions::reduction});
+    }
+};
+
+/// The settings of margin_rank_loss and cosine_embedding_loss.
+struct MarginOptions {
+    double margin = 0;  ///< of margin_rank_loss: where the loss ends; of the other one: where it begins
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"margin", &MarginOptions::margin}, field{"reduction", &MarginOptions::reduction});
+    }
+};
+
+}  // namespace rowan::inline v0

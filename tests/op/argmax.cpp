@@ -1,0 +1,127 @@
+// tests/op/argmax.cpp: argmax, argmin, top_k, one_hot and cumsum.
+#include <rowan/op/argmax.hpp>
+#include <rowan/op/cumsum.hpp>
+#include <rowan/op/one_hot.hpp>
+#include <rowan/op/top_k.hpp>
+
+#include "any_threads.hpp"
+#include "check_gradients.hpp"
+#include "refused.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <tuple>
+#include <vector>
+
+namespace test_argmax {
+
+using namespace rowan;
+using Ids = Tensor<std::int64_t>;
+
+constexpr VarSpec spec_of_x = tensor_spec<float>({UNK, 3, 4}, 1);
+static_assert(argmax_op::infer(spec_of_x) == tensor_spec<std::int64_t>({UNK, 3}, 1));
+static_assert(argmin_op::infer(spec_of_x, {.axis = 0, .keep_dims = true}) == tensor_spec<std::int64_t>({1, 3, 4}));
+static_assert(top_k_op::infer(spec_of_x, {.k = 2})[0] == tensor_spec<float>({UNK, 3, 2}, 1));
+static_assert(top_k_op::infer(spec_of_x, {.k = 2})[1] == tensor_spec<std::int64_t>({UNK, 3, 2}, 1));
+static_assert(one_hot_op::infer(tensor_spec<std::int32_t>({UNK}, 1), {.depth = 5}) == tensor_spec<float>({UNK, 5}, 1));
+static_assert(cumsum_op::infer(spec_of_x) == spec_of_x);
+
+TEST_CASE("argmax and argmin equal NumPy's", "[op][golden]") {
+    Tensor<float> const x{{{1, 7}, {7, -2}, {7, -2}}, {{NAN, 3}, {5, 4}, {NAN, 3}}};
+    CHECK((rowan::argmax(x, {.axis = 1}) == Ids{{1, 0}, {0, 1}}));
+    CHECK((rowan::argmin(x, {.axis = 1}) == Ids{{0, 1}, {0, 0}}));
+    CHECK((rowan::argmax(x) == Ids{{1, 0, 0}, {0, 0, 0}}));
+    CHECK((rowan::argmax(x, {.axis = 0, .keep_dims = true}) == Ids{{{1, 0}, {0, 1}, {1, 1}}}));
+    CHECK((rowan::argmin(Tensor<std::int32_t>{3, -1, -1}) == Ids::full({}, 1)));
+    CHECK(rowan::argmax(Tensor<float>::from_shape({0, 3})).size() == 0);
+    CHECK(rowan::argmax(Tensor<float>::from_shape({0, 3})).shape() == Ids::shape_type{0});
+    CHECK((rowan::argmax(Tensor<double>{{{{{{{{1, 2}}}}}}}}) == Ids{{{{{{{1}}}}}}}));
+}
+
+TEST_CASE("argmax refuses axes that do not exist and lanes of no elements", "[op][bad]") {
+    auto const none = Tensor<float>::from_shape({2, 0});
+    CHECK(test::refusal<ValueError>([&](Cpu e) { rowan::argmax(e, none, {.axis = 2}); }, none) == "axis is 2, expected in [-2, 2)");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { rowan::argmin(e, none, {.axis = 1}); }, none) == "x.shape() is [2, 0], expected at least one element for each result");
+}
+
+TEST_CASE("top_k returns the greatest elements in order, equal ones by position, and NaN first", "[op][golden]") {
+    Tensor<float> const x{{3, 9, 4, 9}, {5, 1, 5, 5}, {1, NAN, 8, NAN}};
+    auto const [values, ids] = top_k(x, {.k = 3});
+    CHECK((ids == Ids{{1, 3, 2}, {0, 2, 3}, {1, 3, 2}}));  // PyTorch 2: torch.topk(x, 3), which leaves ties open
+    CHECK((values.slice(0, 2) == Tensor<float>{{9, 9, 4}, {5, 5, 5}}));
+    CHECK((std::isnan(values(2, 0)) && std::isnan(values(2, 1)) && values(2, 2) == 8));
+    CHECK((std::get<1>(top_k(Tensor<double>{2, 3}, {.k = 1})) == Ids{1}));
+    CHECK(std::get<0>(top_k(Tensor<double>::from_shape({0, 3}), {.k = 2})).shape() == Tensor<double>::shape_type{0, 2});
+    auto const t = inputs::wild<float>({40, 33}, 3);
+    for (std::int64_t const k : {1, 2, 7, 32, 33}) {
+        auto const got = std::get<1>(top_k(t, {.k = k}));
+        for (std::size_t row = 0; row < t.shape(0); ++row) {
+            std::vector<std::int64_t> order(33);
+            std::iota(order.begin(), order.end(), 0);
+            std::ranges::stable_sort(order, [&](auto a, auto b) {
+                float const p = t(row, static_cast<std::size_t>(a)), q = t(row, static_cast<std::size_t>(b));
+                return p > q || (std::isnan(p) && !std::isnan(q));
+            });
+            CHECK(std::equal(order.begin(), order.begin() + k, &got.data()[row * static_cast<std::size_t>(k)]));
+        }
+    }
+}
+
+TEST_CASE("top_k refuses a k that a row does not have, and its gradient positions outside", "[op][bad]") {
+    Tensor<float> const x{{3, 9}, {5, 1}}, g{{1}, {1}};
+    CHECK(test::refusal<ValueError>([&](Cpu e) { top_k(e, x, {.k = 3}); }, x) == "k is 3, expected in [1, 2]");
+    CHECK(test::refusal<ValueError>([&](Cpu e) { top_k(e, x, {.k = 0}); }, x) == "k is 0, expected in [1, 2]");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { top_k(e, Tensor<float>::full({}, 1)); }) == "x rank is 0, expected at least 1");
+    CHECK(test::refusal<IndexError>([&](Cpu e) { top_k_grad_op::run(e, x, Ids{{0}, {2}}, g); }, x, g) == "ids[1] = 2 is not in [0, 2)");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { top_k_grad_op::run(e, x, Ids{0}, Tensor<float>{1}); }, x) == "out_grad.shape() is [1], expected [2, 2] except for the last dim");
+    CHECK(test::refusal<ShapeError>([] { top_k_op::infer(tensor_spec<float>({3})); }) == "top_k: x rank is 1, expected at least 2");
+    CHECK(test::refusal<ValueError>([] { top_k_op::infer(tensor_spec<float>({UNK, 3}), {.k = 4}); }) == "k is 4, expected in [1, 3]");
+}
+
+TEST_CASE("one_hot has a 1 at each id", "[op][golden]") {
+    CHECK((one_hot(Ids{2, 0}, {.depth = 3}) == Tensor<float>{{0, 0, 1}, {1, 0, 0}}));
+    CHECK((one_hot<double>(Tensor<std::int32_t>{{1}, {0}}, {.depth = 2}) == Tensor<double>{{0, 1}, {1, 0}}));
+    CHECK(one_hot(Ids::from_shape({0}), {.depth = 0}).shape() == Tensor<float>::shape_type{0, 0});
+    Ids const bad{0, 3, -1};
+    CHECK(test::refusal<IndexError>([&](Cpu e) { one_hot(e, bad, {.depth = 3}); }) == "ids[1] = 3 is not in [0, 3)");
+    CHECK(test::refusal<IndexError>([&](Cpu e) { one_hot(e, bad, {.depth = 4}); }) == "ids[2] = -1 is not in [0, 4)");
+    CHECK(test::refusal<IndexError>([&](Cpu e) { one_hot(e, bad, {.depth = 0}); }) == "ids[0] = 0 is not in [0, 0)");
+    CHECK(test::refusal<ValueError>([&](Cpu e) { one_hot(e, bad, {.depth = -1}); }) == "depth is -1, expected 0 or more");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { one_hot(e, Ids{{1, 2}}, {.depth = 3}); }) == "ids.shape(1) is 2, expected 1");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { one_hot(e, Ids::full({}, 1), {.depth = 3}); }) == "ids rank is 0, expected 1, or 2 with one column");
+}
+
+TEST_CASE("cumsum sums up to each element, in both directions", "[op][golden]") {
+    Tensor<float> const x{{1, 2, 3}, {10, 20, -30}};
+    CHECK((rowan::cumsum(x) == Tensor<float>{{1, 3, 6}, {10, 30, 0}}));  // NumPy: x.cumsum(1)
+    CHECK((rowan::cumsum(x, {.axis = 0}) == Tensor<float>{{1, 2, 3}, {11, 22, -27}}));
+    CHECK((rowan::cumsum(x, {.exclusive = true}) == Tensor<float>{{0, 1, 3}, {0, 10, 30}}));
+    CHECK((rowan::cumsum(x, {.reverse = true}) == Tensor<float>{{6, 5, 3}, {0, -10, -30}}));
+    CHECK((rowan::cumsum(x, {.axis = -2, .exclusive = true, .reverse = true}) == Tensor<float>{{10, 20, -30}, {0, 0, 0}}));
+    CHECK((rowan::cumsum(Tensor<std::int64_t>{4, -1, 5}) == Ids{4, 3, 8}));
+    CHECK(rowan::cumsum(Tensor<float>::from_shape({3, 0})).shape() == Tensor<float>::shape_type{3, 0});
+    CHECK(test::refusal<ValueError>([&](Cpu e) { rowan::cumsum(e, x, {.axis = -3}); }, x) == "axis is -3, expected in [-2, 2)");
+}
+
+TEST_CASE("gradients of top_k and cumsum equal central differences", "[op]") {
+    for (std::int64_t const axis : {0, 1, 2, -1}) {
+        for (int flags = 0; flags < 4; ++flags) {
+            test::check_gradients<cumsum_op>(std::tuple(test::values({2, 3, 4}, 5)), {.axis = axis, .exclusive = flags % 2 == 1, .reverse = flags > 1});
+        }
+    }
+    for (std::int64_t const k : {1, 3, 5}) test::check_gradients<top_k_op>(std::tuple(test::values({2, 3, 5}, 6)), {.k = k});
+    test::check_gradients<cumsum_op>(std::tuple(Tensor<double>::from_shape({0, 2})), {.axis = 0});
+}
+
+TEST_CASE("argmax, top_k and cumsum have the same bits for any number of threads", "[op]") {
+    auto const t = inputs::wild<float>({70, 130, 64}, 1);
+    for (std::int64_t const axis : {0, 1, 2}) {
+        test::check_any_threads([&](Cpu exec) { return rowan::argmax(exec, t, {.axis = axis}); });
+        test::check_any_threads([&](Cpu exec) { return rowan::cumsum(exec, t, {.axis = axis}); });
+    }
+    test::check_any_threads([&](Cpu exec) { return top_k(exec, t, {.k = 3}); });
+}
+
+}  // namespace test_argmax

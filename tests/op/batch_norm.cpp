@@ -1,0 +1,124 @@
+// tests/op/batch_norm.cpp: columns with mean 0 and variance 1 against PyTorch, and their gradients.
+#include <rowan/op/batch_norm.hpp>
+
+#include "any_threads.hpp"
+#include "check_gradients.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace test_batch_norm {
+
+using rowan::batch_norm, rowan::batch_norm_op, rowan::BatchNormOptions, rowan::Cpu, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
+
+static_assert(batch_norm_op::infer(tensor_spec<float>({UNK, 4}, 2), tensor_spec<float>({4}), tensor_spec<float>({4}), tensor_spec<float>({4}), tensor_spec<float>({UNK}), tensor_spec<std::int64_t>({UNK}), {}) == std::array{tensor_spec<float>({UNK, 4}, 2), tensor_spec<float>({4}), tensor_spec<float>({4})});
+
+/// Whether all elements differ by less than 1e-12.
+bool near(Tensor<double> const& got, Tensor<double> const& want) {
+    if (got.shape() != want.shape()) return false;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+        if (!(std::abs(got.data()[i] - want.data()[i]) < 1e-12)) return false;
+    }
+    return true;
+}
+
+TEST_CASE("batch_norm and its gradients have PyTorch's values, and Paddle's moving statistics", "[op][golden]") {
+    // torch 2 in double: batch_norm(x, mean, variance, w, b, training=…), backward(g); the moving variance is that of
+    // Paddle 1.8 on a CPU: 0.9 · variance + 0.1 · var(x, unbiased=False)
+    Tensor<double> const x{{1, 2, 4}, {-3, 0.5, 8}, {2, 2, -1}, {0.25, -1, 3}}, w{0.5, -1, 2}, b{1, 0, -0.25}, mean{0.5, 1, -2}, variance{1, 4, 0.25};
+    Tensor<double> const g{{1, -2, 0.5}, {0.25, 3, -1}, {0, 1, 2}, {-1, 0.5, 0.75}};
+    {
+        auto const [out, next_mean, next_variance] = batch_norm(x, w, b, mean, variance, {}, true);
+        CHECK(near(out, {{1.2501386485886896, -0.9045311100010948, 0.06234737141267788}, {0.18288041461028054, 0.30151037000036496, 2.561126342714101}, {1.5169532070832918, -0.9045311100010948, -3.061126342714101}, {1.050027729717738, 1.5075518500018248, -0.5623473714126779}}));
+        CHECK(near(next_mean, {0.45625, 0.9875, -1.45}));
+        CHECK(near(next_variance, {1.251171875, 3.7546875, 1.25}));
+        auto const [x_grad, w_grad, b_grad] = rowan::batch_norm_grad(Cpu{}, x, w, mean, variance, g, {}, true);
+        CHECK(near(x_grad, {{0.2504168887847895, 1.644605030499345, 0.0647548415872498}, {0.04911881174381167, -1.7542431568345749, -0.04190116854010759}, {-0.016100880167306233, -0.7674779295035744, -0.036185674313061876}, {-0.2834348203612949, 0.8771160558388041, 0.013332001265919673}}));
+        CHECK(near(w_grad, {-0.008337954952956321, -2.5628381450031017, -4.255732935497736}));
+        CHECK(near(b_grad, {0.25, 2.5, 2.25}));
+    }
+    BatchNormOptions const options{.momentum = 0.9, .epsilon = 0.01};
+    auto const [out, next_mean, next_variance] = batch_norm(x, w, b, mean, variance, options, false);
+    CHECK(near(out, {{1.2487592975524975, -0.4993761694389223, 23.283936216582084}, {-0.7413150828674812, 0.24968808471946116, 38.9732270276368}, {1.746277892657492, -0.4993761694389223, 3.6723227027636804}, {0.8756203512237514, 0.9987523388778446, 19.3616135138184}}));
+    CHECK(next_mean == mean);
+    CHECK(next_variance == variance);
+    auto const [x_grad, w_grad, b_grad] = rowan::batch_norm_grad(Cpu{}, x, w, mean, variance, g, options, false);
+    CHECK(near(x_grad, {{0.49751859510499463, 0.9987523388778446, 1.9611613513818402}, {0.12437964877624866, -1.498128508316767, -3.9223227027636804}, {0, -0.4993761694389223, 7.844645405527361}, {-0.49751859510499463, -0.24968808471946116, 2.9417420270727606}}));
+    CHECK(near(w_grad, {-0.12437964877624866, -1.7478165930362282, -2.4514516892273}));
+    CHECK(near(b_grad, {0.25, 2.5, 2.25}));
+}
+
+TEST_CASE("batch_norm of one row gives the shift, and of no rows or columns keeps the moving statistics", "[op]") {
+    Tensor<float> const row{1, 2}, shift{5, 6};
+    auto const [out, mean, variance] = batch_norm(Tensor<float>{{3, 9}}, row, shift, row, row, {.momentum = 0.5}, true);
+    CHECK(out == Tensor<float>{{5, 6}});
+    CHECK(mean == Tensor<float>{2, 5.5});
+    CHECK(variance == Tensor<float>{0.5, 1});
+    CHECK(std::get<0>(rowan::batch_norm_grad(Cpu{}, Tensor<float>{{3, 9}}, row, row, row, Tensor<float>{{1, 7}}, {}, true)) == Tensor<float>{{0, 0}});
+    for (bool const training : {false, true}) {
+        auto const none = Tensor<float>::zeros({0, 2}), thin = Tensor<float>::zeros({3, 0}), empty = Tensor<float>::zeros({0});
+        auto const [still, kept_mean, kept_variance] = batch_norm(none, row, shift, row, shift, {}, training);
+        CHECK(still.shape() == none.shape());
+        CHECK(kept_mean == row);
+        CHECK(kept_variance == shift);
+        auto const [x_grad, w_grad, b_grad] = rowan::batch_norm_grad(Cpu{}, none, row, row, row, none, {}, training);
+        CHECK(x_grad.shape() == none.shape());
+        CHECK(w_grad == Tensor<float>{0, 0});
+        CHECK(b_grad == Tensor<float>{0, 0});
+        CHECK(std::get<0>(batch_norm(thin, empty, empty, empty, empty, {}, training)).shape() == thin.shape());
+        CHECK(std::get<0>(rowan::batch_norm_grad(Cpu{}, thin, empty, empty, empty, thin, {}, training)).shape() == thin.shape());
+    }
+}
+
+TEST_CASE("the gradients of batch_norm equal central differences of what training and infer compute", "[op]") {
+    Tensor<double> const w = test::values({3}, 2), mean = test::values({3}, 3), variance{0.5, 2, 1.25};
+    auto const x = test::values({67, 3}, 1), g = test::values({67, 3}, 5), b = test::values({3}, 6);
+    for (bool const training : {false, true}) {
+        auto const [x_grad, w_grad, b_grad] = rowan::batch_norm_grad(Cpu{}, x, w, mean, variance, g, {}, training);
+        auto const slope = [&](Tensor<double> at, std::size_t k, auto const& f) {
+            auto const loss = [&](double step) {
+                at.data()[k] += step;
+                Tensor<double> const out = std::get<0>(f(at));
+                at.data()[k] -= step;
+                double sum = 0;
+                for (std::size_t i = 0; i < out.size(); ++i) sum += out.data()[i] * g.data()[i];
+                return sum;
+            };
+            return (loss(1e-5) - loss(-1e-5)) / 2e-5;
+        };
+        for (std::size_t k = 0; k < x.size(); ++k)
+            CHECK(x_grad.data()[k] == Approx(slope(x, k, [&](auto const& v) { return batch_norm(v, w, b, mean, variance, {}, training); })).margin(1e-8));
+        for (std::size_t k = 0; k < 3; ++k) {
+            CHECK(w_grad(k) == Approx(slope(w, k, [&](auto const& v) { return batch_norm(x, v, b, mean, variance, {}, training); })).margin(1e-8));
+            CHECK(b_grad(k) == Approx(slope(b, k, [&](auto const& v) { return batch_norm(x, w, v, mean, variance, {}, training); })).margin(1e-8));
+        }
+    }
+}
+
+TEST_CASE("batch_norm and its gradients have the same bits on any number of threads", "[op]") {
+    auto const x = test::values({9001, 61}, 1), w = test::values({61}, 2), b = test::values({61}, 3), g = test::values({9001, 61}, 4);
+    REQUIRE(x.size() > rowan::detail::serial_below);
+    test::check_any_threads([&](Cpu exec) {
+        auto const [out, mean, variance] = batch_norm(exec, x, w, b, b, w, {}, true);
+        return std::vector{out, mean, variance};
+    });
+    test::check_any_threads([&](Cpu exec) {
+        auto const [x_grad, w_grad, b_grad] = rowan::batch_norm_grad(exec, x, w, b, w, g, {}, true);
+        return std::vector{x_grad, w_grad, b_grad};
+    });
+}
+
+TEST_CASE("batch_norm throws for bad inputs", "[op][bad]") {
+    Tensor<float> const x{{1, 2}}, row{1, 2}, three{1, 2, 3};
+    CHECK_THROWS_WITH(batch_norm(row, row, row, row, row, {}, true), "x rank is 1, expected 2");
+    CHECK_THROWS_WITH(batch_norm(x, three, row, row, row, {}, true), "scale.shape() is [3], expected [2], the width of x");
+    CHECK_THROWS_WITH(batch_norm(x, row, three, row, row, {}, true), "shift.shape() is [3], expected [2], the width of x");
+    CHECK_THROWS_WITH(batch_norm(x, row, row, three, row, {}, true), "mean.shape() is [3], expected [2], the width of x");
+    CHECK_THROWS_WITH(batch_norm(x, row, row, row, x, {}, true), "variance.shape() is [1, 2], expected [2], the width of x");
+    CHECK_THROWS_WITH(batch_norm(x, row, row, row, row, {.epsilon = -1}, true), "epsilon is -1, expected 0 or more");
+    CHECK_THROWS_WITH(batch_norm(x, row, row, row, row, {.momentum = 1.5}, true), "momentum is 1.5, expected in [0, 1]");
+    CHECK_THROWS_WITH(rowan::batch_norm_grad(Cpu{}, x, row, row, row, row, {}, true), "out_grad.shape() is [2], expected [1, 2]");
+}
+
+}  // namespace test_batch_norm

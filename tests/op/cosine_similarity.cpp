@@ -1,0 +1,54 @@
+// tests/op/cosine_similarity.cpp: cosines of angles between rows against PyTorch's values, and their gradients.
+#include <rowan/op/cosine_similarity.hpp>
+
+#include "any_threads.hpp"
+#include "check_gradients.hpp"
+#include "refused.hpp"
+
+#include <cmath>
+#include <cstdint>
+
+namespace test_cosine_similarity {
+
+using rowan::cosine_similarity, rowan::cosine_similarity_grad, rowan::cosine_similarity_op, rowan::Cpu, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
+
+static_assert(cosine_similarity_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({4, UNK}), {}) == tensor_spec<float>({4, 1}, 1));
+
+TEST_CASE("cosine_similarity equals PyTorch's, also for short rows", "[op][golden]") {
+    // torch.nn.functional.cosine_similarity(x, y, eps=0.5) of PyTorch 2.9.0, in double
+    Tensor<double> const x{{3, 4}, {0.125, 0}, {0, 0}, {1e4, -1e4}}, y{{4, -3}, {2, 2}, {1, 0}, {1e4, 1e4}};
+    auto const near = [](Tensor<double> const& got, Tensor<double> const& want) {
+        REQUIRE(got.shape() == want.shape());
+        for (std::size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got.data()[i] - want.data()[i]) <= 1e-15 * (1 + std::abs(want.data()[i])));
+    };
+    near(cosine_similarity(x, y, {.epsilon = 0.5}), Tensor<double>{{0.0}, {0.17677669529663687}, {0.0}, {0.0}});
+    auto const [x_grad, y_grad] = cosine_similarity_grad(x, y, Tensor<double>::full({4, 1}, 1), {.epsilon = 0.5});
+    // for rows shorter than eps, the derivative; PyTorch has 1.06 in place of the first 1.41
+    near(x_grad, Tensor<double>{{0.16, -0.12}, {1.414213562373095, 1.414213562373095}, {2.0, 0.0}, {5e-05, 5e-05}});
+    near(y_grad, Tensor<double>{{0.12, 0.16}, {0.04419417382415922, -0.04419417382415921}, {0.0, 0.0}, {5e-05, -5e-05}});
+    CHECK((cosine_similarity(Tensor<float>::zeros({2, 0}), Tensor<float>::zeros({2, 0})) == Tensor<float>{{0}, {0}}));
+    CHECK(cosine_similarity(Tensor<float>::zeros({0, 3}), Tensor<float>::zeros({0, 3})).shape() == Tensor<float>::shape_type{0, 1});
+}
+
+TEST_CASE("the gradients of cosine_similarity equal central differences", "[op]") {
+    for (std::size_t const n : {0u, 1u, 4u}) {
+        for (std::size_t const width : {0u, 1u, 2u, 17u}) test::check_gradients<cosine_similarity_op>(std::tuple(test::values({n, width}, 1), test::values({n, width}, 2)), {}, 1e-6);
+    }
+}
+
+TEST_CASE("cosine_similarity has the same bits on any number of threads", "[op]") {
+    auto const x = inputs::wild<float>({rowan::detail::serial_below, 3}, 1), y = inputs::wild<float>({rowan::detail::serial_below, 3}, 2);
+    test::check_any_threads([&](Cpu exec) { return cosine_similarity(exec, x, y); });
+    auto const g = cosine_similarity(x, y);
+    test::check_any_threads([&](Cpu exec) { return cosine_similarity_grad(exec, x, y, g); });
+}
+
+TEST_CASE("cosine_similarity throws for bad inputs", "[op][bad]") {
+    Tensor<float> const x{{1, 2}}, y{{1, 2, 3}}, flat{1};
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu e) { cosine_similarity(e, x, y); }, x, y) == "y.shape() is [1, 3], expected [1, 2]");
+    CHECK_THROWS_WITH(cosine_similarity(flat, flat), "x rank is 1, expected 2");
+    CHECK_THROWS_WITH(cosine_similarity(x, x, {.epsilon = 0}), "epsilon is 0, expected a positive number");
+    CHECK_THROWS_WITH(cosine_similarity_grad(x, x, x), "out_grad.shape() is [1, 2], expected [1, 1]");
+}
+
+}  // namespace test_cosine_similarity

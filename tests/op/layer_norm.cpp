@@ -1,0 +1,89 @@
+// tests/op/layer_norm.cpp: rows with mean 0 and variance 1 against PyTorch, and their gradients.
+#include <rowan/op/layer_norm.hpp>
+
+#include "any_threads.hpp"
+#include "check_gradients.hpp"
+
+#include <rowan/op/reduce_sum.hpp>
+
+#include <cmath>
+#include <cstddef>
+
+namespace test_layer_norm {
+
+using rowan::Cpu, rowan::layer_norm, rowan::layer_norm_op, rowan::LayerNormOptions, rowan::Lod, rowan::LoDTensor, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
+
+static_assert(layer_norm_op::infer(tensor_spec<float>({UNK, 4}, 2), tensor_spec<float>({4}), tensor_spec<float>({4}), {}) == tensor_spec<float>({UNK, 4}, 2));
+static_assert(layer_norm_op::infer(tensor_spec<float>({UNK, UNK, 2}), tensor_spec<float>({4, UNK}), tensor_spec<float>({UNK, 2}), {.begin_axis = 1}) == tensor_spec<float>({UNK, 4, 2}));
+
+/// Whether all elements differ by less than 1e-13.
+bool near(Tensor<double> const& got, Tensor<double> const& want) {
+    if (got.shape() != want.shape()) return false;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+        if (!(std::abs(got.data()[i] - want.data()[i]) < 1e-13)) return false;
+    }
+    return true;
+}
+
+TEST_CASE("layer_norm and its gradients have PyTorch's values", "[op][golden]") {
+    // torch 2 in double: layer_norm(x, (3,), w, b), backward(g); layer_norm(y, (2, 2), eps=0.1), layer_norm(y, (2,), eps=0.1)
+    Tensor<double> const x{{1, 2, 4}, {-3, 0.5, 8}}, w{0.5, -1, 2}, b{1, 0, -0.25}, g{{1, -2, 0.5}, {0.25, 3, -1}};
+    CHECK(near(layer_norm(x, w, b), {{0.46547923427485116, 0.26726038286257453, 2.4226038286257436}, {0.47333640865341065, 0.29057301591535967, 2.4378003972170763}}));
+    CHECK(near(rowan::layer_norm_grad(Cpu{}, x, w, g), {{-0.4581611472191036, 0.6872408617829473, -0.22907971456384335}, {0.2323410851159754, -0.3407668014966275, 0.10842571638065196}}));
+    auto const [scale_grad, shift_grad] = rowan::layer_norm_param_grad(Cpu{}, x, g);
+    CHECK(near(scale_grad, {-1.3323733271235927, -0.33719828202092983, -0.6757492414521022}));
+    CHECK(near(shift_grad, {1.25, 1, -0.5}));
+    Tensor<double> const y{{{1, 2}, {4, -1}}, {{0, 3}, {3, 3.5}}};
+    CHECK(near(layer_norm(y, {.begin_axis = 1, .epsilon = 0.1}), {{{-0.2731791823540765, 0.2731791823540765}, {1.3658959117703826, -1.3658959117703826}}, {{-1.6702691617350083, 0.43954451624605484}, {0.43954451624605484, 0.7911801292428987}}}));
+    CHECK(near(layer_norm(y, {.begin_axis = -1, .epsilon = 0.1}), {{{-0.8451542547285166, 0.8451542547285166}, {0.9920947376656813, -0.9920947376656813}}, {{-0.9784921095801633, 0.9784921095801633}, {-0.6201736729460422, 0.6201736729460422}}}));
+}
+
+TEST_CASE("layer_norm of a large mean keeps the variance, and equal elements become the shift", "[op]") {
+    auto const norm = layer_norm(Tensor<float>{{65536, 65538, 65540, 65542}});  // Σx² - (Σx)² / n has no digit left
+    CHECK(norm(0, 0) == Approx(-1.3416408));
+    CHECK(norm(0, 3) == Approx(1.3416408));
+    CHECK(layer_norm(Tensor<float>{{3, 3}}, Tensor<float>{5, 5}, Tensor<float>{1, 2}) == Tensor<float>{{1, 2}});
+    CHECK(layer_norm(Tensor<float>{{7}}) == Tensor<float>{{0}});
+    for (auto const& shape : {Tensor<float>::shape_type{0, 3}, {2, 0}, {0, 0}}) {
+        auto const none = Tensor<float>::zeros(shape), row = Tensor<float>::full({shape[1]}, 1);
+        CHECK(layer_norm(none, row, row).shape() == shape);
+        CHECK(rowan::layer_norm_grad(Cpu{}, none, row, none).shape() == shape);
+        CHECK(std::get<0>(rowan::layer_norm_param_grad(Cpu{}, none, none)) == Tensor<float>::zeros({shape[1]}));
+        CHECK(std::get<1>(rowan::layer_norm_param_grad(Cpu{}, none, none)) == Tensor<float>::zeros({shape[1]}));
+    }
+}
+
+TEST_CASE("the gradients of layer_norm equal central differences", "[op]") {
+    for (std::size_t const n : {0u, 1u, 3u, 65u}) {
+        for (std::size_t const width : {2u, 5u, 19u})
+            test::check_gradients<layer_norm_op>(std::tuple(test::values({n, width}, 1), test::values({width}, 2), test::values({width}, 3)));
+    }
+    test::check_gradients<layer_norm_op>(std::tuple(test::values({2, 3, 2}, 1), test::values({3, 2}, 2), test::values({3, 2}, 3)), {.begin_axis = 1, .epsilon = 0.01});
+    test::check_gradients<layer_norm_op>(std::tuple(test::values({2, 3, 2}, 1), test::values({2}, 2), test::values({2}, 3)));
+}
+
+TEST_CASE("layer_norm and its gradients have the same bits on any number of threads", "[op]") {
+    auto const x = test::values({9001, 61}, 1), w = test::values({61}, 2), b = test::values({61}, 3), g = test::values({9001, 61}, 4);
+    REQUIRE(x.size() > rowan::detail::serial_below);
+    test::check_any_threads([&](Cpu exec) { return layer_norm(exec, x, w, b); });
+    test::check_any_threads([&](Cpu exec) { return rowan::layer_norm_grad(exec, x, w, g); });
+    test::check_any_threads([&](Cpu exec) { return rowan::layer_norm_param_grad(exec, x, g); });
+    CHECK(test::same_bits(std::get<1>(rowan::layer_norm_param_grad(Cpu{}, x, g)), rowan::reduce_sum(g, {.axes = {0}})));
+}
+
+TEST_CASE("layer_norm throws for bad inputs", "[op][bad]") {
+    Tensor<float> const x{{1, 2}}, row{1, 2}, three{1, 2, 3};
+    CHECK_THROWS_WITH(layer_norm(row), "x rank is 1, expected at least 2");
+    CHECK_THROWS_WITH(layer_norm(x, three, row), "scale.shape() is [3], expected [2], the dims of x from begin_axis on");
+    CHECK_THROWS_WITH(layer_norm(x, row, three), "shift.shape() is [3], expected [2], the dims of x from begin_axis on");
+    CHECK_THROWS_WITH(layer_norm(x, {.begin_axis = 0}), "begin_axis is 0, expected in [1, 1] or [-1, -1]: axis 0 is that of rows");
+    CHECK_THROWS_WITH(layer_norm(x, {.begin_axis = -2}), "begin_axis is -2, expected in [1, 1] or [-1, -1]: axis 0 is that of rows");
+    CHECK_THROWS_WITH(layer_norm(x, {.epsilon = -1}), "epsilon is -1, expected 0 or more");
+    CHECK_THROWS_AS(layer_norm(x, {.epsilon = INFINITY}), rowan::ValueError);
+    CHECK_THROWS_WITH(rowan::layer_norm_grad(Cpu{}, x, row, row), "out_grad.shape() is [2], expected [1, 2]");
+    CHECK_THROWS_WITH(rowan::layer_norm_param_grad(Cpu{}, x, row), "out_grad.shape() is [2], expected [1, 2]");
+    CHECK_THROWS_WITH(layer_norm_op::infer(tensor_spec<float>({UNK, 2}), tensor_spec<float>({3}), tensor_spec<float>({2}), {}), "layer_norm: scale is 3, expected 2");
+    CHECK_THROWS_WITH(layer_norm_op::infer(tensor_spec<float>({UNK}), tensor_spec<float>({3}), tensor_spec<float>({2}), {}), "layer_norm: x rank is 1, expected at least 2");
+}
+
+}  // namespace test_layer_norm

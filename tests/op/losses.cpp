@@ -1,0 +1,181 @@
+// tests/op/losses.cpp: element-wise losses against PyTorch's values and the formulas in long double.
+#include <rowan/op/losses.hpp>
+
+#include "any_threads.hpp"
+#include "check_gradients.hpp"
+#include "check_unary.hpp"
+#include "refused.hpp"
+
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+namespace test_losses {
+
+using rowan::bfloat16, rowan::Cpu, rowan::Reduction, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
+using Real = long double;
+
+static_assert(rowan::huber_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({4, 3}), {}) == tensor_spec<float>({1}));
+static_assert(rowan::huber_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({4, 3}), {1, Reduction::none}) == tensor_spec<float>({4, 3}, 1));
+
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+// |got - want| is at most 1e-15 of want, or 1e-38.
+bool near(Tensor<double> const& got, Tensor<double> const& want) {
+    return got.shape() == want.shape() && std::equal(got.data(), got.data() + got.size(), want.data(),
+                                                     [](double a, double b) { return a == b || std::abs(a - b) <= 1e-15 * std::abs(b) + 1e-38; });
+}
+
+// A loss with labels as a constant, which has no gradient.
+template <class F>
+struct labelled_grad_op;
+template <class F>
+struct labelled_op {
+    static constexpr std::string_view name = "labelled";
+    using inputs = rowan::slots<rowan::slot::x>;
+    using outputs = rowan::slots<rowan::slot::out>;
+    using grad = rowan::grad_rule<labelled_grad_op<F>, rowan::uses<rowan::slot::x, rowan::grad_of<rowan::slot::out>>, rowan::makes<rowan::grad_of<rowan::slot::x>>>;
+    struct attributes {
+        Tensor<double> label;
+        typename F::options options;
+    };
+    static Tensor<double> run(Cpu exec, Tensor<double> const& x, attributes const& a) {
+        return rowan::pointwise_loss_op<F>::run(exec, x, a.label, a.options);
+    }
+};
+template <class F>
+struct labelled_grad_op {
+    static Tensor<double> run(Cpu exec, Tensor<double> const& x, Tensor<double> const& out_grad, typename labelled_op<F>::attributes const& a) {
+        return rowan::pointwise_loss_grad_op<F, false>::run(exec, x, a.label, out_grad, a.options);
+    }
+};
+
+// The losses of the elements and the gradient of x.
+template <class F>
+void golden(F, Tensor<double> const& x, Tensor<double> const& y, Tensor<double> const& loss, Tensor<double> const& x_grad, typename F::options options = {}) {
+    INFO(F::name);
+    options.reduction = Reduction::none;
+    CHECK(near(rowan::pointwise_loss_op<F>::run(Cpu{}, x, y, options), loss));
+    CHECK(near(rowan::pointwise_loss_grad_op<F, false>::run(Cpu{}, x, y, Tensor<double>::full(x.shape(), 1), options), x_grad));
+}
+
+// Checks a loss for x in [least, most] and y in [0, 1] against its formula, and its gradients.
+template <class F, class Formula>
+void check(F, double least, double most, Formula const& formula, typename F::options options = {}) {
+    INFO(F::name);
+    using Op = rowan::pointwise_loss_op<F>;
+    auto x = test::values({301}, 1), y = test::values({301}, 2);
+    for (double& v : x) v = least + (most - least) * (v + 1) / 2;
+    for (double& v : y) v = (v + 1) / 2;
+    Real total = 0;
+    options.reduction = Reduction::none;
+    auto const all = Op::run(Cpu{}, x, y, options);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        Real const want = formula(x(i), y(i));
+        total += want;
+        CHECK(std::abs(all(i) - want) <= 1e-14L * (std::abs(want) + std::abs(static_cast<Real>(x(i)))));
+        CHECK(test::same_bits(Op::run(Cpu{}, Tensor<double>{x(i)}, Tensor<double>{y(i)}, options), Tensor<double>{all(i)}));
+    }
+    options.reduction = Reduction::sum;
+    CHECK(std::abs(Op::run(Cpu{}, x, y, options)(0) - total) <= 1e-13L * std::abs(total));
+    options.reduction = Reduction::mean;
+    CHECK(std::abs(Op::run(Cpu{}, x, y, options)(0) - total / 301) <= 1e-13L * std::abs(total / 301));
+
+    for (Reduction const reduction : {Reduction::none, Reduction::mean, Reduction::sum}) {
+        options.reduction = reduction;
+        for (std::size_t const n : {std::size_t{0}, std::size_t{1}, std::size_t{23}}) {
+            Tensor<double> a = Tensor<double>::from_shape({n}), b = a;
+            std::copy_n(x.data(), n, a.data());
+            std::copy_n(y.data(), n, b.data());
+            if constexpr (rowan::detail::is_of_difference<F>) {
+                test::check_gradients<Op>(std::tuple(a, b), options, 1e-6);
+            } else {
+                test::check_gradients<labelled_op<F>>(std::tuple(a), {b, options}, 1e-6);
+            }
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("losses equal PyTorch's, also at the ends", "[op][golden]") {
+    // torch.nn.functional of PyTorch 2.9.0, in double
+    golden(rowan::detail::sigmoid_cross_entropy_with_logits_formula{}, {0.5, -2, 1e4, -1e4, 1e4}, {1, 0.25, 0, 1, 1}, {0.4740769841801067, 0.6269280110429727, 1e4, 1e4, 0}, {-0.3775406687981454, -0.13079707797788245, 1, -1, 0});
+    golden(rowan::detail::binary_cross_entropy_formula{}, {0.3, 1e-9, 0, 1, 1}, {1, 0.25, 1, 0, 1}, {1.2039728043259361, 5.180816459986603, 100, 100, 0}, {-3.333333333333333, -249999999.24999997, -1e12, 1e12, 0});
+    golden(rowan::detail::huber_formula{}, {0.25, 2, -1e4, 0}, {0, 1, 0, 0}, {0.03125, 0.375, 4999.875, 0}, {0.25, 0.5, -0.5, 0}, {.delta = 0.5});
+    golden(rowan::detail::smooth_l1_formula{}, {0.25, 2, -1e4, 0}, {0, 1, 0, 0}, {0.0625, 0.75, 9999.75, 0}, {0.5, 1, -1, 0}, {.beta = 0.5});
+    golden(rowan::detail::smooth_l1_formula{}, {0.25, 2, -1e4, 0}, {0, 1, 0, 0}, {0.25, 1, 1e4, 0}, {1, 1, -1, 0}, {.beta = 0});
+    golden(rowan::detail::kl_div_formula{}, {-0.5, -2, -1e4, -inf}, {0.25, 0, 0.75, 0}, {-0.22157359027997264, 0, 7499.784238445661, 0}, {-0.25, 0, -0.75, 0});
+    golden(rowan::detail::margin_rank_loss_formula{}, {-0.5, 2, 1e4, 0.125}, {1, -1, 1, 1}, {0.75, 2.25, 0, 0.125}, {-1, 1, 0, -1}, {.margin = 0.25});
+    golden(rowan::detail::cosine_embedding_loss_formula{}, {0.5, 0.5, 0.125, 1}, {1, -1, -1, 1}, {0.5, 0.25, 0, 0}, {-1, 1, 0, -1}, {.margin = 0.25});
+    golden(rowan::detail::hinge_formula{}, {0.5, 0.5, -1e4, 2, 1}, {1, 0, 1, 1, 1}, {0.5, 1.5, 10001, 0, 0}, {-1, 1, -1, 0, 0});
+}
+
+TEST_CASE("losses equal their formulas, and their gradients central differences", "[op][golden]") {
+    check(rowan::detail::squared_error_formula{}, -3, 3, [](Real x, Real y) { return (x - y) * (x - y); });
+    check(rowan::detail::huber_formula{}, -3, 3, [](Real x, Real y) { return std::abs(x - y) < 0.75L ? (x - y) * (x - y) / 2 : 0.75L * (std::abs(x - y) - 0.375L); }, {.delta = 0.75});
+    check(rowan::detail::smooth_l1_formula{}, -3, 3, [](Real x, Real y) { return std::abs(x - y) < 0.75L ? (x - y) * (x - y) / 1.5L : std::abs(x - y) - 0.375L; }, {.beta = 0.75});
+    check(rowan::detail::sigmoid_cross_entropy_with_logits_formula{}, -20, 20, [](Real x, Real y) { return std::max(x, 0.0L) - x * y + std::log1p(std::exp(-std::abs(x))); });
+    check(rowan::detail::binary_cross_entropy_formula{}, 0.01, 0.99, [](Real x, Real y) { return -y * std::log(x) - (1 - y) * std::log1p(-x); });
+    check(rowan::detail::log_loss_formula{}, 0.01, 0.99, [](Real x, Real y) { return -y * std::log(x + 0.125L) - (1 - y) * std::log(1 - x + 0.125L); }, {.epsilon = 0.125});
+    check(rowan::detail::hinge_formula{}, -3, 3, [](Real x, Real y) { return std::max(1 - x * (2 * y - 1), 0.0L); });
+    check(rowan::detail::kl_div_formula{}, -9, -0.1, [](Real x, Real y) { return y * (std::log(y) - x); });
+    check(rowan::detail::margin_rank_loss_formula{}, -3, 3, [](Real x, Real y) { return std::max(0.5L - x * y, 0.0L); }, {.margin = 0.5});
+}
+
+TEST_CASE("losses of NaN are NaN, and the mean loss of nothing is 0", "[op]") {
+    double const nan = std::numeric_limits<double>::quiet_NaN();
+    auto const lost = [&](auto loss) { return std::isnan(loss(Tensor<double>{nan}, Tensor<double>{1})(0)) && loss(Tensor<double>::zeros({0, 3}), Tensor<double>::zeros({0, 3}))(0) == 0; };
+#define LOST(loss) CHECK(lost([](auto const& x, auto const& y) { return rowan::loss(x, y); }))
+    LOST(squared_error);
+    LOST(huber);
+    LOST(smooth_l1);
+    LOST(sigmoid_cross_entropy_with_logits);
+    LOST(binary_cross_entropy);
+    LOST(log_loss);
+    LOST(hinge);
+    LOST(kl_div);
+    LOST(margin_rank_loss);
+    LOST(cosine_embedding_loss);
+#undef LOST
+}
+
+TEST_CASE("losses of bfloat16 are computed in float and narrowed once", "[op]") {
+    auto const x = inputs::wild<bfloat16>({37}, 1), y = inputs::wild<bfloat16>({37}, 2);
+    auto a = Tensor<float>::from_shape({37}), b = a;
+    std::copy(x.data(), x.data() + 37, a.data());
+    std::copy(y.data(), y.data() + 37, b.data());
+    for (Reduction const reduction : {Reduction::none, Reduction::mean}) {
+        auto const got = rowan::huber(x, y, {1, reduction});
+        auto const want = rowan::huber(a, b, {1, reduction});
+        for (std::size_t i = 0; i < got.size(); ++i) CHECK(got(i).bits() == bfloat16(want(i)).bits());
+    }
+}
+
+TEST_CASE("losses have the same bits on any number of threads", "[op]") {
+    auto const x = inputs::wild<float>({rowan::detail::serial_below + 77}, 1), y = inputs::wild<float>({rowan::detail::serial_below + 77}, 2);
+    for (Reduction const reduction : {Reduction::none, Reduction::mean}) {
+        test::check_any_threads([&](Cpu exec) { return rowan::sigmoid_cross_entropy_with_logits(exec, x, y, {reduction}); });
+        auto const g = rowan::huber(x, y, {1, reduction});
+        test::check_any_threads([&](Cpu exec) { return rowan::pointwise_loss_grad_op<rowan::detail::huber_formula, true>::run(exec, x, y, g, {1, reduction}); });
+    }
+}
+
+TEST_CASE("losses throw for shapes that differ and bad options", "[op][bad]") {
+    Tensor<float> const x{1, 2}, y{1, 2, 3};
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu e) { rowan::huber(e, x, y); }, x, y) == "y.shape() is [3], expected [2]");
+    CHECK_THROWS_WITH((rowan::pointwise_loss_grad_op<rowan::detail::huber_formula, true>::run(Cpu{}, x, x, x, {})), "out_grad.shape() is [2], expected [1]");
+    CHECK_THROWS_WITH((rowan::pointwise_loss_grad_op<rowan::detail::huber_formula, true>::run(Cpu{}, x, x, y, {1, Reduction::none})), "out_grad.shape() is [3], expected [2]");
+    CHECK_THROWS_WITH(rowan::huber_op::infer(tensor_spec<float>({2}), tensor_spec<float>({2}), {.delta = -1}), "delta is -1, expected a positive number");
+    CHECK_THROWS_WITH((rowan::pointwise_loss_grad_op<rowan::detail::huber_formula, true>::run(Cpu{}, x, x, x, {-1})), "delta is -1, expected a positive number");
+    CHECK_THROWS_WITH(rowan::huber(x, x, {.delta = 0}), "delta is 0, expected a positive number");
+    CHECK_THROWS_WITH(rowan::huber(x, x, {.delta = inf}), "delta is inf, expected a finite number");
+    CHECK_THROWS_WITH(rowan::smooth_l1(x, x, {.beta = -1}), "beta is -1, expected at least 0");
+    CHECK_THROWS_WITH(rowan::log_loss(x, x, {.epsilon = -1}), "epsilon is -1, expected at least 0");
+    CHECK_THROWS_WITH(rowan::margin_rank_loss(x, x, {.margin = inf}), "margin is inf, expected a finite number");
+    CHECK_THROWS_WITH(rowan::kl_div_op::infer(tensor_spec<float>({2, 3}), tensor_spec<float>({2, 4}), {}), "kl_div: y is 4, expected 3");
+}
+
+}  // namespace test_losses

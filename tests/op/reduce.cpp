@@ -1,0 +1,153 @@
+// tests/op/reduce.cpp: means, maxima, minima and products along axes.
+#include <rowan/op/reduce.hpp>
+
+#include "any_threads.hpp"
+#include "check_gradients.hpp"
+#include "refused.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+namespace test_reduce {
+
+using namespace rowan;
+using Axes = std::vector<std::int64_t>;
+using Shape = Tensor<double>::shape_type;
+
+constexpr VarSpec spec_of_x = tensor_spec<float>({UNK, 3, 4}, 1);
+static_assert(reduce_mean_op::infer(spec_of_x) == tensor_spec<float>({}));
+static_assert(reduce_max_op::infer(spec_of_x, {{-1}, true}) == tensor_spec<float>({UNK, 3, 1}, 1));
+static_assert(reduce_prod_op::infer(spec_of_x, {{0}}) == tensor_spec<float>({3, 4}));
+static_assert(reduce_min_op::row_wise({{1, 2}}) && !reduce_min_op::row_wise({{1, 0}}));
+
+TEST_CASE("means, maxima, minima and products along axes equal NumPy's", "[op][reduce][golden]") {
+    Tensor<float> const t{{{1, -2}, {3, 4}, {5, 0.5F}}, {{10, 20}, {-30, 40}, {0, 2}}};
+    CHECK((reduce_mean(t, {.axes = {0}}) == Tensor<float>{{5.5F, 9}, {-13.5F, 22}, {2.5F, 1.25F}}));
+    CHECK((reduce_mean(t, {.axes = {0, -1}}) == Tensor<float>{7.25F, 4.25F, 1.875F}));
+    CHECK(reference::same(reduce_mean(t), Tensor<float>::full({}, 4.4583335F)));  // NumPy: 53.5 / 12 in float32
+    CHECK((reduce_max(t, {.axes = {1}}) == Tensor<float>{{5, 4}, {10, 40}}));
+    CHECK((reduce_min(t, {.axes = {1}, .keep_dims = true}) == Tensor<float>{{{1, -2}}, {{-30, 2}}}));
+    CHECK(reference::same(reduce_max(t, {.keep_dims = true}), Tensor<float>::full({1, 1, 1}, 40)));
+    CHECK((reduce_prod(t, {.axes = {2, 1}}) == Tensor<float>{-60, 0}));
+    CHECK((reduce_prod(Tensor<std::int32_t>{{2, -3}, {4, 5}}, {.axes = {1}}) == Tensor<std::int32_t>{-6, 20}));
+    CHECK((reduce_max(Tensor<std::int64_t>{{2, -3}, {4, 5}}, {.axes = {0}}) == Tensor<std::int64_t>{4, 5}));
+    CHECK((reduce_mean(Tensor<bfloat16>{{bfloat16(1), bfloat16(2), bfloat16(6)}}, {.axes = {1}}) == Tensor<bfloat16>{bfloat16(3)}));
+}
+
+TEST_CASE("reductions of no elements: the mean is 0, the product 1, and extrema are refused", "[op][reduce][bad]") {
+    auto const none = Tensor<float>::from_shape({0, 2}), wide = Tensor<float>::from_shape({2, 0});
+    CHECK((reduce_mean(none, {.axes = {0}}) == Tensor<float>{0, 0}));
+    CHECK((reduce_prod(none, {.axes = {0}}) == Tensor<float>{1, 1}));
+    CHECK(reference::same(reduce_max(none, {.axes = {1}}), Tensor<float>::from_shape({0})));
+    CHECK(reference::same(reduce_min(wide, {.axes = {0}}), Tensor<float>::from_shape({0})));
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { reduce_max(e, none, {.axes = {0}}); }, none) == "x.shape() is [0, 2], expected at least one element for each result");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { reduce_min(e, none); }, none) == "x.shape() is [0, 2], expected at least one element for each result");
+    CHECK(test::refusal<IndexError>([&](Cpu e) { reduce_mean(e, none, {.axes = {0, 2}}); }, none) == "axes[1] = 2 is not in [-2, 2)");
+    CHECK(test::refusal<IndexError>([&](Cpu e) { reduce_prod(e, none, {.axes = {0, -2}}); }, none) == "axes[1] = -2 is the same axis as axes[0]");
+    Tensor<float> const x{{1, 2}};
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { reduce_max_op::grad::op::run(e, x, x, Tensor<float>{1, 2}, {.axes = {0}}); }, x) == "out.shape() is [1, 2], expected [2]");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { reduce_mean_op::grad::op::run(e, x, x, {.axes = {0}}); }, x) == "out_grad.shape() is [1, 2], expected [2]");
+}
+
+TEST_CASE("NaN propagates through maxima, minima, means and products", "[op][reduce]") {
+    for (std::size_t const at : {0u, 1u, 63u, 64u, 129u}) {
+        auto t = Tensor<float>::full({130, 3}, 1);
+        t.data()[at * 3 + 1] = NAN;
+        for (auto const& r : {reduce_max(t, {.axes = {0}}), reduce_min(t, {.axes = {0}}), reduce_mean(t, {.axes = {0}}), reduce_prod(t, {.axes = {0}})}) {
+            CHECK((r(0) == 1 && std::isnan(r(1)) && r(2) == 1));
+        }
+        CHECK(std::isnan(reduce_max(t).data()[0]));
+        CHECK(std::isnan(reduce_min(t.reshaped({390})).data()[0]));
+    }
+}
+
+TEST_CASE("reductions along any axes equal a loop over the elements", "[op][reduce]") {
+    inputs::Random random(3);
+    for (int trial = 0; trial < 300; ++trial) {
+        Shape shape;
+        Axes axes;
+        std::int64_t const most = trial % 10 == 0 ? 8 : 4;
+        for (auto rank = random.below(most + 1); rank > 0; --rank) shape.push_back(static_cast<std::size_t>(1 + random.below(most == 8 ? 2 : trial % 7 == 0 ? 70 : 5)));
+        while (detail::product_from(shape, 0) > 100'000) shape.pop_back();
+        for (std::size_t i = 0; i < shape.size(); ++i) {
+            if (random.below(2) == 0) axes.push_back(static_cast<std::int64_t>(i));
+        }
+        CAPTURE(detail::shape_text(shape), axes);
+        auto const reduced = detail::checked_axes(axes, shape.size());
+        auto x = test::values(shape, static_cast<std::uint64_t>(trial));
+        auto const kept = detail::reduced_shape(shape, reduced, false);
+        auto most_of = Tensor<double>::full(kept, -10), least_of = Tensor<double>::full(kept, 10), product_of = Tensor<double>::full(kept, 1);
+        auto signs = x;
+        for (std::size_t e = 0; e < x.size(); ++e) {
+            std::size_t rest = e, step = 1, to = 0;
+            for (std::size_t i = shape.size(); i-- > 0; rest /= shape[i]) {
+                if (reduced[i]) continue;
+                to += rest % shape[i] * step;
+                step *= shape[i];
+            }
+            double const v = x.data()[e];
+            most_of.data()[to] = std::max(most_of.data()[to], v);
+            least_of.data()[to] = std::min(least_of.data()[to], v);
+            signs.data()[e] = v < 0 ? -1 : e % 5 == 0 ? 2 : e % 5 == 1 ? 0.5 : 1;
+            product_of.data()[to] *= signs.data()[e];
+        }
+        ReduceOptions const options{.axes = axes};
+        auto mean_of = reduce_sum(x, options);
+        for (double& v : mean_of) v /= static_cast<double>(x.size() / mean_of.size());
+        REQUIRE(reduce_max(x, options) == most_of);
+        REQUIRE(reduce_min(x, options) == least_of);
+        REQUIRE(reduce_prod(signs, options) == product_of);
+        REQUIRE(reduce_mean(x, options) == mean_of);
+    }
+}
+
+TEST_CASE("reductions and their gradients have the same bits for any number of threads", "[op][reduce]") {
+    auto const t = inputs::wild<float>({70, 130, 64}, 1);
+    auto const check = [&]<class Op>(Op) {
+        for (Axes const& axes : std::vector<Axes>{{0}, {1}, {2}, {0, 2}, {}}) {
+            INFO(Op::name);
+            ReduceOptions const options{.axes = axes};
+            test::check_any_threads([&](Cpu exec) { return Op::run(exec, t, options); });
+            auto const out = Op::run(Cpu{}, t, options);
+            test::check_any_threads([&](Cpu exec) {
+                if constexpr (Op::grad::op::inputs::size == 3) return Op::grad::op::run(exec, t, out, out, options);
+                else return Op::grad::op::run(exec, t, out, options);
+            });
+        }
+    };
+    check(reduce_mean_op{});
+    check(reduce_max_op{});
+    check(reduce_min_op{});
+    check(reduce_prod_op{});
+}
+
+TEST_CASE("gradients of reductions equal central differences", "[op][reduce]") {
+    for (Shape const& shape : std::vector<Shape>{{}, {3}, {4, 3}, {1, 4, 1, 2}, {2, 3, 2, 3}, {2, 2, 1, 2, 1, 2, 2, 1}}) {
+        for (Axes const& axes : std::vector<Axes>{{}, {0}, {-1}, {0, 2}, {1, -1}}) {
+            auto const fits = [&](std::int64_t a) { return std::abs(a) < static_cast<std::int64_t>(shape.size()); };
+            if (!std::ranges::all_of(axes, fits) || (axes.size() == 2 && shape.size() < 3)) continue;
+            for (bool const keep_dims : {false, true}) {
+                ReduceOptions const options{axes, keep_dims};
+                auto const x = test::values(shape, 4);
+                test::check_gradients<reduce_mean_op>(std::tuple(x), options);
+                test::check_gradients<reduce_max_op>(std::tuple(x), options);
+                test::check_gradients<reduce_min_op>(std::tuple(x), options);
+                test::check_gradients<reduce_prod_op>(std::tuple(x), options);
+            }
+        }
+    }
+    test::check_gradients<reduce_prod_op>(std::tuple(Tensor<double>{{2, 0, 3}, {0, 0, 5}, {1, 2, 4}}), {.axes = {1}});
+    test::check_gradients<reduce_mean_op>(std::tuple(Tensor<double>::from_shape({0, 2})), {.axes = {0}});
+}
+
+TEST_CASE("equal extrema share the gradient, and a NaN takes it", "[op][reduce][golden]") {
+    Tensor<float> const x{{3, 1, 3, 3}, {2, NAN, 5, NAN}, {-1, -1, -2, 0}}, g{6, 8, 10};
+    auto const grad = [&]<class Op>(Op) { return Op::grad::op::run(Cpu{}, x, Op::run(Cpu{}, x, {.axes = {1}}), g, {.axes = {1}}); };
+    // PyTorch 2: torch.amax(x, 1).backward(g), but for the row with NaN
+    CHECK((grad(reduce_max_op{}) == Tensor<float>{{2, 0, 2, 2}, {0, 4, 0, 4}, {0, 0, 0, 10}}));
+    CHECK((grad(reduce_min_op{}) == Tensor<float>{{0, 6, 0, 0}, {0, 4, 0, 4}, {0, 0, 10, 0}}));
+}
+
+}  // namespace test_reduce

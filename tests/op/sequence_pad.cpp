@@ -1,0 +1,39 @@
+// tests/op/sequence_pad.cpp
+#include <rowan/op/sequence_pad.hpp>
+
+#include "check_gradients.hpp"
+
+#include <cstdint>
+
+namespace test_sequence_pad {
+
+using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::sequence_pad_op, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
+
+static_assert(sequence_pad_op::infer(tensor_spec<float>({7, 4}, 2))[0] == tensor_spec<float>({UNK, UNK, 4}, 1));
+static_assert(sequence_pad_op::infer(tensor_spec<float>({UNK}, 1), {.length = 3})[0] == tensor_spec<float>({UNK, 3}));
+static_assert(sequence_pad_op::infer(tensor_spec<float>({7, 4}, 2))[1] == tensor_spec<std::int64_t>({UNK}, 1));
+
+TEST_CASE("sequence_pad_op pads the last level and keeps the upper levels", "[op][golden]") {
+    LoDTensor<std::int32_t> const x({1, 2, 3}, Lod{{0, 2, 3}, {0, 2, 2, 3}});
+    auto const [rows, length] = sequence_pad_op::run(Cpu{}, x, {.pad_value = -1});
+    CHECK((rows == LoDTensor<std::int32_t>({{1, 2}, {-1, -1}, {3, -1}}, Lod{{0, 2, 3}})));
+    CHECK((length == LoDTensor<std::int64_t>({2, 0, 1}, Lod{{0, 2, 3}})));
+    CHECK((std::get<0>(sequence_pad_op::run(Cpu{}, x, {.length = 3})).value() == Tensor<std::int32_t>{{1, 2, 0}, {0, 0, 0}, {3, 0, 0}}));
+    auto const none = sequence_pad_op::run(Cpu{}, LoDTensor<float>(Tensor<float>::zeros({0, 2}), Lod{{0}}));
+    CHECK(std::get<0>(none).shape() == Tensor<float>::shape_type{0, 0, 2});
+}
+
+TEST_CASE("the gradient of sequence_pad equals central differences", "[op]") {
+    LoDTensor<double> const x(test::values({6, 2}, 1), Lod{{0, 2, 3}, {0, 3, 3, 6}});
+    test::check_gradients<sequence_pad_op>(std::tuple(x));
+    test::check_gradients<sequence_pad_op>(std::tuple(LoDTensor<double>(test::values({3}, 2), Lod{{0, 1, 1, 3}})), {.pad_value = 1, .length = 4});
+    auto const padded = std::get<0>(sequence_pad_op::run(Cpu{}, x));
+    CHECK(rowan::sequence_pad_grad_op::run(Cpu{}, x, LoDTensor<double>(padded.value().share())) == x);
+}
+
+TEST_CASE("sequence_pad_op throws for bad inputs", "[op][bad]") {
+    CHECK_THROWS_WITH(sequence_pad_op::infer(tensor_spec<float>({UNK, 1})), "sequence_pad: x.lod().levels() is 0, expected at least 1");
+    CHECK_THROWS_WITH(sequence_pad_op::run(Cpu{}, LoDTensor<float>({1, 2}, Lod{{0, 2}}), {.length = 1}), "lengths[0] is 1, expected at least 2, the longest sequence of the level");
+}
+
+}  // namespace test_sequence_pad

@@ -1,0 +1,24 @@
+// tests/op/sequence_reverse.cpp
+#include <rowan/op/sequence_reverse.hpp>
+
+#include "check_gradients.hpp"
+
+#include <cstdint>
+
+namespace test_sequence_reverse {
+
+using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::sequence_reverse_op, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
+
+static_assert(sequence_reverse_op::infer(tensor_spec<float>({UNK, 4}, 2)) == tensor_spec<float>({UNK, 4}, 2));
+
+TEST_CASE("the gradient of sequence_reverse equals central differences and has the levels of x", "[op]") {
+    LoDTensor<double> const x(test::values({6, 2}, 1), Lod{{0, 2, 3}, {0, 3, 3, 6}});
+    test::check_gradients<sequence_reverse_op>(std::tuple(x));
+    auto const out = sequence_reverse_op::run(Cpu{}, x);
+    CHECK(rowan::sequence_reverse_grad_op::run(Cpu{}, x, LoDTensor<double>(out.value().share())) == x);
+    LoDTensor<std::int64_t> const ids({1, 2, 3, 4}, Lod{{0, 1, 1, 4}});
+    CHECK((sequence_reverse_op::run(Cpu{}, ids).value() == Tensor<std::int64_t>{1, 4, 3, 2}));
+    CHECK_THROWS_WITH(sequence_reverse_op::infer(tensor_spec<float>({UNK, 1})), "sequence_reverse: x.lod().levels() is 0, expected at least 1");
+}
+
+}  // namespace test_sequence_reverse

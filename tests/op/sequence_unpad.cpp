@@ -1,0 +1,42 @@
+// tests/op/sequence_unpad.cpp
+#include <rowan/op/sequence_unpad.hpp>
+
+#include "check_gradients.hpp"
+
+#include <rowan/op/sequence_pad.hpp>
+
+#include <cstdint>
+
+namespace test_sequence_unpad {
+
+using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::sequence_unpad_op, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
+
+static_assert(sequence_unpad_op::infer(tensor_spec<float>({UNK, 3, 4}, 1), tensor_spec<std::int32_t>({UNK})) == tensor_spec<float>({UNK, 4}, 2));
+
+TEST_CASE("sequence_unpad_op is the inverse of sequence_pad_op", "[op]") {
+    LoDTensor<double> const x(test::values({6, 2}, 1), Lod{{0, 2, 3}, {0, 3, 3, 6}});
+    auto const [rows, length] = rowan::sequence_pad_op::run(Cpu{}, x, {.pad_value = 7});
+    CHECK(sequence_unpad_op::run(Cpu{}, rows, length) == x);
+    LoDTensor<float> const none(Tensor<float>::zeros({0, 3}));
+    CHECK((sequence_unpad_op::run(Cpu{}, none, LoDTensor<std::int64_t>(Tensor<std::int64_t>::zeros({0}))) == LoDTensor<float>(Tensor<float>::zeros({0}), Lod{{0}})));
+}
+
+TEST_CASE("the gradient of sequence_unpad equals central differences, with zeros for padding", "[op]") {
+    LoDTensor<std::int32_t> const length({2, 0, 1});
+    test::check_gradients<sequence_unpad_op>(std::tuple(LoDTensor<double>(test::values({3, 4, 2}, 1)), length));
+    LoDTensor<double> const nested(test::values({3, 2}, 1), Lod{{0, 2, 3}});
+    test::check_gradients<sequence_unpad_op>(std::tuple(nested, length));
+    auto const out = sequence_unpad_op::run(Cpu{}, nested, length);
+    CHECK(rowan::sequence_unpad_grad_op::run(Cpu{}, nested, length, LoDTensor<double>(out.value().share())).lod() == nested.lod());
+}
+
+TEST_CASE("sequence_unpad_op throws for inputs that do not match", "[op][bad]") {
+    auto const length = tensor_spec<std::int64_t>({4});
+    CHECK_THROWS_WITH(sequence_unpad_op::infer(tensor_spec<float>({UNK}), length), "sequence_unpad: x rank is 1, expected at least 2");
+    CHECK_THROWS_WITH(sequence_unpad_op::infer(tensor_spec<float>({3, 2}), length), "sequence_unpad: length.shape(0) is 4, expected 3");
+    LoDTensor<float> const x({{1, 2}, {3, 4}});
+    CHECK_THROWS_WITH(sequence_unpad_op::run(Cpu{}, x, LoDTensor<std::int64_t>({1, 3})), "padded.shape(1) is 2, expected at least 3, the length of sequence 1 of level 0");
+    CHECK_THROWS_AS(sequence_unpad_op::run(Cpu{}, x, LoDTensor<std::int64_t>({1, -1})), rowan::LodError);
+}
+
+}  // namespace test_sequence_unpad
