@@ -277,9 +277,9 @@ TEST_CASE("a batch in several parts has the results of single sequences, for any
     LoDTensor<double> const x(values({static_cast<std::size_t>(many.rows()), 2}, 1), many);
     DefaultScope scope;
     auto const data = fed("x", x.share());
-    auto const boot = fed("boot", LoDTensor<double>(values({100, 3}, 4)));
-    auto const h = layer::rnn_with_last(data, layer::Memory{.like = boot}, gru(3), {.reverse = true});
-    auto const cost = layer::mse(h.output, fed("y", LoDTensor<double>(values({static_cast<std::size_t>(many.rows()), 3}, 2))));
+    auto const boot = fed("boot", LoDTensor<double>(values({100, 60}, 4)));  // wide enough for two threads
+    auto const h = layer::rnn_with_last(data, layer::Memory{.like = boot}, gru(60), {.reverse = true});
+    auto const cost = layer::mse(h.output, fed("y", LoDTensor<double>(values({static_cast<std::size_t>(many.rows()), 60}, 2))));
     auto const gradients = append_backward<double>(*cost);
     std::vector<Variable*> outputs{&*h.output, &*h.last, &*cost};
     for (auto const& g : gradients) outputs.push_back(g.gradient);
@@ -298,7 +298,7 @@ TEST_CASE("a batch in several parts has the results of single sequences, for any
     for (std::size_t s = 0; s < 100; s += 7) {
         auto const from = static_cast<std::size_t>(many[0][s]), to = static_cast<std::size_t>(many[0][s + 1]);
         feed(scope, "x", LoDTensor<double>(x.value().slice(from, to), Lod::from_lengths({{static_cast<std::int64_t>(to - from)}})));
-        feed(scope, "boot", LoDTensor<double>(values({100, 3}, 4).slice(s, s + 1)));
+        feed(scope, "boot", LoDTensor<double>(values({100, 60}, 4).slice(s, s + 1)));
         alone.run(scope);
         CHECK(result(h.output).value() == Tensor<double>(first[0].slice(from, to)));
         CHECK(result(h.last).value() == Tensor<double>(first[1].slice(s, s + 1)));
@@ -321,10 +321,10 @@ TEST_CASE("gradients of a batch in parts equal central differences, row-sparse f
 TEST_CASE("an error in one part is the first one's, for any number of threads", "[rnn]") {
     DefaultScope scope;
     std::vector<std::int64_t> words(128, 1);
-    words[37] = 9;
+    words[37] = 9999;
     words[90] = -1;
     auto const ids = fed("ids", LoDTensor<std::int64_t>(Tensor<std::int64_t>(LoDTensor<std::int64_t>::from_nested({words}).value()), Lod::from_lengths({std::vector<std::int64_t>(64, 2)})));
-    auto const table = layer::parameter<double>({4, 2}, {-1, 1}, "table");
+    auto const table = layer::parameter<double>({8192, 2}, {-1, 1}, "table");  // large enough for two threads
     auto const h = layer::rnn<double>(ids, 2, [&](auto id, auto before) {
         auto const now = layer::add(layer::embedding(id, table), before);
         return layer::Step{now, now};
@@ -332,7 +332,7 @@ TEST_CASE("an error in one part is the first one's, for any number of threads", 
     auto const net = Net<>::trace_and_build(*h);
     initialize(net, 1);
     for (int const threads : {1, 2}) {
-        CHECK_THROWS_WITH(net.run(scope, {threads}), "rnn(ids, table): step 1 of sequence 18: lookup_table(table, x): ids[37] = 9 is not in [0, 4)");
+        CHECK_THROWS_WITH(net.run(scope, {threads}), "rnn(ids, table): step 1 of sequence 18: lookup_table(table, x): ids[37] = 9999 is not in [0, 8192)");
     }
 }
 

@@ -7,9 +7,14 @@
 #include "finite_differences.hpp"
 
 #include <rowan/layer/activations.hpp>
+#include <rowan/layer/argmax.hpp>
+#include <rowan/layer/batch_norm.hpp>
+#include <rowan/layer/beam_search.hpp>
 #include <rowan/layer/cast.hpp>
 #include <rowan/layer/compare.hpp>
 #include <rowan/layer/concat.hpp>
+#include <rowan/layer/cond.hpp>
+#include <rowan/layer/crf.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/drop_levels.hpp>
 #include <rowan/layer/dropout.hpp>
@@ -18,18 +23,35 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/gru_unit.hpp>
+#include <rowan/layer/if_else.hpp>
 #include <rowan/layer/infer.hpp>
+#include <rowan/layer/layer_norm.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/layer/lod_reset.hpp>
+#include <rowan/layer/losses.hpp>
 #include <rowan/layer/lstm_unit.hpp>
 #include <rowan/layer/map_fn.hpp>
 #include <rowan/layer/math.hpp>
 #include <rowan/layer/matmul.hpp>
 #include <rowan/layer/pick_sequences.hpp>
 #include <rowan/layer/rnn_program.hpp>
+#include <rowan/layer/sequence_attention.hpp>
+#include <rowan/layer/sequence_concat.hpp>
+#include <rowan/layer/sequence_conv.hpp>
+#include <rowan/layer/sequence_erase.hpp>
 #include <rowan/layer/sequence_expand.hpp>
+#include <rowan/layer/sequence_mask.hpp>
+#include <rowan/layer/sequence_pad.hpp>
 #include <rowan/layer/sequence_pool.hpp>
+#include <rowan/layer/sequence_reverse.hpp>
+#include <rowan/layer/sequence_slice.hpp>
+#include <rowan/layer/sequence_softmax.hpp>
+#include <rowan/layer/sequence_unpad.hpp>
 #include <rowan/layer/split.hpp>
+#include <rowan/layer/reduce.hpp>
+#include <rowan/layer/static_input.hpp>
 #include <rowan/layer/reduce_sum.hpp>
+#include <rowan/layer/reshape.hpp>
 #include <rowan/layer/while_loop.hpp>
 
 #include <unistd.h>
@@ -135,6 +157,24 @@ std::vector<std::function<Out()>> const nets{
                }, {.level = 0})
             .last;
     },
+    [] {  // a step that reads its whole sequence
+        auto const rows = words_to_rows();
+        return layer::rnn(rows, 3, [&](auto x_t, auto before) {
+            auto const source = layer::static_input(rows);
+            auto const now = layer::add(layer::sequence_pool(layer::mul(source, layer::sequence_expand(before, source))), x_t);
+            return layer::Step{now, now};
+        });
+    },
+    [] {  // a condition whose branches read outer variables, one of them as it is
+        auto const x = layer::data<float>("x", {UNK, 3});
+        auto const large = layer::any(layer::greater(layer::reduce_sum(x, {.axes = {0}}), 0));
+        return layer::cond(large, [&] { return layer::tanh(layer::fc(x, {.output_size = 3})); }, [&] { return x; });
+    },
+    [] {  // rows of two branches
+        auto const x = layer::data<float>("x", {UNK, 3});
+        auto const mask = layer::greater(layer::reduce_sum(x, {.axes = {1}}), 0);
+        return layer::if_else(mask, x, [](auto const& a) { return layer::tanh(a); }, [](auto const& b) { return layer::scale(b, 2); });
+    },
     [] {  // a loop over an array
         auto const x = layer::data<float>("x", {UNK, 3});
         auto const rows = layer::unstack(x);
@@ -150,8 +190,10 @@ std::vector<std::function<Out()>> const nets{
         auto const x = layer::data<float>("x", {UNK, 3}), y = layer::clip(layer::dropout(x, 0.25), -0.5, 0.75);
         auto const both = layer::concat({x, y}, 1);
         auto const soft = layer::softmax(layer::fc(both, {.output_size = 5}));
-        return layer::sum({layer::cross_entropy(soft, layer::data<std::int64_t>("label", {UNK})),
-                           layer::softmax_with_cross_entropy(both, layer::data<std::int64_t>("label2", {UNK})), layer::mse(x, y),
+        auto const label2 = layer::data<std::int64_t>("label2", {UNK});
+        return layer::sum({layer::cross_entropy(soft, layer::data<std::int64_t>("label", {UNK})), layer::softmax_with_cross_entropy(both, label2), layer::mse(x, y),
+                           layer::softmax_with_cross_entropy(both, label2, {.reduction = Reduction::sum, .ignore_index = 5}),
+                           layer::softmax_with_cross_entropy(y, layer::softmax(x), {.soft_label = true}),
                            layer::cast<float>(layer::cast<std::int64_t>(layer::full<float>({1}, 3)))});
     },
     [] {
@@ -166,14 +208,90 @@ std::vector<std::function<Out()>> const nets{
         return layer::concat({layer::drop_levels(layer::sequence_pool(layer::drop_levels(texts, {.levels = 1}))),
                               layer::drop_levels(layer::embedding(layer::drop_levels(words), {.height = 9, .width = 3}))});
     },
+    [] {  // functions of sequences, of numbers and of ids
+        auto const ids = layer::data<std::int64_t>("words", {UNK}, 1);
+        auto const words = layer::sequence_concat({ids, layer::sequence_reverse(ids)});
+        auto const rows = layer::sequence_reverse(layer::embedding(words, {.height = 9, .width = 3}));
+        auto const attended = layer::sequence_attention(rows, rows, rows, {.heads = 3, .causal = true});
+        return layer::sequence_softmax(layer::sequence_concat({attended, layer::sequence_softmax(rows)}));
+    },
+    [] {  // slices of sequences, of numbers and of ids
+        auto const first = layer::data<std::int32_t>("first", {UNK}), count = layer::data<std::int32_t>("count", {UNK});
+        auto const words = layer::sequence_slice(layer::data<std::int64_t>("words", {UNK}, 1), first, count);
+        return layer::sequence_slice(layer::embedding(words, {.height = 9, .width = 3}), first, first);
+    },
+    [] {  // padded sequences and back, of numbers and of ids
+        auto const [words, length] = layer::sequence_pad(layer::data<std::int64_t>("words", {UNK}, 1), {.pad_value = 8});
+        auto const rows = layer::embedding(layer::sequence_unpad(words, length), {.height = 9, .width = 3});
+        return layer::sequence_unpad(layer::sequence_pad(rows, {.length = 5}).value, length);
+    },
+    [] {  // rows with other levels, tokens that are erased, and masks
+        auto const ids = layer::data<std::int64_t>("words", {UNK}, 1);
+        auto const rows = layer::lod_reset(layer::drop_levels(layer::embedding(ids, {.height = 9, .width = 3})), ids);
+        auto const words = layer::sequence_erase(layer::lod_reset(layer::drop_levels(ids), rows), {.tokens = {0, 2}});
+        auto const mask = layer::sequence_mask(layer::sequence_pad(words).length, {.max_length = 3});
+        return layer::sum({layer::cast<float>(mask), layer::sequence_pool(layer::lod_from_offsets(rows, layer::data<std::int32_t>("offsets", {UNK})))});
+    },
+    [] {  // windows of ids and of rows
+        auto const grams = layer::sequence_enumerate(layer::data<std::int64_t>("words", {UNK}, 1), {.size = 2, .pad_value = 8});
+        auto const rows = layer::sequence_conv(layer::cast<float>(grams), {.output_size = 3});
+        return layer::sequence_conv(rows, {.length = 2, .train_padding = true});
+    },
     [] { return layer::embedding_bag(layer::data<std::int32_t>("bags", {UNK}, 1), {.height = 9, .width = 3}, {.pool = Pooling::max}); },
     [] { auto const x = layer::data<float>("x", {UNK, 3}); return layer::matmul(x, x, false, true); },
+    [] {  // batches of matrices
+        auto const x = layer::data<float>("x", {UNK, 3}), rows = layer::unsqueeze(x, {2});
+        return layer::matmul(layer::matmul(rows, rows, false, true), x, true, true);
+    },
+    [] { return layer::batch_norm(layer::batch_norm(layer::data<float>("texts", {UNK, 3}, 2), {.epsilon = 4}), {.momentum = 0.5, .epsilon = 6, .shift = false}); },
+    [] { return layer::layer_norm(layer::layer_norm(layer::data<float>("texts", {UNK, 3}, 2)), {.epsilon = 0.5, .scale = false, .shift = false}); },
+    [] {  // shapes that are broadcast
+        auto const x = layer::data<float>("x", {UNK, 3}), sums = layer::reduce_sum(x, {.axes = {1}, .keep_dims = true}), row = layer::full<float>({3}, 0.5);
+        return layer::sum({x + row, x - sums, sums * x, x / row, layer::maximum(x, row), layer::minimum(x, sums)});
+    },
+    [] {  // reductions along axes
+        auto const x = layer::data<float>("x", {UNK, 3});
+        auto const ids = layer::cast<float>(layer::reduce_max(layer::data<std::int64_t>("label", {UNK})));
+        return layer::sum({layer::reduce_mean(x, {.axes = {1}}), layer::reduce_max(x, {.axes = {1}}), layer::reduce_min(x, {.axes = {1}}), layer::reduce_prod(x, {.axes = {1}})}) + layer::mean(x) + ids;
+    },
+    [] {  // the greatest elements of rows, and one-hot rows
+        auto const x = layer::data<float>("x", {UNK, 3});
+        auto const best = layer::top_k(layer::cumsum(x, {.exclusive = true}), 2);
+        auto const ids = layer::argmax(x) + layer::argmin(x) + layer::argmax(layer::cumsum(best.ids, {.reverse = true}));
+        return layer::reduce_sum(layer::one_hot(ids, 9)) + layer::reduce_sum(best.value);
+    },
+    [] {  // other shapes
+        auto const x = layer::data<float>("x", {UNK, 3}), flat = layer::reshape(layer::stack({x, x * layer::row_dot(x, x), x}, 1), {0, 9});
+        auto const ids = layer::data<std::int64_t>("label", {UNK});
+        auto const pairs = layer::transpose(layer::reshape(layer::stack({ids, layer::squeeze(layer::unsqueeze(ids, {-1}), {1})}), {2, -1}));
+        return layer::matmul(layer::transpose(flat), flat) + layer::reduce_sum(layer::cast<float>(pairs));
+    },
     [] {  // functions of elements, with options
         auto const x = layer::data<float>("x", {UNK, 3}), size = layer::softplus(layer::abs(x), {.beta = 2});
         return layer::sum({layer::exp(x), layer::log(size), layer::sqrt(size), layer::rsqrt(size), layer::square(x), layer::pow(x, {.exponent = 3}),
                            layer::relu6(x, {.threshold = 1.5}), layer::brelu(x, {-0.5, 1}), layer::leaky_relu(x, {.alpha = 0.25}), layer::elu(x, {.alpha = 2}),
                            layer::gelu(x, {.approximate = true}), layer::swish(x, {.beta = 2}), layer::softsign(x), layer::hard_sigmoid(x, {.slope = 0.25}),
                            layer::hard_swish(x, {.offset = 2}), layer::stanh(x, {.scale_a = 0.5}), layer::thresholded_relu(x, {.threshold = 0.125})});
+    },
+    [] {  // losses of elements, with options
+        auto const x = layer::data<float>("x", {UNK, 3}), p = layer::sigmoid(x), y = layer::softmax(x);
+        return layer::sum({layer::squared_error(x, y, {.reduction = Reduction::sum}), layer::huber(x, y, {.delta = 0.5}), layer::smooth_l1(x, y, {.beta = 0.5}),
+                           layer::sigmoid_cross_entropy_with_logits(x, y), layer::binary_cross_entropy(p, y), layer::log_loss(p, y, {.epsilon = 0.125}),
+                           layer::hinge(x, y), layer::kl_div(layer::log(p), y), layer::rank_loss(y, x, p), layer::margin_rank_loss(y, x, p, {.margin = 0.5}),
+                           layer::cosine_embedding_loss(x, y, layer::cosine_similarity(p, y), {.margin = 0.25})});
+    },
+    [] {  // a conditional random field
+        auto const ids = layer::data<std::int64_t>("words", {UNK}, 1);
+        auto const scores = layer::embedding(ids, {.height = 9, .width = 9}), transition = layer::parameter<float>({11, 9}, {});
+        return layer::sum({layer::linear_chain_crf(scores, transition, ids), layer::sequence_pool(layer::cast<float>(layer::crf_decoding(scores, transition))),
+                           layer::sequence_pool(layer::cast<float>(layer::crf_decoding(scores, transition, ids)))});
+    },
+    [] {  // a step of a beam search, and what it found
+        auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
+        auto const rows = layer::sequence_pool(layer::embedding(words, {.height = 9, .width = 8}));
+        auto const scores = layer::lod_from_offsets(rows, layer::data<std::int32_t>("sources", {UNK}));
+        auto const beam = layer::beam_search(words, scores, layer::reduce_sum(rows, {.axes = {1}}), {.beam_size = 3});
+        return layer::embedding(layer::beam_search_decode(beam.prefixes, beam.scores).sentences, {.height = 9, .width = 3});
     },
     [] {  // a step that is an expression
         auto const memory = layer::tensor();
@@ -188,6 +306,10 @@ Feeds const batch{{"words", LoDTensor<std::int64_t>::from_nested({{1, 2, 3}, {5}
                   {"x", Tensor<float>{{0.5F, -1, 2}, {1, 0.25F, -0.75F}}},
                   {"label", Tensor<std::int64_t>{4, 0}},
                   {"picks", Tensor<std::int64_t>{1, 0, 1}},
+                  {"first", Tensor<std::int32_t>{1, 0, 0, 1}},
+                  {"count", Tensor<std::int32_t>{2, 1, 0, 3}},
+                  {"sources", Tensor<std::int32_t>{0, 1, 4}},
+                  {"offsets", Tensor<std::int32_t>{0, 2, 2, 5, 8}},
                   {"label2", Tensor<std::int64_t>{5, 1}}};
 
 /// The feeds that the program reads.
@@ -342,7 +464,7 @@ TEST_CASE("an inconsistent program throws", "[io][bad]") {
 TEST_CASE("a changed program throws or is still a net", "[io][bad]") {
     inputs::Random random(7);
     std::size_t refused = 0, runs = 0;
-    for (std::size_t n = 0; n < 5; ++n) {
+    for (std::size_t n = 0; n < 6; ++n) {
         test::DefaultScope scope;
         auto const out = nets[n]();
         auto const program = to_program(*out);
@@ -353,6 +475,7 @@ TEST_CASE("a changed program throws or is still a net", "[io][bad]") {
             auto const any = [&](auto& list) -> auto& { return list[below(list.size())]; };
             for (std::int64_t changes = 1 + random.below(2); changes != 0; --changes) {
                 auto& block = any(p.blocks);
+                if (block.ops.empty() || block.vars.empty()) continue;
                 auto& op = any(block.ops);
                 auto& var = any(block.vars);
                 switch (random.below(9)) {

@@ -3,6 +3,7 @@
 
 #include "finite_differences.hpp"
 
+#include <rowan/layer/batch_norm.hpp>
 #include <rowan/layer/compare.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/dropout.hpp>
@@ -99,6 +100,24 @@ TEST_CASE("a saved and loaded model has the same bits", "[io]") {
     CHECK(file.read() == bytes);
 }
 
+TEST_CASE("a net of double with a recurrent layer is loaded without a net", "[io]") {
+    File const file;
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const states = layer::rnn(layer::data<double>("x", {UNK, 2}, 1), 2, [](auto x_t, auto before) {
+        auto const now = layer::add(x_t, before);
+        return layer::Step{now, now};
+    });
+    auto const predict = layer::fc(states, {.output_size = 1});
+    Feeds const x{{"x", LoDTensor<double>({{1, 2}, {3, 4}}, Lod{{0, 2}})}, {"y", Tensor<double>{{1}, {2}}}};
+    auto const cost = layer::mse(predict, layer::data<double>("y", {UNK, 1}));
+    auto const parameters = train(cost, [&](std::int64_t) { return std::vector{x}; });
+    save_model(predict, parameters, file.path);
+    Feeds const asked{{"x", LoDTensor<double>({{1, 2}, {3, 4}}, Lod{{0, 2}})}};
+    auto const model = load_model<forward_ops, dtypes<double>>(file.path);
+    CHECK(infer(model.predict, asked, model.parameters) == infer(predict, asked, parameters));
+}
+
 TEST_CASE("a model trained with dropout predicts without it, in its own net and in one without dropout", "[io]") {
     File const file;
     auto const make = [](Scope& scope, bool drops) {
@@ -121,6 +140,35 @@ TEST_CASE("a model trained with dropout predicts without it, in its own net and 
     auto const again = make(second, true), plain = make(third, false);
     CHECK(infer(again, x, load_model(again, file.path)) == want);
     CHECK(infer(plain, x, load_model(plain, file.path)) == want);
+}
+
+TEST_CASE("a model carries the moving statistics of batch_norm, and training resumes with them", "[io]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const predict = layer::batch_norm(layer::fc(layer::data<float>("x", {UNK, 2}), {.output_size = 3}));
+    auto const cost = layer::mse(predict, layer::data<float>("y", {UNK, 3}));
+    Feeds const data{{"x", Tensor<float>{{1, 2}, {-1, 4}, {0, 3}}}, {"y", Tensor<float>{{1, 2, 1}, {3, 0, 1}, {1, 0, 1}}}};
+    auto const reader = [&](std::int64_t) { return std::vector{data}; };
+    auto const run = [&](Parameters const* resume, std::int64_t epochs) { return train(cost, reader, {.epochs = epochs, .resume = resume}); };
+    auto const half = run(nullptr, 3), whole = run(nullptr, 6);
+    File const model, states{"rowan_states_" + std::to_string(::getpid())};
+    save_model(predict, whole, model.path);
+    save_parameters(half, states.path);
+    auto const want = infer(predict, data, whole);
+    CHECK(Predictor<float>(load_model(model.path))(data) == want);
+    CHECK(infer(predict, data, load_model(predict, model.path)) == want);
+    auto const loaded = load_parameters(states.path);
+    CHECK(infer(predict, data, run(&loaded, 3)) == want);
+    CHECK(infer(predict, data, half) != want);
+
+    // a loaded net is trained further with its statistics
+    auto const again = load_model(model.path);
+    ScopeGuard const other(*again.scope);
+    auto const more = layer::mse(again.predict, layer::data<float>("y", {UNK, 3}));
+    Feeds initial;
+    for (auto const& [name, value] : again.parameters) initial.emplace(name, value);
+    auto const trained = train(more, reader, {.optimizer = layer::Sgd{}, .initial = initial});
+    CHECK(trained.get<float>("batch_norm_0.mean_0") != again.parameters.get<float>("batch_norm_0.mean_0"));
 }
 
 TEST_CASE("files of another net, damaged files and missing files throw", "[io]") {

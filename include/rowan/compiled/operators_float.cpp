@@ -9,7 +9,7 @@ namespace rowan::inline v0::detail {
 
 template <class... Op>
 constexpr bool all_are_compiled(registry<Op...>) {
-    return ((is_in<Op, compiled_ops> || is_in<Op, compiled_truth_ops>)&&...) &&
+    return ((is_in<Op, compiled_ops> || is_in<Op, compiled_truth_ops> || takes_only_integers<Op>)&&...) &&
            ((is_in<Op, compiled_integer_ops> || !takes_integers<Op>)&&...) &&
            ((is_in<Op, compiled_truth_ops> || !takes_truth_values<Op>)&&...);
 }

@@ -20,7 +20,7 @@ struct ParameterGradient {
 /// Adds to `scope` the operators that compute the gradients of all parameters that `cost` depends on, and returns the
 /// gradient variables. `scope` must be the scope of `cost` or an inner scope of it. A variable that is read more than
 /// once gets the sum of its gradients; gradients of lookup tables stay row-sparse. Only gradients that a parameter
-/// needs are computed.
+/// needs are computed. Parameters that an operator replaces after each step, such as moving means, have no gradient.
 /// errors   GraphError if `cost` does not depend on a parameter, or an operator on the path has no gradient; the scope
 ///          then is as before
 /// cost     one pass over the net; for each operator on the path at most one new operator per gradient rule, plus zeros
@@ -29,9 +29,12 @@ template <class T = float, class Device = Cpu>
 std::vector<ParameterGradient> append_backward(Variable& cost, Scope& scope) {
     auto const order = detail::trace(std::array{&cost});
     detail::GradientMaker<T, Device> maker(scope, detail::describe(cost));
+    std::unordered_set<Variable const*> moving;  // such as a moving mean
+    for (Operator const* op : order)
+        detail::each_next(*op, [&](Variable const& v, Variable const&) { moving.insert(&v); });
     for (Operator const* op : order) {
         for (Variable const* v : op->inputs) {
-            if (v->role() == Role::parameter) maker.want(*v);
+            if (v->role() == Role::parameter && !moving.contains(v)) maker.want(*v);
         }
     }
     maker.spread(order);

@@ -3,6 +3,7 @@
 
 #include <rowan/graph/detail/compiled_kernels.hpp>
 #include <rowan/graph/detail/op_call.hpp>
+#include <rowan/graph/detail/op_infer.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/var_spec.hpp>
@@ -50,6 +51,7 @@ struct op_kernel {
     char const* op = nullptr;          ///< the operator's type: &detail::type_tag<Op>
     OpFamily family = OpFamily::none;  ///< see family_of
     unsigned row_inputs = 0;           ///< see row_inputs_of
+    unsigned level_inputs = 0;         ///< see level_inputs_of
     bool sums_rows = false;            ///< see sums_rows_of
     /// Whether the rows of result i correspond to rows of the inputs.
     bool (*row_output)(AttributesRef attributes, std::size_t i);
@@ -62,6 +64,9 @@ struct op_kernel {
     bool in_place = false;
     /// Whether it changes inputs, and only checks them under detail::OnlyChecking.
     bool checks_first = false;
+    /// The operator's `next`, if it has one: for each input slot, the position of the result whose value a trained
+    /// variable in this slot, such as a moving mean, has after the step, or -1. Such a variable has no gradient.
+    std::span<std::int8_t const> next = {};
     /// The kernel that replaces it in the step of a recurrent program, or nullptr; see layer::add_to.
     op_kernel const* in_step = nullptr;
 };
@@ -223,10 +228,13 @@ struct kernel_of {
     static_assert(operation<Op>, "rowan: an operator has a name, inputs, outputs and grad, see rowan::operation");
 
 private:
-    static constexpr bool variadic = detail::is_variadic<Op, D, std::tuple_element_t<0, std::tuple<T..., float>>>;
+    using First = std::tuple_element_t<0, std::tuple<T..., float>>;
+    static constexpr bool variadic = detail::is_variadic<Op, D, First>;
     static constexpr auto run() {
-        if constexpr (variadic) {
-            return &detail::run_variadic<Op, D, std::tuple_element_t<0, std::tuple<T...>>>;
+        if constexpr (variadic && detail::takes_batches<Op, D, First>) {
+            return &detail::run_batches<Op, D, First>;
+        } else if constexpr (variadic) {
+            return &detail::run_variadic<Op, D, First>;
         } else {
             static_assert(sizeof...(T) == Op::inputs::size,
                           "rowan::kernel_of: give one element type for each input of the operator");
@@ -240,6 +248,11 @@ private:
         } else {
             return nullptr;
         }
+    }
+
+    static constexpr std::span<std::int8_t const> next() {
+        if constexpr (requires { Op::next; }) return Op::next;
+        return {};
     }
 
     static constexpr bool checks_first() {
@@ -259,6 +272,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .op = &detail::type_tag<Op>,
     .family = family_of<Op>,
     .row_inputs = row_inputs_of<Op>,
+    .level_inputs = level_inputs_of<Op>,
     .sums_rows = sums_rows_of<Op>,
     .row_output = [](AttributesRef a, std::size_t) { return row_output_of<Op>(detail::attributes_for<Op>(a)); },
     .row_wise = [](AttributesRef a) { return row_wise_of<Op>(detail::attributes_for<Op>(a)); },
@@ -266,6 +280,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .run = run(),
     .rules = detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
     .checks_first = checks_first(),
+    .next = next(),
     .in_step = in_step()};
 
 #if defined(ROWAN_COMPILED) && !defined(ROWAN_COMPILING_OPERATORS)

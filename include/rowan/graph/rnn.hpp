@@ -26,8 +26,10 @@ struct RnnBlock {
     /// For each memory, whether an input provides its state before the first step, with one row per sequence.
     std::vector<bool> has_boot;
     detail::LoopKernels kernels;  ///< kernels for the element type and device
-    /// Calls f(k, exec) for k in [0, parts), in parallel if the device has threads.
-    void (*for_parts)(AnyExec exec, std::size_t parts, std::function<void(std::size_t, AnyExec)> const& f);
+    /// Calls f(k, exec) for k in [0, parts), in parallel if the device has threads and there is enough work, counted in
+    /// multiplications.
+    void (*for_parts)(AnyExec exec, std::size_t parts, std::size_t work,
+                      std::function<void(std::size_t, AnyExec)> const& f);
 
     /// The number of memories that have a boot state.
     /// errors   none
@@ -48,13 +50,16 @@ namespace detail {
 /// does not depend on the number of threads, so neither does the order of summation.
 inline constexpr std::size_t rnn_part_size = 32;
 
-// In the step of an outer recurrent layer, the last states and the outputs have rows, and so have the gradients of x
-// and of the boot states.
+// In the step of an outer recurrent layer, the last states and the outputs have rows, and so have the gradients of x,
+// of the boot states and of static inputs.
 struct rnn_grad_op : whole_op {
     static constexpr std::string_view name = "rnn_grad";
     using inputs = slots<slot::x, slot::scopes, grad_of<slot::out>, grad_of<slot::last>>;
     using outputs = slots<grad_of<slot::x>>;
-    static bool row_output(AttributesRef a, std::size_t i) { return i <= a.get<RnnBlock>().boots(); }
+    static bool row_output(AttributesRef a, std::size_t i) {
+        auto const& block = a.get<RnnBlock>();
+        return i <= block.boots() || block.net.is_static(i - block.boots() - 1);
+    }
     static bool row_wise(AttributesRef a) { return a.get<RnnBlock>().net.rows_apart; }
     static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
     // in: the inputs of the forward operator, its scopes, and the gradients of the outputs and of the last states

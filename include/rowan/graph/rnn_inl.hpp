@@ -22,6 +22,12 @@ public:
             throw ShapeError("x.lod().levels()", std::to_string(lod.levels()), std::to_string(levels));
         lod.check_rows(x.rows());
         StepMap<> const map(Cpu{.threads = 1}, lod, block_.level);
+        for (StepNet::Static const& s : net_.statics) {
+            Value const& all = *outer()[s.from];
+            if (all.count() != map.sequences())
+                throw ShapeError("static_input: the number of sequences of x", std::to_string(all.count()),
+                                 std::to_string(map.sequences()) + ", the number of sequences that have steps");
+        }
         count_iterations(map.steps());
         s_.lod = lod;
         s_.parts.resize(net_.rows_apart && !block_.runs_whole
@@ -35,7 +41,7 @@ public:
         auto const forward_part = [&](std::size_t k, AnyExec exec) {
             results[k] = run(exec, k).forward(elements, states[k]);
         };
-        block_.for_parts(exec_, s_.parts.size(), std::cref(forward_part));
+        block_.for_parts(exec_, s_.parts.size(), work(), std::cref(forward_part));
         Value all = scatter(results, &RnnPart::elements);
         s_.out_lod = with_upper_levels(all.lod());
         *out[net_.memories.size()] = all.with_lod(s_.out_lod);
@@ -52,7 +58,7 @@ public:
             }
             run(exec, k).backward(elements, states[k]);
         };
-        block_.for_parts(exec_, s_.parts.size(), std::cref(backward_part));
+        block_.for_parts(exec_, s_.parts.size(), work(), std::cref(backward_part));
         x_grad(*grads[0]);
         std::size_t at = 1;
         for (std::size_t m = 0; m < net_.memories.size(); ++m) {
@@ -62,6 +68,17 @@ public:
     }
 
 private:
+    /// An estimate of the multiplications of all steps: one for each row and each element of a weight, and 8 for each
+    /// element of x.
+    std::size_t work() const {
+        auto const elements = [](Variable const& v, std::size_t first) {
+            return static_cast<std::size_t>(std::max<std::int64_t>(v.spec().dims.product_from(first), 0));
+        };
+        std::size_t of_row = 8 * elements(*net_.x, 1);
+        for (Variable const* v : net_.outer) of_row += elements(*v, 0);
+        return static_cast<std::size_t>(s_.lod.rows()) * of_row;
+    }
+
     std::span<Value* const> outer() const { return in_.subspan(1 + block_.boots()); }
     RnnRun run(AnyExec exec, std::size_t k) { return {exec, net_, block_.kernels, outer(), s_.parts[k]}; }
 
@@ -135,6 +152,12 @@ private:
         for (std::size_t part = 0; part < s_.parts.size(); ++part) {
             if (s_.parts[part].count() > 0) run(exec_, part).outer_grad(k, summands);
         }
+        Buffer<Value> statics;
+        statics.reserve(net_.statics.size());
+        for (std::size_t i = 0; i < net_.statics.size(); ++i) {
+            if (net_.statics[i].from == k && net_.statics[i].grad != nullptr) statics.push_back(static_grad(i));
+        }
+        for (Value& v : statics) summands.push_back(&v);
         if (summands.empty()) {
             if (all_row_sparse(net_.outer_grads[k])) {
                 grad = block_.kernels.no_rows(exec_, *outer()[k]);
@@ -144,6 +167,11 @@ private:
         } else {
             grad = block_.kernels.total(exec_, summands);
         }
+    }
+    Value static_grad(std::size_t i) {
+        Buffer<Value> of_parts;
+        for (std::size_t k = 0; k < s_.parts.size(); ++k) of_parts.push_back(run(exec_, k).static_grad(i));
+        return scatter(of_parts, &RnnPart::sequences);
     }
     bool has_gradient(Variable const& v) const { return v.spec().dtype == net_.out->spec().dtype; }
 

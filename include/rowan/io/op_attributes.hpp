@@ -38,11 +38,6 @@ inline constexpr std::int32_t enumerators<Reduction> = 3;
 
 namespace rowan::inline v0::detail {
 
-template <class A>
-concept has_fields = requires {
-    A::fields;
-};
-
 template <class M>
 struct optional_value {
     using type = M;
@@ -83,7 +78,7 @@ std::vector<Attribute> describe_attributes([[maybe_unused]] A const& attributes)
                 list.push_back({std::string(field.name), described(*(attributes.*field.member))});
             }
         };
-        std::apply([&](auto const&... field) { (add(field), ...); }, A::fields);
+        each_field<A>(add);
     } else {
         static_assert(std::is_empty_v<A>,
                       "rowan: attributes that are saved in files must list their members: see rowan::field");
@@ -138,7 +133,7 @@ A read_attributes(OpDesc const& op) {
             known.push_back(field.name);
             if (there || std::is_same_v<M, V>) attributes.*field.member = read_attribute<V>(op, field.name);
         };
-        std::apply([&](auto const&... field) { (read(field), ...); }, A::fields);
+        each_field<A>(read);
     }
     for (Attribute const& a : op.attrs) {
         if (std::ranges::find(known, a.name) == known.end()) bad_attribute(op, a.name, "is unknown to it");

@@ -87,13 +87,14 @@ private:
             try_index<Op, E, E>(inputs, kernel);
             try_index<Op, E, std::int64_t>(inputs, kernel);
             try_index<Op, E, std::int32_t>(inputs, kernel);
+            if constexpr (takes_levels_of_y<Op>) (..., try_index<Op, E, T>(inputs, kernel));
         }
     }
 
     template <class Op, class E, class I>
     static void try_index(Variables const& inputs, op_kernel const*& kernel) {
         [&]<class... Slot>(std::type_identity<slots<Slot...>>) {
-            constexpr bool levels_only = std::is_same_v<Op, sequence_expand_op>;  // only the levels of y are used
+            constexpr bool levels_only = takes_levels_of_y<Op>;
             constexpr bool any_index = (is_index_slot<Slot> || ...);
             if constexpr (std::is_same_v<E, I> ? has_one_type<Op> || takes_integers<Op> : any_index || levels_only) {
                 try_types<Op, std::conditional_t<is_index_slot<Slot> || (levels_only && std::is_same_v<Slot, slot::y>),

@@ -1,10 +1,12 @@
 // rowan/io/to_program.hpp: to_program, which converts a net to a program that can be stored.
 #pragma once
 
+#include <rowan/graph/cond.hpp>
 #include <rowan/graph/detail/array_kernels.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/rnn.hpp>
 #include <rowan/graph/scope.hpp>
+#include <rowan/graph/static_input.hpp>
 #include <rowan/graph/while_loop.hpp>
 #include <rowan/io/op_attributes.hpp>
 #include <rowan/io/program_desc.hpp>
@@ -105,6 +107,8 @@ private:
         AttributesRef const a = op.attributes;
         if (op.kernel == &rnn_kernel) return rnn(block, a.get<RnnBlock>());
         if (op.kernel == &while_kernel) return loop(block, a.get<WhileBlock>());
+        if (op.kernel == &cond_kernel) return cond(block, a.get<CondBlock>());
+        if (op.kernel == &static_kernel) return {};
         OpFamily const family = op.kernel->family;
         if (family == OpFamily::full) return describe_attributes(a.get<ConstantOptions>());
         if (family == OpFamily::array && op.kernel->inputs.empty()) return slots(a.get<VarSpec>());
@@ -129,8 +133,9 @@ private:
         auto const is_typed = [&]<class... T>(std::tuple<T...>*) {
             return is_any(cast_op<T>::name...) || is_any(full_op<T>::name...);
         };
-        return is_any("feed", "seed", "fetch", rnn_kernel.name, while_kernel.name, k::create::name, k::read::name,
-                      k::write::name, k::stack::name, k::unstack::name, k::size::name) ||
+        return is_any("feed", "seed", "fetch", cond_kernel.name, rnn_kernel.name, static_kernel.name, while_kernel.name,
+                      k::create::name, k::read::name, k::write::name, k::stack::name, k::unstack::name,
+                      k::size::name) ||
                is_typed(static_cast<
                         std::tuple<float, double, std::int64_t, std::int32_t, std::uint8_t, bool, bfloat16, float16>*>(
                    nullptr));
@@ -176,6 +181,18 @@ private:
                 {"condition", VarName{name(*block.net.condition)}},
                 {"before", names(before)},
                 {"after", names(after)}};
+    }
+
+    std::vector<Attribute> cond(std::int32_t parent, CondBlock const& block) {
+        std::vector<Attribute> result{{"data_type", block.gradient_dtype}};
+        for (std::size_t b = 0; b < 2; ++b) {
+            std::vector<Variable*> targets;
+            for (auto const& s : block.branches[b].net.states) targets.push_back(s.after);
+            BlockIndex const idx = inner(parent, *block.branches[b].scope, {}, targets);
+            result.push_back({b == 0 ? "then" : "else", idx});
+            result.push_back({b == 0 ? "then_out" : "else_out", names(targets)});
+        }
+        return result;
     }
 
     // Adds the block of a step; its variables get names that differ from those of all others.

@@ -57,6 +57,11 @@ private:
     // Zeros for the gradient of `like`: a filled tensor if it is dense with elements of T, else an empty value.
     Variable& zeros(Variable& like);
 
+    // Whether a gradient flows to the elements of input i.
+    bool wants_input(Operator const& op, std::size_t i) const {
+        return wanted_.contains(op.inputs[i]) && (op.kernel->level_inputs >> std::min<std::size_t>(i, 31) & 1) == 0;
+    }
+
     // For each rule, whether it computes a requested gradient or a value that another needed rule reads.
     std::vector<bool> needed_rules(Operator const& op) const;
 
@@ -69,7 +74,9 @@ private:
 template <class T, class Device>
 void GradientMaker<T, Device>::spread(std::span<Operator* const> order) {
     for (Operator const* op : order) {
-        if (std::ranges::none_of(op->inputs, [&](Variable const* v) { return wanted_.contains(v); })) continue;
+        bool reaches = false;
+        for (std::size_t i = 0; i < op->inputs.size(); ++i) reaches = reaches || wants_input(*op, i);
+        if (!reaches) continue;
         for (Variable const* v : op->outputs) {
             if (!is_integral(v->spec().dtype)) wanted_.insert(v);
         }
@@ -144,7 +151,7 @@ void GradientMaker<T, Device>::differentiate(Operator& op) {
         }
     }
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-        if (!wanted_.contains(op.inputs[i])) continue;
+        if (!wants_input(op, i)) continue;
         if (in_grads[i] == nullptr) {
             throw GraphError(std::string("operator ")
                                  .append(op.kernel->name)

@@ -1,10 +1,9 @@
-// rowan/graph/detail/op_call.hpp: calls of an operator's kernel and infer with type-erased arguments.
+// rowan/graph/detail/op_call.hpp: calls of an operator's kernel with type-erased arguments.
 #pragma once
 
 #include <rowan/graph/any_ref.hpp>
 #include <rowan/graph/detail/op_arguments.hpp>
 #include <rowan/graph/value.hpp>
-#include <rowan/op/var_spec.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
@@ -165,11 +164,20 @@ void run_fixed(KernelCall const& c) {
     if (!done) no_kernel(Op::name, c.in);
 }
 
+/// Whether the operator takes any number of values with their levels, and possibly one more value.
+template <class Op, class D, class T>
+inline constexpr bool takes_batches = [] {
+    using Many = std::vector<LoDTensor<T, D>>;
+    return Op::inputs::size == 1 ? takes<Op, D, Many> : Op::inputs::size == 2 && takes<Op, D, Many, LoDTensor<T, D>>;
+}();
+
 /// Whether the operator's first slot holds any number of values. A second slot with one value may follow.
 template <class Op, class D, class T>
 inline constexpr bool is_variadic = [] {
     using Many = std::vector<Tensor<T, D>>;
-    if constexpr (Op::inputs::size == 1) {
+    if constexpr (takes_batches<Op, D, T>) {
+        return true;
+    } else if constexpr (Op::inputs::size == 1) {
         return takes<Op, D, Many> || takes<Op, D, std::vector<SelectedRows<T, D>>> ||
                takes<Op, D, Many, std::vector<SelectedRows<T, D>>>;
     } else {
@@ -191,6 +199,23 @@ struct Borrowed {
     List& home;
 };
 
+template <class Op, class D, class T>
+void run_batches(KernelCall const& c) {
+    using Batch = LoDTensor<T, D>;
+    auto const& a = attributes_for<Op>(c.attributes);
+    std::vector<Batch> batches;
+    for (Value* const v : c.in.first(c.in.size() - (Op::inputs::size - 1))) {
+        if (!v->is<Batch>()) no_kernel(Op::name, c.in);
+        batches.push_back(v->get<Batch>().share());
+    }
+    Results const to{c.in, c.out};
+    if constexpr (Op::inputs::size == 1) {
+        to.store_all(call<Op>(c.exec.get<D>(), a, batches));
+    } else {
+        if (!c.in.back()->is<Batch>()) no_kernel(Op::name, c.in);
+        to.store_all(call<Op>(c.exec.get<D>(), a, batches, c.in.back()->get<Batch>()));
+    }
+}
 template <class Op, class D, class T>
 void run_variadic(KernelCall const& c) {
     using Dense = std::vector<Tensor<T, D>>;
@@ -233,48 +258,6 @@ void run_variadic(KernelCall const& c) {
     }
     if constexpr (takes<Op, D, Dense, Sparse>) return to.store_all(call<Op>(d, a, dense, sparse));
     no_kernel(Op::name, in);
-}
-
-// ---- infer
-
-/// errors   GraphError if the number of inputs is not that of the slots; a variadic operator has a slot for any number
-inline void check_inputs(std::string_view name, std::size_t given, std::size_t slots, bool variadic) {
-    if (given == slots || (variadic && given + 1 >= slots)) return;
-    throw GraphError(std::string(name) + " has " + std::to_string(given) + " inputs, expected " +
-                     (variadic ? "at least " + std::to_string(slots - 1) : std::to_string(slots)));
-}
-
-template <class Op, class... In>
-auto infer_of(attributes_of<Op> const& attributes, In const&... in) {
-    if constexpr (requires { Op::infer(in..., attributes); }) {
-        return Op::infer(in..., attributes);
-    } else {
-        static_assert(
-            requires { Op::infer(in...); },
-            "rowan: an operator needs a function infer that takes a VarSpec for each of its inputs");
-        return Op::infer(in...);
-    }
-}
-
-template <class Op, bool variadic>
-std::vector<VarSpec> infer_specs(std::span<VarSpec const> in, AttributesRef attributes) {
-    check_inputs(Op::name, in.size(), Op::inputs::size, variadic);
-    auto const& a = attributes_for<Op>(attributes);
-    auto const result = [&]<std::size_t... i>(std::index_sequence<i...>) {
-        if constexpr (!variadic) {
-            return infer_of<Op>(a, in[i]...);
-        } else if constexpr (Op::inputs::size == 2) {
-            return infer_of<Op>(a, in.first(in.size() - 1), in.back());
-        } else {
-            return infer_of<Op>(a, in);
-        }
-    }
-    (std::make_index_sequence<Op::inputs::size>{});
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(result)>, VarSpec>) {
-        return {result};
-    } else {
-        return {result.begin(), result.end()};
-    }
 }
 
 }  // namespace rowan::inline v0::detail

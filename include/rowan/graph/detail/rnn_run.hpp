@@ -21,6 +21,8 @@ struct RnnPart {
     Buffer<std::int64_t> elements;   // indices in the batch
     Buffer<Buffer<Value>> steps;     // [step][number of the variable]
     Buffer<Value> packed;            // [number of the variable]: the values of all steps, in step order
+    Buffer<Value> statics;           // the static inputs of the sequences, and the sums of their gradients
+    Buffer<Value> static_grads;
 
     /// Takes every `parts`-th sequence of a map, starting with `part`. If `reverse`, step 0 is the last element of each
     /// sequence.

@@ -22,6 +22,9 @@ public:
     /// are replaced by those after the last step of each sequence.
     Value forward(Value const& x, std::span<Value> states) {
         part_.make_room(net_.places(), 0);
+        part_.statics.clear();
+        for (StepNet::Static const& s : net_.statics)
+            part_.statics.push_back(outer_[s.from]->gather(exec_, part_.sequences));
         if (part_.count() == 0) return kernels_.zeros(exec_, 0, net_.out->spec());
         packed(*net_.x) = x.gather(exec_, part_.elements);
         for (StepOp const& op : net_.forward.before) run_whole(op);
@@ -30,6 +33,8 @@ public:
                 Value const& after = t == 0 ? states[m] : state_after(m, t - 1);
                 part_.steps[t][number(*net_.memories[m].before)] = after.slice(0, part_.size(t));
             }
+            for (std::size_t k = 0; k < net_.statics.size(); ++k)
+                part_.steps[t][number(*net_.statics[k].value)] = part_.statics[k].slice(0, part_.size(t));
             for (StepOp const& op : net_.forward.each) run_step(op, t);
             for (std::size_t m = 0; m < states.size(); ++m) check_state(m, t, states[m]);
         }
@@ -46,6 +51,8 @@ public:
     /// states; they are replaced by those of the first states.
     void backward(Value const& out_grad, std::span<Value> states) {
         part_.make_room(net_.places(), net_.forward_places);
+        part_.static_grads.clear();
+        part_.static_grads.resize(net_.statics.size());
         if (part_.count() == 0) return;
         packed(*net_.out_grad) = out_grad.gather(exec_, part_.elements);
         for (StepOp const& op : net_.backward.before) run_whole(op);
@@ -57,6 +64,7 @@ public:
                 after = carried[m].empty() ? std::move(ending) : joined(carried[m], ending);
             }
             for (StepOp const& op : net_.backward.each) run_step(op, t);
+            for (std::size_t k = 0; k < net_.statics.size(); ++k) add_static_grad(k, t);
             for (std::size_t m = 0; m < states.size(); ++m) {
                 auto const& memory = net_.memories[m];
                 carried[m] = memory.before_grad == nullptr
@@ -74,6 +82,19 @@ public:
     /// The gradient of x, empty if there is none; call it after backward.
     Value x_grad() { return net_.x_grad == nullptr ? Value() : whole(net_.place(*net_.x_grad)).share(); }
 
+    /// The gradient of static input k, by sequences of the part; call it after backward.
+    Value static_grad(std::size_t k) {
+        Value const& all = part_.statics[k];
+        Value& sum = part_.static_grads[k];
+        std::size_t const known = sum.empty() ? 0 : sum.rows();
+        Value rest = all.with_lod({}).slice(known, all.rows());
+        if (rest.rows() != 0 || sum.empty()) {  // of sequences without steps
+            Value zeros = kernels_.zero_like(exec_, rest);
+            sum = sum.empty() ? std::move(zeros) : joined(sum, zeros);
+        }
+        return sum.with_lod(all.lod());
+    }
+
     /// Appends the summands of the gradient of outer variable k to `parts`; call it after backward.
     void outer_grad(std::size_t k, Buffer<Value*>& parts) {
         for (Variable const* v : net_.outer_grads[k]) {
@@ -90,6 +111,22 @@ private:
     std::size_t number(Variable const& v) const { return net_.place(v).number; }
     Value& packed(Variable const& v) { return part_.packed[number(v)]; }
     Value joined(Value& first, Value& second) const { return Value::concat(exec_, std::array{&first, &second}); }
+
+    // Adds the gradient of static input k in step t to those of later steps, which have the first of its sequences.
+    void add_static_grad(std::size_t k, std::size_t t) {
+        StepNet::Static const& s = net_.statics[k];
+        if (s.grad == nullptr) return;
+        Value grad = step_value(net_.place(*s.grad), t).with_lod({});
+        Value& sum = part_.static_grads[k];
+        if (!sum.empty()) {
+            std::size_t const later = sum.rows();
+            Value first = grad.slice(0, later), ending = grad.slice(later, grad.rows());
+            sum = kernels_.total(exec_, std::array{&sum, &first});
+            if (ending.rows() != 0) sum = joined(sum, ending);
+        } else {
+            sum = std::move(grad);
+        }
+    }
 
     Value& state_after(std::size_t m, std::size_t t) { return step_value(net_.place(*net_.memories[m].after), t); }
 

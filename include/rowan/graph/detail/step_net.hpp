@@ -4,7 +4,9 @@
 #include <rowan/graph/detail/gradient_maker.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/scope.hpp>
+#include <rowan/graph/static_input.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <unordered_map>
@@ -46,10 +48,16 @@ struct StepNet {
         Variable *before, *after;  // `after` of a step is `before` of the next one
         Variable *after_grad = nullptr, *before_grad = nullptr;
     };
+    struct Static {
+        Variable* value;           // of the sequences that have the step
+        std::size_t from;          // the index in `outer`
+        Variable* grad = nullptr;  // of the value of a step
+    };
 
     Scope* scope = nullptr;                 // owns the step's variables
     Variable *x = nullptr, *out = nullptr;  // the input and the output of a step
     std::vector<Memory> memories;
+    std::vector<Static> statics;
     std::vector<Variable*> outer;  // variables of outer scopes that it reads, including parameters
     bool rows_apart = true;        // no operator combines several sequences of a step
     Phases forward;
@@ -64,6 +72,11 @@ struct StepNet {
     void build();
 
     bool has_rows(Variable const& v) const { return rows_.contains(&v); }
+
+    /// Whether a step reads outer variable k by sequences.
+    bool is_static(std::size_t k) const {
+        return std::ranges::any_of(statics, [k](Static const& s) { return s.from == k; });
+    }
 
     /// Whether only a run tells the width of the output or of a state.
     bool has_unknown_width() const;
@@ -97,6 +110,7 @@ private:
         want(*x);
         for (Memory const& m : memories) want(*m.before);
         for (Variable const* v : outer) want(*v);
+        for (Static const& s : statics) want(*s.value);
         maker.spread(order_);
         out_grad = new_gradient(*out);
         maker.add(*out, *out_grad);
@@ -107,6 +121,7 @@ private:
         std::size_t const first = scope->operators().size();
         for (std::size_t i = order_.size(); i-- > 0;) maker.differentiate(*order_[i]);
         for (Memory& m : memories) m.before_grad = maker.gradient(*m.before);
+        for (Static& s : statics) s.grad = maker.gradient(*s.value);
         x_grad = maker.gradient(*x);
         for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
         std::unordered_set<Variable const*> stepwise;  // gradients of per-step values are per-step values, too
@@ -131,6 +146,7 @@ private:
                   bool may_sum);
 
     bool reads_rows(Operator const& op) const;
+    bool reads_static(Operator const& op) const;
 
     bool keeps_rows_apart(Operator const& op) const {
         return !reads_rows(op) || (op.kernel->row_inputs != 0 ? fits(op, false) : op.kernel->row_wise(op.attributes));
@@ -142,7 +158,8 @@ private:
     // Names variables, for messages, numbers them, and finds the places of all operators' inputs and outputs.
     void name_and_count(std::span<Operator* const> order);
 
-    std::vector<Operator*> order_;
+    std::vector<Operator*> marks_;                   // of the static inputs
+    std::vector<Operator*> order_;                   // all others
     std::unordered_set<Variable const*> rows_;       // with a row for each sequence of the step
     std::unordered_set<Variable const*> of_a_step_;  // without such rows, and different for each step
     std::unordered_map<Variable const*, std::size_t> number_;

@@ -12,18 +12,29 @@ namespace rowan::inline v0::detail {
 ROWAN_FUNCTION void StepNet::build() {
     std::vector<Variable*> targets{out};
     for (Memory const& m : memories) targets.push_back(m.after);
-    auto const order = trace(targets, scope);
+    auto order = trace(targets, scope);
     for (Operator* const op : order) {
         for (Variable* const v : op->inputs) {
             if (&v->scope() != scope && std::ranges::find(outer, v) == outer.end()) outer.push_back(v);
         }
+        if (op->kernel != &static_kernel) continue;
+        if (&op->inputs[0]->scope() == scope)
+            throw GraphError("layer::rnn: a static input is a variable of the step itself");
+        marks_.push_back(op);
+        auto const from = std::ranges::find(outer, op->inputs[0]) - outer.begin();
+        statics.push_back({op->outputs[0], static_cast<std::size_t>(from)});
     }
+    std::erase_if(order, [](Operator const* op) { return op->kernel == &static_kernel; });
     std::unordered_set<Variable const*> loop, needed;
     rows_.insert(x);
     for (Memory const& m : memories) {
         rows_.insert(m.before);
         loop.insert(m.before);
         needed.insert(m.after);
+    }
+    for (Static const& s : statics) {
+        rows_.insert(s.value);
+        loop.insert(s.value);
     }
     forward = phases(order, std::move(loop), std::move(needed), {}, false);
     rows_apart = std::ranges::all_of(order, [&](Operator const* op) { return keeps_rows_apart(*op); });
@@ -58,6 +69,10 @@ ROWAN_FUNCTION void StepNet::finish_backward(std::size_t first, std::unordered_s
         loop.insert(m.after_grad);
         if (m.before_grad != nullptr) needed.insert(m.before_grad);
     }
+    for (Static const& s : statics) {
+        loop.insert(s.value);
+        if (s.grad != nullptr) needed.insert(s.grad);
+    }
     std::vector<Operator*> made;
     for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
     backward = phases(made, std::move(loop), std::move(needed), stepwise, true);
@@ -89,7 +104,8 @@ ROWAN_FUNCTION Phases StepNet::phases(std::span<Operator* const> order, std::uno
         bool const once = !in_loop(*op) && (!any || fits(*op, may_sum));
         for (std::size_t i = 0; i < op->outputs.size(); ++i) {
             Variable const* const v = op->outputs[i];
-            if (any && op->kernel->row_output(op->attributes, i)) rows_.insert(v);
+            bool const fixed = !v->spec().dims.empty() && v->spec().dims[0] != UNK;  // as of a gradient of a weight
+            if (any && !fixed && op->kernel->row_output(op->attributes, i)) rows_.insert(v);
             if (!once) loop.insert(v);
         }
         if (once) {
@@ -106,7 +122,8 @@ ROWAN_FUNCTION Phases StepNet::phases(std::span<Operator* const> order, std::uno
         };
         bool const reads_of_a_step =
             std::ranges::any_of(op->inputs, [&](Variable const* v) { return loop.contains(v) && !rows_.contains(v); });
-        if (!is(needed) && !is(read) && !is(stepwise) && !reads_of_a_step && fits(*op, may_sum)) continue;
+        if (!is(needed) && !is(read) && !is(stepwise) && !reads_of_a_step && !reads_static(*op) && fits(*op, may_sum))
+            continue;
         each.insert(op);
         read.insert(op->inputs.begin(), op->inputs.end());
     }
@@ -125,6 +142,11 @@ ROWAN_FUNCTION bool StepNet::reads_rows(Operator const& op) const {
     return std::ranges::any_of(op.inputs, [&](Variable const* v) { return rows_.contains(v); });
 }
 
+ROWAN_FUNCTION bool StepNet::reads_static(Operator const& op) const {
+    return std::ranges::any_of(
+        statics, [&](Static const& s) { return std::ranges::find(op.inputs, s.value) != op.inputs.end(); });
+}
+
 ROWAN_FUNCTION bool StepNet::fits(Operator const& op, bool may_sum) const {
     if (op.kernel->sums_rows && !may_sum) return false;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
@@ -136,7 +158,9 @@ ROWAN_FUNCTION bool StepNet::fits(Operator const& op, bool may_sum) const {
 
 ROWAN_FUNCTION void StepNet::name_and_count(std::span<Operator* const> order) {
     order_.assign(order.begin(), order.end());
-    name_inner_variables(order, *scope);
+    auto named = marks_;
+    named.insert(named.end(), order.begin(), order.end());
+    name_inner_variables(named, *scope);
     for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
     for (Phases* phases : {&forward, &backward}) {
         for (auto* ops : {&phases->before, &phases->each, &phases->after}) {

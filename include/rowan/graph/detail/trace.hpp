@@ -25,6 +25,16 @@ inline std::span<Variable* const> in_slot(std::vector<Variable*> const& variable
     return k == 0 ? std::span(variables).first(first) : std::span(variables).subspan(first + k - 1, 1);
 }
 
+/// Calls f(input, result) for each input that the value of a result replaces after a step of training.
+template <class F>
+void each_next(Operator const& op, F const& f) {
+    for (std::size_t k = 0; k < op.kernel->next.size(); ++k) {
+        if (int const at = op.kernel->next[k]; at >= 0)
+            f(*in_slot(op.inputs, op.kernel->inputs.size(), k)[0],
+              *in_slot(op.outputs, op.kernel->outputs.size(), static_cast<std::size_t>(at))[0]);
+    }
+}
+
 /// All operators that `targets` depend on, each once, in topological order: a depth-first traversal that follows inputs
 /// in order. With `within`, writers of variables of other scopes are omitted.
 /// errors   GraphError if there is a cycle; the text names the operators of the cycle

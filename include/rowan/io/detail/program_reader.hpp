@@ -3,6 +3,7 @@
 
 #include <rowan/detail/rethrow_in.hpp>
 #include <rowan/graph/scope.hpp>
+#include <rowan/graph/static_input.hpp>
 #include <rowan/io/program_desc.hpp>
 
 #include <algorithm>
@@ -62,7 +63,9 @@ private:
         }
         /// Registers a variable. Throws GraphError unless it is as declared and its name is new.
         void define(std::string const& name, Variable& v) {
-            if (VarSpec const spec = spec_of(desc(name)); !(spec == v.spec()))
+            VarSpec is = v.spec();
+            if (is.type == VarType::STEP_SCOPES) is.dtype = dtype<float>::wire;  // as spec_of gives it
+            if (VarSpec const spec = spec_of(desc(name)); !(spec == is))
                 throw GraphError(std::string("the variable \"")
                                      .append(name)
                                      .append("\" is declared as ")
@@ -102,10 +105,12 @@ private:
 
     void read_operator(Frame& frame, OpDesc const& op) {
         Variables inputs = inputs_of(frame, op);
-        Operator& made = op.type == "rnn"          ? read_rnn(frame, op, inputs)
-                         : op.type == "while_loop" ? read_loop(frame, op, inputs)
-                         : is_array_op(op.type)    ? read_array(op, inputs)
-                                                   : make_(op, inputs);
+        Operator& made = op.type == "rnn"                ? read_rnn(frame, op, inputs)
+                         : op.type == "while_loop"       ? read_loop(frame, op, inputs)
+                         : op.type == "cond"             ? read_cond(frame, op, inputs)
+                         : op.type == static_kernel.name ? read_static(op, inputs)
+                         : is_array_op(op.type)          ? read_array(op, inputs)
+                                                         : make_(op, inputs);
         std::vector<std::string> names;
         for (OpDesc::Var const& slot : op.outputs)
             names.insert(names.end(), slot.arguments.begin(), slot.arguments.end());
@@ -127,6 +132,11 @@ private:
 
     static void expect_inputs(OpDesc const& op, Variables const& inputs, std::size_t n);
 
+    static Operator& read_static(OpDesc const& op, Variables const& inputs) {
+        expect_inputs(op, inputs, 1);
+        return default_scope().new_op(static_kernel, inputs);
+    }
+
     // ---- arrays
 
     static bool is_array_op(std::string_view name);
@@ -134,7 +144,7 @@ private:
 
     // ---- blocks
 
-    Frame inner(Frame const& outer, OpDesc const& op);
+    Frame inner(Frame const& outer, OpDesc const& op, std::string_view attribute = "block");
 
     static Variables list(Frame const& frame, OpDesc const& op, std::string_view attribute);
 
@@ -145,6 +155,8 @@ private:
     Operator& read_rnn(Frame& outer, OpDesc const& op, Variables const& inputs);
 
     Operator& read_loop(Frame& outer, OpDesc const& op, Variables const& inputs);
+
+    Operator& read_cond(Frame& outer, OpDesc const& op, Variables const& inputs);
 
     ProgramDesc const& program_;
     Make make_;

@@ -4,6 +4,7 @@
 #include <rowan/graph/detail/array_kernels.hpp>
 #include <rowan/io/detail/program_reader.hpp>
 #include <rowan/io/op_attributes.hpp>
+#include <rowan/layer/cond.hpp>
 #include <rowan/layer/dropout.hpp>
 #include <rowan/layer/optimizer.hpp>
 #include <rowan/layer/rnn.hpp>
@@ -161,8 +162,8 @@ Operator& ProgramReader<Device, T...>::read_array(OpDesc const& op, Variables co
 }
 
 template <class Device, class... T>
-auto ProgramReader<Device, T...>::inner(Frame const& outer, OpDesc const& op) -> Frame {
-    auto const index = static_cast<std::size_t>(get_attribute<BlockIndex>(op, "block").value);
+auto ProgramReader<Device, T...>::inner(Frame const& outer, OpDesc const& op, std::string_view attribute) -> Frame {
+    auto const index = static_cast<std::size_t>(get_attribute<BlockIndex>(op, attribute).value);
     if (index >= used_.size() || used_[index])
         throw GraphError(
             std::string("operator ").append(op.type).append(": its block is missing or belongs to another operator"));
@@ -261,6 +262,26 @@ Operator& ProgramReader<Device, T...>::read_loop(Frame& outer, OpDesc const& op,
         "while_loop: gradients", get_attribute<std::int32_t>(op, "data_type"),
         [&]<class R>(std::type_identity<R>) -> Operator& { return finish_loop<R, Device>(outside, block, first); });
     refused.scope = nullptr;
+    return made;
+}
+
+template <class Device, class... T>
+Operator& ProgramReader<Device, T...>::read_cond(Frame& outer, OpDesc const& op, Variables const& inputs) {
+    expect_inputs(op, inputs, 1);
+    Scope& outside = default_scope();
+    auto const block = begin_cond(outside, *inputs[0]);
+    WithdrawnScope refused[]{{block->branches[0].scope.get()}, {block->branches[1].scope.get()}};
+    for (std::size_t b = 0; b < 2; ++b) {
+        Frame frame = inner(outer, op, b == 0 ? "then" : "else");
+        ScopeGuard const guard(*block->branches[b].scope);
+        read_operators(frame);
+        end_branch(block->branches[b], list(frame, op, b == 0 ? "then_out" : "else_out"));
+    }
+    Operator& made = with_element("cond: gradients", get_attribute<std::int32_t>(op, "data_type"),
+                                  [&]<class R>(std::type_identity<R>) -> Operator& {
+                                      return finish_cond<R, Device>(outside, block, *inputs[0]);
+                                  });
+    for (auto& scope : refused) scope.scope = nullptr;
     return made;
 }
 

@@ -1,0 +1,60 @@
+// rowan/graph/detail/op_infer.hpp: calls of an operator's infer with type-erased attributes.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/graph/any_ref.hpp>
+#include <rowan/graph/detail/op_arguments.hpp>
+#include <rowan/graph/detail/op_call.hpp>
+#include <rowan/op/var_spec.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// errors   GraphError if the number of inputs is not that of the slots; a variadic operator has a slot for any number
+inline void check_inputs(std::string_view name, std::size_t given, std::size_t slots, bool variadic) {
+    if (given == slots || (variadic && given + 1 >= slots)) return;
+    throw GraphError(std::string(name) + " has " + std::to_string(given) + " inputs, expected " +
+                     (variadic ? "at least " + std::to_string(slots - 1) : std::to_string(slots)));
+}
+
+template <class Op, class... In>
+auto infer_of(attributes_of<Op> const& attributes, In const&... in) {
+    if constexpr (requires { Op::infer(in..., attributes); }) {
+        return Op::infer(in..., attributes);
+    } else {
+        static_assert(
+            requires { Op::infer(in...); },
+            "rowan: an operator needs a function infer that takes a VarSpec for each of its inputs");
+        return Op::infer(in...);
+    }
+}
+
+template <class Op, bool variadic>
+std::vector<VarSpec> infer_specs(std::span<VarSpec const> in, AttributesRef attributes) {
+    check_inputs(Op::name, in.size(), Op::inputs::size, variadic);
+    auto const& a = attributes_for<Op>(attributes);
+    auto const result = [&]<std::size_t... i>(std::index_sequence<i...>) {
+        if constexpr (!variadic) {
+            return infer_of<Op>(a, in[i]...);
+        } else if constexpr (Op::inputs::size == 2) {
+            return infer_of<Op>(a, in.first(in.size() - 1), in.back());
+        } else {
+            return infer_of<Op>(a, in);
+        }
+    }
+    (std::make_index_sequence<Op::inputs::size>{});
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(result)>, VarSpec>) {
+        return {result};
+    } else {
+        return {result.begin(), result.end()};
+    }
+}
+
+}  // namespace rowan::inline v0::detail
