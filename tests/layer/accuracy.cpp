@@ -21,6 +21,7 @@ TEST_CASE("layer::accuracy is the fraction of correct rows", "[layer]") {
     CHECK(share->spec() == tensor_spec<double>({1}));
     Tensor<float> const x{{1, 0, 0}, {1, 1, 0}, {0, 1, 2}, {0, 1, 2}};
     CHECK((test::run(share, {{"scores", x}, {"label", Tensor<std::int32_t>{0, 1, 2, 1}}}).value() == Tensor<double>{0.5}));
+    CHECK((test::run(layer::accuracy(scores, label, {.k = 2}), {{"scores", x}, {"label", Tensor<std::int32_t>{2, 1, 1, 1}}}).value() == Tensor<double>{0.75}));
     CHECK_THROWS_WITH(test::run(share, {{"scores", x}, {"label", Tensor<std::int32_t>{0, 1, 3, 1}}}),
                       "accuracy(tanh_0.out_0, label): label[2] = 3 is not in [0, 3)");
     CHECK_THROWS_WITH(test::run(share, {{"scores", x}, {"label", Tensor<std::int32_t>{0}}}),

@@ -4,8 +4,11 @@
 #include "layer/check_net.hpp"
 
 #include <rowan/layer/data.hpp>
+#include <rowan/layer/fc.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/layer/math.hpp>
+#include <rowan/layer/rnn.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -42,6 +45,23 @@ TEST_CASE("gradients of element-wise layers equal central differences", "[layer]
     test::set(*target, LoDTensor<double>(test::values({3, 4}, 3)));
     auto const h = layer::sum({layer::scale(w, 3, -0.25), layer::clip(v, -0.5, 0.25), layer::mul(w, v), layer::sub(layer::tanh(w), layer::sigmoid(v)), w});
     test::check_net(layer::mse(h, target));
+}
+
+TEST_CASE("layers broadcast weights, in nets and in steps, and the gradients are summed to their shapes", "[layer]") {
+    test::DefaultScope scope;
+    auto const w = test::parameter({5, 4}, 1), b = test::parameter({4}, 2, "b"), c = test::parameter({1, 4}, 3, "c"), d = test::parameter({5, 1}, 4, "d");
+    auto const target = layer::data<double>("target", {UNK, 4}, 1);
+    test::set(*target, LoDTensor<double>(test::values({5, 4}, 3), Lod{{0, 2, 2, 5}}));
+    test::check_net(layer::mse((w + b) * c - layer::maximum(d, b) / layer::exp(layer::minimum(c, d)), target));
+
+    auto const x = layer::data<double>("x", {UNK, 4}, 1);
+    test::set(*x, LoDTensor<double>(test::values({5, 4}, 6), Lod{{0, 2, 2, 5}}));
+    auto const states = layer::rnn(x, 4, [&](auto x_t, auto before) {
+        auto const now = layer::tanh((x_t + before) * c + b) * layer::fc(x_t, {.output_size = 1});
+        return layer::Step{now, now};
+    });
+    test::check_net(layer::mse(states, target));
+    CHECK((states + b)->spec() == tensor_spec<double>({UNK, 4}, 1));
 }
 
 TEST_CASE("element-wise layers throw for shapes that do not match", "[layer]") {

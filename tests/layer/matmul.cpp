@@ -4,7 +4,11 @@
 #include "layer/check_net.hpp"
 
 #include <rowan/layer/data.hpp>
+#include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/layer/reduce.hpp>
+#include <rowan/layer/reduce_sum.hpp>
+#include <rowan/layer/rnn.hpp>
 
 namespace test_matmul {
 
@@ -33,13 +37,32 @@ TEST_CASE("gradients of layer::matmul equal central differences", "[layer]") {
     }
 }
 
+TEST_CASE("layer::matmul multiplies batches of matrices, with both transpositions, and keeps levels", "[layer]") {
+    test::DefaultScope scope;
+    auto const x = layer::data("x", {UNK, 2, 1}, 1), y = layer::data("y", {UNK, 1, 2});
+    LoDTensor<float> const value({{{1}, {2}}, {{3}, {4}}}, Lod{{0, 2}});
+    Feeds const feeds{{"x", value}, {"y", Tensor<float>{{{1, 10}}, {{100, 1000}}}}};
+    CHECK((test::run(layer::matmul(x, y), feeds) == LoDTensor<float>({{{1, 10}, {2, 20}}, {{300, 3000}, {400, 4000}}}, value.lod())));
+    CHECK((test::run(layer::matmul(x, y, true, true), feeds) == LoDTensor<float>({{{21}}, {{4300}}}, value.lod())));
+}
+
+TEST_CASE("gradients of batches flow through layer::matmul, also in the steps of a recurrent net", "[layer]") {
+    test::DefaultScope scope;
+    auto const x = test::fed("x", LoDTensor<double>(test::values({5, 3, 2}, 1), Lod{{0, 3, 3, 5}}));
+    auto const w = test::parameter({4, 3}, 2), v = test::parameter({2, 4}, 3);
+    auto const h = layer::rnn(x, 4, [&](auto x_t, auto before) {
+        auto const now = layer::reduce_sum(layer::matmul(layer::matmul(w, x_t), v), {.axes = {1}}) + layer::scale(before, 0.5);
+        return layer::Step{now, now};
+    });
+    test::check_net(layer::mean(h * h) + layer::mean(layer::matmul(layer::matmul(x, w, true, true), layer::matmul(x, x, true), true)));
+}
+
 TEST_CASE("layer::matmul throws for shapes that do not match", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2}), y = layer::data("y", {3, 4}), z = layer::data("z", {UNK});
     CHECK_THROWS_WITH(layer::matmul(x, y), "mul: the inner dim of y is 3, expected 2");
-    CHECK_THROWS_WITH(layer::matmul(x, z), "mul: y rank is 1, expected 2");
-    CHECK_THROWS_WITH(layer::matmul(x, y, true, true),
-                      "transpose_y is 1, expected 0 if transpose_x is set: transpose the product of y and x instead");
+    CHECK_THROWS_WITH(layer::matmul(x, z), "matmul: y rank is 1, expected at least 2");
+    CHECK_THROWS_WITH(layer::matmul(x, layer::data("many", {UNK, 3, 4})), "matmul: the inner dim of y is 3, expected 2");
 }
 
 }  // namespace test_matmul

@@ -3,11 +3,16 @@
 
 #include "layer/check_net.hpp"
 
+#include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
+#include <rowan/layer/embedding.hpp>
+#include <rowan/layer/loss.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/train.hpp>
 
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <string>
@@ -95,6 +100,57 @@ TEST_CASE("all parameters change or none, even if one optimizer throws", "[layer
     CHECK_THROWS_WITH(train(wrong, [](std::int64_t) { return std::vector<Feeds>(1); }),
                       "the gradient wrong_grad_0.x@GRAD_0.shape() is [2], expected [1], that of w");
     CHECK(first(*net.v) == 0);
+}
+
+TEST_CASE("an optimizer that is not lazy updates all rows of a table, as if its gradient were dense", "[layer]") {
+    test::DefaultScope scope;
+    auto const rows = layer::embedding(layer::data<std::int64_t>("ids", {UNK}), {.height = 4, .width = 2, .name = "table"});
+    auto const cost = layer::mse(rows, layer::data<float>("y", {UNK, 2}));
+    Feeds const first{{"ids", Tensor<std::int64_t>{2, 0, 2}}, {"y", Tensor<float>{{1, 2}, {3, 4}, {5, 6}}}};
+    Feeds const second{{"ids", Tensor<std::int64_t>{1}}, {"y", Tensor<float>{{1, 2}}}};
+    auto const run = [&](layer::Optimizer const& optimizer, std::vector<Feeds> const& batches) {
+        return train(cost, [&](std::int64_t) { return batches; }, {.optimizer = optimizer}).get<float>("table");
+    };
+    auto const begin = train(cost, [](std::int64_t) { return std::vector<Feeds>(); }).get<float>("table");
+    auto const check = [&](auto lazy) {
+        lazy.learning_rate = 0.5;
+        auto dense = lazy;
+        dense.lazy = false;
+        auto const once = run(dense, {first}), twice = run(dense, {first, second}), lazily = run(lazy, {first, second});
+        CHECK(lazily(2, 0) == run(lazy, {first})(2, 0));  // row 2 is in the first batch only
+        CHECK(twice(2, 0) != once(2, 0));
+        CHECK((lazily(3, 0) == begin(3, 0)));
+    };
+    check(layer::Momentum{});
+    check(layer::Adam{});
+    check(layer::AdamW{});
+    check(layer::RmsProp{.momentum = 0.5});
+
+    Tensor<float> table = begin, velocity = Tensor<float>::zeros({4, 2});  // by hand
+    for (Feeds const& batch : {first, second}) {
+        Tensor<std::int64_t> const ids = batch.at("ids").value().get<LoDTensor<std::int64_t>>().value();
+        Tensor<float> const y = batch.at("y").value().get<LoDTensor<float>>().value();
+        momentum(table, velocity, to_dense(lookup_table_grad(ids, std::get<0>(mse_grad(gather(table, ids), y, Tensor<float>{1})), 4)), {.learning_rate = 0.5, .weight_decay = 0.25});
+    }
+    CHECK(run(layer::Momentum{.learning_rate = 0.5, .weight_decay = 0.25, .lazy = false}, {first, second}) == table);
+    CHECK(table(3, 0) != begin(3, 0));  // decayed
+}
+
+TEST_CASE("options.rates multiply the learning rates of single parameters", "[layer]") {
+    test::DefaultScope scope;
+    auto const v = layer::parameter<float>({1}, layer::Constant{2}, "v"), w = layer::parameter<float>({1}, layer::Constant{2}, "w");
+    auto const cost = layer::add(v, w);
+    auto const values = [&](TrainOptions const& options) {
+        auto const p = train(cost, [](std::int64_t) { return std::vector<Feeds>(2); }, options);
+        return std::pair(p.get<float>("v")(0), p.get<float>("w")(0));
+    };
+    CHECK(values({.optimizer = layer::Sgd{.learning_rate = 0.5}, .rates = {{"v", 0}, {"w", 0.5}}}) == std::pair(2.0F, 1.5F));
+    CHECK(values({.optimizer = layer::Sgd{.learning_rate = 0.5}, .rates = {{"w", 0.5}}, .schedule = layer::ConstantRate{0.5}}) == std::pair(1.5F, 1.75F));
+    auto const frozen = values({.optimizer = layer::AdamW{.learning_rate = 0.5, .weight_decay = 0.5}, .rates = {{"v", 0}}});
+    CHECK(frozen.first == 2);
+    CHECK(std::abs(frozen.second - ((2 * 0.75F - 0.5F) * 0.75F - 0.5F)) < 1e-6F);
+    CHECK_THROWS_WITH(values({.rates = {{"u", 1}}}), "there is no parameter \"u\" for the rate of that name");
+    CHECK_THROWS_WITH(values({.rates = {{"v", std::numeric_limits<double>::infinity()}}}), "the rate of v is inf, expected a finite number");
 }
 
 TEST_CASE("an optimizer that cannot be added leaves the scope unchanged", "[layer]") {

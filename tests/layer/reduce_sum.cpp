@@ -1,4 +1,5 @@
 // tests/layer/reduce_sum.cpp
+#include <rowan/layer/reduce.hpp>
 #include <rowan/layer/reduce_sum.hpp>
 
 #include "layer/check_net.hpp"
@@ -54,6 +55,33 @@ TEST_CASE("a step of a recurrent net may sum the elements of each row", "[layer]
         });
         test::check_net(layer::mse(h, test::fed("y", LoDTensor<double>(test::values({5, 1}, 2)))));
     }
+}
+
+TEST_CASE("layers take means, extrema and products along axes, and keep levels with axis 0", "[layer][reduce]") {
+    test::DefaultScope scope;
+    auto const x = layer::data("x", {UNK, 2}, 1);
+    Lod const lod{{0, 3}};
+    Feeds const feeds{{"x", LoDTensor<float>({{1, 2}, {3, 4}, {5, 9}}, lod)}};
+    CHECK(layer::mean(x)->spec() == tensor_spec<float>({}));
+    CHECK((test::run(layer::mean(x), feeds).value() == Tensor<float>::full({}, 4)));
+    CHECK((test::run(layer::reduce_mean(x, {.axes = {-1}, .keep_dims = true}), feeds) == LoDTensor<float>(Tensor<float>{{1.5F}, {3.5F}, {7}}, lod)));
+    CHECK((test::run(layer::reduce_max(x, {.axes = {0}}), feeds) == LoDTensor<float>(Tensor<float>{5, 9})));
+    CHECK((test::run(layer::reduce_min(x, {.axes = {1}}), feeds) == LoDTensor<float>(Tensor<float>{1, 3, 5}, lod)));
+    CHECK((test::run(layer::reduce_prod(x, {.axes = {0}}), feeds).value() == Tensor<float>{15, 72}));
+    CHECK_THROWS_WITH(layer::reduce_max(x, {.axes = {1, 2}}), "axes[1] = 2 is not in [-2, 2)");
+    CHECK_THROWS_WITH(test::run(layer::reduce_max(x), {{"x", LoDTensor<float>(Tensor<float>::from_shape({0, 2}), Lod{{0}})}}),
+                      Catch::Contains("x.shape() is [0, 2], expected at least one element for each result"));
+}
+
+TEST_CASE("the mean of a net can be its cost, and reductions can be in its steps", "[layer][reduce]") {
+    test::DefaultScope scope;
+    auto const x = layer::fc(test::fed("x", LoDTensor<double>(test::values({5, 3}, 1), Lod{{0, 3, 3, 5}})), {.output_size = 2});
+    auto const h = layer::rnn(x, 1, [&](auto x_t, auto before) {
+        ReduceOptions const of_row{.axes = {-1}, .keep_dims = true};
+        auto const now = layer::reduce_max(x_t, of_row) * layer::reduce_mean(x_t, of_row) - layer::reduce_min(x_t, of_row) + layer::scale(layer::reduce_prod(before, of_row), 0.5);
+        return layer::Step{now, now};
+    });
+    test::check_net(layer::mean(layer::mul(h, h)));
 }
 
 #pragma GCC diagnostic push

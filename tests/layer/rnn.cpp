@@ -83,11 +83,11 @@ TEST_CASE("a step with one result for all sequences throws when the layer is cre
     };
     CHECK_THROWS_WITH(make(), "layer::rnn: the output or the state of a step is the same for all sequences, expected a row for each");
 
-    auto const one = layer::data<float>("one", {1, 2});
-    auto const with_one = [&] {
-        return layer::rnn(x, layer::Memory{.size = 2}, [&](auto x_t, auto) { return layer::Step{layer::add(x_t, one), x_t}; });
+    auto const three = layer::data<float>("three", {3, 2});
+    auto const with_three = [&] {
+        return layer::rnn(x, layer::Memory{.size = 2}, [&](auto x_t, auto) { return layer::Step{layer::add(x_t, three), x_t}; });
     };
-    CHECK_THROWS_WITH(with_one(), "layer::rnn: the number of rows of the output or the state of a step is 1, expected one for each sequence: a value in the step has a fixed number of rows");
+    CHECK_THROWS_WITH(with_three(), "layer::rnn: the number of rows of the output or the state of a step is 3, expected one for each sequence: a value in the step has a fixed number of rows");
 }
 
 TEST_CASE("several memories, some with a boot state: an LSTM whose states are two", "[rnn]") {

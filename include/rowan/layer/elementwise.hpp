@@ -3,6 +3,7 @@
 
 #include <rowan/layer/var.hpp>
 #include <rowan/op/add.hpp>
+#include <rowan/op/broadcast.hpp>
 #include <rowan/op/clip.hpp>
 #include <rowan/op/div.hpp>
 #include <rowan/op/elementwise_mul.hpp>
@@ -33,6 +34,22 @@ concept operand = is_var<X> || std::is_arithmetic_v<X> || xt::is_xexpression<X>:
 template <class A, class B>
 concept has_var = (is_var<std::remove_cvref_t<A>> ||
                    is_var<std::remove_cvref_t<B>>)&&operand<std::remove_cvref_t<A>>&& operand<std::remove_cvref_t<B>>;
+
+/// Whether one of the shapes is to be broadcast: ranks differ, or one has a dim of 1 where the other may have another.
+inline bool may_broadcast(VarSpec const& x, VarSpec const& y) {
+    if (x.type != VarType::LOD_TENSOR || y.type != VarType::LOD_TENSOR) return false;
+    if (x.dims.size() != y.dims.size()) return true;
+    for (std::size_t i = 0; i < x.dims.size(); ++i) {
+        if ((x.dims[i] == 1) != (y.dims[i] == 1)) return true;
+    }
+    return false;
+}
+
+template <class Same, class Formula, class V>
+V binary(V const& x, V const& y) {
+    if (may_broadcast(x->spec(), y->spec())) return layer::apply<broadcast_op<Formula>>({}, x, y);
+    return layer::apply<Same>({}, x, y);
+}
 
 /// Calls the function for two Vars, for a Var and a number, or for a number and a Var.
 template <class A, class B, class Both, class Right, class Left>
@@ -83,12 +100,12 @@ Var<T, Device> relu(Var<T, Device> const& x) {
     return apply<relu_op>({}, x);
 }
 /// x + y, element-wise, as rowan::add.
-/// shapes   x [...], y [...] -> [...], with the levels of x
-/// errors   ShapeError if the shapes differ
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules, with the levels of the one that has the rows
+/// errors   ShapeError if the shapes do not broadcast
 /// cost     as rowan::add, when the net runs
 template <class T, class Device>
 Var<T, Device> add(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<rowan::add_op>({}, x, y);
+    return rowan::detail::binary<rowan::add_op, rowan::detail::broadcast_add>(x, y);
 }
 /// x - y, element-wise, as rowan::sub.
 /// shapes   x [...], y [...] -> [...], with the levels of x
@@ -96,7 +113,7 @@ Var<T, Device> add(Var<T, Device> const& x, Var<T, Device> const& y) {
 /// cost     as rowan::sub, when the net runs
 template <class T, class Device>
 Var<T, Device> sub(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<sub_op>({}, x, y);
+    return rowan::detail::binary<sub_op, rowan::detail::broadcast_sub>(x, y);
 }
 /// x · y, element-wise, as rowan::elementwise_mul.
 /// shapes   x [...], y [...] -> [...], with the levels of x
@@ -104,7 +121,7 @@ Var<T, Device> sub(Var<T, Device> const& x, Var<T, Device> const& y) {
 /// cost     as rowan::elementwise_mul, when the net runs
 template <class T, class Device>
 Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<elementwise_mul_op>({}, x, y);
+    return rowan::detail::binary<elementwise_mul_op, rowan::detail::broadcast_mul>(x, y);
 }
 /// x / y, element-wise, as rowan::div.
 /// shapes   x [...], y [...] -> [...], with the levels of x
@@ -112,7 +129,23 @@ Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y) {
 /// cost     as rowan::div, when the net runs
 template <class T, class Device>
 Var<T, Device> div(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<div_op>({}, x, y);
+    return rowan::detail::binary<div_op, rowan::detail::broadcast_div>(x, y);
+}
+/// The greater one of x and y, element-wise, as rowan::maximum.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules, with the levels of the one that has the rows
+/// errors   as layer::add
+/// cost     as rowan::maximum, when the net runs
+template <class T, class Device>
+Var<T, Device> maximum(Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<broadcast_max_op>({}, x, y);
+}
+/// The smaller one of x and y, element-wise, as rowan::minimum.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules, with the levels of the one that has the rows
+/// errors   as layer::add
+/// cost     as rowan::minimum, when the net runs
+template <class T, class Device>
+Var<T, Device> minimum(Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<broadcast_min_op>({}, x, y);
 }
 
 /// The element-wise sum of one or more values of the same shape.

@@ -15,11 +15,12 @@ namespace rowan::inline v0::layer {
 
 /// The settings of an embedding and its table.
 struct EmbeddingOptions {
-    std::int64_t height = 0;                      ///< number of rows of the table
-    std::int64_t width = 0;                       ///< number of elements per row
-    std::optional<std::int64_t> padding_id = {};  ///< id whose row reads as zeros and is not trained
-    FirstValues table = {-0.1, 0.1};              ///< initial values of the table, e.g. layer::Normal{.stddev = 0.02}
-    std::string name = {};                        ///< name of the table
+    std::int64_t height = 0;  ///< number of rows of the table
+    std::int64_t width = 0;   ///< number of elements per row
+    std::optional<std::int64_t> padding_id =
+        {};                           ///< id whose row reads as zeros, or is left out of bags, and is not trained
+    FirstValues table = {-0.1, 0.1};  ///< initial values of the table, e.g. layer::Normal{.stddev = 0.02}
+    std::string name = {};            ///< name of the table
 };
 
 /// Creates a table, which several embeddings may share.
@@ -59,7 +60,8 @@ auto embedding(X const& ids, EmbeddingOptions const&) {
     return ids;
 }
 
-/// PyTorch's EmbeddingBag: one row for each sequence of ids, the sum, mean, … of their rows.
+/// PyTorch's EmbeddingBag: one row for each sequence of ids, the sum, mean, … of their rows, without those of
+/// padding_id, which either options may give.
 /// shapes   ids [n] with levels -> [sequences, width]
 /// errors   ShapeError if ids have no levels or their rank is not 1; as embedding_table, if it creates the table; when
 ///          the net runs, as rowan::embedding_bag
@@ -69,7 +71,8 @@ Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& ta
     return apply<embedding_bag_op>(options, table, ids);
 }
 template <class T = float, class I, class Device>
-Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& options, BagOptions const& bag) {
+Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& options, BagOptions bag) {
+    if (!bag.padding_id) bag.padding_id = options.padding_id;
     return embedding_bag(ids, embedding_table<T, Device>(options), bag);
 }
 

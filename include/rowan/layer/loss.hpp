@@ -1,6 +1,7 @@
 // rowan/layer/loss.hpp: losses and softmax.
 #pragma once
 
+#include <rowan/core/error.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/op/cross_entropy.hpp>
@@ -60,23 +61,45 @@ Var<T, Device> softmax(Var<T, Device> const& x) {
     return apply<softmax_op>({}, x);
 }
 
-/// The mean over the rows of -log(probability of the label), as rowan::cross_entropy.
-/// shapes   x [n, classes] of probabilities, label [n] -> [1]
+/// The mean over the rows of -log(probability of the label), or with `.reduction` their sum or all of them, as
+/// rowan::cross_entropy.
+/// shapes   x [n, classes] of probabilities, label [n] -> [1], or [n] without reduction
 /// errors   ShapeError if x is not a matrix or label has a different number of rows; when the net runs, IndexError if a
 ///          label is not in [0, classes)
 /// cost     as rowan::cross_entropy, when the net runs
 template <class T, id_type I, class Device>
-Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label) {
-    return apply<cross_entropy_op>({}, x, label);
+Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label,
+                             cross_entropy_op::attributes const& options = {}) {
+    return apply<cross_entropy_op>(options, x, label);
 }
 
-/// cross_entropy(softmax(x), label) in a numerically stable form, as rowan::softmax_with_cross_entropy.
-/// shapes   x [n, classes] of scores, label [n] -> [1]
-/// errors   as layer::cross_entropy
+/// cross_entropy(softmax(x), label) in a numerically stable form, as rowan::softmax_with_cross_entropy. Rows whose label
+/// is `.ignore_index` do not count.
+/// shapes   x [n, classes] of scores, label [n] -> [1], or [n] without reduction
+/// errors   as layer::cross_entropy; a label may also be ignore_index
 /// cost     as rowan::softmax_with_cross_entropy, when the net runs
 template <class T, id_type I, class Device>
-Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label) {
-    return apply<softmax_with_cross_entropy_op>({}, x, label);
+Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label,
+                                          SoftmaxLossOptions const& options = {}) {
+    return apply<softmax_with_cross_entropy_op>(options, x, label);
+}
+
+/// Options of losses whose labels may be probabilities.
+struct SoftLabelOptions {
+    bool soft_label = false;                ///< whether the labels are probabilities of the classes
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the rows
+};
+
+/// The same with `.soft_label = true` for labels that are the probabilities of the classes, which get no gradient, as
+/// rowan::softmax_with_cross_entropy.
+/// shapes   x [n, classes] of scores, label [n, classes] -> [1], or [n] without reduction
+/// errors   ValueError if soft_label is false; ShapeError if x is not a matrix or label has another shape
+/// cost     as rowan::softmax_with_cross_entropy, when the net runs
+template <class T, class Device>
+requires(!id_type<T>) Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<T, Device> const& label,
+                                                                SoftLabelOptions const& options) {
+    if (!options.soft_label) throw ValueError("soft_label", 0, "true for labels that are not integers");
+    return apply<softmax_with_cross_entropy_op>({.reduction = options.reduction}, x, label);
 }
 
 /// Does not compile: labels are integers, as rowan::cross_entropy needs them.
@@ -92,15 +115,23 @@ requires(!rowan::detail::is_label<Label>) auto softmax_with_cross_entropy(X cons
 
 ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&))
 ROWAN_TEMPLATE(Var<float> softmax(Var<float> const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&))
-ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int64_t> const&))
-ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int32_t> const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&,
+                                        cross_entropy_op::attributes const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&,
+                                        cross_entropy_op::attributes const&))
+ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int64_t> const&,
+                                                     SoftmaxLossOptions const&))
+ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int32_t> const&,
+                                                     SoftmaxLossOptions const&))
 ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&))
 ROWAN_TEMPLATE(Var<double> softmax(Var<double> const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int64_t> const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int32_t> const&))
-ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int64_t> const&))
-ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int32_t> const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int64_t> const&,
+                                         cross_entropy_op::attributes const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int32_t> const&,
+                                         cross_entropy_op::attributes const&))
+ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int64_t> const&,
+                                                      SoftmaxLossOptions const&))
+ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int32_t> const&,
+                                                      SoftmaxLossOptions const&))
 
 }  // namespace rowan::inline v0::layer

@@ -7,7 +7,22 @@
 #include <rowan/layer/split.hpp>
 #include <rowan/op/lstm_unit.hpp>
 
+#include <array>
 #include <concepts>
+
+namespace rowan::inline v0::detail {
+
+/// The output and the cell after one step.
+template <class T, class Device>
+std::array<layer::Var<T, Device>, 2> lstm_step(Gates<T, Device> const& gates, layer::Var<T, Device> const& h,
+                                               layer::Var<T, Device> const& c) {
+    auto const& made = default_scope()
+                           .new_op<lstm_unit_op, Device, T, T, T, T, T>({&*gates.x, &*h, &*c, &*gates.w, &*gates.b})
+                           .outputs;
+    return {layer::Var<T, Device>(*made[0]), layer::Var<T, Device>(*made[1])};
+}
+
+}  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0::layer {
 
@@ -29,12 +44,8 @@ template <class T, class Device>
 Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmOptions const& options) {
     detail::Gates<T, Device> const gates(4, x, options);
     auto const parts = split(before, {options.size, options.size}, 1);
-    auto const& made =
-        default_scope()
-            .new_op<lstm_unit_op, Device, T, T, T, T, T>({&*gates.x, &*parts[0], &*parts[1], &*gates.w, &*gates.b})
-            .outputs;
-    Var<T, Device> const h(*made[0]);
-    return {h, concat({h, Var<T, Device>(*made[1])}, 1)};
+    auto const [h, c] = rowan::detail::lstm_step(gates, parts[0], parts[1]);
+    return {h, concat({h, c}, 1)};
 }
 
 // A mistake, which does not compile.

@@ -1,22 +1,25 @@
-// rowan/layer/matmul.hpp: layer::matmul, the product of two matrices.
+// rowan/layer/matmul.hpp: layer::matmul, the product of two matrices, or of batches of them.
 #pragma once
 
-#include <rowan/core/error.hpp>
 #include <rowan/layer/var.hpp>
+#include <rowan/op/batched_matmul.hpp>
 #include <rowan/op/matmul.hpp>
 
 namespace rowan::inline v0::layer {
 
-/// The product x · y, with x or y transposed if its flag is set. For a product with a trainable weight, see layer::fc.
+/// The product x · y, with x or y transposed if its flag is set; of batches of matrices, the products of their matrices,
+/// see rowan::matmul. For a product with a trainable weight, see layer::fc.
 ///     auto scores = layer::matmul(h, table, false, true);      // h · tableᵀ: the table of an embedding as a weight
-/// shapes   x [n, k], y [k, m], after transposition -> [n, m], with the levels of x unless x is transposed
-/// errors   ShapeError if x or y is not a matrix or the inner dims differ; ValueError if both flags are set
+/// shapes   x [..., n, k], y [..., k, m], after transposition -> [..., n, m], with the levels of the operand whose rows
+///          the result has; without levels for two matrices of which x is transposed
+/// errors   ShapeError if an operand has a rank below 2, the inner dims differ, or the dims before do not broadcast
 /// cost     as rowan::matmul, when the net runs
 template <class T, class Device>
 Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, bool transpose_x = false,
                       bool transpose_y = false) {
-    if (transpose_x && transpose_y)
-        throw ValueError("transpose_y", 1, "0 if transpose_x is set: transpose the product of y and x instead");
+    bool const matrices = x->spec().dims.size() == 2 && y->spec().dims.size() == 2;
+    if (!matrices || (transpose_x && transpose_y))
+        return apply<batched_matmul_op>({.transpose_x = transpose_x, .transpose_y = transpose_y}, x, y);
     if (transpose_x) return apply<mul_tn_op>({}, x, y);
     if (transpose_y) return apply<mul_nt_op>({}, x, y);
     return apply<mul_op>({}, x, y);

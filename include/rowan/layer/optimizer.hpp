@@ -7,6 +7,7 @@
 #include <rowan/graph/scope.hpp>
 #include <rowan/layer/optimizers.hpp>
 #include <rowan/op/detail/dtype_text.hpp>
+#include <rowan/op/to_dense.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -64,6 +65,11 @@ public:
         std::function<void()> check_gradient;
     };
 
+    /// Of an optimizer with `.lazy = false`: replaces a row-sparse gradient by a dense one, which it adds to the scope.
+    /// errors   TypeError if this optimizer does not support the parameter's element type
+    /// cost     O(number of types), plus one operator
+    void densify(Scope& scope, ParameterGradient& g) const;
+
     /// Adds the operator that updates a parameter, and its states, to a scope.
     /// errors   TypeError if this optimizer does not support the parameter's element type; GraphError if the scope
     ///          already has states of these names; the scope then is as before
@@ -74,7 +80,21 @@ private:
     struct Kind {
         std::int32_t wire;
         std::function<Update(Scope&, ParameterGradient const&)> make;
+        Variable* (*dense)(Scope&, Variable&);  // makes a gradient dense; nullptr if the optimizer is lazy
     };
+
+    Kind const& kind_for(ParameterGradient const& g) const;
+
+    // The operator is instantiated only for optimizers that may need it.
+    template <class T, class O>
+    static auto to_dense_unless_lazy(O const& o) -> Variable* (*)(Scope&, Variable&) {
+        static_cast<void>(o);
+        if constexpr (requires { o.lazy; }) {
+            if (!o.lazy)
+                return [](Scope& scope, Variable& g) { return scope.new_op<to_dense_op, Device, T>({&g}).outputs[0]; };
+        }
+        return nullptr;
+    }
 
     // States have the type dtype<T>::sum if that is an element type, else T.
     template <class T>
@@ -107,19 +127,31 @@ template <optimizer_options O, class... T>
 OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>) : types_(rowan::detail::dtype_list<T...>()) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
-    (kinds_.push_back(
-         {dtype<T>::wire, [o](Scope& scope, ParameterGradient const& g) -> Update { return make<T>(o, scope, g); }}),
+    (kinds_.push_back({dtype<T>::wire,
+                       [o](Scope& scope, ParameterGradient const& g) -> Update { return make<T>(o, scope, g); },
+                       to_dense_unless_lazy<T>(o)}),
      ...);
 }
 
 template <class Device>
 auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const -> Update {
-    for (auto const& [wire, make] : kinds_) {
-        if (wire != g.parameter->spec().dtype) continue;
-        rowan::detail::ScopeRollback added(scope);
-        Update update = make(scope, g);
-        added.keep();
-        return update;
+    Kind const& kind = kind_for(g);
+    rowan::detail::ScopeRollback added(scope);
+    Update update = kind.make(scope, g);
+    added.keep();
+    return update;
+}
+
+template <class Device>
+void OptimizerOn<Device>::densify(Scope& scope, ParameterGradient& g) const {
+    if (g.gradient->spec().type != VarType::SELECTED_ROWS) return;
+    if (auto const dense = kind_for(g).dense) g.gradient = dense(scope, *g.gradient);
+}
+
+template <class Device>
+auto OptimizerOn<Device>::kind_for(ParameterGradient const& g) const -> Kind const& {
+    for (Kind const& kind : kinds_) {
+        if (kind.wire == g.parameter->spec().dtype) return kind;
     }
     throw TypeError(std::string("the optimizer: the element type of ").append(g.parameter->name()),
                     rowan::detail::dtype_text(g.parameter->spec().dtype), types_);
@@ -212,6 +244,7 @@ ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdaGrad const&, trained_dtypes<AdaG
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&, trained_dtypes<RowwiseAdaGrad>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&, trained_dtypes<Momentum>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&, trained_dtypes<Adam>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdamW const&, trained_dtypes<AdamW>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&, trained_dtypes<RmsProp>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, trained_dtypes<Ftrl>))
 

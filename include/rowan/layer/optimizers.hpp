@@ -13,6 +13,8 @@
 
 namespace rowan::inline v0::layer {
 
+// Of an optimizer that is not lazy, the states of rows without a gradient decay, and the rows move with them.
+
 /// Stochastic gradient descent, see rowan::sgd.
 struct Sgd {
     double learning_rate = 0.01;  ///< step size
@@ -46,6 +48,7 @@ struct Momentum {
     double momentum = 0.9;        ///< decay factor of the velocity
     bool nesterov = false;        ///< whether to use Nesterov momentum
     double weight_decay = 0.0;    ///< L2 penalty: weight_decay · param is added to the gradient
+    bool lazy = true;             ///< whether rows of a table without a gradient stay, else the update is dense
 
     using op = momentum_op;
     /// Attributes of the operator.
@@ -63,13 +66,46 @@ struct Adam {
     double beta1 = 0.9;            ///< decay factor of the running mean of the gradient
     double beta2 = 0.999;          ///< decay factor of the running mean of the squared gradient
     double epsilon = 1e-8;         ///< added to the square root
+    double weight_decay = 0.0;     ///< L2 penalty: weight_decay · param is added to the gradient of touched rows
+    bool lazy = true;              ///< whether rows of a table without a gradient stay, else the update is dense
 
     using op = adam_op;
     /// Attributes of the operator.
     /// errors   none
     /// cost     O(1)
     AdamOptions options() const {
-        return {.learning_rate = learning_rate, .beta1 = beta1, .beta2 = beta2, .epsilon = epsilon, .step = 1};
+        return {.learning_rate = learning_rate,
+                .beta1 = beta1,
+                .beta2 = beta2,
+                .epsilon = epsilon,
+                .step = 1,
+                .weight_decay = weight_decay,
+                .decoupled = false};
+    }
+};
+
+/// Adam with a weight decay that is no part of the gradient: a step multiplies the parameter, of a lazily updated table
+/// the touched rows, by 1 - learning_rate · weight_decay, see rowan::adam.
+struct AdamW {
+    double learning_rate = 0.001;  ///< step size
+    double beta1 = 0.9;            ///< decay factor of the running mean of the gradient
+    double beta2 = 0.999;          ///< decay factor of the running mean of the squared gradient
+    double epsilon = 1e-8;         ///< added to the square root
+    double weight_decay = 0.01;    ///< the decay, times the learning rate
+    bool lazy = true;              ///< whether rows of a table without a gradient stay, else the update is dense
+
+    using op = adam_op;
+    /// Attributes of the operator.
+    /// errors   none
+    /// cost     O(1)
+    AdamOptions options() const {
+        return {.learning_rate = learning_rate,
+                .beta1 = beta1,
+                .beta2 = beta2,
+                .epsilon = epsilon,
+                .step = 1,
+                .weight_decay = weight_decay,
+                .decoupled = true};
     }
 };
 
@@ -79,6 +115,7 @@ struct RmsProp {
     double rho = 0.9;             ///< decay factor of the running mean of the squared gradient
     double momentum = 0.0;        ///< decay factor of the velocity
     double epsilon = 1e-6;        ///< added under the square root
+    bool lazy = true;             ///< whether rows of a table without a gradient stay, else the update is dense
 
     using op = rmsprop_op;
     /// Attributes of the operator.

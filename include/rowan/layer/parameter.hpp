@@ -20,6 +20,9 @@ Scope& outermost_scope();
 
 void check_known(Dims const& dims);
 
+/// errors   GraphError if the name has an @, as those of optimizer states
+void check_parameter_name(std::string const& name);
+
 }  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0::layer {
@@ -54,11 +57,12 @@ void begin_with(Variable& v, Dims const& dims, FirstValues const& first) {
 /// Creates a parameter in the outermost scope, so that all steps of a recurrent layer share it. Its value is
 /// initialized when training begins, with a seed derived from its position in the net.
 /// shapes   [dims...]
-/// errors   as begin_with; GraphError if the outermost scope already has that name
+/// errors   as begin_with; GraphError if the outermost scope already has that name, or it has an @
 /// cost     as begin_with
 template <class T = float, class Device = Cpu>
 Var<T, Device> parameter(Dims const& dims, FirstValues const& first, std::string const& name = "") {
     rowan::detail::check_known(dims);
+    rowan::detail::check_parameter_name(name);
     static_cast<void>(first.of(dims));  // throws before anything is created
     Variable& v = rowan::detail::outermost_scope().new_var(name, tensor_spec<T>(dims), Role::parameter);
     begin_with<T, Device>(v, dims, first);

@@ -13,6 +13,11 @@ ROWAN_FUNCTION Scope& outermost_scope() {
     return *scope;
 }
 
+ROWAN_FUNCTION void check_parameter_name(std::string const& name) {
+    if (name.find('@') != std::string::npos)
+        throw GraphError(std::string("the parameter \"").append(name).append("\": names with @ are those of states"));
+}
+
 ROWAN_FUNCTION void check_known(Dims const& dims) {
     for (std::int64_t const dim : dims) {
         if (dim == UNK) throw ShapeError("a dim of a parameter", "UNK", "known: give the data its width");

@@ -45,6 +45,18 @@ public:
     /// cost     O(variables)
     Parameters share() const;
 
+    /// Returns aliases of the parameters alone, or of the states alone: those of optimizers and averages.
+    ///     for (auto const& [name, value] : learned.trained()) std::cout << name << '\n';
+    /// errors   TypeError if a value cannot be shared
+    /// cost     O(variables)
+    Parameters trained() const { return some(false); }
+    Parameters states() const { return some(true); }  ///< the states
+
+    /// Returns aliases of the parameters, with their moving averages as values: see layer::MovingAverage.
+    /// errors   GraphError if there are no averages; TypeError if a value cannot be shared
+    /// cost     O(variables)
+    Parameters averaged() const;
+
     /// Returns aliases of the values of these names, to begin another training with them.
     ///     .initial = pretrained.only({"embedding_0.w_0"})
     /// errors   GraphError if there is no such name, or one is given twice; TypeError if a value cannot be shared
@@ -59,6 +71,8 @@ public:
     std::int64_t steps = 0;  ///< number of batches trained
 
 private:
+    Parameters some(bool states) const;
+
     std::map<std::string, Value, std::less<>> values_;
 };
 

@@ -25,6 +25,28 @@ ROWAN_FUNCTION Parameters Parameters::share() const {
     return alias;
 }
 
+ROWAN_FUNCTION Parameters Parameters::some(bool states) const {
+    Parameters alias;
+    for (auto const& [name, value] : values_) {
+        if ((name.find('@') != std::string::npos) == states) alias.set(name, value.share());
+    }
+    alias.steps = steps;
+    return alias;
+}
+
+ROWAN_FUNCTION Parameters Parameters::averaged() const {
+    Parameters alias = trained();
+    bool any = false;
+    for (auto& [name, value] : alias.values_) {
+        auto const found = values_.find(name + "@average");
+        if (found == values_.end()) continue;
+        value = found->second.share();
+        any = true;
+    }
+    if (!any) throw GraphError("there are no averages: train with .average = layer::MovingAverage{}");
+    return alias;
+}
+
 ROWAN_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
     Feeds some;
     for (std::string_view const name : names) some.emplace(std::string(name), find(name));

@@ -1,10 +1,10 @@
 // rowan/layer/reduce_sum.hpp: layer::reduce_sum, the sums along some axes.
 #pragma once
 
+#include <rowan/layer/detail/axis_from_first.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/op/reduce_sum.hpp>
 
-#include <cstdint>
 #include <utility>
 
 namespace rowan::inline v0::layer {
@@ -18,11 +18,7 @@ namespace rowan::inline v0::layer {
 /// cost     as rowan::reduce_sum, when the net runs
 template <class T, class Device>
 Var<T, Device> reduce_sum(Var<T, Device> const& x, ReduceOptions options = {}) {
-    auto const rank = static_cast<std::int64_t>(x->spec().dims.size());
-    for (std::int64_t& axis : options.axes) {
-        if (axis < 0 && axis >= -rank) axis += rank;  // what a recurrent net can tell from axis 0
-    }
-    return apply<reduce_sum_op>(std::move(options), x);
+    return apply<reduce_sum_op>(rowan::detail::counted_from_first(x, std::move(options)), x);
 }
 
 }  // namespace rowan::inline v0::layer

@@ -9,7 +9,6 @@ namespace rowan::inline v0::layer {
 /// Repeats row k of x, or sequence k if x has levels, once for each element of sequence k of y. Only the levels of y
 /// are used.
 ///     auto context = layer::sequence_expand(last, words);      // a row for each sentence -> a row for each word
-/// y has no gradient: train throws a GraphError if y depends on a parameter. Use a fed variable, such as the ids.
 /// shapes   x [sequences, ...], y [n, ...] with levels -> [rows, ...], with the levels of x, or one level if it has
 ///          none
 /// errors   ShapeError if y has no levels; when the net runs, ShapeError if the number of rows or sequences of x

@@ -1,18 +1,17 @@
 // rowan/layer/train.hpp: train, trains the parameters of a net on batches.
 #pragma once
 
+#include <rowan/layer/detail/epochs.hpp>
 #include <rowan/layer/feeds.hpp>
 #include <rowan/layer/parameters.hpp>
 #include <rowan/layer/train_options.hpp>
 #include <rowan/layer/trainer.hpp>
 #include <rowan/layer/var.hpp>
 
-#include <algorithm>
-#include <chrono>
 #include <concepts>
 #include <cstdint>
-#include <cstdio>
 #include <type_traits>
+#include <utility>
 
 namespace rowan::inline v0 {
 
@@ -31,12 +30,14 @@ inline constexpr bool returns_one_batch<Reader> =
 ///
 ///     auto parameters = train(cost, reader, {.optimizer = layer::AdaGrad{.learning_rate = 0.05f}, .epochs = 3});
 ///
-/// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. If
-/// options.on_batch or options.on_epoch returns false, the training ends after that batch or epoch. On a device, each
-/// batch synchronizes once, to read its cost; bad ids are reported then. The returned parameters are in device memory.
+/// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. If options.on_batch
+/// or options.on_epoch returns false, the training ends after that batch or epoch. With options.stop, it may end
+/// earlier, and the result is that of the best epoch, if one was completed. On a device, each batch synchronizes once,
+/// to read its cost; bad ids are reported then. The returned parameters are in device memory.
 /// shapes   cost [1]
-/// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called. On error,
-///          all parameters have the values from before that batch, and the variables keep them
+/// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called;
+///          GraphError if options.stop names no metric; ValueError if it has a negative number. On error, all
+///          parameters have the values from before that batch, and the variables keep them
 /// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
@@ -47,24 +48,23 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
     static_assert(!detail::returns_one_batch<Reader>,
                   "rowan::train: the reader returns several batches, such as a std::vector<rowan::Feeds>");
     detail::ScopeUse const use(cost->scope());
+    detail::Epochs epochs(options.metrics, options.stop);
     Trainer<T, Device> trainer(cost, options);
-    for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
-        auto const start = std::chrono::steady_clock::now();
-        std::int64_t batch = 0;
-        double sum = 0;
+    bool more = true;
+    for (std::int64_t epoch = 0; more && epoch < options.epochs; ++epoch) {
+        epochs.begin();
         for (Feeds const& feeds : reader(epoch)) {
             double const value = trainer.step(feeds);
-            sum += value;
-            if (!options.on_batch({epoch, batch, value})) return trainer.parameters();
-            ++batch;
+            more = options.on_batch({epoch, epochs.batches(), value});
+            epochs.count(value);
+            if (!more) break;
         }
-        if (options.on_epoch && !options.on_epoch(epoch, trainer.parameters())) break;
-        if (!options.progress) continue;
-        std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start;
-        std::fprintf(stderr, "epoch %lld: mean cost %g over %lld batches, %.3f s\n", static_cast<long long>(epoch + 1),
-                     sum / static_cast<double>(std::max<std::int64_t>(batch, 1)), static_cast<long long>(batch),
-                     seconds.count());
+        if (!more) break;
+        if (options.on_epoch || !options.metrics.empty())
+            more = epochs.end(epoch, trainer.parameters(), options.on_epoch);
+        if (options.progress) epochs.print(epoch);
     }
+    if (epochs.best()) return std::move(*epochs.best());
     return trainer.parameters();
 }
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/layer/early_stop.hpp>
 #include <rowan/layer/feeds.hpp>
 #include <rowan/layer/gradient_clip.hpp>
+#include <rowan/layer/moving_average.hpp>
 #include <rowan/layer/optimizer.hpp>
 #include <rowan/layer/parameters.hpp>
 #include <rowan/layer/schedule.hpp>
@@ -65,10 +67,14 @@ template <class Device>
 struct TrainOptionsOn {
     std::optional<layer::OptimizerOn<Device>> optimizer = {};           ///< default Sgd{}
     std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< optimizers for single parameters, by name
+    std::map<std::string, double> rates = {};    ///< factors of the learning rates of single parameters, by name
     layer::GradientClipOn<Device> clip = {};     ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
     layer::Schedule schedule = {};               ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
+    layer::AverageOn<Device> average = {};       ///< averages of parameters, e.g. layer::MovingAverage{.decay = 0.999}
     std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
-    bool progress = false;                       ///< print a line to standard error for every epoch
+    bool progress = false;                       ///< print a line to standard error for every epoch, with the metrics
+    Metrics metrics = {};                        ///< computed after every epoch, for the line and for `stop`
+    std::optional<layer::EarlyStop> stop = {};   ///< when to end before the last epoch; the result is the best epoch's
     std::uint64_t seed = 0;                      ///< for the initialization of parameters and for dropout
     Device exec = {};                            ///< number of threads, or the stream
     Callback<BatchReport const&> on_batch = {};  ///< called after every batch; false ends the training

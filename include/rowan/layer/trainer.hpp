@@ -3,11 +3,14 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/core/memory_pool.hpp>
+#include <rowan/detail/arguments.hpp>
 #include <rowan/detail/random.hpp>
 #include <rowan/graph/backward.hpp>
 #include <rowan/graph/detail/device_values.hpp>
+#include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/net.hpp>
 #include <rowan/layer/detail/feed.hpp>
+#include <rowan/layer/detail/passing_scope.hpp>
 #include <rowan/layer/feeds.hpp>
 #include <rowan/layer/optimizer.hpp>
 #include <rowan/layer/parameters.hpp>
@@ -15,6 +18,7 @@
 #include <rowan/layer/var.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <concepts>
@@ -28,39 +32,6 @@
 
 namespace rowan::inline v0 {
 
-namespace detail {
-
-/// An inner scope that, on destruction, removes its operators from the readers of outer variables.
-class PassingScope {
-public:
-    explicit PassingScope(Scope& parent) : scope_(parent) {}
-    PassingScope(PassingScope const&) = delete;
-    PassingScope& operator=(PassingScope const&) = delete;
-    ~PassingScope() { scope_.forget_readers(); }
-
-    Scope& operator*() noexcept { return scope_; }
-
-private:
-    Scope scope_;
-};
-
-/// Marks a call that must not run twice at the same time.
-class Entered {
-public:
-    /// errors   Error if another one holds the flag
-    Entered(std::atomic_flag& flag, char const* what) : flag_(flag) {
-        if (flag.test_and_set()) throw Error(std::string(what) + " is running: it is for one thread at a time");
-    }
-    Entered(Entered const&) = delete;
-    Entered& operator=(Entered const&) = delete;
-    ~Entered() { flag_.clear(); }
-
-private:
-    std::atomic_flag& flag_;
-};
-
-}  // namespace detail
-
 /// Minimizes the cost of a net over the parameters that it depends on: its backward pass and optimizers, which are
 /// removed from the net with the trainer. `train` is a loop around it.
 ///     Trainer trainer(cost, {.optimizer = layer::Adam{}});
@@ -71,17 +42,17 @@ template <class T = float, class Device = Cpu>
 class Trainer {
 public:
     /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
-    /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, on_batch and
-    /// on_epoch, which are `train`'s.
+    /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, metrics, stop,
+    /// on_batch and on_epoch, which are `train`'s.
     /// shapes   cost [1]
     /// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net
-    ///          has a cycle, options.optimizers contains a name that is not a parameter, a schedule is given for an
-    ///          optimizer without a learning rate, options.resume lacks a parameter, or options.initial has a name that
-    ///          is not a parameter; Error if both are given; TypeError if the optimizer or options.clip does not support
-    ///          the element type of a parameter or its gradient; TypeError or ShapeError if a value in options.resume
-    ///          or options.initial does not fit its variable; ValueError if the schedule's factor is not finite, or an
-    ///          optimizer rejects an option; GraphError if another thread runs or trains a net of this scope. On
-    ///          error, no variable has changed
+    ///          has a cycle, options.optimizers or options.rates contains a name that is not a parameter, a schedule or
+    ///          a rate is given for an optimizer without a learning rate, options.resume lacks a parameter, or
+    ///          options.initial has a name that is not a parameter; Error if both are given; TypeError if the optimizer
+    ///          or options.clip does not support the element type of a parameter or its gradient; TypeError or
+    ///          ShapeError if a value in options.resume or options.initial does not fit its variable; ValueError if the
+    ///          schedule's factor or a rate is not finite, or an optimizer rejects an option; GraphError if another
+    ///          thread runs or trains a net of this scope. On error, no variable has changed
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
                      TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
@@ -98,10 +69,10 @@ public:
     /// reported then.
     /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
     ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
-    ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost or
-    ///          the schedule's factor is not finite, or an optimizer rejects an option; those of the operators; Error if
-    ///          another call of step is running; GraphError if another thread runs or trains a net of this scope. On
-    ///          error, all parameters have the values from before
+    ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost
+    ///          or the schedule's factor is not finite, or an optimizer rejects an option; those of the operators;
+    ///          Error if another call of step is running; GraphError if another thread runs or trains a net of this
+    ///          scope. On error, all parameters have the values from before
     /// cost     that of the operators, of their gradients and of the optimizers
     double step(Feeds const& feeds);
 
@@ -126,10 +97,17 @@ private:
     /// The seed of the k-th random operator for this step; it differs from the seeds for initialization.
     LoDTensor<std::int64_t, Device> seed_of(std::size_t k) const;
 
+    static layer::OptimizerOn<Device> optimizer_of(ParameterGradient const& g, TrainOptionsOn<Device> const& options);
+
     void add_updates(std::vector<ParameterGradient> const& gradients, TrainOptionsOn<Device> const& options);
     /// errors   GraphError if there is no parameter of this name
-    void check_parameter(std::string const& name, char const* what) const;
+    void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
     void begin(Parameters const* resume, Feeds const& initial);
+
+    /// A variable that takes the value of another one after each step, such as a moving mean.
+    struct Moving {
+        Variable *now, *next;
+    };
 
     Variable& cost_;
     MemoryPool pool_;
@@ -138,7 +116,9 @@ private:
     Device exec_;
     Net<Device> net_, changes_;
     std::vector<Variable*> parameters_, gradients_, seeds_;
-    std::vector<typename layer::OptimizerOn<Device>::Update> updates_;
+    std::vector<Moving> moving_;
+    std::vector<typename layer::OptimizerOn<Device>::Update> updates_, averages_;
+    std::vector<double> rates_;  // of the updates
     std::int64_t steps_ = 0;
     std::uint64_t seed_;
     std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
@@ -153,12 +133,19 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
     static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
     auto gradients = append_backward<T, Device>(cost_, *own_);
     options.clip.add(*own_, gradients);
+    for (auto& g : gradients) optimizer_of(g, options).densify(*own_, g);
     std::vector<Variable*> outputs{&cost_};
     for (auto const& g : gradients) {
         gradients_.push_back(g.gradient);
         parameters_.push_back(g.parameter);
     }
     outputs.insert(outputs.end(), gradients_.begin(), gradients_.end());
+    for (Operator const* op : detail::trace(std::array{&cost_})) {
+        detail::each_next(*op, [&](Variable& now, Variable& next) {
+            moving_.push_back({&now, &next});
+            outputs.push_back(&next);
+        });
+    }
     net_ = Net<Device>::trace_and_build(outputs);
     for (Variable* const v : net_.inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
@@ -171,21 +158,40 @@ template <class T, class Device>
 void Trainer<T, Device>::add_updates(std::vector<ParameterGradient> const& gradients,
                                      TrainOptionsOn<Device> const& options) {
     for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
-    layer::OptimizerOn<Device> const optimizer = options.optimizer.value_or(layer::Sgd{});
+    for (auto const& [name, rate] : options.rates) {
+        check_parameter(name, "for the rate of that name");
+        detail::check_finite(std::string("the rate of ").append(name).c_str(), rate);
+    }
     for (auto const& g : gradients) {
-        auto const other = options.optimizers.find(g.parameter->name());
-        updates_.push_back((other == options.optimizers.end() ? optimizer : other->second).add(*own_, g));
+        updates_.push_back(optimizer_of(g, options).add(*own_, g));
         changes_.append(*updates_.back().op);
-        if (schedule_ && !updates_.back().has_rate)
+        auto const rate = options.rates.find(g.parameter->name());
+        bool const rated = rate != options.rates.end();
+        rates_.push_back(rated ? rate->second : 1);
+        if ((schedule_ || rated) && !updates_.back().has_rate)
             throw GraphError(std::string("the optimizer of ")
                                  .append(g.parameter->name())
-                                 .append(" has no learning_rate for the schedule"));
+                                 .append(" has no learning_rate for the ")
+                                 .append(rated ? "factor in options.rates" : "schedule"));
+    }
+    if (!options.average) return;
+    for (Variable* const parameter : parameters_) {
+        averages_.push_back(options.average.add(*own_, *parameter));
+        changes_.append(*averages_.back().op);
     }
 }
 
 template <class T, class Device>
-void Trainer<T, Device>::check_parameter(std::string const& name, char const* what) const {
+layer::OptimizerOn<Device> Trainer<T, Device>::optimizer_of(ParameterGradient const& g,
+                                                            TrainOptionsOn<Device> const& options) {
+    auto const other = options.optimizers.find(g.parameter->name());
+    return other == options.optimizers.end() ? options.optimizer.value_or(layer::Sgd{}) : other->second;
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::check_parameter(std::string const& name, char const* what, bool may_move) const {
     if (std::ranges::any_of(parameters_, [&](Variable const* v) { return v->name() == name; })) return;
+    if (may_move && std::ranges::any_of(moving_, [&](Moving const& m) { return m.now->name() == name; })) return;
     throw GraphError(std::string("there is no parameter \"").append(name).append("\" ").append(what));
 }
 
@@ -193,7 +199,7 @@ template <class T, class Device>
 void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
     if (resume != nullptr && !initial.empty())
         throw Error("options.initial and options.resume are both given: what is resumed has no initial values");
-    for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name");
+    for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name", true);
     steps_ = resume == nullptr ? 0 : resume->steps;
     first_factor_ = factor();
     prepare(*first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
@@ -240,6 +246,7 @@ double Trainer<T, Device>::step(Feeds const& feeds) {
     if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
     for (auto const& update : updates_) update.check_gradient();
     changes_.run(*own_, exec_);
+    for (Moving const& m : moving_) m.now->value() = std::move(m.next->value());
     for (Variable* const v : gradients_) v->value().clear();
     ++steps_;
     return cost;
@@ -258,6 +265,8 @@ template <class T, class Device>
 std::vector<Variable*> Trainer<T, Device>::variables() const {
     std::vector<Variable*> all = parameters_;
     for (auto const& update : updates_) all.insert(all.end(), update.states.begin(), update.states.end());
+    for (Moving const& m : moving_) all.push_back(m.now);
+    for (auto const& average : averages_) all.insert(all.end(), average.states.begin(), average.states.end());
     return all;
 }
 
@@ -274,7 +283,8 @@ void Trainer<T, Device>::prepare(double factor) {
     if (!std::isfinite(factor))
         throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(steps_)), factor,
                          "a finite number");
-    for (auto const& update : updates_) detail::run_named(*update.op, [&] { update.prepare(steps_ + 1, factor); });
+    for (std::size_t i = 0; i < updates_.size(); ++i)
+        detail::run_named(*updates_[i].op, [&] { updates_[i].prepare(steps_ + 1, factor * rates_[i]); });
 }
 
 template <class T, class Device>

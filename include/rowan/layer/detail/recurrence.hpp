@@ -71,8 +71,9 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
     end_step(*block, *made.output, before, after);
     block->runs_whole = runs_whole<Device>;
     block->kernels = LoopKernels::of<R, Device>();
-    block->for_parts = [](AnyExec exec, std::size_t parts, std::function<void(std::size_t, AnyExec)> const& f) {
-        run_parts(exec.get<Device>(), parts, f);
+    block->for_parts = [](AnyExec exec, std::size_t parts, std::size_t work,
+                          std::function<void(std::size_t, AnyExec)> const& f) {
+        run_parts(exec.get<Device>(), parts, work, f);
     };
     inputs.insert(inputs.end(), block->net.outer.begin(), block->net.outer.end());
     Operator& op = outside.new_op(rnn_kernel, std::move(inputs), block);

@@ -72,9 +72,8 @@ ROWAN_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span<Variab
     net.build();
     auto const check_rows = [&](Variable const& v) {
         Dims const& dims = v.spec().dims;
-        bool const has_rows = net.has_rows(v) && !dims.empty();
-        if (has_rows && dims[0] == UNK) return;
-        if (has_rows && dims.size() > 1)
+        if (net.has_rows(v) && !dims.empty() && dims[0] == UNK) return;
+        if (dims.size() > 1 && dims[0] != UNK)
             throw ShapeError("layer::rnn: the number of rows of the output or the state of a step",
                              std::to_string(dims[0]),
                              "one for each sequence: a value in the step has a fixed number of rows");

@@ -22,11 +22,13 @@ namespace rowan::inline v0::detail {
 /// The contribution of the input to the gates of a cell, and weight and bias for the contribution of the state.
 template <class T, class Device>
 struct Gates {
-    Gates(std::int64_t gates, layer::Var<T, Device> const& input, layer::CellOptions const& options)
+    /// `state`: the width of the state that the gates read, if it is not options.size.
+    Gates(std::int64_t gates, layer::Var<T, Device> const& input, layer::CellOptions const& options,
+          std::int64_t state = 0)
         : first(first_values(options)), width(gates * options.size),
           x(layer::fc(input, {.output_size = width, .weight = first, .bias = first})),
-          w(layer::parameter<T, Device>({options.size, width}, first)), b(layer::parameter<T, Device>({width}, first)) {
-    }
+          w(layer::parameter<T, Device>({state == 0 ? options.size : state, width}, first)),
+          b(layer::parameter<T, Device>({width}, first)) {}
 
     static layer::FirstValues first_values(layer::CellOptions const& options) {
         auto const size = static_cast<double>(options.size);

@@ -14,15 +14,17 @@
 
 namespace rowan::inline v0::detail {
 
-/// Calls f(k, exec) for k in [0, parts) on the threads of `exec`. If there are several parts, the exec passed to f has
-/// one thread. Rethrows the exception of the lowest k that threw, after all parts have run.
-inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_t, AnyExec)> const& f) {
+/// Calls f(k, exec) for k in [0, parts), on the threads of `exec` if there are enough multiplications (`work`) for two.
+/// If there are several parts, the exec passed to f has one thread. Rethrows the exception of the lowest k that threw,
+/// after all parts have run.
+inline void run_parts(Cpu exec, std::size_t parts, std::size_t work,
+                      std::function<void(std::size_t, AnyExec)> const& f) {
     if (parts == 1) return f(0, exec);
     Cpu const serial{.threads = 1};
     Buffer<std::exception_ptr> errors(parts);
     FreeBlocks* const pool = current_pool();
     RunMeter* const meter = current_meter();
-    parallel_for(exec, parts, 1, [&](std::size_t begin, std::size_t end) {
+    parallel_work(exec, work / 8, parts, 1, [&](std::size_t begin, std::size_t end) {
         FreeBlocks* const before = std::exchange(current_pool(), pool);
         RunMeter* const meter_before = std::exchange(current_meter(), meter);
         for (std::size_t k = begin; k < end; ++k) {
@@ -42,7 +44,7 @@ inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_
 
 /// The same on a device, where calls are enqueued in order.
 template <class D>
-void run_parts(D const& exec, std::size_t parts, std::function<void(std::size_t, AnyExec)> const& f) {
+void run_parts(D const& exec, std::size_t parts, std::size_t, std::function<void(std::size_t, AnyExec)> const& f) {
     for (std::size_t k = 0; k < parts; ++k) f(k, exec);
 }
 

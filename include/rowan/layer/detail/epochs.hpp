@@ -1,0 +1,53 @@
+// rowan/layer/detail/epochs.hpp: Epochs, what train does after each epoch.
+#pragma once
+
+#include <rowan/layer/early_stop.hpp>
+#include <rowan/layer/parameters.hpp>
+#include <rowan/layer/train_options.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+/// The ends of the epochs of a training: metrics, the line about an epoch, and the best epoch.
+class Epochs {
+public:
+    /// errors   GraphError if a metric holds no function, or stop names none of them; ValueError if patience or least is
+    ///          negative
+    Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop);
+
+    void begin();
+    void count(double cost) {
+        sum_ += cost;
+        ++batches_;
+    }
+    std::int64_t batches() const noexcept { return batches_; }
+
+    /// Computes the metrics, calls on_epoch and compares with the best epoch. Returns whether the training goes on.
+    bool end(std::int64_t epoch, Parameters now, Callback<std::int64_t, Parameters const&> const& on_epoch);
+
+    /// Prints the line about the epoch to standard error.
+    void print(std::int64_t epoch) const;
+
+    std::optional<Parameters>& best() noexcept { return best_; }  ///< those of the best epoch, or none
+
+private:
+    bool goes_on(double value, Parameters now);
+
+    Metrics const& metrics_;
+    std::optional<layer::EarlyStop> const& stop_;
+    std::optional<Parameters> best_;
+    double value_ = 0;        // the metric of the best epoch
+    std::int64_t since_ = 0;  // epochs since then
+    std::chrono::steady_clock::time_point start_;
+    double sum_ = 0;
+    std::int64_t batches_ = 0;
+    std::string measured_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+#include <rowan/layer/detail/epochs_inl.hpp>

@@ -1,0 +1,61 @@
+// rowan/layer/moving_average.hpp: layer::MovingAverage, averages of parameters over the steps of a training.
+#pragma once
+
+#include <rowan/layer/optimizer.hpp>
+#include <rowan/op/moving_average.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace rowan::inline v0::layer {
+
+/// After each step, average = decay · average + (1 - decay) · parameter, beginning with the parameter's first value (a
+/// resumed training goes on with its averages). `parameters.averaged()` has the averages as parameters, for infer and
+/// save_model. Averages have the element type of the parameter. Of tables, all rows are averaged, in every step.
+///     auto const learned = train(cost, reader, {.average = layer::MovingAverage{.decay = 0.999}});
+///     auto y = infer(predict, batch, learned.averaged());
+struct MovingAverage {
+    double decay = 0.999;  ///< the part of the average that a step keeps, in [0, 1)
+
+    using op = moving_average_op;
+    MovingAverageOptions options() const { return {decay}; }
+};
+
+/// A MovingAverage for parameters of given element types on a device, or none.
+template <class Device>
+class AverageOn {
+public:
+    AverageOn() = default;  ///< none
+    /// For parameters of the element types in trained_dtypes<MovingAverage>.
+    AverageOn(MovingAverage const& average) : update_(OptimizerOn<Device>(average)) {}
+    /// For parameters of other element types, such as user-defined ones.
+    template <class... T>
+    AverageOn(MovingAverage const& average, dtypes<T...> types) : update_(OptimizerOn<Device>(average, types)) {}
+
+    explicit operator bool() const noexcept { return update_.has_value(); }  ///< whether there is one
+    /// Adds a variable for the average of a parameter, `name@average`, to a scope, and the operator that updates it.
+    /// errors   TypeError if the element type is not supported; ValueError if decay is not in [0, 1)
+    /// cost     one operator and its variable
+    typename OptimizerOn<Device>::Update add(Scope& scope, Variable& parameter) const;
+
+private:
+    std::optional<OptimizerOn<Device>> update_;
+};
+
+template <class Device>
+auto AverageOn<Device>::add(Scope& scope, Variable& parameter) const -> typename OptimizerOn<Device>::Update {
+    Variable& average = scope.new_var(parameter.name() + "@average", parameter.spec(), Role::state);
+    average.bring = parameter.bring;
+    average.initialize = [&parameter](Value& value, std::optional<std::uint64_t>, AnyExec) {
+        value = parameter.value().copy();
+    };
+    auto update = update_->add(scope, {&average, &parameter});
+    update.states = {&average};
+    update.prepare(1, 1);
+    return update;
+}
+
+ROWAN_TEMPLATE(class AverageOn<Cpu>)
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(MovingAverage const&, trained_dtypes<MovingAverage>))
+
+}  // namespace rowan::inline v0::layer

@@ -1,0 +1,44 @@
+// tests/layer/crf.cpp: a conditional random field in a net.
+#include <rowan/layer/crf.hpp>
+
+#include "layer/check_net.hpp"
+
+#include <rowan/layer/data.hpp>
+#include <rowan/layer/reduce_sum.hpp>
+
+#include <cstdint>
+
+namespace test_crf {
+
+using namespace rowan;
+
+TEST_CASE("the gradients of a conditional random field in a net equal central differences", "[layer]") {
+    test::DefaultScope scope;
+    Lod const lod{{0, 3, 3, 5}};
+    auto const x = test::fed("x", LoDTensor<double>(test::values({5, 3}, 1), lod));
+    auto const label = test::fed("label", LoDTensor<std::int64_t>({2, 0, 1, 1, 2}, lod));
+    auto const w = test::parameter({5, 3}, 2);
+    auto const cost = layer::linear_chain_crf(x, w, label);
+    CHECK(cost->spec() == tensor_spec<double>({UNK, 1}));
+    CHECK(test::check_net(layer::reduce_sum(cost, {.axes = {0}})).size() == 1);
+}
+
+TEST_CASE("layer::crf_decoding has the best tags, and whether they are the labels", "[layer]") {
+    test::DefaultScope scope;
+    auto const x = layer::data("x", {UNK, 3}, 1), w = layer::data("w", {5, 3});
+    auto const label = layer::data<std::int64_t>("label", {UNK}, 1);
+    Lod const lod{{0, 3, 3, 5}};
+    auto weights = Tensor<float>::zeros({5, 3});
+    weights(2, 0) = -3;  // no tag 0 after tag 0
+    Feeds const feeds{{"x", LoDTensor<float>({{2, 1, 0}, {2, 1, 0}, {2, 1, 0}, {0, 0, 1}, {0, 1, 0}}, lod)},
+                      {"w", weights},
+                      {"label", LoDTensor<std::int64_t>({0, 2, 0, 0, 1}, lod)}};
+    auto const path = layer::crf_decoding(x, w);
+    CHECK(path->spec() == tensor_spec<std::int64_t>({UNK, 1}, 1));
+    CHECK((test::run(path, feeds) == LoDTensor<std::int64_t>({{0}, {1}, {0}, {2}, {1}}, lod)));
+    CHECK((test::run(layer::crf_decoding(x, w, label), feeds).value() == Tensor<std::int64_t>{{1}, {0}, {1}, {0}, {1}}));
+    CHECK_THROWS_WITH(layer::crf_decoding(x, layer::data("v", {3, 3})), "crf: w.shape(0) is 3, expected 5");
+    CHECK_THROWS_WITH(layer::crf_decoding(layer::data("rows", {UNK, 3}), w), "crf: x.lod().levels() is 0, expected at least 1");
+}
+
+}  // namespace test_crf

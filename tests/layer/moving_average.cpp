@@ -1,0 +1,64 @@
+// tests/layer/moving_average.cpp
+#include <rowan/layer/moving_average.hpp>
+
+#include "layer/check_net.hpp"
+
+#include <rowan/layer/data.hpp>
+#include <rowan/layer/embedding.hpp>
+#include <rowan/layer/fc.hpp>
+#include <rowan/layer/loss.hpp>
+#include <rowan/layer/train.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace test_moving_average {
+
+using namespace rowan;
+
+TEST_CASE("averages move towards the parameters, all rows of tables too, and infer uses them", "[layer]") {
+    test::DefaultScope scope;
+    auto const rows = layer::embedding(layer::data<std::int64_t>("ids", {UNK}), {.height = 3, .width = 2, .name = "table"});
+    auto const predict = layer::fc(rows, {.output_size = 2, .name = "fc"});
+    auto const cost = layer::mse(predict, layer::data<float>("y", {UNK, 2}));
+    Feeds const batch{{"ids", Tensor<std::int64_t>{0, 2, 2}}, {"y", Tensor<float>{{1, 2}, {3, 4}, {5, 6}}}};
+    std::vector<Parameters> seen;
+    auto const run = [&](Parameters const* resume, std::int64_t epochs) {
+        return train(cost, [&](std::int64_t) { return std::vector{batch}; },
+                     {.optimizer = layer::Adam{.learning_rate = 0.1},
+                      .average = layer::MovingAverage{.decay = 0.75},
+                      .epochs = epochs,
+                      .on_epoch = [&](std::int64_t, Parameters const& p) { seen.push_back(p.share()); },
+                      .resume = resume});
+    };
+    auto const start = Trainer(cost).parameters();
+    auto const learned = run(nullptr, 3);
+    for (auto const& [name, first] : start.trained()) {
+        Tensor<float> want = start.get<float>(name);
+        for (Parameters const& p : seen) {
+            for (std::size_t i = 0; i < want.size(); ++i) want.data()[i] = 0.75F * want.data()[i] + 0.25F * p.get<float>(name).data()[i];
+        }
+        CHECK(learned.averaged().get<float>(name) == want);
+    }
+    CHECK(infer(predict, batch, learned.averaged()) != infer(predict, batch, learned));
+    CHECK(learned.averaged().size() == 3);
+    CHECK(learned.trained().size() == 3);
+    CHECK(learned.states().size() == 9);  // two of Adam and an average for each
+    CHECK(learned.averaged().steps == 3);
+
+    auto const half = run(nullptr, 1), whole = run(&half, 2);
+    for (auto const& [name, value] : learned) CHECK(whole.get<float>(name) == learned.get<float>(name));
+    CHECK_THROWS_WITH(start.averaged(), "there are no averages: train with .average = layer::MovingAverage{}");
+    CHECK_THROWS_WITH(train(cost, [&](std::int64_t) { return std::vector{batch}; }, {.average = layer::MovingAverage{.decay = 1}}), "decay is 1, expected a number in [0, 1)");
+}
+
+TEST_CASE("moving_average has its formula, and throws for bad inputs", "[layer]") {
+    Tensor<double> average{4, 8};
+    moving_average(average, Tensor<double>{0, 1}, {.decay = 0.25});
+    CHECK(average == Tensor<double>{1, 2.75});
+    CHECK_THROWS_AS(moving_average(average, Tensor<double>{0, 1, 2}), ShapeError);
+    CHECK_THROWS_AS(moving_average(average, Tensor<double>{0, 1}, {.decay = -0.5}), ValueError);
+    CHECK(average == Tensor<double>{1, 2.75});
+}
+
+}  // namespace test_moving_average
