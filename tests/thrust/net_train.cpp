@@ -46,6 +46,22 @@ TEMPLATE_TEST_CASE("a net on a device is trained to the host's bits by every opt
     same(layer::Ftrl{.learning_rate = 0.1});
 }
 
+TEMPLATE_TEST_CASE("norms and moving averages of a net on a device have the host's bits", "[thrust][net]", ROWAN_NET_DEVICES) {
+    auto const normed = []<class D>(std::type_identity<D>) {
+        auto const x = layer::data<float, D>("x", {UNK, 5});
+        auto const y = layer::data<float, D>("y", {UNK, 3});
+        auto const predict = layer::fc(layer::layer_norm(layer::batch_norm(x), {.scale = false}), {.output_size = 3});
+        return Model<D>{predict, layer::mse(predict, y)};
+    };
+    auto const run = [&]<class D>(std::type_identity<D>) {
+        auto o = options<D>(layer::AdamW{.learning_rate = 0.01});
+        o.rates = {{"fc_0.w_0", 0.5}};
+        o.average = layer::AverageOn<D>(layer::MovingAverage{.decay = 0.5}, rowan::dtypes<float>{});
+        return train<D>(normed, batches(), batch(3, 9), o);
+    };
+    check_same<TestType>(run(std::type_identity<TestType>{}), run(std::type_identity<Cpu>{}));
+}
+
 TEMPLATE_TEST_CASE("a batch that a net on a device refuses leaves its parameters as they were", "[thrust][net]", ROWAN_NET_DEVICES) {
     using D = TestType;
     rowan::Scope scope;

@@ -117,8 +117,119 @@ TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[
     auto const picked = rowan::pick_sequences_op::run(Cpu{}, x, ids);
     CHECK(same_batch(rowan::pick_sequences_op::run(D{}, x_on, to_device<D>(ids)), picked));
     CHECK(same_batch(rowan::pick_sequences_grad_op::run(D{}, x_on, to_device<D>(ids), to_device<D>(picked)), rowan::pick_sequences_grad_op::run(Cpu{}, x, ids, picked)));
+    auto const padded_ids = bags<std::int64_t>({3, 0, 5}, 9);
+    auto const weight = filled<float>({8}, 4), bag_grad = filled<float>({3, 3}, 5);
+    rowan::BagOptions const no_padding{Pooling::mean, padded_ids.value()(1)};
+    auto const ids_on = to_device<D>(padded_ids);
+    auto const weight_on = to_device<D>(weight), bag_grad_on = to_device<D>(bag_grad);
+    CHECK(same_batch(rowan::embedding_bag(D{}, x_on.value(), ids_on, no_padding), rowan::embedding_bag(Cpu{}, x.value(), padded_ids, no_padding)));
+    CHECK(same_batch(rowan::embedding_bag(D{}, x_on.value(), ids_on, weight_on, no_padding), rowan::embedding_bag(Cpu{}, x.value(), padded_ids, weight, no_padding)));
+    auto const [bag_rows_on, slopes_on] = rowan::embedding_bag_grad(D{}, x_on.value(), ids_on, weight_on, bag_grad_on, no_padding);
+    auto const [bag_rows, slopes] = rowan::embedding_bag_grad(Cpu{}, x.value(), padded_ids, weight, bag_grad, no_padding);
+    CHECK((same_bits(bag_rows_on.value(), bag_rows.value()) && same_bits(slopes_on, slopes)));
+    Tensor<std::int32_t> const marks{1, 0, 0, 1, 1, 0, 1, 0, 0};
+    auto const marks_on = to_device<D>(LoDTensor<std::int32_t>(Tensor<std::int32_t>(marks))).value().share();
+    LoDTensor<float, D> const x_rows(x_on.value().share());
+    CHECK(same_bits(rowan::rows_where_op::run(D{}, LoDTensor<std::int32_t, D>(marks_on), x_rows, {0}).value(), Tensor<std::int64_t>{1, 2, 5, 7, 8}));
+    auto const [ones, zeros] = rowan::merge_rows_grad(Cpu{}, marks, x.value());
+    auto const [ones_on, zeros_on] = rowan::merge_rows_grad(D{}, marks_on, x_on.value());
+    CHECK((same_bits(ones_on, ones) && same_bits(zeros_on, zeros)));
+    CHECK(same_bits(rowan::merge_rows_op::run(D{}, marks_on, ones_on, zeros_on), x.value()));
+    LoDTensor<std::int64_t> const prefixes({0, 5, 0, 1, 0, 3}, Lod{{0, 2, 4, 6}});
+    LoDTensor<float> const chances(filled<float>({3, 5}, 6), Lod{{0, 2, 3}}), totals(filled<float>({3}, 7));
+    auto const beam = rowan::beam_search_op::run(Cpu{}, prefixes, chances, totals, {.beam_size = 3});
+    auto const beam_on = rowan::beam_search_op::run(D{}, to_device<D>(prefixes), to_device<D>(chances), to_device<D>(totals), {.beam_size = 3});
+    CHECK((same_batch(std::get<0>(beam_on), std::get<0>(beam)) && same_batch(std::get<1>(beam_on), std::get<1>(beam))));
+    CHECK((same_batch(std::get<2>(beam_on), std::get<2>(beam)) && same_bits(std::get<3>(beam_on), std::get<3>(beam))));
+    auto const found = rowan::beam_search_decode_op::run(Cpu{}, std::get<0>(beam), std::get<2>(beam));
+    auto const found_on = rowan::beam_search_decode_op::run(D{}, std::get<0>(beam_on), std::get<2>(beam_on));
+    CHECK((same_batch(std::get<0>(found_on), std::get<0>(found)) && same_batch(std::get<1>(found_on), std::get<1>(found))));
+    auto const soft = rowan::sequence_softmax_op::run(Cpu{}, x);
+    CHECK(same_batch(rowan::sequence_softmax_op::run(D{}, x_on), soft));
+    CHECK(same_batch(rowan::sequence_softmax_grad_op::run(D{}, to_device<D>(soft), x_on), rowan::sequence_softmax_grad_op::run(Cpu{}, soft, x)));
+    CHECK(same_batch(rowan::sequence_reverse_op::run(D{}, x_on), rowan::sequence_reverse_op::run(Cpu{}, x)));
+    CHECK(same_batch(rowan::sequence_reverse_grad_op::run(D{}, x_on, x_on), rowan::sequence_reverse_op::run(Cpu{}, x)));
+    auto const joined = rowan::sequence_concat_op::run(Cpu{}, std::vector{x.share(), soft.share()});
+    auto const joined_on = rowan::sequence_concat_op::run(D{}, std::vector{x_on.share(), to_device<D>(soft)});
+    CHECK(same_batch(joined_on, joined));
+    CHECK(same_batch(rowan::sequence_concat_grad_op::run(D{}, std::vector{x_on.share(), x_on.share()}, joined_on)[1], soft));
+    LoDTensor<std::int64_t> const first({1, 0, 3}), count({1, 0, 2});
+    auto const first_on = to_device<D>(first), count_on = to_device<D>(count);
+    auto const kept = rowan::sequence_slice_op::run(Cpu{}, x, first, count);
+    CHECK(same_batch(rowan::sequence_slice_op::run(D{}, x_on, first_on, count_on), kept));
+    CHECK(same_batch(rowan::sequence_slice_grad_op::run(D{}, x_on, first_on, count_on, to_device<D>(kept)), rowan::sequence_slice_grad_op::run(Cpu{}, x, first, count, kept)));
+    auto const [padded, length] = rowan::sequence_pad_op::run(Cpu{}, x, {.pad_value = 2, .length = 8});
+    auto const [padded_on, length_on] = rowan::sequence_pad_op::run(D{}, x_on, {.pad_value = 2, .length = 8});
+    CHECK(same_batch(padded_on, padded));
+    CHECK(same_batch(length_on, length));
+    CHECK(same_batch(rowan::sequence_pad_grad_op::run(D{}, x_on, padded_on), x));
+    CHECK(same_batch(rowan::sequence_unpad_op::run(D{}, padded_on, length_on), x));
+    CHECK(same_batch(rowan::sequence_unpad_grad_op::run(D{}, padded_on, length_on, x_on), rowan::sequence_unpad_grad_op::run(Cpu{}, padded, length, x)));
+    LoDTensor<float> const w(filled<float>({3, 3}, 3));
+    rowan::SequenceContextOptions const window{-1, 4, 2};
+    auto const windows = rowan::sequence_context_op::run(Cpu{}, x, window);
+    auto const windows_on = rowan::sequence_context_op::run(D{}, x_on, window);
+    CHECK(same_batch(windows_on, windows));
+    CHECK(same_batch(rowan::padded_sequence_context_op::run(D{}, x_on, to_device<D>(w), window), rowan::padded_sequence_context_op::run(Cpu{}, x, w, window)));
+    CHECK(same_batch(rowan::sequence_context_grad_op::run(D{}, x_on, windows_on, window), rowan::sequence_context_grad_op::run(Cpu{}, x, windows, window)));
+    CHECK(same_batch(rowan::sequence_padding_grad_op::run(D{}, x_on, to_device<D>(w), windows_on, window), rowan::sequence_padding_grad_op::run(Cpu{}, x, w, windows, window)));
+    CHECK(same_bits(rowan::sequence_mask_op::run(D{}, length_on.value(), {.max_length = 4}), rowan::sequence_mask_op::run(Cpu{}, length.value(), {.max_length = 4})));
+    LoDTensor<std::int32_t> const tokens({3, 1, 4, 1, 5}, Lod{{0, 3, 3, 5}}), offset({0, 3, 9});
+    CHECK(same_batch(rowan::sequence_erase_op::run(D{}, to_device<D>(tokens), {.tokens = {1}}), rowan::sequence_erase_op::run(Cpu{}, tokens, {.tokens = {1}})));
+    CHECK(same_batch(rowan::lod_reset_op::run(D{}, to_device<D>(drop_levels(x)), x_on), x));
+    CHECK(rowan::lod_from_offsets_op::run(D{}, x_on, to_device<D>(offset)).lod() == Lod{{0, 3, 9}});
     CHECK(same_batch(rowan::drop_levels_op::run(D{}, x_on), LoDTensor<float>(x.value().share())));
     CHECK(same_batch(rowan::drop_levels_grad_op::run(D{}, x_on, to_device<D>(drop_levels(x))), x));
+}
+
+template <class T, class D>
+void attend(Lod const& queries, Lod const& keys, rowan::SequenceAttentionOptions const& options) {
+    auto const batch = [](std::size_t width, Lod const& lod, unsigned seed) { return LoDTensor<T>(filled<T>({static_cast<std::size_t>(lod.rows()), width}, seed), lod); };
+    auto const query = batch(4, queries, 1), key = batch(4, keys, 2), value = batch(6, keys, 3), grad = batch(6, queries, 4);
+    auto const query_on = to_device<D>(query), key_on = to_device<D>(key), value_on = to_device<D>(value), grad_on = to_device<D>(grad);
+    CHECK(same_batch(rowan::sequence_attention_op::run(D{}, query_on, key_on, value_on, options), rowan::sequence_attention_op::run(Cpu{}, query, key, value, options)));
+    auto const grads_on = rowan::sequence_attention_grad_op::run(D{}, query_on, key_on, value_on, grad_on, options);
+    auto const grads = rowan::sequence_attention_grad_op::run(Cpu{}, query, key, value, grad, options);
+    CHECK(same_batch(std::get<0>(grads_on), std::get<0>(grads)));
+    CHECK(same_batch(std::get<1>(grads_on), std::get<1>(grads)));
+    CHECK(same_batch(std::get<2>(grads_on), std::get<2>(grads)));
+}
+
+TEMPLATE_TEST_CASE("attention on a device has the bits of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    for (bool const causal : {false, true}) {
+        attend<float, TestType>(Lod::from_lengths({{3, 0, 1, 0, 70, 2}}), Lod::from_lengths({{2, 1, 0, 0, 90, 65}}), {.heads = 2, .causal = causal});
+        attend<rowan::bfloat16, TestType>(Lod{{0, 2}, {0, 1, 5}}, Lod{{0, 4, 5}}, {.scale = 2, .causal = causal});
+    }
+    attend<float, TestType>(Lod{{0}}, Lod{{0}}, {});
+}
+
+template <class T, class D>
+void crfs() {
+    for (auto const& lengths : {std::vector<std::int64_t>{}, {0}, {1}, {3, 0, 1, 2}, {63, 2, 65, 4, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 7, 9}}) {
+        for (std::size_t const tags : {1u, 2u, 9u, 17u}) {
+            auto const lod = Lod::from_lengths({lengths});
+            auto const rows = static_cast<std::size_t>(lod.rows());
+            LoDTensor<T> const x(filled<T>({rows, tags}, 1), lod);
+            auto const w = filled<T>({tags + 2, tags}, 2), g = filled<T>({lengths.size(), 1}, 3);
+            auto label = Tensor<std::int32_t>::from_shape({rows});
+            for (std::size_t i = 0; i < rows; ++i) label(i) = static_cast<std::int32_t>(i * i % tags);
+            auto const x_on = to_device<D>(x);
+            auto const w_on = to_device<D>(w);
+            auto const label_on = to_device<D>(label);
+            CHECK(same_batch(rowan::linear_chain_crf_op::run(D{}, x_on, w_on, label_on), rowan::linear_chain_crf(Cpu{}, x, w, label)));
+            auto const [x_grad, w_grad] = rowan::linear_chain_crf_grad_op::run(D{}, x_on, w_on, label_on, LoDTensor<T, D>(to_device<D>(g)));
+            auto const [x_want, w_want] = rowan::linear_chain_crf_grad(Cpu{}, x, w, label, g);
+            CHECK(same_batch(x_grad, x_want));
+            CHECK(same_bits(w_grad, w_want));
+            CHECK(same_batch(rowan::crf_decoding_op::run(D{}, x_on, w_on), rowan::crf_decoding(Cpu{}, x, w)));
+            CHECK(same_batch(rowan::crf_matches_op::run(D{}, x_on, w_on, label_on), rowan::crf_decoding(Cpu{}, x, w, label)));
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("conditional random fields on a device have the bits of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    crfs<float, TestType>();
+    crfs<double, TestType>();
 }
 
 }  // namespace op_bags

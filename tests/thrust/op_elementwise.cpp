@@ -4,6 +4,8 @@
 #include "devices.hpp"
 
 #include <limits>
+#include <utility>
+#include <vector>
 
 namespace op_elementwise {
 
@@ -119,6 +121,20 @@ TEMPLATE_TEST_CASE("functions and activations on a device have the bits of Cpu",
                                  swish_op, softplus_op, softsign_op, hard_sigmoid_op, hard_swish_op, stanh_op, thresholded_relu_op>{});
 }
 
+TEMPLATE_TEST_CASE("broadcasting on a device has the bits of Cpu, forward and backward", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    using Grad = rowan::broadcast_grad_op<rowan::detail::broadcast_div, true>;
+    for (auto const& [a, b] : std::vector<std::pair<Shape, Shape>>{{{70, 33}, {33}}, {{5, 1, 7}, {1, 6, 1}}, {{4099}, {}}, {{3, 4}, {3, 4}}, {{0, 3}, {1, 3}}}) {
+        auto const x = filled<float>(a, 1), y = filled<float>(b, 2);
+        auto const x_on = to_device<D>(x), y_on = to_device<D>(y);
+        auto const out = rowan::div(x, y);
+        CHECK(same_bits(rowan::div(x_on, y_on), out));
+        CHECK(same_bits(rowan::maximum(y_on, x_on), rowan::maximum(y, x)));
+        CHECK(same_bits(rowan::less_op::run(D{}, x_on, y_on), rowan::less_op::run(Cpu{}, x, y)));
+        CHECK(same_bits(Grad::run(D{}, x_on, y_on, to_device<D>(out)), Grad::run(Cpu{}, x, y, out)));
+    }
+}
+
 TEMPLATE_TEST_CASE("element-wise operators on a device keep NaN, infinity and the sign of zero as Cpu does", "[thrust][op]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
@@ -147,9 +163,65 @@ TEMPLATE_TEST_CASE("element-wise operators on a device have the expected values"
     CHECK(alias.data() == x.data());
 }
 
+template <class Formula, bool of_y>
+struct LossGrad {
+    typename Formula::options options;
+    template <class D, class T>
+    auto operator()(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) const {
+        auto const loss = rowan::pointwise_loss_op<Formula>::run(exec, x, y, options);
+        return rowan::pointwise_loss_grad_op<Formula, of_y>::run(exec, x, y, loss, options);
+    }
+};
+template <class Formula>
+struct Loss {
+    typename Formula::options options;
+    template <class D, class T>
+    auto operator()(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) const {
+        return rowan::pointwise_loss_op<Formula>::run(exec, x, y, options);
+    }
+};
+
+template <class Formula, class D>
+void losses(Formula) {
+    INFO(Formula::name);
+    for (rowan::Reduction const reduction : {rowan::Reduction::none, rowan::Reduction::mean, rowan::Reduction::sum}) {
+        typename Formula::options options;
+        options.reduction = reduction;
+        same_as_cpu<float, D>(Loss<Formula>{options});
+        same_as_cpu<float, D>(LossGrad<Formula, false>{options});
+    }
+}
+
+TEMPLATE_TEST_CASE("losses of elements on a device have the bits of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    losses<rowan::detail::squared_error_formula, D>({});
+    losses<rowan::detail::huber_formula, D>({});
+    losses<rowan::detail::smooth_l1_formula, D>({});
+    losses<rowan::detail::sigmoid_cross_entropy_with_logits_formula, D>({});
+    losses<rowan::detail::hinge_formula, D>({});
+    losses<rowan::detail::margin_rank_loss_formula, D>({});
+    losses<rowan::detail::cosine_embedding_loss_formula, D>({});
+    same_as_cpu<double, D>(LossGrad<rowan::detail::huber_formula, true>{{}});
+    same_as_cpu<rowan::bfloat16, D>(Loss<rowan::detail::huber_formula>{{}});
+    // of probabilities
+    for (Shape const& shape : {Shape{0, 2}, Shape{65}, Shape{70, 100}}) {
+        auto const x = rowan::sigmoid(filled<float>(shape, 1)), y = rowan::sigmoid(filled<float>(shape, 2)), g = Tensor<float>::full({1}, 2);
+        auto const x_on = to_device<D>(x), y_on = to_device<D>(y), g_on = to_device<D>(g);
+        CHECK(same_bits(rowan::binary_cross_entropy(x_on, y_on), rowan::binary_cross_entropy(x, y)));
+        CHECK(same_bits(rowan::log_loss(x_on, y_on), rowan::log_loss(x, y)));
+        CHECK(same_bits(rowan::kl_div(x_on, y_on), rowan::kl_div(x, y)));
+        using Bce = rowan::pointwise_loss_grad_op<rowan::detail::binary_cross_entropy_formula, false>;
+        CHECK(same_bits(Bce::run(D{}, x_on, y_on, g_on, {}), Bce::run(Cpu{}, x, y, g, {})));
+        using LogLoss = rowan::pointwise_loss_grad_op<rowan::detail::log_loss_formula, false>;
+        CHECK(same_bits(LogLoss::run(D{}, x_on, y_on, g_on, {}), LogLoss::run(Cpu{}, x, y, g, {})));
+        using Divergence = rowan::pointwise_loss_grad_op<rowan::detail::kl_div_formula, false>;
+        CHECK(same_bits(Divergence::run(D{}, x_on, y_on, g_on, {}), Divergence::run(Cpu{}, x, y, g, {})));
+    }
+}
+
 TEMPLATE_TEST_CASE("element-wise operators on a device throw like Cpu's", "[thrust][op][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
-    Tensor<float, D> const x{{1, 2}}, y{{1}, {2}};
+    Tensor<float, D> const x{{1, 2, 3}}, y{{1, 2}};
     using rowan::ShapeError, rowan::ValueError;
     CHECK_THROWS_AS(rowan::add(x, y), ShapeError);
     CHECK_THROWS_AS(rowan::sub(x, y), ShapeError);

@@ -44,6 +44,7 @@ void sums() {
     std::vector<SelectedRows<T>> const unique{once};
     CHECK(same_bits(rowan::sum_op::run(D{}, all_on<D>(dense), all_on<D>(unique)), rowan::sum(Cpu{}, dense, unique)));
     CHECK(rowan::sum_op::run(D{}, all_on<D>(std::vector{rowan::merge(once)})).merged());
+    CHECK(same_bits(rowan::to_dense_op::run(D{}, to_device<D>(once)), rowan::to_dense(once)));
 
     auto const g = filled<T>({40, 3}, 6);
     auto const [dense_on, sparse_on] = rowan::sum_grad_op::run(D{}, all_on<D>(dense), all_on<D>(sparse), to_device<D>(g));

@@ -10,6 +10,8 @@
 
 #include <cmath>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace op_products {
 
@@ -119,6 +121,18 @@ TEMPLATE_TEST_CASE("products and cells on a device throw like Cpu's", "[thrust][
     CHECK_THROWS_AS(rowan::gru_unit_grad(D{}, x, w, w, w), ShapeError);
     CHECK_THROWS_AS(rowan::lstm_unit(D{}, x, w, w, w, b), ShapeError);
     CHECK_THROWS_AS(rowan::lstm_unit_grad(D{}, x, w, w, w), ShapeError);
+}
+
+TEMPLATE_TEST_CASE("products of batches of matrices on a device, and their gradients", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    for (auto const& [a, b] : std::vector<std::pair<Shape, Shape>>{{{3, 4, 5}, {3, 5, 2}}, {{2, 1, 4, 5}, {3, 5, 2}}, {{3, 4, 5}, {5, 2}}, {{0, 4, 5}, {1, 5, 2}}}) {
+        auto const x = filled<float>(a, 1), y = filled<float>(b, 2), out = rowan::matmul(x, y);
+        auto const x_on = to_device<D>(x), y_on = to_device<D>(y), g_on = to_device<D>(out);
+        CHECK(same_product(rowan::matmul(x_on, y_on), out));
+        CHECK(same_product(rowan::matmul(x_on, g_on, true), rowan::matmul(x, out, true)));
+        CHECK(same_product(rowan::batched_matmul_grad_op<true>::run(D{}, x_on, y_on, g_on), rowan::batched_matmul_grad_op<true>::run(Cpu{}, x, y, out)));
+        CHECK(same_product(rowan::batched_matmul_grad_op<false>::run(D{}, x_on, y_on, g_on), rowan::batched_matmul_grad_op<false>::run(Cpu{}, x, y, out)));
+    }
 }
 
 }  // namespace op_products

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <tuple>
+#include <vector>
 
 namespace op_rows {
 
@@ -56,6 +57,49 @@ void softmaxes() {
     CHECK(same_bits(rowan::softmax_grad(to_device<D>(none), to_device<D>(none)), none));
 }
 
+template <class T, class D>
+void norms() {
+    for (std::size_t const n : {0u, 1u, 64u, 65u, 4097u}) {
+        for (std::size_t const width : {0u, 1u, 3u, 16u, 40u}) {
+            auto const x = filled<T>({n, width}, 1), w = filled<T>({width}, 2), b = filled<T>({width}, 3), g = filled<T>({n, width}, 4);
+            auto const x_on = to_device<D>(x), w_on = to_device<D>(w), b_on = to_device<D>(b), g_on = to_device<D>(g);
+            CHECK(same_bits(rowan::layer_norm_op::run(D{}, x_on, w_on, b_on, {}), rowan::layer_norm(x, w, b)));
+            CHECK(same_bits(rowan::layer_norm_grad_op::run(D{}, x_on, w_on, g_on, {}), rowan::layer_norm_grad(Cpu{}, x, w, g)));
+            auto const [scale, shift] = rowan::layer_norm_param_grad_op::run(D{}, x_on, g_on, {});
+            auto const [scale_want, shift_want] = rowan::layer_norm_param_grad(Cpu{}, x, g);
+            CHECK(same_bits(scale, scale_want));
+            CHECK(same_bits(shift, shift_want));
+            for (bool const training : {false, true}) {
+                auto const mean = filled<T>({width}, 5), variance = positive<T>({width}, 6);
+                auto const mean_on = to_device<D>(mean), variance_on = to_device<D>(variance);
+                auto const seed = to_device<D>(Tensor<std::int64_t>::zeros({training ? 1u : 0u}));
+                rowan::LoDTensor<T, D> const rows(x_on);
+                auto const [out, next_mean, next_variance] = rowan::batch_norm_op::run(D{}, rows, w_on, b_on, mean_on, variance_on, seed, {});
+                auto const [out_want, mean_want, variance_want] = rowan::batch_norm(x, w, b, mean, variance, {}, training);
+                CHECK(same_bits(out.value(), out_want));
+                CHECK(same_bits(next_mean.value(), mean_want));
+                CHECK(same_bits(next_variance.value(), variance_want));
+                auto const [x_grad, w_grad, b_grad] = rowan::batch_norm_grad_op::run(D{}, rows, w_on, mean_on, variance_on, seed, g_on, {});
+                auto const [x_want, w_want, b_want] = rowan::batch_norm_grad(Cpu{}, x, w, mean, variance, g, {}, training);
+                CHECK(same_bits(x_grad.value(), x_want));
+                CHECK(same_bits(w_grad.value(), w_want));
+                CHECK(same_bits(b_grad.value(), b_want));
+            }
+        }
+    }
+    auto const x = filled<T>({3, 5, 2}, 1);
+    CHECK(same_bits(rowan::layer_norm(to_device<D>(x), {.begin_axis = 1}), rowan::layer_norm(x, {.begin_axis = 1})));
+}
+
+TEMPLATE_TEST_CASE("norms on a device have the bits of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    norms<float, TestType>();
+    norms<double, TestType>();
+    norms<rowan::bfloat16, TestType>();
+    Tensor<float, TestType> const x{{1, 2}}, row{1, 2};
+    CHECK_THROWS_AS(rowan::layer_norm(x, {.begin_axis = 0}), rowan::ValueError);
+    CHECK_THROWS_AS(rowan::batch_norm(x, row, row, row, x, {}, true), rowan::ShapeError);
+}
+
 template <class T, class I, class D>
 void label_losses() {
     for (std::size_t const n : counts) {
@@ -72,10 +116,15 @@ void label_losses() {
                 CHECK(same_loss(loss_on, loss));
                 CHECK(same_bits(saved_on, saved));
                 CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, label_on, grad_on, {reduction}), rowan::softmax_with_cross_entropy_grad(Cpu{}, saved, label, grad, reduction)));
+                std::int64_t const ignored = n == 0 ? 0 : label(0);
+                auto const kept = rowan::softmax_with_cross_entropy(Cpu{}, x, label, reduction, ignored);
+                CHECK(same_loss(std::get<0>(rowan::softmax_with_cross_entropy_op::run(D{}, x_on, label_on, {reduction, ignored})), std::get<0>(kept)));
+                CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, label_on, grad_on, {reduction, ignored}), rowan::softmax_with_cross_entropy_grad(Cpu{}, saved, label, grad, reduction, ignored)));
                 CHECK(same_loss(rowan::cross_entropy_op::run(D{}, p_on, label_on, {reduction}), rowan::cross_entropy(Cpu{}, p, label, reduction)));
                 CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, p_on, label_on, grad_on, {reduction}), rowan::cross_entropy_grad(Cpu{}, p, label, grad, reduction)));
             }
             CHECK(same_bits(rowan::accuracy_op::run(D{}, x_on, label_on), rowan::accuracy(Cpu{}, x, label)));
+            CHECK(same_bits(rowan::accuracy_op::run(D{}, x_on, label_on, {.k = 3}), rowan::accuracy(Cpu{}, x, label, 3)));
         }
     }
 }
@@ -89,6 +138,11 @@ void soft_label_losses() {
             for (std::size_t i = 0; i < label.size(); i += 3) label.data()[i] = rowan::dtype<T>::narrow(0);
             for (Reduction const reduction : reductions) {
                 auto const grad = positive<T>({reduction == Reduction::none ? n : 1}, 4);
+                auto const [loss, saved] = rowan::softmax_with_cross_entropy(Cpu{}, x, label, reduction);
+                auto const [loss_on, saved_on] = rowan::softmax_with_cross_entropy_op::run(D{}, to_device<D>(x), to_device<D>(label), {reduction});
+                CHECK(same_loss(loss_on, loss));
+                CHECK(same_bits(saved_on, saved));
+                CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, to_device<D>(label), to_device<D>(grad), {reduction}), rowan::softmax_with_cross_entropy_grad(Cpu{}, saved, label, grad, reduction)));
                 CHECK(same_loss(rowan::cross_entropy_op::run(D{}, to_device<D>(x), to_device<D>(label), {reduction}), rowan::cross_entropy(Cpu{}, x, label, reduction)));
                 CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, to_device<D>(x), to_device<D>(label), to_device<D>(grad), {reduction}), rowan::cross_entropy_grad(Cpu{}, x, label, grad, reduction)));
             }
@@ -96,6 +150,8 @@ void soft_label_losses() {
     }
     auto const none = filled<T>({3, 0}, 1);
     CHECK(same_bits(rowan::cross_entropy(to_device<D>(none), to_device<D>(none), Reduction::none), rowan::cross_entropy(none, none, Reduction::none)));
+    CHECK(same_bits(std::get<0>(rowan::softmax_with_cross_entropy(to_device<D>(none), to_device<D>(none), Reduction::none)), Tensor<T>::zeros({3})));
+    CHECK(rowan::softmax_with_cross_entropy_grad(to_device<D>(none), to_device<D>(none), to_device<D>(Tensor<T>::zeros({3})), Reduction::none).size() == 0);
 }
 
 template <class T, class D>
@@ -107,6 +163,21 @@ void squares() {
         auto const [x_want, y_want] = rowan::mse_grad(x, y, g);
         CHECK(same_bits(x_grad, x_want));
         CHECK(same_bits(y_grad, y_want));
+    }
+}
+
+TEMPLATE_TEST_CASE("cosine_similarity on a device has the bits of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    for (std::size_t const n : counts) {
+        for (std::size_t const width : {0u, 1u, 16u, 17u, 40u}) {
+            auto const x = filled<float>({n, width}, 1), y = filled<float>({n, width}, 2), g = filled<float>({n, 1}, 3);
+            auto const x_on = to_device<D>(x), y_on = to_device<D>(y);
+            CHECK(same_bits(rowan::cosine_similarity_op::run(D{}, x_on, y_on, {}), rowan::cosine_similarity(x, y)));
+            auto const [x_grad, y_grad] = rowan::cosine_similarity_grad_op::run(D{}, x_on, y_on, to_device<D>(g), {});
+            auto const [x_want, y_want] = rowan::cosine_similarity_grad(x, y, g);
+            CHECK(same_bits(x_grad, x_want));
+            CHECK(same_bits(y_grad, y_want));
+        }
     }
 }
 
@@ -195,6 +266,55 @@ TEMPLATE_TEST_CASE("losses on a device refuse shapes at once and labels at the n
     CHECK(refusal<rowan::IndexError>([&] { rowan::accuracy(none, label); }) == "label[0] = 0 is not in [0, 0)");
     rowan::synchronize(exec);
     CHECK(same_bits(rowan::accuracy(x, label), Tensor<double>{0.5}));
+}
+
+TEMPLATE_TEST_CASE("positions of extrema, top_k, one_hot and running sums on a device are those of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    for (Shape const& shape : std::vector<Shape>{{300, 17}, {5, 70, 3}, {1}, {0, 4}}) {
+        auto const x = filled<float>(shape, 1), g = filled<float>(shape, 2);
+        auto const on = to_device<D>(x), g_on = to_device<D>(g);
+        for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(shape.size()); ++axis) {
+            if (x.size() != 0) {
+                CHECK(same_bits(rowan::argmax(on, {.axis = axis}), rowan::argmax(x, {.axis = axis})));
+                CHECK(same_bits(rowan::argmin(on, {.axis = axis}), rowan::argmin(x, {.axis = axis})));
+            }
+            CHECK(same_bits(rowan::cumsum(on, {.axis = axis, .reverse = axis == 1}), rowan::cumsum(x, {.axis = axis, .reverse = axis == 1})));
+            CHECK(same_bits(rowan::cumsum_grad_op::run(D{}, g_on, {.axis = axis}), rowan::cumsum_grad_op::run(Cpu{}, g, {.axis = axis})));
+        }
+        auto const most = std::min<std::int64_t>(3, static_cast<std::int64_t>(shape.back()));
+        auto const [values, ids] = rowan::top_k(x, {.k = most});
+        auto const [values_on, ids_on] = rowan::top_k(on, {.k = most});
+        CHECK(same_bits(values_on, values));
+        CHECK(same_bits(ids_on, ids));
+        CHECK(same_bits(rowan::top_k_grad_op::run(D{}, on, ids_on, values_on), rowan::top_k_grad_op::run(Cpu{}, x, ids, values)));
+    }
+    auto const label = labels<std::int32_t>(300, 7, 3);
+    CHECK(same_bits(rowan::one_hot(to_device<D>(label), {.depth = 7}), rowan::one_hot(label, {.depth = 7})));
+    static_cast<void>(rowan::one_hot(Tensor<std::int64_t, D>{1, 2}, {.depth = 2}));
+    CHECK(late_refusal(D{}) == "ids[1] = 2 is not in [0, 2)");
+}
+
+TEMPLATE_TEST_CASE("changes of shape and dot products of rows on a device are those of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    auto const x = filled<float>({65, 3, 4}, 1), y = filled<float>({65, 3, 4}, 2);
+    auto const on = to_device<D>(x), y_on = to_device<D>(y);
+    CHECK(same_bits(rowan::reshape(on, {0, -1}), rowan::reshape(x, {0, -1})));
+    CHECK(same_bits(rowan::squeeze(rowan::unsqueeze(on, {0, 2}), {0}), rowan::unsqueeze(x, {1})));
+    CHECK(same_bits(rowan::reshape_grad_op::run(D{}, on, rowan::reshape(y_on, {-1})), y));
+    for (std::vector<std::int64_t> const& perm : std::vector<std::vector<std::int64_t>>{{}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}}) {
+        CHECK(same_bits(rowan::transpose(on, {perm}), rowan::transpose(x, {perm})));
+        CHECK(same_bits(rowan::transpose_grad_op::run(D{}, rowan::transpose(on, {perm}), {perm}), x));
+    }
+    for (std::int64_t const axis : {0, 1, -1}) {
+        auto const joined = rowan::stack(std::vector{on.share(), y_on.share()}, {axis});
+        CHECK(same_bits(joined, rowan::stack(std::vector{x, y}, {axis})));
+        auto const parts = rowan::stack_grad_op::run(D{}, std::vector{on.share(), y_on.share()}, joined, {axis});
+        CHECK((same_bits(parts[0], x) && same_bits(parts[1], y)));
+    }
+    auto const a = filled<rowan::bfloat16>({300, 70}, 1), b = filled<rowan::bfloat16>({300, 70}, 2), dots = rowan::row_dot(a, b);
+    auto const a_on = to_device<D>(a), b_on = to_device<D>(b);
+    CHECK(same_bits(rowan::row_dot(a_on, b_on), dots));
+    CHECK(same_bits(rowan::row_dot_grad_op::run(D{}, a_on, to_device<D>(dots)), rowan::row_dot_grad_op::run(Cpu{}, a, dots)));
 }
 
 }  // namespace op_rows

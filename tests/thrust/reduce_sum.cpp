@@ -4,6 +4,7 @@
 #include "devices.hpp"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace device_reduce_sum {
@@ -47,6 +48,37 @@ TEMPLATE_TEST_CASE("sums along axes on a device have the bits of Cpu", "[thrust]
     check_all<double, TestType>();
     check_all<rowan::bfloat16, TestType>();
     check_all<std::int64_t, TestType>();
+}
+
+template <class T, class D, class Op>
+void check_reduction(Op, Shape const& shape, std::vector<std::int64_t> const& axes) {
+    INFO(Op::name);
+    rowan::ReduceOptions const options{axes, axes.size() == 1};
+    auto const x = filled<T>(shape, static_cast<unsigned>(shape.size() + axes.size()));
+    auto const on_device = to_device<D>(x);
+    auto const out = Op::run(Cpu{}, x, options);
+    auto const out_on = to_device<D>(out);
+    CHECK(same_bits(Op::run(D{}, on_device, options), out));
+    using Grad = typename Op::grad::op;
+    if constexpr (Grad::inputs::size == 3) {
+        CHECK(same_bits(Grad::run(D{}, on_device, out_on, out_on, options), Grad::run(Cpu{}, x, out, out, options)));
+    } else {
+        CHECK(same_bits(Grad::run(D{}, on_device, out_on, options), Grad::run(Cpu{}, x, out, options)));
+    }
+}
+
+TEMPLATE_TEST_CASE("means, extrema and products on a device have the bits of Cpu, forward and backward", "[thrust][op][reduce]", ROWAN_TEST_DEVICES) {
+    auto const check_both = [](auto op) {
+        for (auto const& [shape, axes] : std::vector<std::pair<Shape, std::vector<std::int64_t>>>{
+                 {{70, 3, 4}, {0}}, {{3, 130, 5}, {1}}, {{5, 4097}, {1}}, {{2, 3, 2, 65}, {0, 2}}, {{6, 4}, {}}, {{}, {}}, {{3, 0}, {0}}}) {
+            check_reduction<float, TestType>(op, shape, axes);
+            check_reduction<rowan::bfloat16, TestType>(op, shape, axes);
+        }
+    };
+    check_both(rowan::reduce_mean_op{});
+    check_both(rowan::reduce_max_op{});
+    check_both(rowan::reduce_min_op{});
+    check_both(rowan::reduce_prod_op{});
 }
 
 TEMPLATE_TEST_CASE("sums on a device refuse the axes that Cpu refuses", "[thrust][op][reduce][bad_input]", ROWAN_TEST_DEVICES) {

@@ -69,6 +69,18 @@ struct StepElement {
     }
 };
 
+/// Calls step.at<S>(step.of_row(row), column) for one element.
+template <class S, class Step>
+struct StepInRow {
+    Step step;
+    FastDivmod width;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const row = width.quotient(k);
+        step.template at<S>(step.of_row(row), k - row * width.by);
+    }
+};
+
 template <class F>
 struct ElementOfRow {
     F f;
@@ -146,6 +158,11 @@ struct ElementLoops<ThrustDevice<System>> {
     template <class S, class Step>
     static void each_of_rows(Device const& exec, std::size_t rows, std::size_t width, std::size_t, Step const& step) {
         if (width != 0) launch(exec, rows * width, StepElement<S, Step>{step, FastDivmod(width)});
+    }
+
+    template <class S, class Step>
+    static void each_in_rows(Device const& exec, std::size_t rows, std::size_t width, Step const& step) {
+        if (width != 0) launch(exec, rows * width, StepInRow<S, Step>{step, FastDivmod(width)});
     }
 };
 

@@ -10,32 +10,29 @@
 
 namespace rowan::inline v0::detail {
 
-/// Part k % 16 of row k / 16: whether the number at the label is the first maximum, compared with every 16th number.
+/// Part k % 16 of row k / 16: how many of every 16th number are ahead of the number at the label.
 template <class T, class I>
-struct RightPart {
+struct AheadPart {
     T const* x;
     I const* label;
-    std::uint8_t* parts;
+    std::int64_t* parts;
     std::size_t classes;
+    std::int64_t most;
 
     ROWAN_HD void operator()(std::size_t k) const {
-        using S = sum_t<T>;
-        T const* const row = x + k / 16 * classes;
         auto const at = static_cast<std::size_t>(label[k / 16]);
-        S const most = load<S>(row + at);
-        bool yes = true;
-        for (std::size_t j = k % 16; j < classes; j += 16) yes = yes && leaves_first(j, load<S>(row + j), at, most);
-        parts[k] = yes ? 1 : 0;
+        parts[k] = count_ahead<sum_t<T>>(k % 16, 16, classes, x + k / 16 * classes, at, most);
     }
 };
 
-/// 1 if a row is correct in all its parts, otherwise 0
+/// 1 if fewer than `most` numbers of a row are ahead, otherwise 0
 struct RightAt {
-    std::uint8_t const* parts;
+    std::int64_t const* parts;
+    std::int64_t most;
     ROWAN_HD std::int64_t operator()(std::size_t row) const {
-        bool yes = true;
-        for (std::size_t i = 0; i < 16; ++i) yes = yes && parts[row * 16 + i] != 0;
-        return yes ? 1 : 0;
+        std::int64_t ahead = 0;
+        for (std::size_t i = 0; i < 16; ++i) ahead += parts[row * 16 + i];
+        return ahead < most ? 1 : 0;
     }
 };
 
@@ -57,11 +54,11 @@ template <class System>
 struct CorrectShare<ThrustDevice<System>> {
     template <class T, class I>
     static void share(ThrustDevice<System> const& exec, std::size_t n, std::size_t classes, T const* x, I const* label,
-                      double* out) {
+                      std::int64_t most, double* out) {
         if (n == 0) return launch(exec, 1, StoreShare{nullptr, n, out});
-        DeviceStorage<std::uint8_t, System> const parts(exec, n * 16);
-        launch(exec, n * 16, RightPart<T, I>{x, label, parts.data(), classes});
-        Fold<std::int64_t, System> const right(exec, n, RightAt{parts.data()}, AddCounts{});
+        DeviceStorage<std::int64_t, System> const parts(exec, n * 16);
+        launch(exec, n * 16, AheadPart<T, I>{x, label, parts.data(), classes, most});
+        Fold<std::int64_t, System> const right(exec, n, RightAt{parts.data(), most}, AddCounts{});
         launch(exec, 1, StoreShare{right.result(), n, out});
     }
 };

@@ -9,7 +9,7 @@
 namespace rowan::inline v0::detail {
 
 /// Sums a block of 64 contributions for N lanes.
-template <class S, int N, class From, class To>
+template <class S, class Fold, int N, class From, class To>
 struct SumAxisBlock {
     From const* from;
     To* to;
@@ -24,7 +24,7 @@ struct SumAxisBlock {
         Chunk<S, N> sum = load_chunk<S, N>(x + r.summed(begin));
         for (std::size_t i = begin + 1; i < end; ++i) {
             Chunk<S, N> const more = load_chunk<S, N>(x + r.summed(i));
-            for (int e = 0; e < N; ++e) sum.x[e] = plus(sum.x[e], more.x[e]);
+            for (int e = 0; e < N; ++e) Fold{}(more.x[e], sum.x[e]);
         }
         store_chunk(sum, to + row * r.width + column);
     }
@@ -34,20 +34,20 @@ template <class System>
 struct AxisSums<ThrustDevice<System>> {
     using Device = ThrustDevice<System>;
 
-    template <class S, class From, class To>
+    template <class S, class Fold, class From, class To>
     static void sum_blocks(Device const& exec, AxisReduction const& r, From const* from, To* to) {
         if (r.lane == 1 && in_chunks(r.width, from, static_cast<To const*>(to))) {
-            sum_in_chunks<S, chunk_size>(exec, r, from, to);
+            sum_in_chunks<S, Fold, chunk_size>(exec, r, from, to);
         } else {
-            sum_in_chunks<S, 1>(exec, r, from, to);
+            sum_in_chunks<S, Fold, 1>(exec, r, from, to);
         }
     }
 
 private:
-    template <class S, int N, class From, class To>
+    template <class S, class Fold, int N, class From, class To>
     static void sum_in_chunks(Device const& exec, AxisReduction const& r, From const* from, To* to) {
         FastDivmod const blocks(r.blocks()), lanes(r.width / N);
-        launch(exec, r.outer * blocks.by * lanes.by, SumAxisBlock<S, N, From, To>{from, to, r, blocks, lanes});
+        launch(exec, r.outer * blocks.by * lanes.by, SumAxisBlock<S, Fold, N, From, To>{from, to, r, blocks, lanes});
     }
 };
 

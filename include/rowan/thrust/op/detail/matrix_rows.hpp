@@ -111,6 +111,40 @@ struct LabelGradElement {
     }
 };
 
+template <class T>
+struct SoftLossAt {
+    using S = sum_t<T>;
+    T const *x, *label;
+    S const *greatest, *logs;
+    FastDivmod classes;
+
+    ROWAN_HD S operator()(std::size_t i) const {
+        std::size_t const row = classes.quotient(i);
+        return soft_label_loss{}(load<S>(x + i), load<S>(label + i), greatest[row], logs[row]);
+    }
+};
+
+template <class T>
+struct LoadAt {
+    T const* x;
+    ROWAN_HD sum_t<T> operator()(std::size_t i) const { return load<sum_t<T>>(x + i); }
+};
+
+template <class T, class Grads>
+struct SoftGradElement {
+    using S = sum_t<T>;
+    T const *p, *label;
+    S const* totals;
+    Grads grads;
+    T* to;
+    FastDivmod classes;
+
+    ROWAN_HD void operator()(std::size_t i) const {
+        std::size_t const row = classes.quotient(i);
+        store(soft_label_slope{}(load<S>(p + i), load<S>(label + i), totals[row], grads(row)), to + i);
+    }
+};
+
 /// Stores 0 - x.
 template <class S>
 struct KeepNegative {
@@ -138,6 +172,13 @@ struct MatrixRows<ThrustDevice<System>> {
     }
 
     template <class T>
+    static void dots(Device const& exec, std::size_t n, std::size_t width, T const* a, T const* b, sum_t<T>* to) {
+        using S = sum_t<T>;
+        if (width == 0) return launch(exec, n, FillWith<S>{to, constant<S>(0.0)});
+        sum_runs<S>(exec, n * width, width, ProductAt<T>{a, b}, KeepNumber<S>{to});
+    }
+
+    template <class T>
     static void softmax_grad(Device const& exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
         using S = sum_t<T>;
         DeviceStorage<S, System> const dots(exec, n);
@@ -150,6 +191,25 @@ struct MatrixRows<ThrustDevice<System>> {
                            Grads const& grads, T* to) {
         if (classes != 0)
             launch(exec, n * classes, LabelGradElement<T, I, Grads>{p, label, grads, to, FastDivmod(classes)});
+    }
+
+    template <class T>
+    static void soft_losses(Device const& exec, std::size_t n, std::size_t classes, T const* x, T const* label,
+                            sum_t<T> const* greatest, sum_t<T> const* logs, sum_t<T>* losses) {
+        using S = sum_t<T>;
+        if (classes == 0) return launch(exec, n, FillWith<S>{losses, constant<S>(0.0)});
+        SoftLossAt<T> const term{x, label, greatest, logs, FastDivmod(classes)};
+        sum_runs<S>(exec, n * classes, classes, term, KeepNumber<S>{losses});
+    }
+
+    template <class T, class Grads>
+    static void soft_label_grad(Device const& exec, std::size_t n, std::size_t classes, T const* p, T const* label,
+                                Grads const& grads, T* to) {
+        using S = sum_t<T>;
+        if (classes == 0) return;
+        DeviceStorage<S, System> const totals(exec, n);
+        sum_runs<S>(exec, n * classes, classes, LoadAt<T>{label}, KeepNumber<S>{totals.data()});
+        launch(exec, n * classes, SoftGradElement<T, Grads>{p, label, totals.data(), grads, to, FastDivmod(classes)});
     }
 
     template <class S, class Term>

@@ -24,7 +24,11 @@ struct StoreReduced {
     T* out;
     std::size_t n;
     bool mean;
-    ROWAN_HD void operator()(std::size_t, sum_t<T> const& total) const { store(mean ? mean_of(total, n) : total, out); }
+    double const* kept;
+
+    ROWAN_HD void operator()(std::size_t, sum_t<T> const& total) const {
+        store(mean ? mean_of(total, kept == nullptr ? static_cast<double>(n) : *kept) : total, out);
+    }
 };
 
 /// Stores the total of no numbers.
@@ -39,13 +43,14 @@ struct Totals<ThrustDevice<System>> {
     using Device = ThrustDevice<System>;
 
     template <class T>
-    static void of_losses(Device const& exec, std::size_t n, sum_t<T> const* losses, bool mean, T* out) {
-        total(exec, n, NumberAt<sum_t<T>>{losses}, StoreReduced<T>{out, n, mean});
+    static void of_losses(Device const& exec, std::size_t n, sum_t<T> const* losses, bool mean, T* out,
+                          double const* kept = nullptr) {
+        total(exec, n, NumberAt<sum_t<T>>{losses}, StoreReduced<T>{out, n, mean, kept});
     }
 
     template <class T>
     static void mean_square(Device const& exec, std::size_t n, T const* a, T const* b, T* out) {
-        total(exec, n, SquaredDifferenceAt<T>{a, b}, StoreReduced<T>{out, n, true});
+        total(exec, n, SquaredDifferenceAt<T>{a, b}, StoreReduced<T>{out, n, true, nullptr});
     }
 
 private:
