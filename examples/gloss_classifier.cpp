@@ -1,6 +1,7 @@
 // Predicts from which of WordNet's 45 files (noun.animal, verb.motion, …) a definition comes.
 //   --model bag   words -> rows of a table -> mean -> fully connected layer -> softmax   (below, in rowan's algorithms)
-//   --model gru   words -> rows of a table -> GRU -> fully connected layer -> softmax    (gloss/gru.hpp, in layers)
+//   --model gru   words -> rows of a table -> GRU -> fully connected layer -> softmax    (gloss/nets.hpp, in layers)
+//   --model attention   the same, with attention to the GRU's states after all words instead of the last state
 // A batch of 64 definitions reads about 500 of the table's 53 080 rows. The gradient is a SelectedRows with these rows,
 // and the optimizer updates only them. The text is WordNet's glosses, or a file with lines of label<TAB>text.
 
@@ -10,8 +11,8 @@
 #include <rowan/thrust/cublas.hpp>
 #endif
 
-#include "gloss/gru.hpp"
 #include "gloss/layers.hpp"
+#include "gloss/nets.hpp"
 #include "gloss/progress.hpp"
 #include "gloss/text.hpp"
 
@@ -311,8 +312,8 @@ void run(Device device, Options const& options) {
                 corpus.test.words.size(), corpus.classes.size());
 
     Random random(options.seed);
-    if (options.model == "gru") {
-        gloss::GruClassifier<Device> model(device, corpus.words.size(), corpus.classes.size(), static_cast<std::int64_t>(options.dim));
+    if (options.model != "bag") {
+        gloss::NetClassifier<Device> model(device, options.model, corpus.words.size(), corpus.classes.size(), static_cast<std::int64_t>(options.dim));
         if (options.dot) write_text(*options.dot, model.dot());
         if (options.load) {
             of_file([&] { model.load(*options.load); });
@@ -374,10 +375,10 @@ int main(int argc, char** argv) {
         ->check(whole_number(0, 1024));
     app.add_option("--seed", options.seed, "of the first parameters and the order")->check(whole_number(0, UINT64_MAX));
     app.add_option("--dim", options.dim, "numbers per word")->check(whole_number(1, 1024));
-    app.add_option("--model", options.model, "bag (the mean of the words) or gru (a recurrent net)")->check(CLI::IsMember({"bag", "gru"}));
-    auto* const save = app.add_option("--save", options.save, "write the trained gru model there")->type_name("FILE")->default_str("");
-    auto* const load = app.add_option("--load", options.load, "read a gru model instead of training")->type_name("FILE")->default_str("");
-    auto* const dot = app.add_option("--dot", options.dot, "write the gru net there, for Graphviz")->type_name("FILE")->default_str("");
+    app.add_option("--model", options.model, "bag (the mean of the words), gru (a recurrent net) or attention (to all states of one)")->check(CLI::IsMember({"bag", "gru", "attention"}));
+    auto* const save = app.add_option("--save", options.save, "write the trained gru or attention model there")->type_name("FILE")->default_str("");
+    auto* const load = app.add_option("--load", options.load, "read such a model instead of training")->type_name("FILE")->default_str("");
+    auto* const dot = app.add_option("--dot", options.dot, "write the net there, for Graphviz")->type_name("FILE")->default_str("");
     app.add_option("--classify", options.definitions, "a definition to classify; may be repeated")
         ->allow_extra_args(false)
         ->default_str("");
@@ -390,8 +391,8 @@ int main(int argc, char** argv) {
     try {
         app.parse(argc, argv);
         for (auto const* option : {save, load, dot}) {
-            if (option->count() != 0 && options.model != "gru")
-                throw BadInput(option->get_name() + " is for --model gru: the bag model has no net to write or read");
+            if (option->count() != 0 && options.model == "bag")
+                throw BadInput(option->get_name() + " is for --model gru or attention: the bag model has no net to write or read");
         }
         run(options);
         return 0;

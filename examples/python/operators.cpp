@@ -71,11 +71,10 @@ rowan::AttributeValue attribute_of(std::string const& type, std::string const& n
     rowan::AttributeValue value;
     operators::dispatch(type, [&](auto op) {
         using A = rowan::attributes_of<decltype(op)>;
-        if constexpr (requires { A::fields; }) {
-            auto const attempt = [&]<class M>(rowan::field<A, M> const& field) {
+        if constexpr (rowan::has_fields<A>) {
+            rowan::each_field<A>([&]<class M>(rowan::field<A, M> const& field) {
                 if (field.name == name) value = attribute_of(std::type_identity<M>(), name, given);
-            };
-            std::apply([&](auto const&... field) { (attempt(field), ...); }, A::fields);
+            });
         }
     });
     return value;

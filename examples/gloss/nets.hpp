@@ -1,4 +1,4 @@
-// gloss/gru.hpp: the classifier as a recurrent net, written in layers.
+// gloss/nets.hpp: the classifier as a recurrent net or with attention, written in layers.
 #pragma once
 
 #include "layers.hpp"
@@ -22,23 +22,41 @@
 
 namespace gloss {
 
-/// words -> rows of a table -> GRU over each sentence -> its last state -> fully connected layer
+/// A GRU over each sentence: the states after all words, and the last ones.
+template <class Rows>
+auto gru(Rows const& rows, std::int64_t dim) {
+    namespace layer = rowan::layer;
+    return layer::rnn_with_last(rows, dim, [&](auto row, auto before) {
+        auto const now = layer::gru_unit(row, before, {.size = dim});
+        return layer::Step{now, now};
+    });
+}
+
+/// The mean of the rows of each sentence, with weights that a layer gives them. Yang et al.: Hierarchical attention
+/// networks for document classification, 2016, section 2.2.
+template <class Rows>
+Rows attended(Rows const& rows, std::int64_t dim) {
+    namespace layer = rowan::layer;
+    auto const scores = layer::fc(layer::tanh(layer::fc(rows, {.output_size = dim})), {.output_size = 1});
+    return layer::sequence_pool(layer::mul(rows, layer::sequence_softmax(scores)), {.pool = rowan::Pooling::sum});
+}
+
+/// words -> rows of a table -> GRU -> its last state, or attention to all of them -> fully connected layer
 template <class Device>
-class GruClassifier {
+class NetClassifier {
     using Scores = rowan::layer::Var<float, Device>;
 
 public:
-    GruClassifier(Device device, std::size_t words, std::size_t classes, std::int64_t dim) : device_(device) {
+    /// `model` is "gru" or "attention".
+    NetClassifier(Device device, std::string const& model, std::size_t words, std::size_t classes, std::int64_t dim) : device_(device) {
         namespace layer = rowan::layer;
         rowan::ScopeGuard const guard(scope_);
         auto const ids = layer::data<std::int32_t, Device>("words", {rowan::UNK}, 1);
         auto const rows = layer::embedding(ids, {.height = static_cast<std::int64_t>(words), .width = dim, .name = "table"});
-        auto const states = layer::rnn_with_last(rows, dim, [&](auto row, auto before) {
-            auto const now = layer::gru_unit(row, before, {.size = dim});
-            return layer::Step{now, now};
-        });
+        auto const states = gru(rows, dim);
+        auto const sentence = model == "gru" ? states.last : attended(states.output, dim);
         layer::Uniform const first{-0.125, 0.125};
-        scores_ = &*layer::fc(states.last, {.output_size = static_cast<std::int64_t>(classes), .weight = first, .bias = first});
+        scores_ = &*layer::fc(sentence, {.output_size = static_cast<std::int64_t>(classes), .weight = first, .bias = first});
         cost_ = &*layer::softmax_with_cross_entropy(Scores(*scores_), layer::data<std::int32_t, Device>("label", {rowan::UNK}));
     }
 
