@@ -14,7 +14,7 @@ import time
 from collections import Counter
 
 import torch
-from torch.nn.utils.rnn import PackedSequence, pack_sequence
+from torch.nn.utils.rnn import PackedSequence, pack_sequence, pad_packed_sequence
 
 
 def glosses(folder):
@@ -46,7 +46,7 @@ def compare(args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", choices=("bag", "gru"), default="bag")
+    parser.add_argument("--model", choices=("bag", "gru", "attention"), default="bag")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
@@ -77,20 +77,28 @@ def main():
     else:
         table = torch.nn.Embedding(len(ids) + 1, args.dim, sparse=True)
     gru = torch.nn.GRU(args.dim, args.dim)  # PyTorch begins with uniform(-1 / sqrt(dim), 1 / sqrt(dim))
+    attention = torch.nn.Sequential(torch.nn.Linear(args.dim, args.dim), torch.nn.Tanh(), torch.nn.Linear(args.dim, 1))
     fc = torch.nn.Linear(args.dim, 45)
     torch.nn.init.uniform_(table.weight, -0.1, 0.1)
     torch.nn.init.uniform_(fc.weight, -0.125, 0.125)
     torch.nn.init.uniform_(fc.bias, -0.125, 0.125)
+    trained = {"bag": [fc], "gru": [fc, gru], "attention": [fc, gru, attention]}[args.model]
     optimizers = [
         torch.optim.Adagrad(table.parameters(), lr=0.1, eps=1e-10),
-        torch.optim.Adam([*fc.parameters(), *(gru.parameters() if args.model == "gru" else ())], lr=2e-3),
+        torch.optim.Adam([p for layer in trained for p in layer.parameters()], lr=2e-3),
     ]
 
     def scores(batch):
-        if args.model == "gru":
+        if args.model != "bag":
             ids = pack_sequence([words for words, _ in batch], enforce_sorted=False)
             rows = PackedSequence(table(ids.data), ids.batch_sizes, ids.sorted_indices, ids.unsorted_indices)
-            return fc(gru(rows)[1][0])
+            states, last = gru(rows)
+            if args.model == "gru":
+                return fc(last[0])
+            states, lengths = pad_packed_sequence(states)
+            inside = torch.arange(len(states))[:, None, None] < lengths[:, None]
+            weights = attention(states).masked_fill(~inside, float("-inf")).softmax(0)
+            return fc((states * weights).sum(0))
         lengths = torch.tensor([0] + [len(words) for words, _ in batch[:-1]])
         return fc(table(torch.cat([words for words, _ in batch]), lengths.cumsum(0)))
 
