@@ -16,12 +16,12 @@ if ! "$@" -E -x c++ - <<<"#include <$xarray>" >/dev/null 2>&1; then xarray=xtens
 
 # what, header-only or compiled, optimisation, target, most MB, most kB
 rows=("$xarray header-only -O0 1 200 1"
-    "rowan/sparse/selected_rows.hpp header-only -O0 1.4 235 1" "rowan/rowan.hpp header-only -O0 4 805 1"
+    "rowan/sparse/selected_rows.hpp header-only -O0 1.4 235 1" "rowan/rowan.hpp header-only -O0 4 855 1"
     "01_sparse_sgd header-only -O0 3 372 190" "01_sparse_sgd header-only -O2 4 388 78"
-    "07_plain_network header-only -O0 8 1610 1600" "07_plain_network header-only -O2 12 1760 690")
+    "07_plain_network header-only -O0 8 1760 1700" "07_plain_network header-only -O2 12 1890 745")
 if [[ -n $definitions ]]; then
-    rows+=("rowan/rowan.hpp compiled -O0 2.8 462 1" "07_plain_network compiled -O0 4.5 543 88"
-        "07_plain_network compiled -O2 6 540 26")
+    rows+=("rowan/rowan.hpp compiled -O0 2.8 541 1" "07_plain_network compiled -O0 4.5 621 103"
+        "07_plain_network compiled -O2 6 613 30")
 fi
 
 source_of() {

@@ -53,15 +53,16 @@ learns() {
 mkdir -p first
 for part in noun verb adj adv; do awk '/^  / || ++n <= 500' "/usr/share/wordnet/data.$part" >"first/data.$part"; done
 first=(--wordnet first --epochs 2 --dim 16)
-for model in bag gru; do
+for model in bag gru attention; do
     learns $model.1 "$program" --model $model "${first[@]}" --threads 1
     learns $model.2 "${other:-$program}" --model $model "${first[@]}" --threads 2
     must "$model: two threads, or another program, print something else" diff $model.1 $model.2
 done
-cat bag.1 gru.1
+cat bag.1 gru.1 attention.1
 must "counts" grep -qF '1807 training and 193 test sentences, 5945 ids, 25356 training tokens, 2641 test tokens, 45 classes' bag.1
 must "bag: the numbers" grep -qx 'epoch 2: test accuracy 0.4560, training loss 2.2133, checksum e8fc19d74c872aa5' bag.1
 must "gru: the numbers" grep -qx 'epoch 2: test accuracy 0.2694, training loss 1.9777, checksum f3d65dc2420a3be2' gru.1
+must "attention: the numbers" grep -qx 'epoch 2: test accuracy 0.3109, training loss 1.9597, checksum df7d6b8dd7e65c52' attention.1
 if [[ $how == --same ]]; then exit $failed; fi
 
 # A second process loads the saved model and prints the same.

@@ -2907,6 +2907,7 @@ ROWAN_INLINE void copy_lanes(std::size_t n, From const* from, To* to) {
 
 /// to += from
 struct add_lanes {
+    ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
         to = plus(to, from);
@@ -3183,6 +3184,22 @@ struct ElementLoops<Cpu> {
                 each_lane<S>(width, [&]<class V>(std::size_t column) { own.template at<V>(begin, column); });
         });
     }
+
+    /// Calls step.at<V>(step.of_row(row), column) for all rows and columns, with V as above.
+    template <class S, class Step>
+    static void each_in_rows(Cpu exec, std::size_t rows, std::size_t width, Step const& step) {
+        if (width == 0) return;
+        std::size_t const pieces = (width - 1) / elementwise_grain + 1, most = std::min(width, elementwise_grain);
+        for_ranges(exec, rows * pieces, most, [&](std::size_t begin, std::size_t end) {
+            Step const own = step;
+            for (; begin < end; ++begin) {
+                std::size_t const first = begin % pieces * most;
+                auto const row = own.of_row(begin / pieces);
+                each_lane<S>(std::min(most, width - first),
+                             [&]<class V>(std::size_t column) { own.template at<V>(row, first + column); });
+            }
+        });
+    }
 };
 
 /// A tensor of map(x...) over the elements of tensors of one shape, computed in type `S`.
@@ -3276,12 +3293,12 @@ public:
     constexpr std::int64_t const* begin() const noexcept { return dims_.data(); }
     constexpr std::int64_t const* end() const noexcept { return dims_.data() + rank_; }
 
-    /// The product of the dims from `first` on; UNK if one of them is UNK.
+    /// The product of the dims from `first` on, at most 2^63 - 1; UNK if one of them is UNK.
     constexpr std::int64_t product_from(std::size_t first) const noexcept {
         std::int64_t product = 1;
         for (std::size_t i = first; i < rank_; ++i) {
             if (dims_[i] == UNK) return UNK;
-            product *= dims_[i];
+            if (__builtin_mul_overflow(product, dims_[i], &product)) product = std::numeric_limits<std::int64_t>::max();
         }
         return product;
     }
@@ -3401,8 +3418,8 @@ namespace rowan::inline v0::detail {
 template <class R>
 concept plain_range = std::ranges::range<R> && !xt::is_xexpression<R>::value;
 
-inline void check_finite(char const* field, double value) {
-    if (!std::isfinite(value)) throw ValueError(field, value, "a finite number");
+constexpr void check_finite(char const* field, double value) {
+    if (!(value - value == 0)) throw ValueError(field, value, "a finite number");
 }
 
 /// Checks that the rank is at least 1.
@@ -5061,8 +5078,13 @@ ROWAN_SLOT(b)       // bias
 ROWAN_SLOT(out)     // result
 ROWAN_SLOT(saved)   // values that the forward pass saves for the backward pass
 ROWAN_SLOT(ids)     // row ids of a table
+ROWAN_SLOT(offset)  // first row of each sequence that is kept
+ROWAN_SLOT(length)  // number of rows of each sequence
 ROWAN_SLOT(weight)  // weight of each id
 ROWAN_SLOT(label)   // target of a loss
+ROWAN_SLOT(query)   // rows of attention: what is asked, what answers by its scores, and what is returned
+ROWAN_SLOT(key)
+ROWAN_SLOT(value)
 ROWAN_SLOT(seed)    // random seed
 ROWAN_SLOT(h_prev)  // state before a step
 ROWAN_SLOT(c_prev)  // cell before a step
@@ -5074,6 +5096,10 @@ ROWAN_SLOT(moment)
 ROWAN_SLOT(moment2)
 ROWAN_SLOT(velocity)
 ROWAN_SLOT(linear)
+ROWAN_SLOT(mean)  // moving mean and variance, and those after a step of training
+ROWAN_SLOT(variance)
+ROWAN_SLOT(next_mean)
+ROWAN_SLOT(next_variance)
 ROWAN_SLOT(array)   // TensorArray
 ROWAN_SLOT(index)   // slot of an array
 ROWAN_SLOT(state)   // states of a loop
@@ -5094,55 +5120,97 @@ struct adagrad_op;
 struct adam_op;
 struct add_op;
 struct any_op;
+template <bool greatest>
+struct arg_extreme_op;
+struct batch_norm_op;
+struct batched_matmul_op;
+struct beam_search_decode_op;
+struct beam_search_op;
+template <class Formula>
+struct broadcast_op;
 template <class To>
 struct cast_op;
 struct clip_by_global_norm_op;
 struct clip_by_norm_op;
 struct clip_op;
 struct concat_op;
+struct cosine_similarity_op;
+struct crf_decoding_op;
+struct crf_matches_op;
 struct cross_entropy_op;
+struct cumsum_op;
 struct div_op;
 struct drop_levels_op;
 struct dropout_op;
 struct elementwise_mul_op;
+struct embedding_bag_op;
 struct equal_op;
 struct expand_rows_op;
 struct fc_op;
+struct ftrl_op;
 struct full_like_op;
 template <class T>
 struct full_op;
-struct ftrl_op;
 struct gru_unit_op;
 struct identity_op;
+struct layer_norm_op;
 struct less_equal_op;
 struct less_op;
+struct linear_chain_crf_op;
+struct lod_from_offsets_op;
+struct lod_reset_op;
 struct logical_and_op;
 struct logical_not_op;
 struct logical_or_op;
-struct embedding_bag_op;
 struct lookup_table_op;
 struct lstm_unit_op;
 template <bool transpose_x, bool transpose_y>
 struct matmul_op;
+struct merge_rows_op;
 struct momentum_op;
+struct moving_average_op;
 struct mse_op;
 struct negate_op;
+struct one_hot_op;
+struct padded_sequence_context_op;
 struct pick_sequences_op;
+template <class Formula>
+struct pointwise_loss_op;
+template <class Rule>
+struct reduce_op;
 struct reduce_sum_op;
+struct reshape_op;
 struct rmsprop_op;
+struct row_dot_op;
+struct rows_where_op;
 struct rowwise_adagrad_op;
 struct scale_op;
+struct sequence_attention_op;
+struct sequence_concat_op;
+struct sequence_context_op;
+struct sequence_erase_op;
 struct sequence_expand_op;
+struct sequence_mask_op;
+struct sequence_pad_op;
 struct sequence_pool_op;
+struct sequence_reverse_op;
+struct sequence_slice_op;
+struct sequence_softmax_op;
+struct sequence_unpad_op;
 struct sgd_op;
 struct softmax_op;
 struct softmax_with_cross_entropy_op;
 struct split_op;
+struct squeeze_op;
+struct stack_op;
 struct sub_op;
 struct sum_op;
-struct weighted_embedding_bag_op;
+struct top_k_op;
+struct transpose_op;
 template <class Formula>
 struct unary_op;
+struct unsqueeze_op;
+struct weighted_embedding_bag_op;
 
 namespace detail {
 
@@ -5150,23 +5218,43 @@ template <class... T>
 struct type_list {};
 
 struct abs_formula;
+template <bool greatest>
+struct axis_extremes;
+struct axis_means;
+struct axis_products;
+struct binary_cross_entropy_formula;
 struct brelu_formula;
+struct broadcast_add;
+struct broadcast_div;
+struct broadcast_max;
+struct broadcast_min;
+struct broadcast_mul;
+struct broadcast_sub;
+struct cosine_embedding_loss_formula;
 struct elu_formula;
 struct exp_formula;
 struct gelu_formula;
 struct hard_sigmoid_formula;
 struct hard_swish_formula;
+struct hinge_formula;
+struct huber_formula;
+struct kl_div_formula;
 struct leaky_relu_formula;
 struct log_formula;
+struct log_loss_formula;
+struct margin_rank_loss_formula;
 struct pow_formula;
-struct relu_formula;
 struct relu6_formula;
+struct relu_formula;
 struct rsqrt_formula;
+struct sigmoid_cross_entropy_with_logits_formula;
 struct sigmoid_formula;
+struct smooth_l1_formula;
 struct softplus_formula;
 struct softsign_formula;
 struct sqrt_formula;
 struct square_formula;
+struct squared_error_formula;
 struct stanh_formula;
 struct swish_formula;
 struct tanh_formula;
@@ -5182,30 +5270,48 @@ using compiled_ops = type_list<
     accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
     clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, drop_levels_op, dropout_op,
     elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op, identity_op, less_equal_op,
-    less_op, embedding_bag_op, lookup_table_op, lstm_unit_op, matmul_op<false, false>, matmul_op<false, true>,
-    matmul_op<true, false>, momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op, unary_op<relu_formula>,
-    rmsprop_op, rowwise_adagrad_op, scale_op, sequence_expand_op, sequence_pool_op, sgd_op, unary_op<sigmoid_formula>,
-    softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, unary_op<exp_formula>, unary_op<log_formula>,
+    less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op, lod_reset_op, lstm_unit_op,
+    matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op,
+    pick_sequences_op, reduce_sum_op, unary_op<relu_formula>, rmsprop_op, rowwise_adagrad_op, scale_op,
+    sequence_attention_op, sequence_concat_op, sequence_context_op, padded_sequence_context_op, sequence_slice_op,
+    sequence_pad_op, sequence_unpad_op, sequence_expand_op, sequence_pool_op, sgd_op, sequence_reverse_op,
+    sequence_softmax_op, unary_op<sigmoid_formula>, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op,
+    broadcast_op<broadcast_add>, broadcast_op<broadcast_div>, broadcast_op<broadcast_max>, broadcast_op<broadcast_min>,
+    broadcast_op<broadcast_mul>, broadcast_op<broadcast_sub>, unary_op<exp_formula>, unary_op<log_formula>,
     unary_op<sqrt_formula>, unary_op<rsqrt_formula>, unary_op<square_formula>, unary_op<abs_formula>,
     unary_op<pow_formula>, unary_op<relu6_formula>, unary_op<brelu_formula>, unary_op<leaky_relu_formula>,
     unary_op<elu_formula>, unary_op<gelu_formula>, unary_op<swish_formula>, unary_op<softplus_formula>,
     unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>, unary_op<hard_swish_formula>, unary_op<stanh_formula>,
-    unary_op<thresholded_relu_formula>, unary_op<tanh_formula>, weighted_embedding_bag_op>;
+    unary_op<thresholded_relu_formula>, unary_op<tanh_formula>, crf_decoding_op, crf_matches_op, linear_chain_crf_op,
+    pointwise_loss_op<cosine_embedding_loss_formula>, cosine_similarity_op, pointwise_loss_op<squared_error_formula>,
+    pointwise_loss_op<huber_formula>, pointwise_loss_op<smooth_l1_formula>,
+    pointwise_loss_op<sigmoid_cross_entropy_with_logits_formula>, pointwise_loss_op<binary_cross_entropy_formula>,
+    pointwise_loss_op<log_loss_formula>, pointwise_loss_op<hinge_formula>, pointwise_loss_op<kl_div_formula>,
+    pointwise_loss_op<margin_rank_loss_formula>, weighted_embedding_bag_op, arg_extreme_op<true>, arg_extreme_op<false>,
+    batched_matmul_op, cumsum_op, reduce_op<axis_means>, reduce_op<axis_extremes<true>>,
+    reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, row_dot_op,
+    stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op, moving_average_op, beam_search_decode_op,
+    beam_search_op, merge_rows_op, rows_where_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
-using compiled_integer_ops = type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op,
-                                       drop_levels_op, elementwise_mul_op, equal_op, full_like_op, identity_op,
-                                       less_equal_op, less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op,
-                                       split_op, sub_op, sum_op, unary_op<abs_formula>, unary_op<square_formula>>;
+using compiled_integer_ops =
+    type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
+              elementwise_mul_op, equal_op, full_like_op, identity_op, less_equal_op, less_op, negate_op,
+              pick_sequences_op, reduce_sum_op, scale_op, sequence_reverse_op, sequence_concat_op, sequence_slice_op,
+              sequence_pad_op, sequence_unpad_op, lod_from_offsets_op, lod_reset_op, sequence_context_op,
+              sequence_erase_op, sequence_mask_op, split_op, sub_op, sum_op, unary_op<abs_formula>,
+              unary_op<square_formula>, arg_extreme_op<true>, arg_extreme_op<false>, cumsum_op, one_hot_op,
+              reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op,
+              squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op>;
 /// Operators compiled for bool.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
                                      logical_and_op, logical_not_op, logical_or_op>;
 /// Operators without inputs.
 using compiled_sources = type_list<full_op<double>, full_op<float>, full_op<std::int64_t>>;
 
-/// Whether the slot holds integers: ids, labels or seeds.
+/// Whether the slot holds integers: ids, labels, seeds, offsets or lengths.
 template <class Slot>
 inline constexpr bool is_index_slot =
-    std::is_same_v<Slot, slot::ids> || std::is_same_v<Slot, slot::label> || std::is_same_v<Slot, slot::seed>;
+    is_in<Slot, type_list<slot::ids, slot::label, slot::seed, slot::offset, slot::length>>;
 
 /// The element types of an operator's inputs, in the order of its slots: I for index slots, E for the others.
 template <class Slots, class E, class I>
@@ -5221,7 +5327,7 @@ template <class Op, class Slots = typename Op::inputs>
 inline constexpr bool has_one_type = true;
 template <class Op, class... Slot>
 inline constexpr bool has_one_type<Op, slots<Slot...>> =
-    !(is_index_slot<Slot> || ...) || std::is_same_v<Op, cross_entropy_op>;
+    !(is_index_slot<Slot> || ...) || is_in<Op, type_list<cross_entropy_op, softmax_with_cross_entropy_op>>;
 
 /// Whether T... are the types of the operator's inputs with elements of E. A variadic operator has one type for all.
 template <class Op, class E, class... T>
@@ -5297,6 +5403,17 @@ inline constexpr bool sums_rows_of = [] {
         return Op::sums_rows;
     } else {
         return false;
+    }
+}();
+
+/// The bit mask of the inputs whose levels alone are used: the operator's `static constexpr unsigned level_inputs`, or
+/// 0 if it has none. No gradient flows to their elements.
+template <class Op>
+inline constexpr unsigned level_inputs_of = [] {
+    if constexpr (requires { Op::level_inputs; }) {
+        return Op::level_inputs;
+    } else {
+        return 0u;
     }
 }();
 
@@ -5938,7 +6055,7 @@ ROWAN_TEMPLATE(class SelectedRows<double>)
 
 }  // namespace rowan::inline v0
 
-// rowan/graph/detail/op_call.hpp: calls of an operator's kernel and infer with type-erased arguments.
+// rowan/graph/detail/op_call.hpp: calls of an operator's kernel with type-erased arguments.
 
 namespace rowan::inline v0::detail {
 
@@ -6086,11 +6203,20 @@ void run_fixed(KernelCall const& c) {
     if (!done) no_kernel(Op::name, c.in);
 }
 
+/// Whether the operator takes any number of values with their levels, and possibly one more value.
+template <class Op, class D, class T>
+inline constexpr bool takes_batches = [] {
+    using Many = std::vector<LoDTensor<T, D>>;
+    return Op::inputs::size == 1 ? takes<Op, D, Many> : Op::inputs::size == 2 && takes<Op, D, Many, LoDTensor<T, D>>;
+}();
+
 /// Whether the operator's first slot holds any number of values. A second slot with one value may follow.
 template <class Op, class D, class T>
 inline constexpr bool is_variadic = [] {
     using Many = std::vector<Tensor<T, D>>;
-    if constexpr (Op::inputs::size == 1) {
+    if constexpr (takes_batches<Op, D, T>) {
+        return true;
+    } else if constexpr (Op::inputs::size == 1) {
         return takes<Op, D, Many> || takes<Op, D, std::vector<SelectedRows<T, D>>> ||
                takes<Op, D, Many, std::vector<SelectedRows<T, D>>>;
     } else {
@@ -6112,6 +6238,23 @@ struct Borrowed {
     List& home;
 };
 
+template <class Op, class D, class T>
+void run_batches(KernelCall const& c) {
+    using Batch = LoDTensor<T, D>;
+    auto const& a = attributes_for<Op>(c.attributes);
+    std::vector<Batch> batches;
+    for (Value* const v : c.in.first(c.in.size() - (Op::inputs::size - 1))) {
+        if (!v->is<Batch>()) no_kernel(Op::name, c.in);
+        batches.push_back(v->get<Batch>().share());
+    }
+    Results const to{c.in, c.out};
+    if constexpr (Op::inputs::size == 1) {
+        to.store_all(call<Op>(c.exec.get<D>(), a, batches));
+    } else {
+        if (!c.in.back()->is<Batch>()) no_kernel(Op::name, c.in);
+        to.store_all(call<Op>(c.exec.get<D>(), a, batches, c.in.back()->get<Batch>()));
+    }
+}
 template <class Op, class D, class T>
 void run_variadic(KernelCall const& c) {
     using Dense = std::vector<Tensor<T, D>>;
@@ -6156,7 +6299,20 @@ void run_variadic(KernelCall const& c) {
     no_kernel(Op::name, in);
 }
 
-// ---- infer
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0 {
+
+ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<float>>)
+ROWAN_TEMPLATE(void Value::set(SelectedRows<float>&&))
+ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<double>>)
+ROWAN_TEMPLATE(void Value::set(SelectedRows<double>&&))
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/detail/op_infer.hpp: calls of an operator's infer with type-erased attributes.
+
+namespace rowan::inline v0::detail {
 
 /// errors   GraphError if the number of inputs is not that of the slots; a variadic operator has a slot for any number
 inline void check_inputs(std::string_view name, std::size_t given, std::size_t slots, bool variadic) {
@@ -6200,15 +6356,6 @@ std::vector<VarSpec> infer_specs(std::span<VarSpec const> in, AttributesRef attr
 
 }  // namespace rowan::inline v0::detail
 
-namespace rowan::inline v0 {
-
-ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<float>>)
-ROWAN_TEMPLATE(void Value::set(SelectedRows<float>&&))
-ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<double>>)
-ROWAN_TEMPLATE(void Value::set(SelectedRows<double>&&))
-
-}  // namespace rowan::inline v0
-
 // rowan/graph/op_kernel.hpp: op_kernel, a type-erased operator for given element types.
 
 #if defined(__clang__) && defined(ROWAN_COMPILED)
@@ -6244,6 +6391,7 @@ struct op_kernel {
     char const* op = nullptr;          ///< the operator's type: &detail::type_tag<Op>
     OpFamily family = OpFamily::none;  ///< see family_of
     unsigned row_inputs = 0;           ///< see row_inputs_of
+    unsigned level_inputs = 0;         ///< see level_inputs_of
     bool sums_rows = false;            ///< see sums_rows_of
     /// Whether the rows of result i correspond to rows of the inputs.
     bool (*row_output)(AttributesRef attributes, std::size_t i);
@@ -6256,6 +6404,9 @@ struct op_kernel {
     bool in_place = false;
     /// Whether it changes inputs, and only checks them under detail::OnlyChecking.
     bool checks_first = false;
+    /// The operator's `next`, if it has one: for each input slot, the position of the result whose value a trained
+    /// variable in this slot, such as a moving mean, has after the step, or -1. Such a variable has no gradient.
+    std::span<std::int8_t const> next = {};
     /// The kernel that replaces it in the step of a recurrent program, or nullptr; see layer::add_to.
     op_kernel const* in_step = nullptr;
 };
@@ -6417,10 +6568,13 @@ struct kernel_of {
     static_assert(operation<Op>, "rowan: an operator has a name, inputs, outputs and grad, see rowan::operation");
 
 private:
-    static constexpr bool variadic = detail::is_variadic<Op, D, std::tuple_element_t<0, std::tuple<T..., float>>>;
+    using First = std::tuple_element_t<0, std::tuple<T..., float>>;
+    static constexpr bool variadic = detail::is_variadic<Op, D, First>;
     static constexpr auto run() {
-        if constexpr (variadic) {
-            return &detail::run_variadic<Op, D, std::tuple_element_t<0, std::tuple<T...>>>;
+        if constexpr (variadic && detail::takes_batches<Op, D, First>) {
+            return &detail::run_batches<Op, D, First>;
+        } else if constexpr (variadic) {
+            return &detail::run_variadic<Op, D, First>;
         } else {
             static_assert(sizeof...(T) == Op::inputs::size,
                           "rowan::kernel_of: give one element type for each input of the operator");
@@ -6434,6 +6588,11 @@ private:
         } else {
             return nullptr;
         }
+    }
+
+    static constexpr std::span<std::int8_t const> next() {
+        if constexpr (requires { Op::next; }) return Op::next;
+        return {};
     }
 
     static constexpr bool checks_first() {
@@ -6453,6 +6612,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .op = &detail::type_tag<Op>,
     .family = family_of<Op>,
     .row_inputs = row_inputs_of<Op>,
+    .level_inputs = level_inputs_of<Op>,
     .sums_rows = sums_rows_of<Op>,
     .row_output = [](AttributesRef a, std::size_t) { return row_output_of<Op>(detail::attributes_for<Op>(a)); },
     .row_wise = [](AttributesRef a) { return row_wise_of<Op>(detail::attributes_for<Op>(a)); },
@@ -6460,6 +6620,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .run = run(),
     .rules = detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
     .checks_first = checks_first(),
+    .next = next(),
     .in_step = in_step()};
 
 #if defined(ROWAN_COMPILED) && !defined(ROWAN_COMPILING_OPERATORS)
@@ -6506,6 +6667,11 @@ namespace rowan::inline v0::spec {
     throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), "at least 1");
 }
 
+/// Throws a ShapeError.
+[[noreturn]] inline void the_levels_do_not_match(char const* field, std::size_t actual, std::size_t expected) {
+    throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), std::to_string(expected));
+}
+
 /// Checks that x is a Tensor or LoDTensor, of any element type.
 constexpr void dense(char const* field, VarSpec const& x) {
     if (x.type != VarType::LOD_TENSOR) the_kinds_do_not_match(field, x.type, "a tensor");
@@ -6530,6 +6696,11 @@ constexpr void has_rows(char const* field, VarSpec const& x) {
 /// Checks that there is at least one level.
 constexpr void has_levels(char const* field, VarSpec const& x) {
     if (x.lod_level == 0) there_are_too_few_levels(field, x.lod_level);
+}
+
+/// Checks that both have the same number of levels.
+constexpr void same_levels(char const* field, VarSpec const& x, VarSpec const& like) {
+    if (x.lod_level != like.lod_level) the_levels_do_not_match(field, x.lod_level, like.lod_level);
 }
 
 /// Checks that both have the same element type.
@@ -7712,6 +7883,69 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/detail/extremes.hpp: more_extreme, which finds maxima and minima: the first one, or the first NaN.
+
+namespace rowan::inline v0::detail {
+
+/// True if x is neither less nor greater than y: equal or unordered.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD bool beside(V const& x, V const& y) {
+    return !(x < y) && !(x > y);
+}
+
+/// True if x is NaN: neither less nor greater than two different numbers.
+template <class V>
+ROWAN_HD bool unordered(V const& x) {
+    return beside(x, constant<V>(0)) && beside(x, constant<V>(1));
+}
+
+/// True if x replaces `best`, the extremum of all elements before it: it is more extreme, or the first NaN. Ties keep
+/// `best`.
+template <bool greatest>
+struct more_extreme {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static auto beyond(V const& x, V const& best) {
+        if constexpr (greatest) {
+            return x > best;
+        } else {
+            return x < best;
+        }
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE auto operator()(V const& x, V const& best) const {
+        if constexpr (std::integral<V>) {
+            return beyond(x, best);
+        } else if constexpr (is_batch<V>) {
+            return beyond(x, best) | ((x != x) & (best == best));
+        } else if constexpr (std::floating_point<V>) {
+            return beyond(x, best) || (x != x && best == best);
+        } else {
+            return beyond(x, best) || (unordered(x) && !unordered(best));
+        }
+    }
+};
+
+/// True if x equals y, or both are NaN.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE auto same_or_nan(V const& x, V const& y) {
+    if constexpr (std::integral<V>) {
+        return x == y;
+    } else if constexpr (is_batch<V>) {
+        return (x == y) | ((x != x) & (y != y));
+    } else if constexpr (std::floating_point<V>) {
+        return x == y || (x != x && y != y);
+    } else {
+        return beside(x, y) && unordered(x) == unordered(y);
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/sequence/detail/sequences.hpp: helpers shared by the algorithms on sequences of the last level.
 
 namespace rowan::inline v0::detail {
@@ -7775,48 +8009,6 @@ template <class T>
 void repeat(T const* from, std::size_t size, std::size_t times, T* to) {
     for (std::size_t i = 0; i < times; ++i) to = std::copy_n(from, size, to);
 }
-
-/// True if x is neither less nor greater than y: equal or unordered.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD bool beside(V const& x, V const& y) {
-    return !(x < y) && !(x > y);
-}
-
-/// True if x is NaN: neither less nor greater than two different numbers.
-template <class V>
-ROWAN_HD bool unordered(V const& x) {
-    return beside(x, constant<V>(0)) && beside(x, constant<V>(1));
-}
-
-/// True if x replaces `best`, the extremum of all elements before it: it is more extreme, or the first NaN. Ties keep
-/// `best`.
-template <bool greatest>
-struct more_extreme {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static auto beyond(V const& x, V const& best) {
-        if constexpr (greatest) {
-            return x > best;
-        } else {
-            return x < best;
-        }
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE auto operator()(V const& x, V const& best) const {
-        if constexpr (std::integral<V>) {
-            return beyond(x, best);
-        } else if constexpr (is_batch<V>) {
-            return beyond(x, best) | ((x != x) & (best == best));
-        } else if constexpr (std::floating_point<V>) {
-            return beyond(x, best) || (x != x && best == best);
-        } else {
-            return beyond(x, best) || (unordered(x) && !unordered(best));
-        }
-    }
-};
 
 /// Writes the extremum of each column of n > 0 rows to `best`.
 template <bool greatest, class S, class T>
@@ -8894,6 +9086,16 @@ inline std::span<Variable* const> in_slot(std::vector<Variable*> const& variable
     return k == 0 ? std::span(variables).first(first) : std::span(variables).subspan(first + k - 1, 1);
 }
 
+/// Calls f(input, result) for each input that the value of a result replaces after a step of training.
+template <class F>
+void each_next(Operator const& op, F const& f) {
+    for (std::size_t k = 0; k < op.kernel->next.size(); ++k) {
+        if (int const at = op.kernel->next[k]; at >= 0)
+            f(*in_slot(op.inputs, op.kernel->inputs.size(), k)[0],
+              *in_slot(op.outputs, op.kernel->outputs.size(), static_cast<std::size_t>(at))[0]);
+    }
+}
+
 /// All operators that `targets` depend on, each once, in topological order: a depth-first traversal that follows inputs
 /// in order. With `within`, writers of variables of other scopes are omitted.
 /// errors   GraphError if there is a cycle; the text names the operators of the cycle
@@ -9049,11 +9251,18 @@ ROWAN_FUNCTION void name_variables(std::span<Operator* const> order) {
 namespace rowan::inline v0 {
 
 /// The name of a member of an attributes struct in descriptors. Attributes that are stored in descriptors list their
-/// members, which may be numbers, bool, enumerations, Dims, vectors of int64, strings, or std::optional of these: an
-/// std::array of fields if all members have the same type, else a std::tuple.
+/// members, which may be numbers, bool, enumerations, Dims, vectors of int64, strings, or std::optional of these: as a
+/// std::tuple of fields, or as arguments of a call, which takes the compiler less memory.
 ///     struct attributes {
 ///         double limit = 1;
-///         static constexpr auto fields = std::array{field{"limit", &attributes::limit}};
+///         static constexpr auto fields = std::tuple{field{"limit", &attributes::limit}};
+///     };
+///     struct others {
+///         double limit = 1;
+///         template <class Visit>
+///         static constexpr auto fields(Visit const& visit) {
+///             return visit(field{"limit", &others::limit});
+///         }
 ///     };
 template <class Struct, class Member>
 struct field {
@@ -9062,6 +9271,34 @@ struct field {
 };
 template <class Struct, class Member>
 field(char const*, Member Struct::*) -> field<Struct, Member>;
+
+namespace detail {
+
+template <class A>
+concept has_fields_function = requires {
+    A::fields([](auto const&...) {});
+};
+
+}  // namespace detail
+
+/// Whether the attributes list their members.
+template <class A>
+concept has_fields = detail::has_fields_function<A> || requires {
+    A::fields;
+};
+
+/// Calls visit(field) for each member that the attributes list, in their order.
+/// errors   those of visit
+/// cost     a call for each member
+template <has_fields A, class Visit>
+constexpr void each_field(Visit const& visit) {
+    auto const each = [&](auto const&... field) { (visit(field), ...); };
+    if constexpr (detail::has_fields_function<A>) {
+        A::fields(each);
+    } else {
+        std::apply(each, A::fields);
+    }
+}
 
 }  // namespace rowan::inline v0
 
@@ -9074,8 +9311,10 @@ struct ConstantOptions {
     Dims dims = {};    ///< the shape of the result
     double value = 0;  ///< the value of every element
 
-    static constexpr auto fields =
-        std::tuple(field{"dims", &ConstantOptions::dims}, field{"value", &ConstantOptions::value});
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"dims", &ConstantOptions::dims}, field{"value", &ConstantOptions::value});
+    }
 };
 
 namespace detail {
@@ -9158,7 +9397,10 @@ namespace rowan::inline v0 {
 struct FullLikeOptions {
     double value = 0;  ///< the value of every element
 
-    static constexpr auto fields = std::array{field{"value", &FullLikeOptions::value}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"value", &FullLikeOptions::value});
+    }
 };
 
 /// The gradient of full_like, whose result does not depend on the elements of x: zeros.
@@ -9938,6 +10180,11 @@ private:
     // Zeros for the gradient of `like`: a filled tensor if it is dense with elements of T, else an empty value.
     Variable& zeros(Variable& like);
 
+    // Whether a gradient flows to the elements of input i.
+    bool wants_input(Operator const& op, std::size_t i) const {
+        return wanted_.contains(op.inputs[i]) && (op.kernel->level_inputs >> std::min<std::size_t>(i, 31) & 1) == 0;
+    }
+
     // For each rule, whether it computes a requested gradient or a value that another needed rule reads.
     std::vector<bool> needed_rules(Operator const& op) const;
 
@@ -9950,7 +10197,9 @@ private:
 template <class T, class Device>
 void GradientMaker<T, Device>::spread(std::span<Operator* const> order) {
     for (Operator const* op : order) {
-        if (std::ranges::none_of(op->inputs, [&](Variable const* v) { return wanted_.contains(v); })) continue;
+        bool reaches = false;
+        for (std::size_t i = 0; i < op->inputs.size(); ++i) reaches = reaches || wants_input(*op, i);
+        if (!reaches) continue;
         for (Variable const* v : op->outputs) {
             if (!is_integral(v->spec().dtype)) wanted_.insert(v);
         }
@@ -10025,7 +10274,7 @@ void GradientMaker<T, Device>::differentiate(Operator& op) {
         }
     }
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-        if (!wanted_.contains(op.inputs[i])) continue;
+        if (!wants_input(op, i)) continue;
         if (in_grads[i] == nullptr) {
             throw GraphError(std::string("operator ")
                                  .append(op.kernel->name)
@@ -10086,7 +10335,7 @@ struct ParameterGradient {
 /// Adds to `scope` the operators that compute the gradients of all parameters that `cost` depends on, and returns the
 /// gradient variables. `scope` must be the scope of `cost` or an inner scope of it. A variable that is read more than
 /// once gets the sum of its gradients; gradients of lookup tables stay row-sparse. Only gradients that a parameter
-/// needs are computed.
+/// needs are computed. Parameters that an operator replaces after each step, such as moving means, have no gradient.
 /// errors   GraphError if `cost` does not depend on a parameter, or an operator on the path has no gradient; the scope
 ///          then is as before
 /// cost     one pass over the net; for each operator on the path at most one new operator per gradient rule, plus zeros
@@ -10095,9 +10344,12 @@ template <class T = float, class Device = Cpu>
 std::vector<ParameterGradient> append_backward(Variable& cost, Scope& scope) {
     auto const order = detail::trace(std::array{&cost});
     detail::GradientMaker<T, Device> maker(scope, detail::describe(cost));
+    std::unordered_set<Variable const*> moving;  // such as a moving mean
+    for (Operator const* op : order)
+        detail::each_next(*op, [&](Variable const& v, Variable const&) { moving.insert(&v); });
     for (Operator const* op : order) {
         for (Variable const* v : op->inputs) {
-            if (v->role() == Role::parameter) maker.want(*v);
+            if (v->role() == Role::parameter && !moving.contains(v)) maker.want(*v);
         }
     }
     maker.spread(order);
@@ -10126,6 +10378,289 @@ ROWAN_TEMPLATE(std::vector<ParameterGradient> append_backward<float, Cpu>(Variab
 ROWAN_TEMPLATE(std::vector<ParameterGradient> append_backward<double, Cpu>(Variable&, Scope&))
 
 }  // namespace rowan::inline v0
+
+// rowan/graph/detail/loop_kernels.hpp: LoopKernels, what loops need besides the operators of a step.
+
+namespace rowan::inline v0::detail {
+
+struct LoopKernels {
+    /// `rows` rows of zeros, with the trailing dims of `like`.
+    Value (*zeros)(AnyExec exec, std::size_t rows, VarSpec const& like);
+    Value (*no_rows)(AnyExec exec, Value const& table);  ///< a row-sparse gradient of `table` without rows
+    op_kernel const *sum, *full_like;
+
+    /// The kernels for elements of T.
+    template <class T, class Device>
+    static LoopKernels of() {
+        auto const zeros = [](AnyExec exec, std::size_t rows, VarSpec const& like) {
+            typename Tensor<T, Device>::shape_type shape;
+            shape.push_back(rows);
+            for (std::size_t i = 1; i < like.dims.size(); ++i)
+                shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(like.dims[i], 0)));
+            Lod lod;
+            if (like.lod_level > 0) lod = Lod(std::vector<std::vector<std::int64_t>>(like.lod_level, {0}));
+            Value value;
+            value.set(LoDTensor<T, Device>(Tensor<T, Device>::zeros(exec.get<Device>(), shape), std::move(lod)));
+            return value;
+        };
+        auto const no_rows = [](AnyExec exec, Value const& table) {
+            auto shape = table.get<LoDTensor<T, Device>>().shape();
+            auto const height = static_cast<std::int64_t>(shape[0]);
+            shape[0] = 0;
+            Value value;
+            auto const& on = exec.get<Device>();
+            value.set(SelectedRows<T, Device>(height, new_tensor<std::int64_t>(on, {0}), new_tensor<T>(on, shape)));
+            return value;
+        };
+        return {.zeros = zeros,
+                .no_rows = no_rows,
+                .sum = &kernel_of<sum_op, Device, T>::value,
+                .full_like = &kernel_of<full_like_op, Device, T>::value};
+    }
+
+    Value zero_like(AnyExec exec, Value& x) const;
+
+    /// The sum of dense and row-sparse values. A single summand is moved from.
+    Value total(AnyExec exec, std::span<Value* const> summands) const;
+};
+
+ROWAN_TEMPLATE(LoopKernels LoopKernels::of<float, Cpu>())
+ROWAN_TEMPLATE(LoopKernels LoopKernels::of<double, Cpu>())
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/detail/loop_kernels_inl.hpp: definitions of rowan/graph/detail/loop_kernels.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <array>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Value LoopKernels::zero_like(AnyExec exec, Value& x) const {
+    Value result;
+    std::array<Value*, 1> const in{&x}, out{&result};
+    FullLikeOptions const options{0};
+    full_like->run({.exec = exec, .in = in, .out = out, .attributes = AttributesRef(options)});
+    return result;
+}
+
+ROWAN_FUNCTION Value LoopKernels::total(AnyExec exec, std::span<Value* const> summands) const {
+    if (summands.size() == 1) return std::move(*summands[0]);
+    Value sum_of_all;
+    std::array<Value*, 1> const out{&sum_of_all};
+    sum->run({.exec = exec, .in = summands, .out = out});
+    return sum_of_all;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/graph/detail/loop_net.hpp: LoopNet, the operators of an iteration of a loop and of its backward pass.
+
+namespace rowan::inline v0::detail {
+
+/// The operators of one iteration, forward and backward, and the places of their values.
+class LoopNet {
+public:
+    struct Place {
+        enum Kind : unsigned char { outside, forward, backward };
+        Kind kind;
+        std::size_t number;
+    };
+    struct Op {
+        Operator const* op;
+        std::vector<Place> in, out;
+        std::vector<std::size_t> dies;  // forward values that are not needed after it
+        bool in_place = false;
+    };
+    struct State {
+        Variable *before, *after;
+        Variable *after_grad = nullptr, *before_grad = nullptr;
+        bool moves = false;  // nothing else needs the state after an iteration, so it is moved
+        bool is_dense() const { return before->spec().type == VarType::LOD_TENSOR; }
+    };
+
+    Scope* scope = nullptr;
+    Variable* condition = nullptr;
+    std::vector<State> states;
+    std::vector<Variable*> outer;  // variables of outer scopes that an iteration reads
+    std::vector<Op> conditions, body, back;
+    std::vector<std::vector<Variable*>> outer_grads;  // the summands of the gradient of each of `outer`
+    bool has_backward = false;
+
+    void build();
+
+    /// Creates the operators of the backward pass. Gradients have elements of T.
+    /// errors   GraphError if an operator on the path has no gradient
+    template <class T, class Device>
+    void build_backward() {
+        if (has_backward) return;
+        try {
+            make_backward<T, Device>();
+        } catch (...) {
+            for (State& s : states) s.after_grad = s.before_grad = nullptr;
+            outer_grads.clear();
+            throw;
+        }
+    }
+
+    Place place(Variable const& v) const;
+    std::size_t forward_places() const { return forward_; }
+    std::size_t backward_places() const { return number_.size() - forward_; }
+
+    bool is_sparse(std::size_t k) const { return all_row_sparse(outer_grads[k]); }
+
+private:
+    template <class T, class Device>
+    void make_backward() {
+        GradientMaker<T, Device> maker(*scope, "the state of a loop");
+        auto const want = [&](Variable const& v) {
+            if (v.spec().dtype == dtype<T>::wire) maker.want(v);
+        };
+        for (State const& s : states) want(*s.before);
+        for (Variable const* v : outer) want(*v);
+        maker.spread(order_);
+        for (State& s : states) {
+            if (!maker.wants(*s.after)) continue;
+            s.after_grad = &scope->new_var("", s.after->spec());
+            maker.add(*s.after, *s.after_grad);
+        }
+        std::size_t const first = scope->operators().size();
+        for (std::size_t i = order_.size(); i-- > 0;) maker.differentiate(*order_[i]);
+        for (State& s : states) s.before_grad = maker.gradient(*s.before);
+        for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
+        finish_backward(first);
+    }
+
+    // The operators of the scope from index `first` on are those of the backward pass.
+    void finish_backward(std::size_t first);
+
+    void add_outer(Variable& v);
+
+    void name_and_count(std::span<Operator* const> order);
+
+    Op places_of(Operator const& op) const;
+
+    // Finds after which operator each value can be cleared, and which operators may run in place.
+    void find_uses();
+
+    std::vector<Operator*> order_;
+    std::unordered_map<Variable const*, std::size_t> number_;
+    std::size_t forward_ = 0;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/detail/loop_net_inl.hpp: definitions of rowan/graph/detail/loop_net.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <ranges>
+#include <unordered_set>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void LoopNet::build() {
+    std::vector<Variable*> targets{condition};
+    std::size_t const first = trace(targets, scope).size();
+    for (State const& s : states) targets.push_back(s.after);
+    order_ = trace(targets, scope);
+    for (Operator* const op : order_) {
+        for (Variable* const v : op->inputs) add_outer(*v);
+    }
+    for (Variable* const v : targets) add_outer(*v);
+    name_and_count(order_);
+    forward_ = number_.size();
+    for (std::size_t i = 0; i < order_.size(); ++i) (i < first ? conditions : body).push_back(places_of(*order_[i]));
+    find_uses();
+}
+
+ROWAN_FUNCTION LoopNet::Place LoopNet::place(Variable const& v) const {
+    if (&v.scope() != scope)
+        return {Place::outside, static_cast<std::size_t>(std::ranges::find(outer, &v) - outer.begin())};
+    std::size_t const n = number_.at(&v);
+    return n < forward_ ? Place{Place::forward, n} : Place{Place::backward, n - forward_};
+}
+
+ROWAN_FUNCTION void LoopNet::finish_backward(std::size_t first) {
+    std::vector<Operator*> made;
+    for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
+    auto order = order_;
+    order.insert(order.end(), made.begin(), made.end());
+    name_and_count(order);
+    for (Operator const* op : made) back.push_back(places_of(*op));
+    has_backward = true;
+    find_uses();
+}
+
+ROWAN_FUNCTION void LoopNet::add_outer(Variable& v) {
+    if (&v.scope() != scope && std::ranges::find(outer, &v) == outer.end()) outer.push_back(&v);
+}
+
+ROWAN_FUNCTION void LoopNet::name_and_count(std::span<Operator* const> order) {
+    name_inner_variables(order, *scope);
+    for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
+}
+
+ROWAN_FUNCTION LoopNet::Op LoopNet::places_of(Operator const& op) const {
+    Op made{.op = &op, .in = {}, .out = {}, .dies = {}};
+    for (Variable const* v : op.inputs) made.in.push_back(place(*v));
+    for (Variable const* v : op.outputs) made.out.push_back(place(*v));
+    return made;
+}
+
+ROWAN_FUNCTION void LoopNet::find_uses() {
+    auto const keep = [](std::unordered_set<std::size_t>& to, Place const& p, Place::Kind kind) {
+        if (p.kind == kind) to.insert(p.number);
+    };
+    std::unordered_set<std::size_t> kept;        // forward values that the backward pass reads
+    std::unordered_map<std::size_t, int> reads;  // how often each backward value is read
+    for (Op const& op : back) {
+        for (Place const& p : op.in) {
+            keep(kept, p, Place::forward);
+            if (p.kind == Place::backward) ++reads[p.number];
+        }
+    }
+    std::unordered_set<std::size_t> results;
+    for (State const& s : states) {
+        if (s.after_grad != nullptr && s.before_grad == nullptr) keep(kept, place(*s.before), Place::forward);
+        if (s.before_grad != nullptr) keep(results, place(*s.before_grad), Place::backward);
+    }
+    for (auto const& parts : outer_grads) {
+        for (Variable const* v : parts) keep(results, place(*v), Place::backward);
+    }
+    for (Op& op : back) {
+        Place const first = op.in.empty() ? Place{} : op.in[0];
+        op.in_place = op.op->kernel->in_place && first.kind == Place::backward && reads[first.number] == 1 &&
+                      !results.contains(first.number);
+    }
+    for (State& s : states) {
+        Place const p = place(*s.after);
+        s.moves = p.kind == Place::forward && !kept.contains(p.number) &&
+                  std::ranges::count(states, s.after, &State::after) == 1;
+    }
+    auto live = kept;
+    keep(live, place(*condition), Place::forward);
+    for (State const& s : states) keep(live, place(*s.after), Place::forward);
+    for (auto* ops : {&body, &conditions}) {
+        for (Op& op : *ops | std::views::reverse) {
+            op.dies.clear();
+            for (auto const* places : {&op.out, &op.in}) {
+                for (Place const& p : *places) {
+                    if (p.kind == Place::forward && live.insert(p.number).second) op.dies.push_back(p.number);
+                }
+            }
+            op.in_place = op.op->kernel->in_place && op.in[0].kind == Place::forward &&
+                          std::ranges::find(op.dies, op.in[0].number) != op.dies.end() &&
+                          std::ranges::count(op.op->inputs, op.op->inputs[0]) == 1;
+        }
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/graph/net.hpp: Net, operators in topological order.
 
@@ -10494,82 +11029,233 @@ ROWAN_FUNCTION void NetOrder::find_uses() {
 
 #endif
 
-// rowan/graph/detail/loop_kernels.hpp: LoopKernels, what loops need besides the operators of a step.
+// rowan/graph/cond.hpp: cond_kernel, the operator that runs one of two nets, and its gradient.
 
-namespace rowan::inline v0::detail {
+namespace rowan::inline v0 {
 
-struct LoopKernels {
-    /// `rows` rows of zeros, with the trailing dims of `like`.
-    Value (*zeros)(AnyExec exec, std::size_t rows, VarSpec const& like);
-    Value (*no_rows)(AnyExec exec, Value const& table);  ///< a row-sparse gradient of `table` without rows
-    op_kernel const *sum, *full_like;
-
-    /// The kernels for elements of T.
-    template <class T, class Device>
-    static LoopKernels of() {
-        auto const zeros = [](AnyExec exec, std::size_t rows, VarSpec const& like) {
-            typename Tensor<T, Device>::shape_type shape;
-            shape.push_back(rows);
-            for (std::size_t i = 1; i < like.dims.size(); ++i)
-                shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(like.dims[i], 0)));
-            Lod lod;
-            if (like.lod_level > 0) lod = Lod(std::vector<std::vector<std::int64_t>>(like.lod_level, {0}));
-            Value value;
-            value.set(LoDTensor<T, Device>(Tensor<T, Device>::zeros(exec.get<Device>(), shape), std::move(lod)));
-            return value;
-        };
-        auto const no_rows = [](AnyExec exec, Value const& table) {
-            auto shape = table.get<LoDTensor<T, Device>>().shape();
-            auto const height = static_cast<std::int64_t>(shape[0]);
-            shape[0] = 0;
-            Value value;
-            auto const& on = exec.get<Device>();
-            value.set(SelectedRows<T, Device>(height, new_tensor<std::int64_t>(on, {0}), new_tensor<T>(on, shape)));
-            return value;
-        };
-        return {.zeros = zeros,
-                .no_rows = no_rows,
-                .sum = &kernel_of<sum_op, Device, T>::value,
-                .full_like = &kernel_of<full_like_op, Device, T>::value};
-    }
-
-    Value zero_like(AnyExec exec, Value& x) const;
-
-    /// The sum of dense and row-sparse values. A single summand is moved from.
-    Value total(AnyExec exec, std::span<Value* const> summands) const;
+/// The attributes of the `cond` operator.
+struct CondBlock {
+    /// A net whose results are the states after its only iteration. It reads no states.
+    struct Branch {
+        std::unique_ptr<Scope> scope;  ///< the scope of the branch
+        detail::LoopNet net;           ///< its operators
+    };
+    std::array<Branch, 2> branches;   ///< for true and for false
+    std::int32_t gradient_dtype = 0;  ///< dtype<T>::wire of the gradients
+    detail::LoopKernels kernels;      ///< kernels for the element type and device
+    /// The value of the condition.
+    bool (*holds)(AnyExec exec, Value const& condition);
 };
 
-ROWAN_TEMPLATE(LoopKernels LoopKernels::of<float, Cpu>())
-ROWAN_TEMPLATE(LoopKernels LoopKernels::of<double, Cpu>())
+/// The values of the branch that ran, which the gradient needs.
+struct CondScopes {
+    detail::Buffer<Value> values;  ///< of the variables of the branch
+    std::size_t taken = 0;         ///< 0 if the condition was true, else 1
+};
 
-}  // namespace rowan::inline v0::detail
+namespace detail {
 
-// rowan/graph/detail/loop_kernels_inl.hpp: definitions of rowan/graph/detail/loop_kernels.hpp.
+struct cond_grad_op : whole_op {
+    static constexpr std::string_view name = "cond_grad";
+    using inputs = slots<slot::x, slot::scopes, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static bool row_output(AttributesRef a, std::size_t i);
+    static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
+    // in: the inputs of the forward operator, its scopes, and the gradients of the results
+    static void run(KernelCall const& call);
+};
+
+struct cond_op : whole_op {
+    static constexpr std::string_view name = "cond";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out, slot::scopes>;
+    using grad = grad_rule<cond_grad_op>;
+    static bool row_output(AttributesRef a, std::size_t i) {
+        return i < a.get<CondBlock>().branches[0].net.states.size();
+    }
+    static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
+    static void run(KernelCall const& call);
+};
+
+}  // namespace detail
+
+/// The operator of a condition. Inputs: the condition, a bool, and the outer variables that each branch reads. Results:
+/// those of the branch that ran, and the CondScopes that the gradient needs.
+inline constexpr op_kernel const& cond_kernel = detail::whole_kernel<detail::cond_op>::value;
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/cond_inl.hpp: definitions of rowan/graph/cond.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <array>
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION Value LoopKernels::zero_like(AnyExec exec, Value& x) const {
-    Value result;
-    std::array<Value*, 1> const in{&x}, out{&result};
-    FullLikeOptions const options{0};
-    full_like->run({.exec = exec, .in = in, .out = out, .attributes = AttributesRef(options)});
-    return result;
+class CondRun {
+public:
+    CondRun(AnyExec exec, CondBlock const& block, std::span<Value* const> in, CondScopes& scopes)
+        : exec_(exec), block_(block), in_(in), s_(scopes) {}
+
+    void forward(std::span<Value* const> out) {
+        s_.taken = block_.holds(exec_, *in_[0]) ? 0 : 1;
+        s_.values.clear();
+        s_.values.resize(net().forward_places());
+        for (LoopNet::Op const& op : net().body) run(op, {});
+        for (std::size_t k = 0; k < net().states.size(); ++k)
+            *out[k] = at(net().place(*net().states[k].after), {}).share();
+    }
+
+    /// `grads` receives the gradients of the condition and of each outer variable, zeros for the branch not taken.
+    void backward(std::span<Value* const> out_grads, std::span<Value* const> grads) {
+        Buffer<Value> values(net().backward_places());
+        for (std::size_t k = 0; k < out_grads.size(); ++k) {
+            Variable const* const grad = net().states[k].after_grad;
+            if (grad != nullptr) values[net().place(*grad).number] = out_grads[k]->share();
+        }
+        for (LoopNet::Op const& op : net().back) run(op, values);
+        grads[0]->clear();
+        std::size_t i = 1;
+        for (std::size_t b = 0; b < block_.branches.size(); ++b) {
+            LoopNet const& of = block_.branches[b].net;
+            for (std::size_t k = 0; k < of.outer.size(); ++k, ++i) {
+                Buffer<Value> parts;
+                for (Variable const* v : of.outer_grads[k]) {
+                    if (b == s_.taken && !at(of.place(*v), values).empty())
+                        parts.push_back(at(of.place(*v), values).share());
+                }
+                if (parts.empty()) {
+                    zeros(*of.outer[k], of.is_sparse(k), *in_[i], *grads[i]);
+                } else if (of.outer[k]->spec().type == VarType::TENSOR_ARRAY) {
+                    for (std::size_t p = 1; p < parts.size(); ++p) parts[0] = parts[0].add_slots(parts[p]);
+                    *grads[i] = std::move(parts[0]);
+                } else {
+                    Buffer<Value*> all;
+                    for (Value& part : parts) all.push_back(&part);
+                    *grads[i] = block_.kernels.total(exec_, all);
+                }
+            }
+        }
+    }
+
+private:
+    LoopNet const& net() const { return block_.branches[s_.taken].net; }
+
+    Value& at(LoopNet::Place const& p, std::span<Value> backward) const {
+        if (p.kind == LoopNet::Place::backward) return backward[p.number];
+        if (p.kind == LoopNet::Place::forward) return s_.values[p.number];
+        return *in_[1 + p.number + (s_.taken == 0 ? 0 : block_.branches[0].net.outer.size())];
+    }
+
+    void run(LoopNet::Op const& op, std::span<Value> backward) {
+        Buffer<Value*> inputs, outputs;
+        for (LoopNet::Place const& p : op.in) inputs.push_back(&at(p, backward));
+        for (LoopNet::Place const& p : op.out) outputs.push_back(&at(p, backward));
+        if (op.in_place) {
+            *outputs[0] = std::move(*inputs[0]);
+            inputs[0] = outputs[0];
+        }
+        run_named(*op.op, [&] { run_on(exec_, *op.op, inputs, outputs); });
+        for (std::size_t const dead : op.dies) s_.values[dead].clear();
+    }
+
+    // An empty value stands for zeros of what is not a tensor of the type of the gradients.
+    void zeros(Variable const& v, bool sparse, Value& value, Value& grad) const {
+        if (sparse) {
+            grad = block_.kernels.no_rows(exec_, value);
+        } else if (v.spec().type == VarType::LOD_TENSOR && v.spec().dtype == block_.gradient_dtype) {
+            grad = block_.kernels.zero_like(exec_, value);
+        } else {
+            grad.clear();
+        }
+    }
+
+    AnyExec exec_;
+    CondBlock const& block_;
+    std::span<Value* const> in_;
+    CondScopes& s_;
+};
+
+ROWAN_FUNCTION void cond_op::run(KernelCall const& c) {
+    Value& scopes = *c.out.back();
+    if (!scopes.is<CondScopes>()) scopes.set(CondScopes());
+    CondRun(c.exec, c.attributes.get<CondBlock>(), c.in, scopes.get<CondScopes>()).forward(c.out);
 }
 
-ROWAN_FUNCTION Value LoopKernels::total(AnyExec exec, std::span<Value* const> summands) const {
-    if (summands.size() == 1) return std::move(*summands[0]);
-    Value sum_of_all;
-    std::array<Value*, 1> const out{&sum_of_all};
-    sum->run({.exec = exec, .in = summands, .out = out});
-    return sum_of_all;
+ROWAN_FUNCTION void cond_grad_op::run(KernelCall const& c) {
+    std::size_t const n = c.out.size();
+    CondRun(c.exec, c.attributes.get<CondBlock>(), c.in.first(n), c.in[n]->get<CondScopes>())
+        .backward(c.in.subspan(n + 1), c.out);
+}
+
+// In the step of a recurrent layer, a gradient has rows if the variable may have them: if it belongs to the step.
+ROWAN_FUNCTION bool cond_grad_op::row_output(AttributesRef a, std::size_t i) {
+    auto const& block = a.get<CondBlock>();
+    if (i-- == 0) return false;
+    std::size_t const first = block.branches[0].net.outer.size();
+    Variable const& v = i < first ? *block.branches[0].net.outer[i] : *block.branches[1].net.outer[i - first];
+    return &v.scope() == block.branches[0].scope->parent();
+}
+
+ROWAN_FUNCTION std::vector<VarSpec> cond_op::infer(Specs, AttributesRef attributes) {
+    auto const& block = attributes.get<CondBlock>();
+    std::vector<VarSpec> results;
+    auto const &states = block.branches[0].net.states, &others = block.branches[1].net.states;
+    for (std::size_t k = 0; k < states.size(); ++k) {
+        VarSpec out = states[k].after->spec();
+        for (std::size_t i = 0; i < out.dims.size(); ++i) {
+            if (others[k].after->spec().dims[i] != out.dims[i]) out.dims[i] = UNK;
+        }
+        results.push_back(out);
+    }
+    results.push_back({.type = VarType::STEP_SCOPES, .dtype = block.gradient_dtype, .dims = {}});
+    return results;
+}
+
+ROWAN_FUNCTION std::vector<VarSpec> cond_grad_op::infer(Specs in, AttributesRef attributes) {
+    auto const& block = attributes.get<CondBlock>();
+    std::vector<VarSpec> grads{in[0]};
+    for (auto const& branch : block.branches) {
+        for (std::size_t k = 0; k < branch.net.outer.size(); ++k) {
+            grads.push_back(in[grads.size()]);
+            if (branch.net.is_sparse(k)) grads.back().type = VarType::SELECTED_ROWS;
+        }
+    }
+    return grads;
 }
 
 }  // namespace rowan::inline v0::detail
 
 #endif
+
+// rowan/graph/static_input.hpp: static_kernel, the operator that marks a static input of a step.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct static_input_op : whole_op {
+    static constexpr std::string_view name = "static_input";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static std::vector<VarSpec> infer(Specs in, AttributesRef) {
+        spec::dense("static_input: x", in[0]);
+        spec::has_rows("static_input: x", in[0]);
+        VarSpec out = in[0];
+        out.dims[0] = UNK;
+        return {out};
+    }
+    static void run(KernelCall const&) {
+        throw GraphError("a static input is read outside the step of a recurrent layer: create it in the step");
+    }
+};
+
+}  // namespace detail
+
+/// The operator of a static input. Input: an outer variable with one sequence or row for each sequence that the
+/// recurrent layer iterates over. Result: those of the sequences that have the step. The recurrent layer computes it.
+inline constexpr op_kernel const& static_kernel = detail::whole_kernel<detail::static_input_op>::value;
+
+}  // namespace rowan::inline v0
 
 // rowan/graph/detail/step_net.hpp: StepNet, the operators of one step of a recurrent layer and of its backward pass.
 
@@ -10608,10 +11294,16 @@ struct StepNet {
         Variable *before, *after;  // `after` of a step is `before` of the next one
         Variable *after_grad = nullptr, *before_grad = nullptr;
     };
+    struct Static {
+        Variable* value;           // of the sequences that have the step
+        std::size_t from;          // the index in `outer`
+        Variable* grad = nullptr;  // of the value of a step
+    };
 
     Scope* scope = nullptr;                 // owns the step's variables
     Variable *x = nullptr, *out = nullptr;  // the input and the output of a step
     std::vector<Memory> memories;
+    std::vector<Static> statics;
     std::vector<Variable*> outer;  // variables of outer scopes that it reads, including parameters
     bool rows_apart = true;        // no operator combines several sequences of a step
     Phases forward;
@@ -10626,6 +11318,11 @@ struct StepNet {
     void build();
 
     bool has_rows(Variable const& v) const { return rows_.contains(&v); }
+
+    /// Whether a step reads outer variable k by sequences.
+    bool is_static(std::size_t k) const {
+        return std::ranges::any_of(statics, [k](Static const& s) { return s.from == k; });
+    }
 
     /// Whether only a run tells the width of the output or of a state.
     bool has_unknown_width() const;
@@ -10659,6 +11356,7 @@ private:
         want(*x);
         for (Memory const& m : memories) want(*m.before);
         for (Variable const* v : outer) want(*v);
+        for (Static const& s : statics) want(*s.value);
         maker.spread(order_);
         out_grad = new_gradient(*out);
         maker.add(*out, *out_grad);
@@ -10669,6 +11367,7 @@ private:
         std::size_t const first = scope->operators().size();
         for (std::size_t i = order_.size(); i-- > 0;) maker.differentiate(*order_[i]);
         for (Memory& m : memories) m.before_grad = maker.gradient(*m.before);
+        for (Static& s : statics) s.grad = maker.gradient(*s.value);
         x_grad = maker.gradient(*x);
         for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
         std::unordered_set<Variable const*> stepwise;  // gradients of per-step values are per-step values, too
@@ -10693,6 +11392,7 @@ private:
                   bool may_sum);
 
     bool reads_rows(Operator const& op) const;
+    bool reads_static(Operator const& op) const;
 
     bool keeps_rows_apart(Operator const& op) const {
         return !reads_rows(op) || (op.kernel->row_inputs != 0 ? fits(op, false) : op.kernel->row_wise(op.attributes));
@@ -10704,7 +11404,8 @@ private:
     // Names variables, for messages, numbers them, and finds the places of all operators' inputs and outputs.
     void name_and_count(std::span<Operator* const> order);
 
-    std::vector<Operator*> order_;
+    std::vector<Operator*> marks_;                   // of the static inputs
+    std::vector<Operator*> order_;                   // all others
     std::unordered_set<Variable const*> rows_;       // with a row for each sequence of the step
     std::unordered_set<Variable const*> of_a_step_;  // without such rows, and different for each step
     std::unordered_map<Variable const*, std::size_t> number_;
@@ -10723,18 +11424,29 @@ namespace rowan::inline v0::detail {
 ROWAN_FUNCTION void StepNet::build() {
     std::vector<Variable*> targets{out};
     for (Memory const& m : memories) targets.push_back(m.after);
-    auto const order = trace(targets, scope);
+    auto order = trace(targets, scope);
     for (Operator* const op : order) {
         for (Variable* const v : op->inputs) {
             if (&v->scope() != scope && std::ranges::find(outer, v) == outer.end()) outer.push_back(v);
         }
+        if (op->kernel != &static_kernel) continue;
+        if (&op->inputs[0]->scope() == scope)
+            throw GraphError("layer::rnn: a static input is a variable of the step itself");
+        marks_.push_back(op);
+        auto const from = std::ranges::find(outer, op->inputs[0]) - outer.begin();
+        statics.push_back({op->outputs[0], static_cast<std::size_t>(from)});
     }
+    std::erase_if(order, [](Operator const* op) { return op->kernel == &static_kernel; });
     std::unordered_set<Variable const*> loop, needed;
     rows_.insert(x);
     for (Memory const& m : memories) {
         rows_.insert(m.before);
         loop.insert(m.before);
         needed.insert(m.after);
+    }
+    for (Static const& s : statics) {
+        rows_.insert(s.value);
+        loop.insert(s.value);
     }
     forward = phases(order, std::move(loop), std::move(needed), {}, false);
     rows_apart = std::ranges::all_of(order, [&](Operator const* op) { return keeps_rows_apart(*op); });
@@ -10769,6 +11481,10 @@ ROWAN_FUNCTION void StepNet::finish_backward(std::size_t first, std::unordered_s
         loop.insert(m.after_grad);
         if (m.before_grad != nullptr) needed.insert(m.before_grad);
     }
+    for (Static const& s : statics) {
+        loop.insert(s.value);
+        if (s.grad != nullptr) needed.insert(s.grad);
+    }
     std::vector<Operator*> made;
     for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
     backward = phases(made, std::move(loop), std::move(needed), stepwise, true);
@@ -10800,7 +11516,8 @@ ROWAN_FUNCTION Phases StepNet::phases(std::span<Operator* const> order, std::uno
         bool const once = !in_loop(*op) && (!any || fits(*op, may_sum));
         for (std::size_t i = 0; i < op->outputs.size(); ++i) {
             Variable const* const v = op->outputs[i];
-            if (any && op->kernel->row_output(op->attributes, i)) rows_.insert(v);
+            bool const fixed = !v->spec().dims.empty() && v->spec().dims[0] != UNK;  // as of a gradient of a weight
+            if (any && !fixed && op->kernel->row_output(op->attributes, i)) rows_.insert(v);
             if (!once) loop.insert(v);
         }
         if (once) {
@@ -10817,7 +11534,8 @@ ROWAN_FUNCTION Phases StepNet::phases(std::span<Operator* const> order, std::uno
         };
         bool const reads_of_a_step =
             std::ranges::any_of(op->inputs, [&](Variable const* v) { return loop.contains(v) && !rows_.contains(v); });
-        if (!is(needed) && !is(read) && !is(stepwise) && !reads_of_a_step && fits(*op, may_sum)) continue;
+        if (!is(needed) && !is(read) && !is(stepwise) && !reads_of_a_step && !reads_static(*op) && fits(*op, may_sum))
+            continue;
         each.insert(op);
         read.insert(op->inputs.begin(), op->inputs.end());
     }
@@ -10836,6 +11554,11 @@ ROWAN_FUNCTION bool StepNet::reads_rows(Operator const& op) const {
     return std::ranges::any_of(op.inputs, [&](Variable const* v) { return rows_.contains(v); });
 }
 
+ROWAN_FUNCTION bool StepNet::reads_static(Operator const& op) const {
+    return std::ranges::any_of(
+        statics, [&](Static const& s) { return std::ranges::find(op.inputs, s.value) != op.inputs.end(); });
+}
+
 ROWAN_FUNCTION bool StepNet::fits(Operator const& op, bool may_sum) const {
     if (op.kernel->sums_rows && !may_sum) return false;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
@@ -10847,7 +11570,9 @@ ROWAN_FUNCTION bool StepNet::fits(Operator const& op, bool may_sum) const {
 
 ROWAN_FUNCTION void StepNet::name_and_count(std::span<Operator* const> order) {
     order_.assign(order.begin(), order.end());
-    name_inner_variables(order, *scope);
+    auto named = marks_;
+    named.insert(named.end(), order.begin(), order.end());
+    name_inner_variables(named, *scope);
     for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
     for (Phases* phases : {&forward, &backward}) {
         for (auto* ops : {&phases->before, &phases->each, &phases->after}) {
@@ -10878,6 +11603,8 @@ struct RnnPart {
     Buffer<std::int64_t> elements;   // indices in the batch
     Buffer<Buffer<Value>> steps;     // [step][number of the variable]
     Buffer<Value> packed;            // [number of the variable]: the values of all steps, in step order
+    Buffer<Value> statics;           // the static inputs of the sequences, and the sums of their gradients
+    Buffer<Value> static_grads;
 
     /// Takes every `parts`-th sequence of a map, starting with `part`. If `reverse`, step 0 is the last element of each
     /// sequence.
@@ -10920,6 +11647,9 @@ public:
     /// are replaced by those after the last step of each sequence.
     Value forward(Value const& x, std::span<Value> states) {
         part_.make_room(net_.places(), 0);
+        part_.statics.clear();
+        for (StepNet::Static const& s : net_.statics)
+            part_.statics.push_back(outer_[s.from]->gather(exec_, part_.sequences));
         if (part_.count() == 0) return kernels_.zeros(exec_, 0, net_.out->spec());
         packed(*net_.x) = x.gather(exec_, part_.elements);
         for (StepOp const& op : net_.forward.before) run_whole(op);
@@ -10928,6 +11658,8 @@ public:
                 Value const& after = t == 0 ? states[m] : state_after(m, t - 1);
                 part_.steps[t][number(*net_.memories[m].before)] = after.slice(0, part_.size(t));
             }
+            for (std::size_t k = 0; k < net_.statics.size(); ++k)
+                part_.steps[t][number(*net_.statics[k].value)] = part_.statics[k].slice(0, part_.size(t));
             for (StepOp const& op : net_.forward.each) run_step(op, t);
             for (std::size_t m = 0; m < states.size(); ++m) check_state(m, t, states[m]);
         }
@@ -10944,6 +11676,8 @@ public:
     /// states; they are replaced by those of the first states.
     void backward(Value const& out_grad, std::span<Value> states) {
         part_.make_room(net_.places(), net_.forward_places);
+        part_.static_grads.clear();
+        part_.static_grads.resize(net_.statics.size());
         if (part_.count() == 0) return;
         packed(*net_.out_grad) = out_grad.gather(exec_, part_.elements);
         for (StepOp const& op : net_.backward.before) run_whole(op);
@@ -10955,6 +11689,7 @@ public:
                 after = carried[m].empty() ? std::move(ending) : joined(carried[m], ending);
             }
             for (StepOp const& op : net_.backward.each) run_step(op, t);
+            for (std::size_t k = 0; k < net_.statics.size(); ++k) add_static_grad(k, t);
             for (std::size_t m = 0; m < states.size(); ++m) {
                 auto const& memory = net_.memories[m];
                 carried[m] = memory.before_grad == nullptr
@@ -10972,6 +11707,19 @@ public:
     /// The gradient of x, empty if there is none; call it after backward.
     Value x_grad() { return net_.x_grad == nullptr ? Value() : whole(net_.place(*net_.x_grad)).share(); }
 
+    /// The gradient of static input k, by sequences of the part; call it after backward.
+    Value static_grad(std::size_t k) {
+        Value const& all = part_.statics[k];
+        Value& sum = part_.static_grads[k];
+        std::size_t const known = sum.empty() ? 0 : sum.rows();
+        Value rest = all.with_lod({}).slice(known, all.rows());
+        if (rest.rows() != 0 || sum.empty()) {  // of sequences without steps
+            Value zeros = kernels_.zero_like(exec_, rest);
+            sum = sum.empty() ? std::move(zeros) : joined(sum, zeros);
+        }
+        return sum.with_lod(all.lod());
+    }
+
     /// Appends the summands of the gradient of outer variable k to `parts`; call it after backward.
     void outer_grad(std::size_t k, Buffer<Value*>& parts) {
         for (Variable const* v : net_.outer_grads[k]) {
@@ -10988,6 +11736,22 @@ private:
     std::size_t number(Variable const& v) const { return net_.place(v).number; }
     Value& packed(Variable const& v) { return part_.packed[number(v)]; }
     Value joined(Value& first, Value& second) const { return Value::concat(exec_, std::array{&first, &second}); }
+
+    // Adds the gradient of static input k in step t to those of later steps, which have the first of its sequences.
+    void add_static_grad(std::size_t k, std::size_t t) {
+        StepNet::Static const& s = net_.statics[k];
+        if (s.grad == nullptr) return;
+        Value grad = step_value(net_.place(*s.grad), t).with_lod({});
+        Value& sum = part_.static_grads[k];
+        if (!sum.empty()) {
+            std::size_t const later = sum.rows();
+            Value first = grad.slice(0, later), ending = grad.slice(later, grad.rows());
+            sum = kernels_.total(exec_, std::array{&sum, &first});
+            if (ending.rows() != 0) sum = joined(sum, ending);
+        } else {
+            sum = std::move(grad);
+        }
+    }
 
     Value& state_after(std::size_t m, std::size_t t) { return step_value(net_.place(*net_.memories[m].after), t); }
 
@@ -11169,8 +11933,10 @@ struct RnnBlock {
     /// For each memory, whether an input provides its state before the first step, with one row per sequence.
     std::vector<bool> has_boot;
     detail::LoopKernels kernels;  ///< kernels for the element type and device
-    /// Calls f(k, exec) for k in [0, parts), in parallel if the device has threads.
-    void (*for_parts)(AnyExec exec, std::size_t parts, std::function<void(std::size_t, AnyExec)> const& f);
+    /// Calls f(k, exec) for k in [0, parts), in parallel if the device has threads and there is enough work, counted in
+    /// multiplications.
+    void (*for_parts)(AnyExec exec, std::size_t parts, std::size_t work,
+                      std::function<void(std::size_t, AnyExec)> const& f);
 
     /// The number of memories that have a boot state.
     /// errors   none
@@ -11191,13 +11957,16 @@ namespace detail {
 /// does not depend on the number of threads, so neither does the order of summation.
 inline constexpr std::size_t rnn_part_size = 32;
 
-// In the step of an outer recurrent layer, the last states and the outputs have rows, and so have the gradients of x
-// and of the boot states.
+// In the step of an outer recurrent layer, the last states and the outputs have rows, and so have the gradients of x,
+// of the boot states and of static inputs.
 struct rnn_grad_op : whole_op {
     static constexpr std::string_view name = "rnn_grad";
     using inputs = slots<slot::x, slot::scopes, grad_of<slot::out>, grad_of<slot::last>>;
     using outputs = slots<grad_of<slot::x>>;
-    static bool row_output(AttributesRef a, std::size_t i) { return i <= a.get<RnnBlock>().boots(); }
+    static bool row_output(AttributesRef a, std::size_t i) {
+        auto const& block = a.get<RnnBlock>();
+        return i <= block.boots() || block.net.is_static(i - block.boots() - 1);
+    }
     static bool row_wise(AttributesRef a) { return a.get<RnnBlock>().net.rows_apart; }
     static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
     // in: the inputs of the forward operator, its scopes, and the gradients of the outputs and of the last states
@@ -11244,6 +12013,12 @@ public:
             throw ShapeError("x.lod().levels()", std::to_string(lod.levels()), std::to_string(levels));
         lod.check_rows(x.rows());
         StepMap<> const map(Cpu{.threads = 1}, lod, block_.level);
+        for (StepNet::Static const& s : net_.statics) {
+            Value const& all = *outer()[s.from];
+            if (all.count() != map.sequences())
+                throw ShapeError("static_input: the number of sequences of x", std::to_string(all.count()),
+                                 std::to_string(map.sequences()) + ", the number of sequences that have steps");
+        }
         count_iterations(map.steps());
         s_.lod = lod;
         s_.parts.resize(net_.rows_apart && !block_.runs_whole
@@ -11257,7 +12032,7 @@ public:
         auto const forward_part = [&](std::size_t k, AnyExec exec) {
             results[k] = run(exec, k).forward(elements, states[k]);
         };
-        block_.for_parts(exec_, s_.parts.size(), std::cref(forward_part));
+        block_.for_parts(exec_, s_.parts.size(), work(), std::cref(forward_part));
         Value all = scatter(results, &RnnPart::elements);
         s_.out_lod = with_upper_levels(all.lod());
         *out[net_.memories.size()] = all.with_lod(s_.out_lod);
@@ -11274,7 +12049,7 @@ public:
             }
             run(exec, k).backward(elements, states[k]);
         };
-        block_.for_parts(exec_, s_.parts.size(), std::cref(backward_part));
+        block_.for_parts(exec_, s_.parts.size(), work(), std::cref(backward_part));
         x_grad(*grads[0]);
         std::size_t at = 1;
         for (std::size_t m = 0; m < net_.memories.size(); ++m) {
@@ -11284,6 +12059,17 @@ public:
     }
 
 private:
+    /// An estimate of the multiplications of all steps: one for each row and each element of a weight, and 8 for each
+    /// element of x.
+    std::size_t work() const {
+        auto const elements = [](Variable const& v, std::size_t first) {
+            return static_cast<std::size_t>(std::max<std::int64_t>(v.spec().dims.product_from(first), 0));
+        };
+        std::size_t of_row = 8 * elements(*net_.x, 1);
+        for (Variable const* v : net_.outer) of_row += elements(*v, 0);
+        return static_cast<std::size_t>(s_.lod.rows()) * of_row;
+    }
+
     std::span<Value* const> outer() const { return in_.subspan(1 + block_.boots()); }
     RnnRun run(AnyExec exec, std::size_t k) { return {exec, net_, block_.kernels, outer(), s_.parts[k]}; }
 
@@ -11357,6 +12143,12 @@ private:
         for (std::size_t part = 0; part < s_.parts.size(); ++part) {
             if (s_.parts[part].count() > 0) run(exec_, part).outer_grad(k, summands);
         }
+        Buffer<Value> statics;
+        statics.reserve(net_.statics.size());
+        for (std::size_t i = 0; i < net_.statics.size(); ++i) {
+            if (net_.statics[i].from == k && net_.statics[i].grad != nullptr) statics.push_back(static_grad(i));
+        }
+        for (Value& v : statics) summands.push_back(&v);
         if (summands.empty()) {
             if (all_row_sparse(net_.outer_grads[k])) {
                 grad = block_.kernels.no_rows(exec_, *outer()[k]);
@@ -11366,6 +12158,11 @@ private:
         } else {
             grad = block_.kernels.total(exec_, summands);
         }
+    }
+    Value static_grad(std::size_t i) {
+        Buffer<Value> of_parts;
+        for (std::size_t k = 0; k < s_.parts.size(); ++k) of_parts.push_back(run(exec_, k).static_grad(i));
+        return scatter(of_parts, &RnnPart::sequences);
     }
     bool has_gradient(Variable const& v) const { return v.spec().dtype == net_.out->spec().dtype; }
 
@@ -11414,212 +12211,6 @@ ROWAN_FUNCTION std::vector<VarSpec> rnn_grad_op::infer(Specs in, AttributesRef a
         if (all_row_sparse(block.net.outer_grads[k])) grads[first + k].type = VarType::SELECTED_ROWS;
     }
     return grads;
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/graph/detail/loop_net.hpp: LoopNet, the operators of an iteration of a loop and of its backward pass.
-
-namespace rowan::inline v0::detail {
-
-/// The operators of one iteration, forward and backward, and the places of their values.
-class LoopNet {
-public:
-    struct Place {
-        enum Kind : unsigned char { outside, forward, backward };
-        Kind kind;
-        std::size_t number;
-    };
-    struct Op {
-        Operator const* op;
-        std::vector<Place> in, out;
-        std::vector<std::size_t> dies;  // forward values that are not needed after it
-        bool in_place = false;
-    };
-    struct State {
-        Variable *before, *after;
-        Variable *after_grad = nullptr, *before_grad = nullptr;
-        bool moves = false;  // nothing else needs the state after an iteration, so it is moved
-        bool is_dense() const { return before->spec().type == VarType::LOD_TENSOR; }
-    };
-
-    Scope* scope = nullptr;
-    Variable* condition = nullptr;
-    std::vector<State> states;
-    std::vector<Variable*> outer;  // variables of outer scopes that an iteration reads
-    std::vector<Op> conditions, body, back;
-    std::vector<std::vector<Variable*>> outer_grads;  // the summands of the gradient of each of `outer`
-    bool has_backward = false;
-
-    void build();
-
-    /// Creates the operators of the backward pass. Gradients have elements of T.
-    /// errors   GraphError if an operator on the path has no gradient
-    template <class T, class Device>
-    void build_backward() {
-        if (has_backward) return;
-        try {
-            make_backward<T, Device>();
-        } catch (...) {
-            for (State& s : states) s.after_grad = s.before_grad = nullptr;
-            outer_grads.clear();
-            throw;
-        }
-    }
-
-    Place place(Variable const& v) const;
-    std::size_t forward_places() const { return forward_; }
-    std::size_t backward_places() const { return number_.size() - forward_; }
-
-    bool is_sparse(std::size_t k) const { return all_row_sparse(outer_grads[k]); }
-
-private:
-    template <class T, class Device>
-    void make_backward() {
-        GradientMaker<T, Device> maker(*scope, "the state of a loop");
-        auto const want = [&](Variable const& v) {
-            if (v.spec().dtype == dtype<T>::wire) maker.want(v);
-        };
-        for (State const& s : states) want(*s.before);
-        for (Variable const* v : outer) want(*v);
-        maker.spread(order_);
-        for (State& s : states) {
-            if (!maker.wants(*s.after)) continue;
-            s.after_grad = &scope->new_var("", s.after->spec());
-            maker.add(*s.after, *s.after_grad);
-        }
-        std::size_t const first = scope->operators().size();
-        for (std::size_t i = order_.size(); i-- > 0;) maker.differentiate(*order_[i]);
-        for (State& s : states) s.before_grad = maker.gradient(*s.before);
-        for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
-        finish_backward(first);
-    }
-
-    // The operators of the scope from index `first` on are those of the backward pass.
-    void finish_backward(std::size_t first);
-
-    void add_outer(Variable& v);
-
-    void name_and_count(std::span<Operator* const> order);
-
-    Op places_of(Operator const& op) const;
-
-    // Finds after which operator each value can be cleared, and which operators may run in place.
-    void find_uses();
-
-    std::vector<Operator*> order_;
-    std::unordered_map<Variable const*, std::size_t> number_;
-    std::size_t forward_ = 0;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/graph/detail/loop_net_inl.hpp: definitions of rowan/graph/detail/loop_net.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
-#include <ranges>
-#include <unordered_set>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION void LoopNet::build() {
-    std::vector<Variable*> targets{condition};
-    std::size_t const first = trace(targets, scope).size();
-    for (State const& s : states) targets.push_back(s.after);
-    order_ = trace(targets, scope);
-    for (Operator* const op : order_) {
-        for (Variable* const v : op->inputs) add_outer(*v);
-    }
-    for (Variable* const v : targets) add_outer(*v);
-    name_and_count(order_);
-    forward_ = number_.size();
-    for (std::size_t i = 0; i < order_.size(); ++i) (i < first ? conditions : body).push_back(places_of(*order_[i]));
-    find_uses();
-}
-
-ROWAN_FUNCTION LoopNet::Place LoopNet::place(Variable const& v) const {
-    if (&v.scope() != scope)
-        return {Place::outside, static_cast<std::size_t>(std::ranges::find(outer, &v) - outer.begin())};
-    std::size_t const n = number_.at(&v);
-    return n < forward_ ? Place{Place::forward, n} : Place{Place::backward, n - forward_};
-}
-
-ROWAN_FUNCTION void LoopNet::finish_backward(std::size_t first) {
-    std::vector<Operator*> made;
-    for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
-    auto order = order_;
-    order.insert(order.end(), made.begin(), made.end());
-    name_and_count(order);
-    for (Operator const* op : made) back.push_back(places_of(*op));
-    has_backward = true;
-    find_uses();
-}
-
-ROWAN_FUNCTION void LoopNet::add_outer(Variable& v) {
-    if (&v.scope() != scope && std::ranges::find(outer, &v) == outer.end()) outer.push_back(&v);
-}
-
-ROWAN_FUNCTION void LoopNet::name_and_count(std::span<Operator* const> order) {
-    name_inner_variables(order, *scope);
-    for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
-}
-
-ROWAN_FUNCTION LoopNet::Op LoopNet::places_of(Operator const& op) const {
-    Op made{.op = &op, .in = {}, .out = {}, .dies = {}};
-    for (Variable const* v : op.inputs) made.in.push_back(place(*v));
-    for (Variable const* v : op.outputs) made.out.push_back(place(*v));
-    return made;
-}
-
-ROWAN_FUNCTION void LoopNet::find_uses() {
-    auto const keep = [](std::unordered_set<std::size_t>& to, Place const& p, Place::Kind kind) {
-        if (p.kind == kind) to.insert(p.number);
-    };
-    std::unordered_set<std::size_t> kept;        // forward values that the backward pass reads
-    std::unordered_map<std::size_t, int> reads;  // how often each backward value is read
-    for (Op const& op : back) {
-        for (Place const& p : op.in) {
-            keep(kept, p, Place::forward);
-            if (p.kind == Place::backward) ++reads[p.number];
-        }
-    }
-    std::unordered_set<std::size_t> results;
-    for (State const& s : states) {
-        if (s.after_grad != nullptr && s.before_grad == nullptr) keep(kept, place(*s.before), Place::forward);
-        if (s.before_grad != nullptr) keep(results, place(*s.before_grad), Place::backward);
-    }
-    for (auto const& parts : outer_grads) {
-        for (Variable const* v : parts) keep(results, place(*v), Place::backward);
-    }
-    for (Op& op : back) {
-        Place const first = op.in.empty() ? Place{} : op.in[0];
-        op.in_place = op.op->kernel->in_place && first.kind == Place::backward && reads[first.number] == 1 &&
-                      !results.contains(first.number);
-    }
-    for (State& s : states) {
-        Place const p = place(*s.after);
-        s.moves = p.kind == Place::forward && !kept.contains(p.number) &&
-                  std::ranges::count(states, s.after, &State::after) == 1;
-    }
-    auto live = kept;
-    keep(live, place(*condition), Place::forward);
-    for (State const& s : states) keep(live, place(*s.after), Place::forward);
-    for (auto* ops : {&body, &conditions}) {
-        for (Op& op : *ops | std::views::reverse) {
-            op.dies.clear();
-            for (auto const* places : {&op.out, &op.in}) {
-                for (Place const& p : *places) {
-                    if (p.kind == Place::forward && live.insert(p.number).second) op.dies.push_back(p.number);
-                }
-            }
-            op.in_place = op.op->kernel->in_place && op.in[0].kind == Place::forward &&
-                          std::ranges::find(op.dies, op.in[0].number) != op.dies.end() &&
-                          std::ranges::count(op.op->inputs, op.op->inputs[0]) == 1;
-        }
-    }
 }
 
 }  // namespace rowan::inline v0::detail
@@ -13575,6 +14166,25 @@ void normalise(std::size_t n, S const* e, S const& total, T* to) {
     map_lanes<S>([&]<class V>(V const& a) { return divided{}(a, V(total)); }, n, e, to);
 }
 
+/// label · -log(softmax(x)), or 0 where the label is 0, from the maximum of the row and log of the sum of exponentials
+struct soft_label_loss {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& label, V const& greatest, V const& log_total) const {
+        V const zero = constant<V>(0.0), loss = product(label, V(log_total - (x - greatest)));
+        return choose(label > zero, loss, choose(label < zero, loss, label));
+    }
+};
+
+/// (p · total - label) · g, the gradient of a row of logits
+struct soft_label_slope {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& p, V const& label, V const& total, V const& g) const {
+        return product(V(product(p, total) - label), g);
+    }
+};
+
 /// Passed as the loss of MatrixRows::softmax if only the softmax is needed.
 struct NoRowLoss {
     template <class S>
@@ -13601,6 +14211,20 @@ struct MatrixRows<Cpu> {
                 S const total = exponentials<S>(classes, row, greatest, e.data());
                 normalise<S>(classes, e.data(), total, to + i * classes);
                 loss(i, greatest, total);
+            }
+        });
+    }
+
+    /// to[row] = Σ a · b
+    template <class T>
+    static void dots(Cpu exec, std::size_t n, std::size_t width, T const* a, T const* b, sum_t<T>* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, width, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> products(width);
+            for (; begin < end; ++begin) {
+                zip_lanes<S>(multiplied{}, width, products.data(), a + begin * width, b + begin * width);
+                S const* const p = products.data();
+                to[begin] = interleaved_sum<S>(width, p, [](auto const& x) { return x; });
             }
         });
     }
@@ -13639,6 +14263,43 @@ struct MatrixRows<Cpu> {
         });
     }
 
+    /// losses[row] = Σ soft_label_loss
+    template <class T>
+    static void soft_losses(Cpu exec, std::size_t n, std::size_t classes, T const* x, T const* label,
+                            sum_t<T> const* greatest, sum_t<T> const* logs, sum_t<T>* losses) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> terms(classes);
+            for (std::size_t i = begin; i < end; ++i) {
+                std::size_t const at = i * classes;
+                auto const term = [&]<class V>(V const& a, V const& share) {
+                    return soft_label_loss{}(a, share, V(greatest[i]), V(logs[i]));
+                };
+                zip_lanes<S>(term, classes, terms.data(), x + at, label + at);
+                S const* const t = terms.data();
+                losses[i] = interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
+            }
+        });
+    }
+
+    /// to = (p · Σ label - label) · grads(row)
+    template <class T, class Grads>
+    static void soft_label_grad(Cpu exec, std::size_t n, std::size_t classes, T const* p, T const* label,
+                                Grads const& grads, T* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                std::size_t const at = i * classes;
+                S const total = interleaved_sum<S>(classes, label + at, [](auto const& a) { return a; });
+                S const g = grads(i);
+                auto const slope = [&]<class V>(V const& a, V const& share) {
+                    return soft_label_slope{}(a, share, V(total), V(g));
+                };
+                zip_lanes<S>(slope, classes, to + at, p + at, label + at);
+            }
+        });
+    }
+
     /// sums[row] = 0 - Σ term(at) over at = row · classes + column.
     template <class S, class Term>
     static void negative_sums(Cpu exec, std::size_t n, std::size_t classes, Term const& term, S* sums) {
@@ -13655,7 +14316,7 @@ struct MatrixRows<Cpu> {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/accuracy.hpp: accuracy, the fraction of rows whose largest element is at the label.
+// rowan/op/accuracy.hpp: accuracy, the fraction of rows whose largest element, or one of the k largest, is at the label.
 
 namespace rowan::inline v0 {
 
@@ -13678,6 +14339,22 @@ bool is_first_largest(std::size_t n, T const* x, std::size_t k) {
     return yes;
 }
 
+/// The number of elements begin, begin + step, … that are ahead of element k in descending order, where the first of
+/// equal ones is ahead; at least `most` if one of them is NaN.
+ROWAN_NO_EXEC_CHECK
+template <class S, class T>
+ROWAN_HD std::int64_t count_ahead(std::size_t begin, std::size_t step, std::size_t n, T const* x, std::size_t k,
+                                  std::int64_t most) {
+    auto const at_label = load<S>(x + k);
+    std::int64_t ahead = 0;
+    for (std::size_t j = begin; j < n; j += step) {
+        auto const a = load<S>(x + j);
+        if (!leaves_first(j, a, k, at_label))
+            ahead += a <= a && at_label <= at_label ? 1 : most;  // else there is a NaN
+    }
+    return ahead;
+}
+
 /// Computes the fraction of correct rows on a device. The Thrust specialization is in rowan/thrust/op/accuracy.hpp.
 template <class D>
 struct CorrectShare {
@@ -13687,13 +14364,17 @@ struct CorrectShare {
 template <>
 struct CorrectShare<Cpu> {
     template <class T, class I>
-    static void share(Cpu exec, std::size_t n, std::size_t classes, T const* x, I const* label, double* out) {
+    static void share(Cpu exec, std::size_t n, std::size_t classes, T const* x, I const* label, std::int64_t most,
+                      double* out) {
         std::atomic<std::size_t> right{0};
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
             std::size_t count = 0;
             for (std::size_t i = begin; i < end; ++i) {
                 auto const k = static_cast<std::size_t>(label[i]);
-                count += is_first_largest<sum_t<T>>(classes, x + i * classes, k) ? 1 : 0;
+                T const* const row = x + i * classes;
+                bool const yes = most == 1 ? is_first_largest<sum_t<T>>(classes, row, k)
+                                           : count_ahead<sum_t<T>>(0, 1, classes, row, k, most) < most;
+                count += yes ? 1 : 0;
             }
             right += count;
         });
@@ -13701,37 +14382,57 @@ struct CorrectShare<Cpu> {
     }
 };
 
+constexpr void check_places(std::int64_t k) {
+    if (k < 1) throw ValueError("accuracy: k", static_cast<double>(k), "at least 1");
+}
+
 }  // namespace detail
 
-/// The fraction of the rows of x whose argmax equals the label; ties go to the first of equal elements. 0 if x has no
-/// rows. A row that contains a NaN counts as wrong.
+/// The fraction of the rows of x whose argmax, or one of whose k largest elements, is at the label; ties go to the first
+/// of equal elements. 0 if x has no rows. A row that contains a NaN counts as wrong.
 /// shapes   x [n, classes], label [n] of int32 or int64 -> [1]
-/// errors   ShapeError if x is not a matrix or label is not of shape [n]; IndexError if a label is not in [0, classes)
+/// errors   ShapeError if x is not a matrix or label is not of shape [n]; IndexError if a label is not in [0, classes);
+///          ValueError if k < 1
 /// cost     at most one read of x
 template <class T, id_type I, device D>
-Tensor<double, D> accuracy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label) {
+Tensor<double, D> accuracy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label, std::int64_t k = 1) {
+    detail::check_places(k);
     detail::check_rank("x", x, 2);
     std::size_t const n = x.shape(0), classes = x.shape(1);
     detail::check_one_per_row("label", label, n);
     detail::ElementLoops<D>::check(exec, x, label);
     detail::ElementLoops<D>::check_ids(exec, "label", label, static_cast<std::int64_t>(classes));
     auto share = detail::new_tensor<double>(exec, {1});
-    detail::CorrectShare<D>::share(exec, n, classes, x.data(), label.data(), share.data());
+    std::int64_t const most = std::min(k, std::max<std::int64_t>(static_cast<std::int64_t>(classes), 1));
+    detail::CorrectShare<D>::share(exec, n, classes, x.data(), label.data(), most, share.data());
     return share;
 }
 
 template <class T, class I, class Device>
-Tensor<double, Device> accuracy(Tensor<T, Device> const& x, Tensor<I, Device> const& label) {
-    return accuracy(x.device(), x, label);
+Tensor<double, Device> accuracy(Tensor<T, Device> const& x, Tensor<I, Device> const& label, std::int64_t k = 1) {
+    return accuracy(x.device(), x, label, k);
 }
 
+/// The settings of accuracy_op.
+struct AccuracyOptions {
+    std::optional<std::int64_t> k = {};  ///< a row is correct if its label is at one of the k largest elements; none: 1
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"k", &AccuracyOptions::k});
+    }
+};
+
+/// See accuracy.
 struct accuracy_op {
     static constexpr std::string_view name = "accuracy";
     using inputs = slots<slot::x, slot::label>;
     using outputs = slots<slot::out>;
     using grad = no_grad;
+    using attributes = AccuracyOptions;
 
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label) {
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a = {}) {
+        detail::check_places(a.k.value_or(1));
         spec::matrix("accuracy: x", x);
         spec::dense("accuracy: label", label);
         spec::rank("accuracy: label", label, 1, "1");
@@ -13741,8 +14442,8 @@ struct accuracy_op {
     }
 
     template <class T, class I, class D>
-    static Tensor<double, D> run(D exec, Tensor<T, D> const& x, Tensor<I, D> const& label) {
-        return accuracy(exec, x, label);
+    static Tensor<double, D> run(D exec, Tensor<T, D> const& x, Tensor<I, D> const& label, attributes const& a = {}) {
+        return accuracy(exec, x, label, a.k.value_or(1));
     }
 };
 
@@ -13752,15 +14453,16 @@ struct accuracy_op {
 
 namespace rowan::inline v0::layer {
 
-/// The fraction of rows whose largest element, the first of equal ones, is at the index in label; 0 if there are no
-/// rows. It is meant for infer and has no gradient.
+/// The fraction of rows whose largest element, the first of equal ones, is at the index in label; with `.k`, of rows
+/// where one of the k largest is. 0 if there are no rows. It is meant for infer and has no gradient.
 /// shapes   x [n, classes] of scores or probabilities, label [n] -> [1]
-/// errors   ShapeError if x is not a matrix or label has a different number of rows; when the net runs, IndexError if a
+/// errors   ShapeError if x is not a matrix or label has a different number of rows; ValueError if k < 1; when the net runs, IndexError if a
 ///          label is not in [0, classes)
 /// cost     as rowan::accuracy, when the net runs
 template <class T, id_type I, class Device>
-Var<double, Device> accuracy(Var<T, Device> const& x, Var<I, Device> const& label) {
-    return apply<accuracy_op>({}, x, label);
+Var<double, Device> accuracy(Var<T, Device> const& x, Var<I, Device> const& label,
+                             AccuracyOptions const& options = {}) {
+    return apply<accuracy_op>(options, x, label);
 }
 
 }  // namespace rowan::inline v0::layer
@@ -13773,7 +14475,10 @@ namespace rowan::inline v0 {
 struct Relu6Options {
     double threshold = 6;  ///< the largest result
 
-    static constexpr auto fields = std::array{field{"threshold", &Relu6Options::threshold}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"threshold", &Relu6Options::threshold});
+    }
 };
 
 /// The settings of brelu.
@@ -13781,42 +14486,60 @@ struct BreluOptions {
     double min = 0;   ///< the smallest result
     double max = 24;  ///< the largest result
 
-    static constexpr auto fields = std::array{field{"min", &BreluOptions::min}, field{"max", &BreluOptions::max}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"min", &BreluOptions::min}, field{"max", &BreluOptions::max});
+    }
 };
 
 /// The settings of leaky_relu.
 struct LeakyReluOptions {
     double alpha = 0.01;  ///< slope where x < 0
 
-    static constexpr auto fields = std::array{field{"alpha", &LeakyReluOptions::alpha}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"alpha", &LeakyReluOptions::alpha});
+    }
 };
 
 /// The settings of elu.
 struct EluOptions {
     double alpha = 1;  ///< minus the limit for x to -infinity
 
-    static constexpr auto fields = std::array{field{"alpha", &EluOptions::alpha}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"alpha", &EluOptions::alpha});
+    }
 };
 
 /// The settings of gelu.
 struct GeluOptions {
     bool approximate = false;  ///< the formula with tanh instead of the normal distribution
 
-    static constexpr auto fields = std::array{field{"approximate", &GeluOptions::approximate}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"approximate", &GeluOptions::approximate});
+    }
 };
 
 /// The settings of swish.
 struct SwishOptions {
     double beta = 1;  ///< factor of x in the logistic function
 
-    static constexpr auto fields = std::array{field{"beta", &SwishOptions::beta}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"beta", &SwishOptions::beta});
+    }
 };
 
 /// The settings of softplus.
 struct SoftplusOptions {
     double beta = 1;  ///< sharpness of the bend, above 0
 
-    static constexpr auto fields = std::array{field{"beta", &SoftplusOptions::beta}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"beta", &SoftplusOptions::beta});
+    }
 };
 
 /// The settings of hard_sigmoid.
@@ -13824,8 +14547,10 @@ struct HardSigmoidOptions {
     double slope = 0.2;   ///< slope between 0 and 1; PyTorch has 1/6
     double offset = 0.5;  ///< result at 0
 
-    static constexpr auto fields =
-        std::array{field{"slope", &HardSigmoidOptions::slope}, field{"offset", &HardSigmoidOptions::offset}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"slope", &HardSigmoidOptions::slope}, field{"offset", &HardSigmoidOptions::offset});
+    }
 };
 
 /// The settings of hard_swish.
@@ -13834,9 +14559,11 @@ struct HardSwishOptions {
     double scale = 6;      ///< divisor, not 0
     double offset = 3;     ///< added to x
 
-    static constexpr auto fields =
-        std::array{field{"threshold", &HardSwishOptions::threshold}, field{"scale", &HardSwishOptions::scale},
-                   field{"offset", &HardSwishOptions::offset}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"threshold", &HardSwishOptions::threshold}, field{"scale", &HardSwishOptions::scale},
+                     field{"offset", &HardSwishOptions::offset});
+    }
 };
 
 /// The settings of stanh.
@@ -13844,15 +14571,20 @@ struct StanhOptions {
     double scale_a = 0.67;    ///< factor of x
     double scale_b = 1.7159;  ///< factor of the result, not 0
 
-    static constexpr auto fields =
-        std::array{field{"scale_a", &StanhOptions::scale_a}, field{"scale_b", &StanhOptions::scale_b}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"scale_a", &StanhOptions::scale_a}, field{"scale_b", &StanhOptions::scale_b});
+    }
 };
 
 /// The settings of thresholded_relu.
 struct ThresholdedReluOptions {
     double threshold = 1;  ///< smaller or equal elements become 0
 
-    static constexpr auto fields = std::array{field{"threshold", &ThresholdedReluOptions::threshold}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"threshold", &ThresholdedReluOptions::threshold});
+    }
 };
 
 }  // namespace rowan::inline v0
@@ -14347,9 +15079,9 @@ struct UnaryGradient {
 /// errors   ValueError if a number among the options is not finite, and as Formula::check
 template <class Formula>
 void check_options(options_of<Formula> const& options) {
-    if constexpr (requires { options_of<Formula>::fields; }) {
-        std::apply([&](auto const&... field) { (check_finite(field.name.data(), options.*field.member), ...); },
-                   options_of<Formula>::fields);
+    if constexpr (has_fields<options_of<Formula>>) {
+        each_field<options_of<Formula>>(
+            [&](auto const& field) { check_finite(field.name.data(), options.*field.member); });
     }
     if constexpr (requires { Formula::check(options); }) Formula::check(options);
 }
@@ -14749,107 +15481,6 @@ Var<T, Device> thresholded_relu(Var<T, Device> const& x, ThresholdedReluOptions 
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/array.hpp: Array, a TensorArray in a net, and the layers that read and write it.
-
-namespace rowan::inline v0::detail {
-
-/// Adds an operator on arrays to the default scope and returns its result.
-template <class Op>
-Variable& result_of(std::vector<Variable*> inputs, Attributes attributes = {}) {
-    return *default_scope().new_op(whole_kernel<Op>::value, std::move(inputs), std::move(attributes)).outputs[0];
-}
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-/// A reference to a variable that holds a TensorArray<T>. Copies refer to the same variable.
-template <class T, class Device = Cpu>
-class Array {
-    static_assert(detail::is_element<T>(), "rowan::layer::Array<T>: specialize rowan::dtype<T> for this element type");
-
-public:
-    using value_type = T;
-
-    /// Refers to `variable`, which must hold a TensorArray<T>.
-    explicit Array(Variable& variable) : variable_(&variable) {}
-
-    Variable& operator*() const noexcept { return *variable_; }  ///< the variable
-    Variable* operator->() const noexcept { return variable_; }  ///< the variable
-
-private:
-    Variable* variable_;
-};
-
-/// Creates an array without slots. Slots written later must have these dims and levels.
-///     auto outputs = layer::create_array<float>({UNK, 64});
-/// shapes   slots of slot_dims
-/// errors   none
-/// cost     O(1), when the net runs
-template <class T = float, class Device = Cpu>
-Array<T, Device> create_array(Dims const& slot_dims, std::size_t lod_level = 0) {
-    using kernels = rowan::detail::array_kernels<T, Device>;
-    auto const spec = std::make_shared<VarSpec const>(tensor_spec<T>(slot_dims, lod_level));
-    return Array<T, Device>(rowan::detail::result_of<typename kernels::create>({}, spec));
-}
-
-/// Returns slot `index` of the array.
-/// shapes   index [1] -> the shape of the slot
-/// errors   when the net runs, IndexError if there is no such slot or it was never written, ShapeError if index does
-///          not have exactly one element
-/// cost     O(1): the result is an alias of the slot; on a device, a synchronization to read the index
-template <class T, class Device>
-Var<T, Device> array_read(Array<T, Device> const& array, Var<std::int64_t, Device> const& index) {
-    using kernels = rowan::detail::array_kernels<T, Device>;
-    return Var<T, Device>(rowan::detail::result_of<typename kernels::read>({&*array, &*index}));
-}
-
-/// Returns the array with x in slot `index`; it grows as needed.
-/// shapes   index [1], x of the slots' shape
-/// errors   ShapeError if dims or levels of x differ from those of the slots; when the net runs, IndexError if index is
-///          negative, ShapeError if it does not have exactly one element
-/// cost     O(1) if no other operator reads the previous array later, else O(slots); elements are never copied; on a
-///          device, a synchronization to read the index
-template <class T, class Device>
-Array<T, Device> array_write(Array<T, Device> const& array, Var<std::int64_t, Device> const& index,
-                             Var<T, Device> const& x) {
-    using kernels = rowan::detail::array_kernels<T, Device>;
-    return Array<T, Device>(rowan::detail::result_of<typename kernels::write>({&*array, &*index, &*x}));
-}
-
-/// The number of slots.
-/// shapes   [1]
-/// errors   none
-/// cost     O(1)
-template <class T, class Device>
-Var<std::int64_t, Device> array_size(Array<T, Device> const& array) {
-    using kernels = rowan::detail::array_kernels<T, Device>;
-    return Var<std::int64_t, Device>(rowan::detail::result_of<typename kernels::size>({&*array}));
-}
-
-/// Stacks all slots into one tensor along a new first dim, see TensorArray::stack.
-/// shapes   n slots [...] -> [n, ...]
-/// errors   when the net runs, IndexError if a slot was never written, ShapeError if the shapes of the slots differ
-/// cost     one read and one write of every element
-template <class T, class Device>
-Var<T, Device> stack(Array<T, Device> const& array) {
-    using kernels = rowan::detail::array_kernels<T, Device>;
-    auto const spec = std::make_shared<VarSpec const>(array->spec());
-    return Var<T, Device>(rowan::detail::result_of<typename kernels::stack>({&*array}, spec));
-}
-
-/// Splits a tensor along its first dim into slots, see TensorArray::unstack.
-/// shapes   x [n, ...] -> n slots [...]
-/// errors   ShapeError if x has rank 0
-/// cost     one read and one write of every element
-template <class T, class Device>
-Array<T, Device> unstack(Var<T, Device> const& x) {
-    using kernels = rowan::detail::array_kernels<T, Device>;
-    return Array<T, Device>(rowan::detail::result_of<typename kernels::unstack>({&*x}));
-}
-
-}  // namespace rowan::inline v0::layer
-
 // rowan/op/cast.hpp: cast, a tensor converted to another element type.
 
 namespace rowan::inline v0 {
@@ -15021,6 +15652,3569 @@ Var<To, Device> cast(Var<From, Device> const& x) {
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/layer/detail/axis_from_first.hpp: axes counted from the first one, which a recurrent net can tell from axis 0.
+
+namespace rowan::inline v0::detail {
+
+/// The axis counted from the first one, if there is such an axis.
+template <class T, class Device>
+std::int64_t axis_from_first(layer::Var<T, Device> const& x, std::int64_t axis) {
+    auto const rank = static_cast<std::int64_t>(x->spec().dims.size());
+    return axis < 0 && axis >= -rank ? axis + rank : axis;
+}
+
+/// The same for the axes of a layer's options.
+template <class T, class Device, class Options>
+Options counted_from_first(layer::Var<T, Device> const& x, Options options) {
+    if constexpr (requires { options.axes; }) {
+        for (std::int64_t& axis : options.axes) axis = axis_from_first(x, axis);
+    } else {
+        options.axis = axis_from_first(x, options.axis);
+    }
+    return options;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/axis_sums.hpp: sums and other folds along any axes of a tensor, in blocks of 64 contributions.
+
+namespace rowan::inline v0::detail {
+
+[[noreturn]] inline void axis_out_of_range(std::size_t i, std::int64_t axis, std::size_t rank) {
+    std::string const dims = std::to_string(rank);
+    throw IndexError("axes", i, axis,
+                     std::string("is not in [").append(rank == 0 ? "" : "-") + dims + ", " + dims + ")");
+}
+
+[[noreturn]] inline void axis_repeated(std::size_t i, std::int64_t axis, std::size_t before) {
+    throw IndexError("axes", i, axis, "is the same axis as axes[" + std::to_string(before) + "]");
+}
+
+/// For each axis of a tensor, whether it is in `axes`. Negative axes count from the end; no axes stand for all.
+constexpr std::array<bool, 8> checked_axes(std::span<std::int64_t const> axes, std::size_t rank) {
+    std::array<bool, 8> in{};
+    for (std::size_t i = 0; i < rank; ++i) in[i] = axes.empty();
+    auto const dims = static_cast<std::int64_t>(rank);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        if (axes[i] < -dims || axes[i] >= dims) axis_out_of_range(i, axes[i], rank);
+        for (std::size_t k = 0; k < i; ++k) {
+            if (axes[k] == axes[i] || axes[k] == axes[i] + dims || axes[k] == axes[i] - dims)
+                axis_repeated(i, axes[i], k);
+        }
+        in[static_cast<std::size_t>(axes[i] < 0 ? axes[i] + dims : axes[i])] = true;
+    }
+    return in;
+}
+
+/// The shape after a reduction along the axes for which `reduced` is true.
+template <class Shape>
+constexpr Shape reduced_shape(Shape const& shape, std::array<bool, 8> const& reduced, bool keep_dims) {
+    Shape result;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (!reduced[i] || keep_dims) result.push_back(reduced[i] ? 1 : shape[i]);
+    }
+    return result;
+}
+
+/// The offsets of the elements along some axes in row-major order. Adjacent axes are merged.
+struct AxisOffsets {
+    std::size_t count = 0, size[8] = {}, stride[8] = {};
+
+    /// Adds an axis; it varies faster than those before.
+    void push(std::size_t n, std::size_t step) {
+        if (n == 1) return;
+        if (count != 0 && stride[count - 1] == n * step) {
+            size[count - 1] *= n;
+            stride[count - 1] = step;
+        } else {
+            size[count] = n;
+            stride[count++] = step;
+        }
+    }
+
+    std::size_t elements() const {
+        std::size_t n = 1;
+        for (std::size_t k = 0; k < count; ++k) n *= size[k];
+        return n;
+    }
+
+    /// The offset of element i.
+    ROWAN_HD std::size_t operator()(std::size_t i) const {
+        if (count == 0) return 0;
+        std::size_t offset = 0;
+        for (std::size_t k = count - 1; k > 0; --k) {
+            offset += i % size[k] * stride[k];
+            i /= size[k];
+        }
+        return offset + i * stride[0];
+    }
+};
+
+/// A reduction: outer · width sums of n contributions each. The sums of an outer index are `lane` elements apart.
+struct AxisReduction {
+    AxisOffsets kept, summed;
+    std::size_t outer = 1, width = 1, lane = 1, n = 1;
+
+    std::size_t blocks() const { return (n + block_size - 1) / block_size; }
+
+    /// The reduction of the sums of blocks, which are stored as [outer, blocks, width].
+    AxisReduction of_blocks() const {
+        AxisReduction next{.kept = {}, .summed = {}, .outer = outer, .width = width, .lane = 1, .n = blocks()};
+        next.kept.push(outer, next.n * width);
+        next.summed.push(next.n, width);
+        return next;
+    }
+};
+
+/// The reduction of a tensor without empty axes.
+template <class Shape>
+AxisReduction reduction_of(Shape const& shape, std::array<bool, 8> const& reduced) {
+    AxisReduction r;
+    std::size_t step = product_from(shape, 0);
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        step /= shape[i];
+        (reduced[i] ? r.summed : r.kept).push(shape[i], step);
+    }
+    r.n = r.summed.elements();
+    if (r.kept.count != 0) {
+        r.width = r.kept.size[--r.kept.count];
+        r.lane = r.kept.stride[r.kept.count];
+    }
+    r.outer = r.kept.elements();
+    return r;
+}
+
+/// Sums blocks of 64 contributions on a device: to[outer, block, lane] = the sum of that block, computed in type `S`.
+/// `Fold` adds a contribution to a sum as add_lanes does, or combines them in another way. The Thrust specialization is in rowan/thrust/op/detail/axis_sums.hpp.
+template <class D>
+struct AxisSums {
+    static_assert(has_backend<D>, "rowan: reduce_sum on a Thrust device needs #include <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct AxisSums<Cpu> {
+    template <class S, class Fold, class From, class To>
+    static void sum_blocks(Cpu exec, AxisReduction const& r, From const* from, To* to) {
+        std::size_t const full = r.n / block_size;
+        if (r.width != 1 || full < 2) return sum_lanes<S, Fold>(exec, r, from, to);
+        // Each block is one sum of adjacent elements.
+        AxisReduction const side_by_side{
+            .kept = {}, .summed = r.summed, .outer = 1, .width = full, .lane = block_size, .n = block_size};
+        sum_lanes<S, Fold>(exec, side_by_side, from, to);
+        AxisReduction const rest{
+            .kept = {}, .summed = r.summed, .outer = 1, .width = 1, .lane = 1, .n = r.n - full * block_size};
+        if (rest.n != 0) sum_lanes<S, Fold>(exec, rest, from + full * block_size, to + full);
+    }
+
+private:
+    static constexpr std::size_t most = 16384;  // lanes whose sums stay in the cache
+
+    template <class S, class Fold, class From, class To>
+    static void sum_lanes(Cpu exec, AxisReduction const& r, From const* from, To* to) {
+        std::size_t const piece = r.lane == 1 ? most : 16, pieces = (r.width + piece - 1) / piece;
+        std::size_t const blocks = r.blocks(), work = std::min(r.width, piece) * std::min(r.n, block_size);
+        for_ranges(exec, r.outer * pieces * blocks, work, [&](std::size_t begin, std::size_t end) {
+            AxisReduction const own = r;  // a local copy: writes to sums cannot alias it
+            Buffer<S> sums(own.lane == 1 && !std::is_same_v<S, To> ? std::min(own.width, most) : 0);
+            std::array<std::size_t, block_size> offsets;
+            for (; begin < end; ++begin) {
+                std::size_t const block = begin % blocks, first = block * block_size, at = begin / blocks;
+                std::size_t const outer = at / pieces, lane = (at - outer * pieces) * piece;
+                std::size_t const count = std::min(block_size, own.n - first),
+                                  lanes = std::min(piece, own.width - lane);
+                for (std::size_t i = 0; i < count; ++i) offsets[i] = own.summed(first + i);
+                From const* const x = from + own.kept(outer) + lane * own.lane;
+                To* const out = to + (outer * blocks + block) * own.width + lane;
+                if (own.lane != 1) {
+                    add_apart<S, Fold>(count, offsets.data(), lanes, own.lane, x, out);
+                } else if constexpr (std::is_same_v<S, To>) {
+                    add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, out);
+                } else {
+                    add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, sums.data());
+                    copy_lanes<S>(lanes, static_cast<S const*>(sums.data()), out);
+                }
+            }
+        });
+    }
+
+    // The contributions from `first` on are at the `n` offsets from x; those that follow are prefetched.
+    template <class S, class Fold, class From>
+    static void add_adjacent(AxisReduction const& r, std::size_t first, std::size_t n, std::size_t const* offsets,
+                             std::size_t lanes, From const* x, S* sums) {
+        std::size_t const ahead = lookahead(lanes * sizeof(From));
+        copy_lanes<S>(lanes, x + offsets[0], sums);
+        for (std::size_t i = 1; i < n; ++i) {
+            std::size_t const next = i + ahead;
+            if (first + next < r.n)
+                prefetch_row<false>(x + (next < n ? offsets[next] : r.summed(first + next)), lanes * sizeof(From));
+            for_lanes<S>(Fold{}, lanes, x + offsets[i], sums);
+        }
+    }
+
+    template <class S, class Fold, class From, class To>
+    static void add_apart(std::size_t n, std::size_t const* offsets, std::size_t lanes, std::size_t step, From const* x,
+                          To* to) {
+        constexpr std::size_t together = 8;  // independent sums, so that no addition waits for the one before
+        for (; lanes >= together; lanes -= together, x += together * step, to += together) {
+            [&]<std::size_t... k>(std::index_sequence<k...>) {
+                S sums[together] = {load<S>(x + k * step + offsets[0])...};
+                for (std::size_t i = 1; i < n; ++i) {
+                    From const* const p = x + offsets[i];
+                    (Fold{}(load<S>(p + k * step), sums[k]), ...);
+                }
+                (store(sums[k], to + k), ...);
+            }
+            (std::make_index_sequence<together>{});
+        }
+        for (; lanes != 0; --lanes, x += step, ++to) {
+            S sum = load<S>(x + offsets[0]);
+            for (std::size_t i = 1; i < n; ++i) Fold{}(load<S>(x + offsets[i]), sum);
+            store(sum, to);
+        }
+    }
+};
+
+/// Sums along the reduced axes of x, or folds them in another way: the contributions to a result, in row-major order, in
+/// blocks of 64, then the results of blocks in the same way. Computed in type `S`.
+template <class S, class Fold, class D, class From, class To>
+void fold_axes(D const& exec, AxisReduction r, From const* x, To* out) {
+    if (r.blocks() == 1) return AxisSums<D>::template sum_blocks<S, Fold>(exec, r, x, out);
+    std::size_t const sums = r.outer * r.width, blocks = r.blocks(), more = (blocks + block_size - 1) / block_size;
+    auto first = ElementLoops<D>::template scratch<S>(exec, sums * blocks);
+    auto second = ElementLoops<D>::template scratch<S>(exec, more == 1 ? 0 : sums * more);
+    AxisSums<D>::template sum_blocks<S, Fold>(exec, r, x, first.data());
+    S *from = first.data(), *to = second.data();
+    for (r = r.of_blocks(); r.blocks() != 1; r = r.of_blocks()) {
+        AxisSums<D>::template sum_blocks<S, Fold>(exec, r, static_cast<S const*>(from), to);
+        std::swap(from, to);
+    }
+    AxisSums<D>::template sum_blocks<S, Fold>(exec, r, static_cast<S const*>(from), out);
+}
+
+/// Sums along the reduced axes of x.
+template <class T, class D>
+void sum_axes(D const& exec, AxisReduction const& r, T const* x, T* out) {
+    fold_axes<sum_t<T>, add_lanes>(exec, r, x, out);
+}
+
+/// Copies elements from offsets given by their axes, such as the gradient of sum_axes: every element gets that of the
+/// sum that it is part of.
+template <class T>
+struct CopyByAxes {
+    T const* from;
+    T* to;
+    AxisOffsets rows;
+    std::size_t width = 1, stride = 0;
+
+    /// Takes the last axis out of `rows`, unless it is the only one.
+    void split_row() {
+        if (rows.count < 2) return;
+        width = rows.size[--rows.count];
+        stride = rows.stride[rows.count];
+    }
+
+    ROWAN_HD std::size_t of_row(std::size_t row) const { return rows(row); }
+    ROWAN_HD void operator()(std::size_t at, std::size_t row, std::size_t column) const {
+        to[row * width + column] = from[at + column * stride];
+    }
+};
+
+template <class T, class D>
+void repeat_sums(D const& exec, typename Tensor<T, D>::shape_type const& shape, std::array<bool, 8> const& reduced,
+                 T const* from, T* to) {
+    CopyByAxes<T> repeat{from, to, {}};
+    std::size_t step = product_from(reduced_shape(shape, reduced, false), 0);
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (!reduced[i]) step /= shape[i];
+        repeat.rows.push(shape[i], reduced[i] ? 0 : step);
+    }
+    repeat.split_row();
+    ElementLoops<D>::each_element(exec, repeat.rows.elements(), repeat.width, repeat);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/broadcast.hpp: element-wise formulas of tensors whose shapes are broadcast.
+
+namespace rowan::inline v0::detail {
+
+[[noreturn]] inline void do_not_broadcast(char const* field, std::string const& y, std::string const& x) {
+    throw ShapeError(std::string(field) + ".shape()", y, x + " or one that broadcasts with it");
+}
+
+/// The dim of y at dim i of a result of `rank` dims: y's last dims are the result's, or its first dim is dim `axis`.
+template <class Shape>
+constexpr auto aligned_dim(Shape const& y, std::size_t i, std::size_t rank, std::int64_t axis) {
+    std::size_t const first = axis < 0 ? rank - y.size() : static_cast<std::size_t>(axis);
+    using Dim = std::remove_cvref_t<decltype(y[0])>;
+    return i < first || i >= first + y.size() ? Dim{1} : y[i - first];
+}
+
+/// errors   ValueError if the axis is less than -1
+constexpr void check_axis(std::int64_t axis) {
+    if (axis < -1) throw ValueError("axis", static_cast<double>(axis), "-1 or a dim of x");
+}
+
+/// The shape of the result of x and y by NumPy's rules: aligned at the last dims, a dim of 1 is repeated, and so are
+/// dims that one of them lacks. With an axis of 0 or more, y's first dim is that dim of x, as in Paddle.
+template <class Shape>
+Shape broadcast_shape(char const* field, Shape const& x, Shape const& y, std::int64_t axis) {
+    auto const refuse = [&] { do_not_broadcast(field, shape_text(y), shape_text(x)); };
+    check_axis(axis);
+    std::size_t const rank = std::max(x.size(), y.size());
+    if (axis >= 0 && (y.size() > x.size() || static_cast<std::size_t>(axis) > x.size() - y.size())) refuse();
+    Shape shape;
+    for (std::size_t i = 0; i < rank; ++i) {
+        auto const a = aligned_dim(x, i, rank, -1), b = aligned_dim(y, i, rank, axis);
+        if (a != b && a != 1 && b != 1) refuse();
+        shape.push_back(a == 1 ? b : a);
+    }
+    return shape;
+}
+
+/// The dims of the result as far as they are known: UNK meets a dim other than 1 as that dim.
+constexpr Dims broadcast_dims(char const* field, Dims const& x, Dims const& y, std::int64_t axis) {
+    check_axis(axis);
+    std::size_t const rank = std::max(x.size(), y.size());
+    if (axis >= 0 && (y.size() > x.size() || static_cast<std::size_t>(axis) > x.size() - y.size()))
+        spec::the_rank_does_not_fit(field, y.size(), "at most that of x after axis");
+    Dims dims;
+    for (std::size_t i = 0; i < rank; ++i) {
+        auto const a = aligned_dim(x, i, rank, -1), b = aligned_dim(y, i, rank, axis);
+        dims.push_back(a == 1 ? b : b == 1 ? a : spec::same_dim(field, b, a));
+    }
+    return dims;
+}
+
+/// The result's spec: the element type of both, and the levels of the one that has the rows.
+constexpr VarSpec broadcast_spec(char const* field, VarSpec const& x, VarSpec const& y, std::int64_t axis) {
+    spec::dense(field, x);
+    spec::dense(field, y);
+    spec::same_dtype(field, y, x);
+    bool const same_rank = x.dims.size() == y.dims.size();
+    bool const rows_of_x = same_rank ? !x.dims.empty() && x.dims[0] != 1 : x.dims.size() > y.dims.size();
+    return {.type = VarType::LOD_TENSOR,
+            .dtype = x.dtype,
+            .dims = broadcast_dims(field, x.dims, y.dims, axis),
+            .lod_level = rows_of_x ? x.lod_level : y.lod_level};
+}
+
+/// How the elements of n tensors meet: `rows` times `width` results. The rows of a tensor are at offsets[row]; within
+/// its row, a tensor has `width` adjacent elements or one.
+template <std::size_t n>
+struct BroadcastRows {
+    AxisOffsets offsets[n];
+    bool one[n] = {};
+    std::size_t rows = 1, width = 1;
+};
+
+/// `dims(k, i)` is dim i of tensor k, which is that of the result or 1.
+template <std::size_t n, class Shape, class Dims>
+BroadcastRows<n> broadcast_rows(Shape const& result, Dims const& dims) {
+    BroadcastRows<n> b;
+    auto const repeats = [&](std::size_t k, std::size_t i) { return dims(k, i) != result[i]; };
+    std::size_t inner = result.size();  // the first of the dims in a row
+    for (bool first = true; inner > 0; --inner) {
+        if (result[inner - 1] == 1) continue;
+        bool fits = true;
+        for (std::size_t k = 0; k < n; ++k) {
+            if (first) b.one[k] = repeats(k, inner - 1);
+            fits = fits && b.one[k] == repeats(k, inner - 1);
+        }
+        if (!fits) break;
+        first = false;
+        b.width *= result[inner - 1];
+    }
+    for (std::size_t i = 0; i < inner; ++i) b.rows *= result[i];
+    for (std::size_t k = 0; k < n; ++k) {
+        std::size_t step = 1;
+        for (std::size_t i = 0; i < result.size(); ++i) step *= dims(k, i);
+        for (std::size_t i = 0; i < inner; ++i) {
+            step /= dims(k, i);
+            b.offsets[k].push(result[i], repeats(k, i) ? 0 : step);
+        }
+    }
+    return b;
+}
+
+/// to[row, column] = map(x[0][row, column], …), where a tensor has one element for a row or all of them.
+template <class S, class Map, class T, std::size_t n>
+struct BroadcastStep {
+    struct Row {
+        T const* x[n];
+        T* to;
+    };
+    BroadcastRows<n> b;
+    Map map;
+    T const* x[n];
+    T* to;
+
+    ROWAN_HD Row of_row(std::size_t i) const {
+        Row row;
+        for (std::size_t k = 0; k < n; ++k) row.x[k] = x[k] + b.offsets[k](i);
+        row.to = to + i * b.width;
+        return row;
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V element(Row const& row, std::size_t k, std::size_t column) const {
+        return b.one[k] ? V(load<S>(row.x[k])) : load<V>(row.x[k] + column);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+        if constexpr (n == 2) {
+            store(map(element<V>(row, 0, column), element<V>(row, 1, column)), row.to + column);
+        } else {
+            store(map(element<V>(row, 0, column), element<V>(row, 1, column), element<V>(row, 2, column)),
+                  row.to + column);
+        }
+    }
+};
+
+/// The rows of a result of x and y.
+template <class T, class D>
+BroadcastRows<2> broadcast_rows_of(typename Tensor<T, D>::shape_type const& shape, Tensor<T, D> const& x,
+                                   Tensor<T, D> const& y, std::int64_t axis) {
+    return broadcast_rows<2>(shape, [&](std::size_t k, std::size_t i) {
+        return k == 0 ? aligned_dim(x.shape(), i, shape.size(), -1) : aligned_dim(y.shape(), i, shape.size(), axis);
+    });
+}
+
+/// map(x, y) over the elements of two tensors whose shapes are broadcast.
+template <class D, class Map, class T>
+Tensor<T, D> zip_broadcast(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                           std::int64_t axis = -1) {
+    if (x.shape() == y.shape() && (axis == -1 || axis == 0)) return zip_elements<sum_t<T>>(exec, map, x, y);
+    auto const shape = broadcast_shape("y", x.shape(), y.shape(), axis);
+    ElementLoops<D>::check(exec, x, y);
+    auto out = new_tensor<T>(exec, shape);
+    if (out.size() == 0) return out;
+    auto const b = broadcast_rows_of(shape, x, y, axis);
+    ElementLoops<D>::template each_in_rows<sum_t<T>>(
+        exec, b.rows, b.width, BroadcastStep<sum_t<T>, Map, T, 2>{b, map, {x.data(), y.data()}, out.data()});
+    return out;
+}
+
+/// map(x, y, g) summed to the shape of x or of y: the gradient of that input of zip_broadcast, where g is the gradient
+/// of the result.
+template <bool of_y, class D, class Map, class T>
+Tensor<T, D> zip_broadcast_grad(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                Tensor<T, D> const& g, std::int64_t axis = -1) {
+    auto const shape = broadcast_shape("y", x.shape(), y.shape(), axis);
+    if (g.shape() != shape) throw ShapeError("out_grad.shape()", shape_text(g.shape()), shape_text(shape));
+    ElementLoops<D>::check(exec, x, y, g);
+    auto const dim = [&](std::size_t k, std::size_t i) {
+        return k == 0   ? aligned_dim(x.shape(), i, shape.size(), -1)
+               : k == 1 ? aligned_dim(y.shape(), i, shape.size(), axis)
+                        : shape[i];
+    };
+    auto full = new_tensor<T>(exec, shape);
+    if (full.size() != 0) {
+        auto const b = broadcast_rows<3>(shape, dim);
+        ElementLoops<D>::template each_in_rows<sum_t<T>>(
+            exec, b.rows, b.width,
+            BroadcastStep<sum_t<T>, Map, T, 3>{b, map, {x.data(), y.data(), g.data()}, full.data()});
+    }
+    auto const& to = of_y ? y : x;
+    if (to.shape() == shape) return full;
+    if (full.size() == 0) return Tensor<T, D>::zeros(exec, to.shape());
+    std::array<bool, 8> reduced{};
+    for (std::size_t i = 0; i < shape.size(); ++i) reduced[i] = dim(of_y ? 1 : 0, i) != shape[i];
+    auto sums = new_tensor<T>(exec, to.shape());
+    sum_axes(exec, reduction_of(shape, reduced), full.data(), sums.data());
+    return sums;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/reduce_sum.hpp: reduce_sum, the sums of a tensor's elements along some axes.
+
+namespace rowan::inline v0 {
+
+/// The axes of a reduction.
+struct ReduceOptions {
+    std::vector<std::int64_t> axes{};  ///< in any order; -1 is the last one; empty: all axes
+    bool keep_dims = false;            ///< whether the result has dims of 1 for these axes
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"axes", &ReduceOptions::axes}, field{"keep_dims", &ReduceOptions::keep_dims});
+    }
+};
+
+namespace detail {
+
+/// The sums along these axes, see reduce_sum.
+template <class T, class D>
+Tensor<T, D> summed_along(D const& exec, Tensor<T, D> const& x, std::span<std::int64_t const> axes, bool keep_dims) {
+    ElementLoops<D>::check(exec, x);
+    auto const reduced = checked_axes(axes, x.dimension());
+    auto const shape = reduced_shape(x.shape(), reduced, keep_dims);
+    if (x.size() == 0) return Tensor<T, D>::zeros(exec, shape);
+    auto out = new_tensor<T>(exec, shape);
+    sum_axes(exec, reduction_of(x.shape(), reduced), x.data(), out.data());
+    return out;
+}
+
+/// The spec of a reduction: the levels of x if axis 0 is kept.
+constexpr VarSpec reduced_spec(char const* field, VarSpec const& x, ReduceOptions const& options) {
+    spec::dense(field, x);
+    auto const reduced = checked_axes(options.axes, x.dims.size());
+    return {.type = VarType::LOD_TENSOR,
+            .dtype = x.dtype,
+            .dims = reduced_shape(x.dims, reduced, options.keep_dims),
+            .lod_level = reduced[0] || x.dims.empty() ? 0 : x.lod_level};
+}
+
+}  // namespace detail
+
+/// Sums the elements along some axes, by default along all of them.
+///
+///     reduce_sum([[1 2] [3 4]], {.axes = {0}})                       ->   [4 6]
+///     reduce_sum([[1 2] [3 4]], {.axes = {1}, .keep_dims = true})    ->   [[3] [7]]
+///     reduce_sum([[1 2] [3 4]])                                      ->   10
+///
+/// The contributions to each sum, in row-major order, are summed in blocks of 64, the sums of blocks in blocks of 64,
+/// and so on, as in merge. They are computed in dtype<T>::sum and narrowed once; the sum of no elements is 0. The bits
+/// are the same for any number of threads and on every device.
+/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
+/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
+/// cost     one read of x; temporary memory for the sums of blocks: at most 1/32 of the elements of x
+template <class T, device D>
+Tensor<T, D> reduce_sum(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
+    return detail::summed_along(exec, x, options.axes, options.keep_dims);
+}
+
+template <class T, class Device>
+Tensor<T, Device> reduce_sum(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {
+    return reduce_sum(x.device(), x, options);
+}
+
+/// The gradient of x: each element gets the gradient of the sum that it is part of.
+/// shapes   x [...], out_grad the shape of the result -> the shape of x
+/// errors   IndexError as above; ShapeError if out_grad does not have the shape of the result
+/// cost     one write of the result
+template <class T, device D>
+Tensor<T, D> reduce_sum_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                             ReduceOptions const& options = {}) {
+    detail::ElementLoops<D>::check(exec, x, out_grad);
+    auto const reduced = detail::checked_axes(options.axes, x.dimension());
+    auto const shape = detail::reduced_shape(x.shape(), reduced, options.keep_dims);
+    if (out_grad.shape() != shape)
+        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
+    auto out = detail::new_tensor<T>(exec, x.shape());
+    if (x.size() != 0) detail::repeat_sums(exec, x.shape(), reduced, out_grad.data(), out.data());
+    return out;
+}
+
+struct reduce_sum_grad_op {
+    static constexpr std::string_view name = "reduce_sum_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = ReduceOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ReduceOptions const& options = {}) {
+        spec::dense("reduce_sum_grad: x", x);
+        spec::dense("reduce_sum_grad: out@GRAD", out_grad);
+        spec::same_dtype("reduce_sum_grad: out@GRAD", out_grad, x);
+        auto const reduced = detail::checked_axes(options.axes, x.dims.size());
+        VarSpec const sums{.type = VarType::LOD_TENSOR,
+                           .dtype = x.dtype,
+                           .dims = detail::reduced_shape(x.dims, reduced, options.keep_dims),
+                           .lod_level = 0};
+        spec::same_dims("reduce_sum_grad: out@GRAD", out_grad, sums);
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                            ReduceOptions const& options = {}) {
+        return reduce_sum_grad(exec, x, out_grad, options);
+    }
+};
+
+/// See reduce_sum.
+struct reduce_sum_op {
+    static constexpr std::string_view name = "reduce_sum";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = ReduceOptions;
+    using grad = grad_rule<reduce_sum_grad_op>;
+
+    /// Negative axes may be the first one: their number depends on the rank.
+    static constexpr bool row_wise(ReduceOptions const& options) {
+        return !options.axes.empty() && std::ranges::all_of(options.axes, [](std::int64_t axis) { return axis > 0; });
+    }
+    static constexpr bool row_output(ReduceOptions const& options) { return row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& x, ReduceOptions const& options = {}) {
+        return detail::reduced_spec("reduce_sum: x", x, options);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
+        return reduce_sum(exec, x, options);
+    }
+};
+
+/// The gradient of a value that was added to every row, such as a bias: the sum of the rows of out_grad.
+struct bias_grad_op {
+    static constexpr std::string_view name = "bias_grad";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::b>>;
+    static constexpr unsigned row_inputs = 0b1;
+    static constexpr bool sums_rows = true;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out_grad) { return reduce_sum_op::infer(out_grad, {{0}}); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
+        constexpr std::array<std::int64_t, 1> rows{0};  // ReduceOptions would allocate
+        return detail::summed_along(exec, out_grad, rows, false);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/axis_folds.hpp: means, products, maxima and minima along axes, and their gradients.
+
+namespace rowan::inline v0::detail {
+
+/// to *= from
+struct multiply_lanes {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
+        to = product(to, from);
+    }
+};
+
+/// to = the more extreme one of both; the first one of equal ones, the first NaN
+template <bool greatest>
+struct keep_extreme {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
+        to = choose(more_extreme<greatest>{}(from, to), from, to);
+    }
+};
+
+/// x / n
+struct DividedBy {
+    double n;
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return quotient(x, constant<V>(n));
+    }
+};
+
+/// x, or `other` where x is zero
+struct UnlessZero {
+    double other;
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(other), x);
+    }
+};
+
+/// 1 where x is zero, else 0
+struct IsZero {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(1.0), constant<V>(0.0));
+    }
+};
+
+/// x where `count` is `wanted`, else 0
+struct WhereCount {
+    double wanted;
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& count) const {
+        return choose(same_or_nan(count, constant<V>(wanted)), x, constant<V>(0.0));
+    }
+};
+
+/// 1 where x is the result, else 0
+struct IsResult {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& result, V const&) const {
+        return choose(same_or_nan(x, result), constant<V>(1.0), constant<V>(0.0));
+    }
+};
+
+/// The gradient of an extremum: its share where x is the result, else 0.
+struct ShareOfResult {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& result, V const& share) const {
+        return choose(same_or_nan(x, result), share, constant<V>(0.0));
+    }
+};
+
+/// The gradient of a product: `all` / x, or `others` where x is zero.
+struct ShareOfProduct {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& all, V const& others) const {
+        return choose(same_or_nan(x, constant<V>(0.0)), others, quotient(all, UnlessZero{1}(x)));
+    }
+};
+
+/// to = map(x, a, b), where x has the shape of `to`, and a and b have one element for each sum.
+template <class S, class Map, class T, class A>
+struct SpreadStep {
+    struct Row {
+        T const* x;
+        A const* a;
+        S const* b;
+        T* to;
+    };
+    BroadcastRows<2> rows;  // of x and of a
+    Map map;
+    T const* x;
+    A const* a;
+    S const* b;
+    T* to;
+
+    ROWAN_HD Row of_row(std::size_t i) const {
+        std::size_t const sum = rows.offsets[1](i), first = i * rows.width;
+        return {x + first, a + sum, b + sum, to + first};
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+        if (rows.one[1]) {
+            store(map(load<V>(row.x + column), V(load<S>(row.a)), V(load<S>(row.b))), row.to + column);
+        } else {
+            store(map(load<V>(row.x + column), load<V>(row.a + column), load<V>(row.b + column)), row.to + column);
+        }
+    }
+};
+
+/// A tensor like x of map(x, a, b), see SpreadStep.
+template <class Map, class T, class D, class A>
+Tensor<T, D> spread(D const& exec, Map const& map, Tensor<T, D> const& x, std::array<bool, 8> const& reduced,
+                    A const* a, sum_t<T> const* b) {
+    auto out = new_tensor<T>(exec, x.shape());
+    auto const rows = broadcast_rows<2>(
+        x.shape(), [&](std::size_t k, std::size_t i) -> std::size_t { return k == 1 && reduced[i] ? 1 : x.shape(i); });
+    ElementLoops<D>::template each_in_rows<sum_t<T>>(
+        exec, rows.rows, rows.width, SpreadStep<sum_t<T>, Map, T, A>{rows, map, x.data(), a, b, out.data()});
+    return out;
+}
+
+[[noreturn]] inline void no_extremum(std::string const& shape) {
+    throw ShapeError("x.shape()", shape, "at least one element for each result");
+}
+
+/// What a reduction computes: `of` writes the results, `of_none` returns those of a tensor without elements, and `grad`
+/// the gradient of the elements.
+struct axis_means {
+    static constexpr std::string_view name = "reduce_mean";
+    static constexpr bool reads_out = false;
+
+    template <class T, class D>
+    static void of(D const& exec, AxisReduction const& r, T const* x, T* out) {
+        using S = sum_t<T>;
+        static_assert(floating_element<T>, "rowan::reduce_mean: x must have a floating-point type: convert it");
+        std::size_t const sums = r.outer * r.width;
+        auto scratch = ElementLoops<D>::template scratch<S>(exec, sums);
+        fold_axes<S, add_lanes>(exec, r, x, scratch.data());
+        ElementLoops<D>::template zip<S>(exec, sums, DividedBy{static_cast<double>(r.n)}, out,
+                                         static_cast<S const*>(scratch.data()));
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> of_none(D const& exec, Tensor<T, D> const&, typename Tensor<T, D>::shape_type const& shape) {
+        return Tensor<T, D>::zeros(exec, shape);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> grad(D const& exec, Tensor<T, D> const& x, T const*, Tensor<T, D> const& out_grad,
+                             std::array<bool, 8> const& reduced) {
+        double const n = static_cast<double>(reduction_of(x.shape(), reduced).n);
+        auto const shares = zip_elements<sum_t<T>>(exec, DividedBy{n}, out_grad);
+        auto x_grad = new_tensor<T>(exec, x.shape());
+        repeat_sums<T>(exec, x.shape(), reduced, shares.data(), x_grad.data());
+        return x_grad;
+    }
+};
+
+struct axis_products {
+    static constexpr std::string_view name = "reduce_prod";
+    static constexpr bool reads_out = false;
+
+    template <class T, class D>
+    static void of(D const& exec, AxisReduction const& r, T const* x, T* out) {
+        fold_axes<sum_t<T>, multiply_lanes>(exec, r, x, out);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> of_none(D const& exec, Tensor<T, D> const&, typename Tensor<T, D>::shape_type const& shape) {
+        return Tensor<T, D>::full(exec, shape, dtype<T>::narrow(constant<sum_t<T>>(1.0)));
+    }
+
+    /// The product of the others: from that of all nonzero elements, if the others have no zero.
+    template <class T, class D>
+    static Tensor<T, D> grad(D const& exec, Tensor<T, D> const& x, T const*, Tensor<T, D> const& out_grad,
+                             std::array<bool, 8> const& reduced) {
+        using S = sum_t<T>;
+        using Loops = ElementLoops<D>;
+        auto const r = reduction_of(x.shape(), reduced);
+        std::size_t const n = out_grad.size();
+        auto nonzero = Loops::template scratch<S>(exec, n), zeros = Loops::template scratch<S>(exec, n),
+             product_grads = Loops::template scratch<S>(exec, n), all = Loops::template scratch<S>(exec, n),
+             others = Loops::template scratch<S>(exec, n);
+        {
+            auto const ones = zip_elements<S>(exec, UnlessZero{1}, x);
+            fold_axes<S, multiply_lanes>(exec, r, ones.data(), nonzero.data());
+        }
+        {
+            auto const marks = zip_elements<S>(exec, IsZero{}, x);
+            fold_axes<S, add_lanes>(exec, r, marks.data(), zeros.data());
+        }
+        S const *const products = nonzero.data(), *const count = zeros.data(), *const scaled = product_grads.data();
+        Loops::template zip<S>(exec, n, multiplied{}, product_grads.data(), out_grad.data(), products);
+        Loops::template zip<S>(exec, n, WhereCount{0}, all.data(), scaled, count);
+        Loops::template zip<S>(exec, n, WhereCount{1}, others.data(), scaled, count);
+        return spread(exec, ShareOfProduct{}, x, reduced, static_cast<S const*>(all.data()),
+                      static_cast<S const*>(others.data()));
+    }
+};
+
+template <bool greatest>
+struct axis_extremes {
+    static constexpr std::string_view name = greatest ? "reduce_max" : "reduce_min";
+    static constexpr bool reads_out = true;
+
+    template <class T, class D>
+    static void of(D const& exec, AxisReduction const& r, T const* x, T* out) {
+        fold_axes<sum_t<T>, keep_extreme<greatest>>(exec, r, x, out);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> of_none(D const& exec, Tensor<T, D> const& x, typename Tensor<T, D>::shape_type const& shape) {
+        if (product_from(shape, 0) != 0) no_extremum(shape_text(x.shape()));
+        return Tensor<T, D>::zeros(exec, shape);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> grad(D const& exec, Tensor<T, D> const& x, T const* out, Tensor<T, D> const& out_grad,
+                             std::array<bool, 8> const& reduced) {
+        using S = sum_t<T>;
+        using Loops = ElementLoops<D>;
+        std::size_t const n = out_grad.size();
+        auto counts = Loops::template scratch<S>(exec, n), shares = Loops::template scratch<S>(exec, n);
+        {
+            auto const marks = spread(exec, IsResult{}, x, reduced, out, static_cast<S const*>(counts.data()));
+            fold_axes<S, add_lanes>(exec, reduction_of(x.shape(), reduced), marks.data(), counts.data());
+        }
+        Loops::template zip<S>(exec, n, divided{}, shares.data(), out_grad.data(),
+                               static_cast<S const*>(counts.data()));
+        return spread(exec, ShareOfResult{}, x, reduced, out, static_cast<S const*>(shares.data()));
+    }
+};
+
+/// The reduction of x by a rule along the axes of the options.
+template <class Rule, class T, class D>
+Tensor<T, D> fold_along(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options) {
+    ElementLoops<D>::check(exec, x);
+    auto const reduced = checked_axes(options.axes, x.dimension());
+    auto const shape = reduced_shape(x.shape(), reduced, options.keep_dims);
+    if (x.size() == 0) return Rule::of_none(exec, x, shape);
+    auto out = new_tensor<T>(exec, shape);
+    Rule::of(exec, reduction_of(x.shape(), reduced), x.data(), out.data());
+    return out;
+}
+
+/// Its gradient; `out`, the result, is used if Rule::reads_out.
+template <class Rule, class T, class D>
+Tensor<T, D> fold_along_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out,
+                             Tensor<T, D> const& out_grad, ReduceOptions const& options) {
+    ElementLoops<D>::check(exec, x, out, out_grad);
+    auto const reduced = checked_axes(options.axes, x.dimension());
+    auto const shape = reduced_shape(x.shape(), reduced, options.keep_dims);
+    auto const check = [&](char const* field, Tensor<T, D> const& of) {
+        if (of.shape() != shape) throw ShapeError(field, shape_text(of.shape()), shape_text(shape));
+    };
+    check("out_grad.shape()", out_grad);
+    if (Rule::reads_out) check("out.shape()", out);
+    if (x.size() == 0) return Tensor<T, D>::zeros(exec, x.shape());
+    return Rule::grad(exec, x, out.data(), out_grad, reduced);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/axis_lanes.hpp: each_lane_along, which processes the lanes of a tensor along one of its axes.
+
+namespace rowan::inline v0::detail {
+
+/// Calls f.lanes<N>(first, result) for N adjacent lanes or, where fewer are left, f.lanes<1>(first, result) for each:
+/// `first` is the offset of the first element, and `result` the number of the lane.
+template <std::size_t N, class F>
+struct LaneGroups {
+    F f;
+    std::size_t n, inner, groups;  // groups for each outer index
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const outer = k / groups, first = outer * n * inner, result = outer * inner;
+        std::size_t lane = (k - outer * groups) * N;
+        if (lane + N <= inner) return f.template lanes<N>(first + lane, result + lane);
+        for (; lane < inner; ++lane) f.template lanes<1>(first + lane, result + lane);
+    }
+};
+
+/// Processes all lanes along an axis of a tensor with elements; on Cpu, those that are together in the cache at once.
+template <class D, class Shape, class F>
+void each_lane_along(D const& exec, Shape const& shape, std::size_t axis, F const& f) {
+    constexpr std::size_t together = std::same_as<D, Cpu> ? 16 : 1;
+    std::size_t const n = shape[axis], inner = product_from(shape, axis + 1),
+                      groups = (inner + together - 1) / together;
+    std::size_t const outer = product_from(shape, 0) / (n * inner);
+    ElementLoops<D>::each(exec, outer * groups, n * (inner < together ? inner : together),
+                          LaneGroups<together, F>{f, n, inner, groups});
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/argmax.hpp: argmax and argmin, the position of the greatest or smallest element along an axis.
+
+namespace rowan::inline v0 {
+
+/// The axis of argmax and argmin.
+struct ArgmaxOptions {
+    std::int64_t axis = -1;  ///< negative values count from the end
+    bool keep_dims = false;  ///< whether the result has a dim of 1 for the axis
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"axis", &ArgmaxOptions::axis}, field{"keep_dims", &ArgmaxOptions::keep_dims});
+    }
+};
+
+namespace detail {
+
+/// Finds the extrema of lanes.
+template <bool greatest, class T>
+struct FindExtrema {
+    T const* x;
+    std::int64_t* out;
+    std::size_t n, inner;
+
+    ROWAN_NO_EXEC_CHECK
+    template <std::size_t N>
+    ROWAN_HD void lanes(std::size_t first, std::size_t result) const {
+        sum_t<T> best[N];
+        std::size_t at[N] = {};
+        for (std::size_t e = 0; e < N; ++e) best[e] = load<sum_t<T>>(x + (first + e));
+        for (std::size_t i = 1; i < n; ++i) {
+            for (std::size_t e = 0; e < N; ++e) {
+                auto const now = load<sum_t<T>>(x + (first + i * inner + e));
+                if (!more_extreme<greatest>{}(now, best[e])) continue;
+                best[e] = now;
+                at[e] = i;
+            }
+        }
+        for (std::size_t e = 0; e < N; ++e) out[result + e] = static_cast<std::int64_t>(at[e]);
+    }
+};
+
+template <bool greatest, class T, class D>
+Tensor<std::int64_t, D> find_extrema(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options) {
+    ElementLoops<D>::check(exec, x);
+    std::size_t const axis = checked_axis(options.axis, x.dimension());
+    std::array<bool, 8> reduced{};
+    reduced[axis] = true;
+    auto out = new_tensor<std::int64_t>(exec, reduced_shape(x.shape(), reduced, options.keep_dims));
+    if (out.size() == 0) return out;
+    if (x.size() == 0) no_extremum(shape_text(x.shape()));
+    each_lane_along(exec, x.shape(), axis,
+                    FindExtrema<greatest, T>{x.data(), out.data(), x.shape(axis), product_from(x.shape(), axis + 1)});
+    return out;
+}
+
+template <bool greatest>
+struct argmax_name {
+    static constexpr std::string_view name = greatest ? "argmax" : "argmin";
+};
+
+}  // namespace detail
+
+/// The position along an axis of the greatest element: of the first one of equal ones, of the first NaN if there is one.
+///     argmax([[1 7 7] [4 2 3]])   ->   [1 0]
+/// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it
+/// errors   ValueError if the axis is not in [-rank, rank); ShapeError if there is a result of no elements
+/// cost     one read of x; a thread reads whole lanes
+template <class T, device D>
+Tensor<std::int64_t, D> argmax(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options = {}) {
+    return detail::find_extrema<true>(exec, x, options);
+}
+
+/// The position along an axis of the smallest element, as argmax.
+/// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it
+/// errors   ValueError if the axis is not in [-rank, rank); ShapeError if there is a result of no elements
+/// cost     one read of x; a thread reads whole lanes
+template <class T, device D>
+Tensor<std::int64_t, D> argmin(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options = {}) {
+    return detail::find_extrema<false>(exec, x, options);
+}
+
+template <class T, class Device>
+Tensor<std::int64_t, Device> argmax(Tensor<T, Device> const& x, ArgmaxOptions const& options = {}) {
+    return argmax(x.device(), x, options);
+}
+template <class T, class Device>
+Tensor<std::int64_t, Device> argmin(Tensor<T, Device> const& x, ArgmaxOptions const& options = {}) {
+    return argmin(x.device(), x, options);
+}
+
+/// See argmax and argmin.
+template <bool greatest>
+struct arg_extreme_op {
+    static constexpr std::string_view name = detail::argmax_name<greatest>::name;
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = ArgmaxOptions;
+    using grad = no_grad;
+
+    static constexpr bool row_wise(ArgmaxOptions const& options) { return options.axis > 0; }
+    static constexpr bool row_output(ArgmaxOptions const& options) { return options.axis > 0; }
+
+    static constexpr VarSpec infer(VarSpec const& x, ArgmaxOptions const& options = {}) {
+        spec::dense(detail::joined_name<detail::argmax_name<greatest>, detail::x_suffix>::value.data(), x);
+        std::size_t const axis = detail::checked_axis(options.axis, x.dims.size());
+        std::array<bool, 8> reduced{};
+        reduced[axis] = true;
+        return {.type = VarType::LOD_TENSOR,
+                .dtype = rowan::dtype<std::int64_t>::wire,
+                .dims = detail::reduced_shape(x.dims, reduced, options.keep_dims),
+                .lod_level = axis == 0 ? 0 : x.lod_level};
+    }
+
+    template <class T, class D>
+    static Tensor<std::int64_t, D> run(D exec, Tensor<T, D> const& x, ArgmaxOptions const& options = {}) {
+        return detail::find_extrema<greatest>(exec, x, options);
+    }
+};
+
+using argmax_op = arg_extreme_op<true>;   ///< See argmax.
+using argmin_op = arg_extreme_op<false>;  ///< See argmin.
+
+}  // namespace rowan::inline v0
+
+// rowan/op/cumsum.hpp: cumsum, the running sums along an axis.
+
+namespace rowan::inline v0 {
+
+/// The settings of cumsum.
+struct CumsumOptions {
+    std::int64_t axis = -1;  ///< negative values count from the end
+    bool exclusive = false;  ///< whether the element itself is left out of its sum
+    bool reverse = false;    ///< whether to sum from the end
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"axis", &CumsumOptions::axis}, field{"exclusive", &CumsumOptions::exclusive},
+                     field{"reverse", &CumsumOptions::reverse});
+    }
+};
+
+namespace detail {
+
+/// The running sums of lanes.
+template <class T>
+struct SumLanes {
+    T const* x;
+    T* out;
+    std::size_t n, inner;
+    bool exclusive, reverse;
+
+    ROWAN_NO_EXEC_CHECK
+    template <std::size_t N>
+    ROWAN_HD void lanes(std::size_t first, std::size_t) const {
+        using S = sum_t<T>;
+        S sums[N];
+        for (std::size_t e = 0; e < N; ++e) sums[e] = constant<S>(0.0);
+        for (std::size_t i = 0; i < n; ++i) {
+            std::size_t const at = first + (reverse ? n - 1 - i : i) * inner;
+            for (std::size_t e = 0; e < N; ++e) {
+                S const more = load<S>(x + (at + e)), sum = i == 0 ? more : plus(sums[e], more);
+                store(exclusive ? sums[e] : sum, out + (at + e));
+                sums[e] = sum;
+            }
+        }
+    }
+};
+
+}  // namespace detail
+
+/// The running sums along an axis: each element is replaced by the sum of those up to it. They are formed in order in
+/// dtype<T>::sum, and each is narrowed once.
+///     cumsum([1 2 3])                                           ->   [1 3 6]
+///     cumsum([1 2 3], {.exclusive = true})                      ->   [0 1 3]
+///     cumsum([1 2 3], {.exclusive = true, .reverse = true})     ->   [5 3 0]
+/// shapes   x [...] -> [...]
+/// errors   ValueError if the axis is not in [-rank, rank)
+/// cost     one read of x and one write of the result; a thread sums whole lanes
+template <class T, device D>
+Tensor<T, D> cumsum(D const& exec, Tensor<T, D> const& x, CumsumOptions const& options = {}) {
+    detail::ElementLoops<D>::check(exec, x);
+    std::size_t const axis = detail::checked_axis(options.axis, x.dimension());
+    auto out = detail::new_tensor<T>(exec, x.shape());
+    if (x.size() == 0) return out;
+    detail::each_lane_along(
+        exec, x.shape(), axis,
+        detail::SumLanes<T>{x.data(), out.data(), x.shape(axis), detail::product_from(x.shape(), axis + 1),
+                            options.exclusive, options.reverse});
+    return out;
+}
+
+template <class T, class Device>
+Tensor<T, Device> cumsum(Tensor<T, Device> const& x, CumsumOptions const& options = {}) {
+    return cumsum(x.device(), x, options);
+}
+
+/// The gradient of x: the running sums of that of the result from the other end.
+struct cumsum_grad_op {
+    static constexpr std::string_view name = "cumsum_grad";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = CumsumOptions;
+    using grad = no_grad;
+
+    static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }
+
+    static constexpr VarSpec infer(VarSpec const& out_grad, CumsumOptions const& = {}) { return out_grad; }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, CumsumOptions options = {}) {
+        options.reverse = !options.reverse;
+        return cumsum(exec, out_grad, options);
+    }
+};
+
+/// See cumsum.
+struct cumsum_op {
+    static constexpr std::string_view name = "cumsum";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = CumsumOptions;
+    using grad = grad_rule<cumsum_grad_op>;
+
+    static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }
+
+    static constexpr VarSpec infer(VarSpec const& x, CumsumOptions const& options = {}) {
+        spec::dense("cumsum: x", x);
+        detail::checked_axis(options.axis, x.dims.size());
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, CumsumOptions const& options = {}) {
+        return cumsum(exec, x, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/one_hot.hpp: one_hot, a row of zeros with a 1 at each id.
+
+namespace rowan::inline v0 {
+
+/// The settings of one_hot.
+struct OneHotOptions {
+    std::int64_t depth = 0;  ///< the width of the rows
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"depth", &OneHotOptions::depth});
+    }
+};
+
+namespace detail {
+
+/// Writes the 1 of a row.
+template <class T, class I>
+struct MarkId {
+    I const* ids;
+    T* to;
+    std::size_t depth;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row) const {
+        store(constant<sum_t<T>>(1.0), to + (row * depth + static_cast<std::size_t>(ids[row])));
+    }
+};
+
+/// errors   ShapeError unless ids are [n] or [n, 1]; ValueError if depth is negative
+template <class Shape>
+constexpr void check_one_hot(Shape const& ids, std::int64_t depth) {
+    if (ids.size() != 1 && ids.size() != 2) spec::the_rank_does_not_fit("ids", ids.size(), "1, or 2 with one column");
+    if (ids.size() == 2) spec::same_dim("ids.shape(1)", static_cast<std::int64_t>(ids[1]), 1);
+    if (depth < 0) throw ValueError("depth", static_cast<double>(depth), "0 or more");
+}
+
+}  // namespace detail
+
+/// A row for each id: 1 in the column of the id, else 0.
+///     one_hot<float>([2 0], {.depth = 3})   ->   [[0 0 1] [1 0 0]]
+/// shapes   ids [n] or [n, 1] -> [n, depth]
+/// errors   IndexError if an id is not in [0, depth); ShapeError if ids have another shape; ValueError if depth is
+///          negative
+/// cost     one write of the result
+template <class T = float, id_type I, device D>
+Tensor<T, D> one_hot(D const& exec, Tensor<I, D> const& ids, OneHotOptions const& options) {
+    detail::check_one_hot(ids.shape(), options.depth);
+    detail::ElementLoops<D>::check(exec, ids);
+    detail::ElementLoops<D>::check_ids(exec, "ids", ids, options.depth);
+    auto const depth = static_cast<std::size_t>(options.depth);
+    auto out = detail::new_tensor<T>(exec, {ids.shape(0), depth});
+    if (out.size() != 0)
+        detail::ElementLoops<D>::zero_rows(exec, ids.size(), depth, out.data(),
+                                           detail::MarkId<T, I>{ids.data(), out.data(), depth});
+    return out;
+}
+
+template <class T = float, class I, class Device>
+Tensor<T, Device> one_hot(Tensor<I, Device> const& ids, OneHotOptions const& options) {
+    return one_hot<T>(ids.device(), ids, options);
+}
+
+/// See one_hot; the elements are float.
+struct one_hot_op {
+    static constexpr std::string_view name = "one_hot";
+    using inputs = slots<slot::ids>;
+    using outputs = slots<slot::out>;
+    using attributes = OneHotOptions;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& ids, OneHotOptions const& options = {}) {
+        spec::dense("one_hot: ids", ids);
+        spec::ids("one_hot: ids", ids);
+        detail::check_one_hot(ids.dims, options.depth);
+        return tensor_spec<float>({ids.dims[0], options.depth}, ids.lod_level);
+    }
+
+    template <id_type I, class D>
+    static Tensor<float, D> run(D exec, Tensor<I, D> const& ids, OneHotOptions const& options = {}) {
+        return one_hot<float>(exec, ids, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/top_k.hpp: top_k, the k greatest elements of each row and their positions.
+
+namespace rowan::inline v0 {
+
+/// The settings of top_k.
+struct TopKOptions {
+    std::int64_t k = 1;  ///< the number of elements of each row
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"k", &TopKOptions::k});
+    }
+};
+
+namespace detail {
+
+[[noreturn]] inline void bad_k(std::int64_t k, std::int64_t n) {
+    throw ValueError("k", static_cast<double>(k), std::string("in [1, ").append(std::to_string(n)).append("]"));
+}
+
+/// Keeps the k greatest elements of a row in order, by insertion.
+template <class T>
+struct TopOfRow {
+    T const* x;
+    T* values;
+    std::int64_t* ids;
+    std::size_t n, k;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row) const {
+        using S = sum_t<T>;
+        more_extreme<true> const before;
+        T const* const from = x + row * n;
+        T* const to = values + row * k;
+        std::int64_t* const at = ids + row * k;
+        for (std::size_t i = 0, kept = 0; i < n; ++i) {
+            S const now = load<S>(from + i);
+            if (kept == k && !before(now, load<S>(to + (k - 1)))) continue;
+            std::size_t place = kept < k ? kept++ : k - 1;
+            for (; place != 0 && before(now, load<S>(to + (place - 1))); --place) {
+                to[place] = to[place - 1];
+                at[place] = at[place - 1];
+            }
+            to[place] = from[i];
+            at[place] = static_cast<std::int64_t>(i);
+        }
+    }
+};
+
+/// Writes the gradients of k elements of a row of zeros.
+template <class T>
+struct ScatterInRow {
+    T const* g;
+    std::int64_t const* ids;
+    T* to;
+    std::size_t n, k;
+
+    ROWAN_HD void operator()(std::size_t row) const {
+        for (std::size_t i = row * k; i < (row + 1) * k; ++i) to[row * n + static_cast<std::size_t>(ids[i])] = g[i];
+    }
+};
+
+}  // namespace detail
+
+/// The greatest elements of each row, that is along the last axis, in descending order, and their positions. Of equal
+/// elements, the first comes first; NaN counts as the greatest number, as in PyTorch.
+///     top_k([[3 9 4] [5 1 5]], {.k = 2})   ->   [[9 4] [5 5]] and [[1 2] [0 2]]
+/// shapes   x [..., n] -> [..., k] and [..., k]
+/// errors   ShapeError if x has rank 0; ValueError if k is not in [1, n]
+/// cost     one read of x; at most n · k steps for a row, which one thread processes
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<std::int64_t, D>> top_k(D const& exec, Tensor<T, D> const& x,
+                                                        TopKOptions const& options = {}) {
+    detail::ElementLoops<D>::check(exec, x);
+    if (x.dimension() == 0) spec::the_rank_does_not_fit("x", 0, "at least 1");
+    auto shape = x.shape();
+    auto const n = shape.back();
+    if (options.k < 1 || options.k > static_cast<std::int64_t>(n))
+        detail::bad_k(options.k, static_cast<std::int64_t>(n));
+    shape.back() = static_cast<std::size_t>(options.k);
+    auto values = detail::new_tensor<T>(exec, shape);
+    auto ids = detail::new_tensor<std::int64_t>(exec, shape);
+    detail::ElementLoops<D>::each(exec, x.size() / n, n,
+                                  detail::TopOfRow<T>{x.data(), values.data(), ids.data(), n, shape.back()});
+    return {std::move(values), std::move(ids)};
+}
+
+template <class T, class Device>
+std::tuple<Tensor<T, Device>, Tensor<std::int64_t, Device>> top_k(Tensor<T, Device> const& x,
+                                                                  TopKOptions const& options = {}) {
+    return top_k(x.device(), x, options);
+}
+
+/// The gradient of x: that of the values at their positions, and zeros.
+struct top_k_grad_op {
+    static constexpr std::string_view name = "top_k_grad";
+    using inputs = slots<slot::x, slot::ids, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b111;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&) { return x; }
+
+    /// errors   ShapeError if ids and out_grad differ in shape, or from x in a dim before the last; IndexError if an id
+    ///          is not in [0, n)
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<std::int64_t, D> const& ids,
+                            Tensor<T, D> const& out_grad) {
+        detail::ElementLoops<D>::check(exec, x, ids, out_grad);
+        detail::check_same_shape("ids", ids, out_grad);
+        auto like = x.shape();
+        if (!like.empty() && out_grad.dimension() == like.size()) like.back() = out_grad.shape().back();
+        if (x.dimension() == 0 || out_grad.shape() != like)
+            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
+                             detail::shape_text(x.shape()).append(" except for the last dim"));
+        std::size_t const n = x.shape().back(), k = like.back();
+        detail::ElementLoops<D>::check_ids(exec, "ids", ids, static_cast<std::int64_t>(n));
+        auto x_grad = detail::new_tensor<T>(exec, x.shape());
+        if (n != 0)
+            detail::ElementLoops<D>::zero_rows(
+                exec, x.size() / n, n, x_grad.data(),
+                detail::ScatterInRow<T>{out_grad.data(), ids.data(), x_grad.data(), n, k});
+        return x_grad;
+    }
+};
+
+/// See top_k; x has a rank of 2 or more.
+struct top_k_op {
+    static constexpr std::string_view name = "top_k";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out, slot::ids>;
+    using attributes = TopKOptions;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<top_k_grad_op>;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, TopKOptions const& options = {}) {
+        spec::dense("top_k: x", x);
+        if (x.dims.size() < 2) spec::the_rank_does_not_fit("top_k: x", x.dims.size(), "at least 2");
+        VarSpec values = x;
+        std::int64_t& last = values.dims[x.dims.size() - 1];
+        if (options.k < 1 || (last != UNK && options.k > last)) detail::bad_k(options.k, last);
+        last = options.k;
+        VarSpec ids = values;
+        ids.dtype = rowan::dtype<std::int64_t>::wire;
+        return {values, ids};
+    }
+
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<std::int64_t, D>> run(D exec, Tensor<T, D> const& x,
+                                                                 TopKOptions const& options = {}) {
+        return top_k(exec, x, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/argmax.hpp: layers for the positions of extrema, the greatest elements, one-hot rows and running sums.
+
+namespace rowan::inline v0::layer {
+
+/// The position along an axis, by default the last one, of the greatest element, see rowan::argmax.
+///     auto const label = layer::argmax(scores);
+/// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it; with the levels of x unless
+///          the axis is the first one
+/// errors   ValueError if the axis is not in [-rank, rank); when the net runs, ShapeError if there is a result of no
+///          elements
+/// cost     as rowan::argmax, when the net runs
+template <class T, class Device>
+Var<std::int64_t, Device> argmax(Var<T, Device> const& x, ArgmaxOptions const& options = {}) {
+    return apply<argmax_op>(rowan::detail::counted_from_first(x, options), x);
+}
+/// The position along an axis of the smallest element, as layer::argmax.
+/// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it; with the levels of x unless
+///          the axis is the first one
+/// errors   ValueError if the axis is not in [-rank, rank); when the net runs, ShapeError if there is a result of no
+///          elements
+/// cost     as rowan::argmin, when the net runs
+template <class T, class Device>
+Var<std::int64_t, Device> argmin(Var<T, Device> const& x, ArgmaxOptions const& options = {}) {
+    return apply<argmin_op>(rowan::detail::counted_from_first(x, options), x);
+}
+
+/// The greatest elements of each row and their positions.
+template <class T, class Device = Cpu>
+struct TopK {
+    Var<T, Device> value;           ///< [..., k], in descending order
+    Var<std::int64_t, Device> ids;  ///< [..., k]
+};
+
+/// The k greatest elements of each row, that is along the last axis, and their positions, see rowan::top_k. The
+/// gradient of the values goes to the elements that they are.
+///     auto [best, labels] = layer::top_k(scores, 5);
+/// shapes   x [..., n] -> [..., k] and [..., k], with the levels of x
+/// errors   ShapeError if the rank is less than 2; ValueError if k is not in [1, n]
+/// cost     as rowan::top_k, when the net runs
+template <class T, class Device>
+TopK<T, Device> top_k(Var<T, Device> const& x, std::int64_t k) {
+    auto const& made = default_scope().new_op<top_k_op, Device, T>({&*x}, {.k = k}).outputs;
+    return {Var<T, Device>(*made[0]), Var<std::int64_t, Device>(*made[1])};
+}
+
+/// A row for each id: 1 in the column of the id, else 0, see rowan::one_hot.
+///     auto const target = layer::one_hot(labels, 10);
+/// shapes   ids [n] or [n, 1] -> [n, depth], with the levels of ids
+/// errors   ShapeError if ids have another shape; ValueError if depth is negative; when the net runs, IndexError if an
+///          id is not in [0, depth)
+/// cost     as rowan::one_hot, when the net runs; for another type than float, as layer::cast besides
+template <class T = float, class I, class Device>
+Var<T, Device> one_hot(Var<I, Device> const& ids, std::int64_t depth) {
+    auto const rows = apply<one_hot_op>({.depth = depth}, ids);
+    if constexpr (std::is_same_v<T, float>) {
+        return rows;
+    } else {
+        return cast<T>(rows);
+    }
+}
+
+/// The running sums along an axis, by default the last one, see rowan::cumsum.
+///     auto const before = layer::cumsum(x, {.axis = 1, .exclusive = true});
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   ValueError if the axis is not in [-rank, rank)
+/// cost     as rowan::cumsum, when the net runs
+template <class T, class Device>
+Var<T, Device> cumsum(Var<T, Device> const& x, CumsumOptions const& options = {}) {
+    return apply<cumsum_op>(rowan::detail::counted_from_first(x, options), x);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/array.hpp: Array, a TensorArray in a net, and the layers that read and write it.
+
+namespace rowan::inline v0::detail {
+
+/// Adds an operator on arrays to the default scope and returns its result.
+template <class Op>
+Variable& result_of(std::vector<Variable*> inputs, Attributes attributes = {}) {
+    return *default_scope().new_op(whole_kernel<Op>::value, std::move(inputs), std::move(attributes)).outputs[0];
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// A reference to a variable that holds a TensorArray<T>. Copies refer to the same variable.
+template <class T, class Device = Cpu>
+class Array {
+    static_assert(detail::is_element<T>(), "rowan::layer::Array<T>: specialize rowan::dtype<T> for this element type");
+
+public:
+    using value_type = T;
+
+    /// Refers to `variable`, which must hold a TensorArray<T>.
+    explicit Array(Variable& variable) : variable_(&variable) {}
+
+    Variable& operator*() const noexcept { return *variable_; }  ///< the variable
+    Variable* operator->() const noexcept { return variable_; }  ///< the variable
+
+private:
+    Variable* variable_;
+};
+
+/// Creates an array without slots. Slots written later must have these dims and levels.
+///     auto outputs = layer::create_array<float>({UNK, 64});
+/// shapes   slots of slot_dims
+/// errors   none
+/// cost     O(1), when the net runs
+template <class T = float, class Device = Cpu>
+Array<T, Device> create_array(Dims const& slot_dims, std::size_t lod_level = 0) {
+    using kernels = rowan::detail::array_kernels<T, Device>;
+    auto const spec = std::make_shared<VarSpec const>(tensor_spec<T>(slot_dims, lod_level));
+    return Array<T, Device>(rowan::detail::result_of<typename kernels::create>({}, spec));
+}
+
+/// Returns slot `index` of the array.
+/// shapes   index [1] -> the shape of the slot
+/// errors   when the net runs, IndexError if there is no such slot or it was never written, ShapeError if index does
+///          not have exactly one element
+/// cost     O(1): the result is an alias of the slot; on a device, a synchronization to read the index
+template <class T, class Device>
+Var<T, Device> array_read(Array<T, Device> const& array, Var<std::int64_t, Device> const& index) {
+    using kernels = rowan::detail::array_kernels<T, Device>;
+    return Var<T, Device>(rowan::detail::result_of<typename kernels::read>({&*array, &*index}));
+}
+
+/// Returns the array with x in slot `index`; it grows as needed.
+/// shapes   index [1], x of the slots' shape
+/// errors   ShapeError if dims or levels of x differ from those of the slots; when the net runs, IndexError if index is
+///          negative, ShapeError if it does not have exactly one element
+/// cost     O(1) if no other operator reads the previous array later, else O(slots); elements are never copied; on a
+///          device, a synchronization to read the index
+template <class T, class Device>
+Array<T, Device> array_write(Array<T, Device> const& array, Var<std::int64_t, Device> const& index,
+                             Var<T, Device> const& x) {
+    using kernels = rowan::detail::array_kernels<T, Device>;
+    return Array<T, Device>(rowan::detail::result_of<typename kernels::write>({&*array, &*index, &*x}));
+}
+
+/// The number of slots.
+/// shapes   [1]
+/// errors   none
+/// cost     O(1)
+template <class T, class Device>
+Var<std::int64_t, Device> array_size(Array<T, Device> const& array) {
+    using kernels = rowan::detail::array_kernels<T, Device>;
+    return Var<std::int64_t, Device>(rowan::detail::result_of<typename kernels::size>({&*array}));
+}
+
+/// Stacks all slots into one tensor along a new first dim, see TensorArray::stack.
+/// shapes   n slots [...] -> [n, ...]
+/// errors   when the net runs, IndexError if a slot was never written, ShapeError if the shapes of the slots differ
+/// cost     one read and one write of every element
+template <class T, class Device>
+Var<T, Device> stack(Array<T, Device> const& array) {
+    using kernels = rowan::detail::array_kernels<T, Device>;
+    auto const spec = std::make_shared<VarSpec const>(array->spec());
+    return Var<T, Device>(rowan::detail::result_of<typename kernels::stack>({&*array}, spec));
+}
+
+/// Splits a tensor along its first dim into slots, see TensorArray::unstack.
+/// shapes   x [n, ...] -> n slots [...]
+/// errors   ShapeError if x has rank 0
+/// cost     one read and one write of every element
+template <class T, class Device>
+Array<T, Device> unstack(Var<T, Device> const& x) {
+    using kernels = rowan::detail::array_kernels<T, Device>;
+    return Array<T, Device>(rowan::detail::result_of<typename kernels::unstack>({&*x}));
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/auc.hpp: Auc, the area under the ROC curve, of any number of batches.
+
+namespace rowan::inline v0 {
+
+/// The area under the ROC curve: the probability that a positive example has a greater probability than a negative one,
+/// where a tie counts half. As in Paddle, probabilities are counted in `thresholds` + 1 buckets, floor(p · thresholds),
+/// and those in one bucket are ties.
+///     Auc auc;
+///     for (auto const& batch : batches) auc.update(infer(predict, batch.feeds, parameters).value(), batch.labels);
+///     double area = auc.value();
+class Auc {
+public:
+    /// errors   ValueError if thresholds is 0
+    /// cost     memory for twice as many counts
+    explicit Auc(std::size_t thresholds = 4095) : thresholds_(static_cast<double>(thresholds)) {
+        if (thresholds == 0) throw ValueError("thresholds", 0, "at least 1");
+        counts_[0].resize(thresholds + 1);
+        counts_[1].resize(thresholds + 1);
+    }
+
+    /// Adds a batch: the probabilities of the positive class, and labels of 0 and 1.
+    /// shapes   probability [n] or [n, 1], label [n] or [n, 1]
+    /// errors   ShapeError if the sizes differ; ValueError if a probability is not in [0, 1]; IndexError if a label is
+    ///          neither 0 nor 1
+    /// cost     O(n)
+    template <class T, id_type I>
+    void update(Tensor<T> const& probability, Tensor<I> const& label) {
+        static_assert(floating_element<T>, "rowan::Auc: probabilities must have a floating-point type");
+        if (probability.size() != label.size())
+            throw ShapeError("label.size()", std::to_string(label.size()), std::to_string(probability.size()));
+        auto const p = [&](std::size_t i) { return static_cast<double>(dtype<T>::widen(probability.data()[i])); };
+        for (std::size_t i = 0; i < label.size(); ++i) {
+            if (!(p(i) >= 0 && p(i) <= 1))
+                throw ValueError(std::string("probability[").append(std::to_string(i)).append("]"), p(i), "in [0, 1]");
+        }
+        detail::check_ids(Cpu{}, "label", label, 2);
+        for (std::size_t i = 0; i < label.size(); ++i)
+            ++counts_[static_cast<std::size_t>(label.data()[i])][static_cast<std::size_t>(p(i) * thresholds_)];
+    }
+
+    /// The area of all batches; 0 if there are no positive or no negative examples.
+    /// errors   none
+    /// cost     O(thresholds)
+    double value() const {
+        double area = 0, positive = 0, negative = 0;
+        for (std::size_t i = counts_[0].size(); i-- != 0;) {
+            auto const more = static_cast<double>(counts_[1][i]), less = static_cast<double>(counts_[0][i]);
+            area += less * (positive + more / 2);
+            positive += more;
+            negative += less;
+        }
+        return positive > 0 && negative > 0 ? area / positive / negative : 0;
+    }
+
+    /// Forgets all batches.
+    /// errors   none
+    /// cost     O(thresholds)
+    void reset() {
+        for (auto& counts : counts_) counts.assign(counts.size(), 0);
+    }
+
+private:
+    double thresholds_;
+    std::array<std::vector<std::int64_t>, 2> counts_;  // of negative and of positive examples
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/first_values.hpp: FirstValues, the initialization of a parameter: uniform, normal, Xavier, Kaiming, ….
+
+#include <numbers>
+
+namespace rowan::inline v0::layer {
+
+// inputs and outputs are the dims of a matrix [inputs, outputs], as in fc and, transposed, in PyTorch. A vector has its
+// size as both; with more dims, all but the last two multiply both.
+
+/// Uniform in [low, high).
+struct Uniform {
+    double low = 0;   ///< lower bound
+    double high = 0;  ///< upper bound
+};
+
+/// Normal, with mean and standard deviation.
+struct Normal {
+    double mean = 0;    ///< mean
+    double stddev = 1;  ///< standard deviation
+};
+
+/// All elements are `value`.
+struct Constant {
+    double value = 0;  ///< of every element
+};
+
+/// Uniform within ±gain · √(6 / (inputs + outputs)). Glorot and Bengio 2010, Understanding the difficulty of training
+/// deep feedforward neural networks, equation 16.
+struct XavierUniform {
+    double gain = 1;  ///< factor of all values
+};
+
+/// Normal with the standard deviation gain · √(2 / (inputs + outputs)). Glorot and Bengio 2010, equation 12.
+struct XavierNormal {
+    double gain = 1;  ///< factor of all values
+};
+
+/// Uniform within ±gain · √(3 / inputs): as KaimingNormal, with the same variance.
+struct KaimingUniform {
+    double gain = std::numbers::sqrt2;  ///< factor of all values; √2 is for relu
+};
+
+/// Normal with the standard deviation gain / √inputs. He et al. 2015, Delving deep into rectifiers, equation 10.
+struct KaimingNormal {
+    double gain = std::numbers::sqrt2;  ///< factor of all values; √2 is for relu
+};
+
+/// The first values of a parameter: one of the above, or {low, high} for Uniform. They depend on the seed, the position
+/// and the dims only, so they are the same for any number of threads and on all devices; normal ones use the C library's
+/// log, sqrt and cos (Box and Muller 1958).
+class FirstValues {
+public:
+    FirstValues() = default;  ///< zeros
+    /// Uniform in [low, high).
+    FirstValues(double low, double high) : a_(low), b_(high) {}
+    FirstValues(Uniform const& u) : a_(u.low), b_(u.high) {}                                   ///< Uniform
+    FirstValues(Normal const& n) : normal_(true), a_(n.mean), b_(n.stddev) {}                  ///< Normal
+    FirstValues(Constant const& c) : a_(c.value), b_(c.value) {}                               ///< Constant
+    FirstValues(XavierUniform const& x) : scale_(Scale::both), a_(-x.gain), b_(x.gain) {}      ///< XavierUniform
+    FirstValues(XavierNormal const& x) : normal_(true), scale_(Scale::both), b_(x.gain) {}     ///< XavierNormal
+    FirstValues(KaimingUniform const& k) : scale_(Scale::inputs), a_(-k.gain), b_(k.gain) {}   ///< KaimingUniform
+    FirstValues(KaimingNormal const& k) : normal_(true), scale_(Scale::inputs), b_(k.gain) {}  ///< KaimingNormal
+
+    /// The same, with the numbers for a parameter of these dims.
+    /// errors   ValueError if a number is not finite or a standard deviation is negative
+    /// cost     O(rank)
+    FirstValues of(Dims const& dims) const;
+
+    /// Element i of a parameter. Of Xavier and Kaiming, call `of` first.
+    /// errors   none
+    /// cost     O(1)
+    double at(std::uint64_t seed, std::size_t i) const;
+
+private:
+    enum class Scale : std::uint8_t { none, both, inputs };
+
+    bool normal_ = false;
+    Scale scale_ = Scale::none;
+    double a_ = 0, b_ = 0;  // the bounds, or mean and standard deviation
+};
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/detail/random.hpp: random numbers as a function of a seed and a position, independent of the number of threads.
+
+namespace rowan::inline v0::detail {
+
+/// Mixes all bits: the finaliser of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
+/// 2014).
+ROWAN_HD constexpr std::uint64_t mix_bits(std::uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
+    return x ^ (x >> 31);
+}
+
+/// Number i, counted from 1, of the splitmix64 sequence with this seed.
+ROWAN_HD constexpr std::uint64_t bits_at(std::uint64_t seed, std::uint64_t i) {
+    return mix_bits(seed + i * 0x9E3779B97F4A7C15U);
+}
+
+/// Number i, counted from 0, of the splitmix64 sequence with the mixed seed, scaled to [0, 1). A pure function.
+ROWAN_HD constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
+    return static_cast<double>(bits_at(mix_bits(seed), i + 1) >> 11) * 0x1p-53;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/first_values_inl.hpp: definitions of rowan/layer/first_values.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <cmath>
+
+namespace rowan::inline v0::layer {
+
+ROWAN_FUNCTION FirstValues FirstValues::of(Dims const& dims) const {
+    rowan::detail::check_finite(normal_ ? "mean" : "low", a_);
+    rowan::detail::check_finite(normal_ ? "stddev" : "high", b_);
+    if (normal_ && b_ < 0) throw ValueError("stddev", b_, "0 or more");
+    FirstValues result = *this;
+    if (scale_ == Scale::none) return result;
+    std::size_t const rank = dims.size();
+    double outer = 1, inputs = 1, outputs = 1;
+    for (std::size_t i = 0; i + 2 < rank; ++i) outer *= static_cast<double>(dims[i]);
+    if (rank > 0) inputs = outputs = outer * static_cast<double>(dims[rank - 1]);
+    if (rank > 1) inputs = outer * static_cast<double>(dims[rank - 2]);
+    double const scale = scale_ == Scale::both ? std::sqrt((normal_ ? 2.0 : 6.0) / std::max(inputs + outputs, 1.0))
+                                               : std::sqrt((normal_ ? 1.0 : 3.0) / std::max(inputs, 1.0));
+    result.scale_ = Scale::none;
+    result.a_ *= scale;
+    result.b_ *= scale;
+    return result;
+}
+
+ROWAN_FUNCTION double FirstValues::at(std::uint64_t seed, std::size_t i) const {
+    using rowan::detail::product, rowan::detail::uniform_at;
+    if (!normal_) return a_ + product(b_ - a_, uniform_at(seed, i));
+    double const radius = std::sqrt(-2 * std::log(1 - uniform_at(seed, 2 * i)));  // 1 - u is in (0, 1]
+    double const angle = 2 * std::numbers::pi * uniform_at(seed, 2 * i + 1);
+    return a_ + product(product(b_, radius), std::cos(angle));
+}
+
+}  // namespace rowan::inline v0::layer
+
+#endif
+
+// rowan/layer/parameter.hpp: layer::parameter, a trainable variable, and its initialization.
+
+namespace rowan::inline v0::detail {
+
+/// The outermost scope that encloses the default scope: all steps of a recurrent layer share its variables.
+Scope& outermost_scope();
+
+void check_known(Dims const& dims);
+
+/// errors   GraphError if the name has an @, as those of optimizer states
+void check_parameter_name(std::string const& name);
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// Sets the dims and the initialization of a parameter. The initial values are computed on the host.
+/// errors   ShapeError if a dim is UNK; ValueError if a number of `first` is not finite or a standard deviation is
+///          negative
+/// cost     O(1); when training begins, one write of the elements, and on a device one copy to it
+template <class T, class Device = Cpu>
+void begin_with(Variable& v, Dims const& dims, FirstValues const& first) {
+    rowan::detail::check_known(dims);
+    typename Tensor<T>::shape_type shape;
+    for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
+    FirstValues const values = first.of(dims);
+    v.set_dims(dims);
+    v.bring = &rowan::detail::bring<T, Device>;
+    v.initialize = [shape, values](Value& value, std::optional<std::uint64_t> seed, AnyExec any) {
+        Device const exec = any.or_default<Device>();
+        if (!seed) return value.set(LoDTensor<T, Device>(rowan::detail::new_tensor<T>(exec, shape)));
+        auto t = Tensor<T>::from_shape(shape);
+        using S = typename dtype<T>::sum;
+        Cpu host{};
+        if constexpr (std::is_same_v<Device, Cpu>) host = exec;
+        rowan::detail::for_ranges(host, t.size(), 1, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+                t.data()[i] = dtype<T>::narrow(static_cast<S>(values.at(*seed, i)));
+        });
+        value.set(LoDTensor<T, Device>(to_device(exec, std::move(t))));
+    };
+}
+
+/// Creates a parameter in the outermost scope, so that all steps of a recurrent layer share it. Its value is
+/// initialized when training begins, with a seed derived from its position in the net.
+/// shapes   [dims...]
+/// errors   as begin_with; GraphError if the outermost scope already has that name, or it has an @
+/// cost     as begin_with
+template <class T = float, class Device = Cpu>
+Var<T, Device> parameter(Dims const& dims, FirstValues const& first, std::string const& name = "") {
+    rowan::detail::check_known(dims);
+    rowan::detail::check_parameter_name(name);
+    static_cast<void>(first.of(dims));  // throws before anything is created
+    Variable& v = rowan::detail::outermost_scope().new_var(name, tensor_spec<T>(dims), Role::parameter);
+    begin_with<T, Device>(v, dims, first);
+    return Var<T, Device>(v);
+}
+
+ROWAN_TEMPLATE(void begin_with<float, Cpu>(Variable&, Dims const&, FirstValues const&))
+ROWAN_TEMPLATE(Var<float> parameter<float, Cpu>(Dims const&, FirstValues const&, std::string const&))
+ROWAN_TEMPLATE(void begin_with<double, Cpu>(Variable&, Dims const&, FirstValues const&))
+ROWAN_TEMPLATE(Var<double> parameter<double, Cpu>(Dims const&, FirstValues const&, std::string const&))
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/parameter_inl.hpp: definitions of rowan/layer/parameter.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Scope& outermost_scope() {
+    Scope* scope = &default_scope();
+    while (scope->parent() != nullptr) scope = scope->parent();
+    return *scope;
+}
+
+ROWAN_FUNCTION void check_parameter_name(std::string const& name) {
+    if (name.find('@') != std::string::npos)
+        throw GraphError(std::string("the parameter \"").append(name).append("\": names with @ are those of states"));
+}
+
+ROWAN_FUNCTION void check_known(Dims const& dims) {
+    for (std::int64_t const dim : dims) {
+        if (dim == UNK) throw ShapeError("a dim of a parameter", "UNK", "known: give the data its width");
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/op/dropout.hpp: dropout, which sets random elements to 0 in training.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+[[noreturn]] inline void bad_probability(double probability) {
+    throw ValueError("probability", probability, "in [0, 1]");
+}
+
+constexpr void check_dropout(double probability) {
+    if (!(probability >= 0 && probability <= 1)) bad_probability(probability);
+}
+
+/// A seed in a tensor.
+struct SeedAt {
+    std::int64_t const* seed;
+    ROWAN_HD std::uint64_t operator()() const { return static_cast<std::uint64_t>(*seed); }
+};
+
+/// x · factor if kept, else 0
+template <class T>
+ROWAN_HD_INLINE void store_kept(bool kept, T const* x, sum_t<T> const& factor, T* to) {
+    sum_t<T> const scaled = product(load<sum_t<T>>(x), factor);
+    store(kept ? scaled : constant<sum_t<T>>(0.0), to);
+}
+
+template <class T, class Seed>
+struct DropElement {
+    T const* x;
+    T* to;
+    std::uint8_t* mask;
+    Seed seed;
+    double probability;
+    sum_t<T> factor;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        bool const kept = uniform_at(seed(), i) >= probability;
+        mask[i] = kept ? 1 : 0;
+        store_kept(kept, x + i, factor, to + i);
+    }
+};
+
+template <class T>
+struct DropGradient {
+    std::uint8_t const* mask;
+    T const* out_grad;
+    T* to;
+    sum_t<T> factor;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const { store_kept(mask[i] != 0, out_grad + i, factor, to + i); }
+};
+
+template <class T, class D, class Seed>
+std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_elements(D const& exec, Tensor<T, D> const& x,
+                                                                double probability, Seed const& seed) {
+    using S = sum_t<T>;
+    static_assert(floating_element<T>, "rowan::dropout: x must have a floating-point type: convert it");
+    check_dropout(probability);
+    ElementLoops<D>::check(exec, x);
+    auto out = new_tensor<T>(exec, x.shape());
+    auto mask = new_tensor<std::uint8_t>(exec, x.shape());
+    S const factor = constant<S>(1 / (1 - probability));
+    ElementLoops<D>::each(exec, x.size(), 1,
+                          DropElement<T, Seed>{.x = x.data(),
+                                               .to = out.data(),
+                                               .mask = mask.data(),
+                                               .seed = seed,
+                                               .probability = probability,
+                                               .factor = factor});
+    return {std::move(out), std::move(mask)};
+}
+
+template <class T, class D>
+std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_nothing(D const& exec, Tensor<T, D> const& x,
+                                                               double probability) {
+    check_dropout(probability);
+    ElementLoops<D>::check(exec, x);
+    return {ElementLoops<D>::copy(exec, x), Tensor<std::uint8_t, D>::full(exec, x.shape(), 1)};
+}
+
+}  // namespace detail
+
+/// In training, sets each element to 0 with the given probability and multiplies the others by 1 / (1 - probability);
+/// otherwise returns a copy of x. The mask is 1 where x was kept. The random numbers depend only on the seed and the
+/// position of the element, so each training step needs another seed. Srivastava et al.: Dropout, 2014.
+/// shapes   x [...] -> the result [...] and the mask [...]
+/// errors   ValueError unless probability is in [0, 1]
+/// cost     one read of x and one write of both; the same bits for any number of threads
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> dropout(D const& exec, Tensor<T, D> const& x, double probability,
+                                                          std::uint64_t seed, bool training = true) {
+    if (!training) return detail::drop_nothing(exec, x, probability);
+    return detail::drop_elements(exec, x, probability, detail::GivenValue<std::uint64_t>{seed});
+}
+
+/// The gradient of x. In training out_grad / (1 - probability) where the mask is not 0, else 0; otherwise out_grad.
+/// shapes   mask [...], out_grad [...] -> [...]
+/// errors   ShapeError if the shapes differ; ValueError unless probability is in [0, 1]
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Tensor<T, D> const& out_grad,
+                          double probability, bool training = true) {
+    using S = detail::sum_t<T>;
+    static_assert(floating_element<T>, "rowan::dropout_grad: out_grad must have a floating-point type");
+    detail::check_dropout(probability);
+    detail::check_same_shape("out_grad", out_grad, mask);
+    detail::ElementLoops<D>::check(exec, mask, out_grad);
+    if (!training) return detail::ElementLoops<D>::copy(exec, out_grad);
+    auto x_grad = detail::new_tensor<T>(exec, out_grad.shape());
+    S const factor = detail::constant<S>(1 / (1 - probability));
+    detail::ElementLoops<D>::each(exec, mask.size(), 1,
+                                  detail::DropGradient<T>{mask.data(), out_grad.data(), x_grad.data(), factor});
+    return x_grad;
+}
+
+template <class T, class Device>
+std::tuple<Tensor<T, Device>, Tensor<std::uint8_t, Device>> dropout(Tensor<T, Device> const& x, double probability,
+                                                                    std::uint64_t seed, bool training = true) {
+    return dropout(x.device(), x, probability, seed, training);
+}
+template <class T, class Device>
+Tensor<T, Device> dropout_grad(Tensor<std::uint8_t, Device> const& mask, Tensor<T, Device> const& out_grad,
+                               double probability, bool training = true) {
+    return dropout_grad(mask.device(), mask, out_grad, probability, training);
+}
+
+namespace detail {
+
+/// Checks that the seed is an int64 tensor of rank 1. It has one element in training, else none.
+constexpr void check_seed(char const* field, VarSpec const& seed) {
+    spec::dense(field, seed);
+    spec::rank(field, seed, 1, "1");
+    if (seed.dtype != rowan::dtype<std::int64_t>::wire)
+        spec::the_element_types_do_not_match(field, seed.dtype, rowan::dtype<std::int64_t>::wire);
+}
+
+template <class D>
+bool has_seed(Tensor<std::int64_t, D> const& seed) {
+    if (seed.size() > 1) throw ShapeError("seed.size()", std::to_string(seed.size()), "0 or 1");
+    return seed.size() == 1;
+}
+
+}  // namespace detail
+
+struct dropout_grad_op;
+
+/// See dropout. The slot `seed` holds the seed in training and is empty otherwise; `saved` holds the mask.
+/// shapes   x [...], seed [1] or [0] of int64 -> [...] and the mask [...]
+struct dropout_op {
+    static constexpr std::string_view name = "dropout";
+    using inputs = slots<slot::x, slot::seed>;
+    using outputs = slots<slot::out, slot::saved>;
+    using grad = grad_rule<dropout_grad_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    struct attributes {
+        double probability = 0.5;  ///< of setting an element to 0
+
+        template <class Visit>
+        static constexpr auto fields(Visit const& visit) {
+            return visit(field{"probability", &attributes::probability});
+        }
+    };
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& seed, attributes const& a) {
+        VarSpec mask = spec::elementwise("dropout: x", x);
+        detail::check_seed("dropout: seed", seed);
+        detail::check_dropout(a.probability);
+        mask.dtype = rowan::dtype<std::uint8_t>::wire;
+        return {x, mask};
+    }
+
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> run(D exec, Tensor<T, D> const& x,
+                                                                 Tensor<std::int64_t, D> const& seed,
+                                                                 attributes const& a) {
+        if (!detail::has_seed(seed)) return detail::drop_nothing(exec, x, a.probability);
+        detail::ElementLoops<D>::check(exec, seed);
+        auto const value = detail::ElementLoops<D>::value_of(detail::SeedAt{seed.data()});
+        return detail::drop_elements(exec, x, a.probability, value);
+    }
+};
+
+struct dropout_grad_op {
+    static constexpr std::string_view name = "dropout_grad";
+    using inputs = slots<slot::saved, slot::seed, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+    using attributes = dropout_op::attributes;
+
+    static constexpr VarSpec infer(VarSpec const& mask, VarSpec const& seed, VarSpec const& out_grad,
+                                   attributes const&) {
+        spec::dense("dropout_grad: saved", mask);
+        detail::check_seed("dropout_grad: seed", seed);
+        VarSpec x = spec::elementwise("dropout_grad: out@GRAD", out_grad);
+        x.dims = spec::same_dims("dropout_grad: out@GRAD", out_grad, mask);
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<std::uint8_t, D> const& mask, Tensor<std::int64_t, D> const& seed,
+                            Tensor<T, D> const& out_grad, attributes const& a) {
+        return dropout_grad(exec, mask, out_grad, a.probability, detail::has_seed(seed));
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/dropout.hpp: layer::dropout, sets random elements to 0 during training.
+
+namespace rowan::inline v0::layer {
+
+/// Creates a seed variable. train sets it for every batch; otherwise it is empty.
+/// errors   none
+/// cost     one variable in the net
+template <class Device = Cpu>
+Variable& new_seed() {
+    Variable& seed = rowan::detail::outermost_scope().new_var("", tensor_spec<std::int64_t>({UNK}), Role::seed);
+    seed.value().set(LoDTensor<std::int64_t, Device>(Tensor<std::int64_t, Device>::from_shape({0})));
+    return seed;
+}
+
+/// In train, every element is 0 with the given probability, else x / (1 - probability). Elsewhere, such as in infer,
+/// the result is x.
+///     auto h = layer::dropout(layer::relu(layer::fc(x, {.output_size = 100})), 0.2);
+/// Every batch has a different mask. The mask depends only on train's seed, the number of the batch (a resumed training
+/// continues the count) and the layer's position in the net, so it is the same for any number of threads. In a
+/// recurrent layer, each sequence has one mask for all its steps (Gal and Ghahramani: A Theoretically Grounded
+/// Application of Dropout in Recurrent Neural Networks, 2016).
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   ValueError unless probability is in [0, 1]
+/// cost     one read of x, one write of the result and of a byte mask
+template <class T, class Device>
+Var<T, Device> dropout(Var<T, Device> const& x, double probability = 0.5) {
+    static_cast<void>(dropout_op::infer(x->spec(), tensor_spec<std::int64_t>({UNK}),
+                                        {probability}));  // throws before the net is changed
+    Var<std::int64_t, Device> const seed(new_seed<Device>());
+    return apply<dropout_op>({probability}, x, seed);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/full.hpp: layer::full, a constant tensor.
+
+namespace rowan::inline v0::layer {
+
+/// A tensor of these dims filled with `value`. It is not a parameter: training does not change it.
+///     auto margin = layer::full<double>({1}, 0.5);
+/// shapes   [dims...]
+/// errors   ShapeError if a dim is UNK; when the net runs, ValueError if T is an integer type that cannot represent
+///          value
+/// cost     one write of the elements on every run of the net
+template <class T = float, class Device = Cpu>
+Var<T, Device> full(Dims const& dims, double value) {
+    return Var<T, Device>(*default_scope().new_op<full_op<T>, Device>({}, {dims, value}).outputs[0]);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/detail/norm_formulas.hpp: the formulas of layer_norm and batch_norm, for RowPasses and column_sums.
+
+namespace rowan::inline v0::detail {
+
+[[noreturn]] inline void bad_norm_epsilon(double epsilon) { throw ValueError("epsilon", epsilon, "0 or more"); }
+
+/// Throws ValueError if epsilon is negative or not finite.
+constexpr void check_norm_epsilon(double epsilon) {
+    if (!(epsilon >= 0 && epsilon - epsilon == 0)) bad_norm_epsilon(epsilon);
+}
+
+/// total / n
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S mean_of_sum(S const& total, std::size_t n) {
+    return quotient(total, constant<S>(static_cast<double>(n)));
+}
+
+/// 1 / √(variance + epsilon)
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S inverse_deviation(S const& variance, double epsilon) {
+    return quotient(constant<S>(1.0), square_root(S(variance + constant<S>(epsilon))));
+}
+
+/// Rows with `stride` numbers each: the mean, 1 / √(variance + epsilon), and two more of a gradient.
+template <class T>
+struct NormOfRows {
+    T const* x;
+    sum_t<T>* numbers;
+    std::size_t stride, width;
+    double epsilon;
+
+    template <class V>
+    ROWAN_HD_INLINE V number(std::size_t row, std::size_t i) const {
+        return V(numbers[row * stride + i]);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V centered(std::size_t row, std::size_t column) const {
+        return V(load<V>(x + row * width + column) - number<V>(row, 0));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return product(centered<V>(row, column), number<V>(row, 1));
+    }
+};
+
+template <class T>
+struct MeanOfRow {
+    NormOfRows<T> norm;
+
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return load<V>(norm.x + row * norm.width + column);
+    }
+    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
+        norm.numbers[row * norm.stride] = mean_of_sum(sum, norm.width);
+    }
+};
+
+template <class T>
+struct VarianceOfRow {
+    NormOfRows<T> norm;
+
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return squared{}(norm.template centered<V>(row, column));
+    }
+    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
+        norm.numbers[row * norm.stride + 1] = inverse_deviation(mean_of_sum(sum, norm.width), norm.epsilon);
+    }
+};
+
+/// to = norm · scale + shift; scale and shift have an element for each column, or are nullptr.
+template <class Norm, class T>
+struct ScaleAndShift {
+    Norm norm;
+    T const *scale, *shift;
+    T* to;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(std::size_t row, std::size_t column) const {
+        V y = norm.template at<V>(row, column);
+        if (scale != nullptr) y = product(y, load<V>(scale + column));
+        if (shift != nullptr) y = plus(y, load<V>(shift + column));
+        store(y, to + row * norm.width + column);
+    }
+};
+
+/// grad · norm
+template <class Norm, class T>
+struct TimesNorm {
+    Norm norm;
+    T const* grad;
+
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return product(load<V>(grad + row * norm.width + column), norm.template at<V>(row, column));
+    }
+};
+
+/// The gradient of the rows, from the numbers of MeanOfGrad and MeanOfGradByNorm.
+template <class T>
+struct GradOfRows {
+    NormOfRows<T> norm;
+    T const *scale, *out_grad;
+    T* to;
+
+    template <class V>
+    ROWAN_HD_INLINE V scaled(std::size_t row, std::size_t column) const {
+        return product(load<V>(out_grad + row * norm.width + column), load<V>(scale + column));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(std::size_t row, std::size_t column) const {
+        V const along = product(norm.template at<V>(row, column), norm.template number<V>(row, 3));
+        V const rest = V(V(scaled<V>(row, column) - norm.template number<V>(row, 2)) - along);
+        store(product(rest, norm.template number<V>(row, 1)), to + row * norm.width + column);
+    }
+};
+
+template <class T>
+struct MeanOfGrad {
+    GradOfRows<T> grad;
+
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return grad.template scaled<V>(row, column);
+    }
+    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
+        grad.norm.numbers[row * grad.norm.stride + 2] = mean_of_sum(sum, grad.norm.width);
+    }
+};
+
+template <class T>
+struct MeanOfGradByNorm {
+    GradOfRows<T> grad;
+
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return product(grad.template scaled<V>(row, column), grad.norm.template at<V>(row, column));
+    }
+    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
+        grad.norm.numbers[row * grad.norm.stride + 3] = mean_of_sum(sum, grad.norm.width);
+    }
+};
+
+/// Columns with a mean and 1 / √(variance + epsilon).
+template <class T>
+struct NormOfColumns {
+    T const* x;
+    sum_t<T> const *mean, *inverse;
+    std::size_t width;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V centered(std::size_t row, std::size_t column) const {
+        return V(load<V>(x + row * width + column) - load<V>(mean + column));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return product(centered<V>(row, column), load<V>(inverse + column));
+    }
+};
+
+template <class T>
+struct SquaredDeviation {
+    NormOfColumns<T> norm;
+
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return squared{}(norm.template centered<V>(row, column));
+    }
+};
+
+/// Divides sums in place by n.
+template <class S>
+struct MeansOfSums {
+    S* sums;
+    std::size_t n;
+    ROWAN_HD void operator()(std::size_t k) const { sums[k] = mean_of_sum(sums[k], n); }
+};
+
+/// Replaces variances in place by 1 / √(variance + epsilon).
+template <class S>
+struct InvertDeviations {
+    S* variance;
+    double epsilon;
+    ROWAN_HD void operator()(std::size_t k) const { variance[k] = inverse_deviation(variance[k], epsilon); }
+};
+
+/// to = momentum · moving + (1 - momentum) · now
+struct MoveTowards {
+    double momentum;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& moving, V const& now) const {
+        return plus(product(moving, constant<V>(momentum)), product(now, constant<V>(1 - momentum)));
+    }
+};
+
+/// The gradient of x: with the statistics of a batch, from the means of g and of g · norm; else, with nullptr as these,
+/// for constant ones.
+template <class T>
+struct GradOfColumns {
+    NormOfColumns<T> norm;
+    sum_t<T> const *grad_mean, *along_mean;
+    T const *scale, *out_grad;
+    T* to;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(std::size_t row, std::size_t column) const {
+        std::size_t const here = row * norm.width + column;
+        V g = load<V>(out_grad + here);
+        if (grad_mean != nullptr) {
+            V const along = product(norm.template at<V>(row, column), load<V>(along_mean + column));
+            g = V(V(g - load<V>(grad_mean + column)) - along);
+        }
+        store(product(product(g, load<V>(scale + column)), load<V>(norm.inverse + column)), to + here);
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/reduction.hpp: Reduction of the losses of a batch, and sums independent of the thread count.
+
+namespace rowan::inline v0 {
+
+/// How the losses of n rows are reduced: not at all, to their mean, or to their sum. The mean of no rows is 0.
+enum class Reduction : std::int32_t { none = 0, mean = 1, sum = 2 };
+
+namespace detail {
+
+/// The number of elements that one thread sums, in 16 interleaved partial sums. The block sums are then added in the
+/// same way.
+inline constexpr std::size_t sum_block = 4096;
+
+/// The sum of block(begin, end) over blocks of [0, n).
+template <class S, class Block>
+S blocked_sum(Cpu exec, std::size_t n, Block const& block) {
+    Buffer<S> sums((n + sum_block - 1) / sum_block);
+    parallel_work(exec, n, sums.size(), 4, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t k = begin; k < end; ++k) sums[k] = block(k * sum_block, std::min(n, (k + 1) * sum_block));
+    });
+    return interleaved_sum<S>(sums.size(), static_cast<S const*>(sums.data()), [](auto const& a) { return a; });
+}
+
+/// total / n; 0 if n is 0
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD S mean_of(S const& total, double n) {
+    return n > 0 ? quotient(total, constant<S>(n)) : constant<S>(0.0);
+}
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD S mean_of(S const& total, std::size_t n) {
+    return mean_of(total, static_cast<double>(n));
+}
+
+/// p, q -> (p - q)²
+struct squared_difference {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& p, V const& q) const {
+        return product(V(p - q), V(p - q));
+    }
+};
+
+/// x, which the caller converts to another type
+struct same_number {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return x;
+    }
+};
+
+/// Reduces whole tensors on a device. The Thrust specialization is in rowan/thrust/op/detail/reduction.hpp.
+template <class D>
+struct Totals {
+    static_assert(has_backend<D>, "rowan: a loss on a Thrust device needs #include <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct Totals<Cpu> {
+    /// The sum or the mean of n numbers, of which *kept count, if it is given.
+    template <class T>
+    static void of_losses(Cpu exec, std::size_t n, sum_t<T> const* losses, bool mean, T* out,
+                          double const* kept = nullptr) {
+        using S = sum_t<T>;
+        S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
+            return interleaved_sum<S>(end - begin, losses + begin, same_number{});
+        });
+        double const count = kept == nullptr ? static_cast<double>(n) : *kept;
+        *out = dtype<T>::narrow(mean ? mean_of(total, count) : total);
+    }
+
+    /// The mean of the squared differences of n elements.
+    template <class T>
+    static void mean_square(Cpu exec, std::size_t n, T const* a, T const* b, T* out) {
+        using S = sum_t<T>;
+        S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
+            std::array<S, sum_block> squares;
+            zip_lanes<S>(squared_difference{}, end - begin, squares.data(), a + begin, b + begin);
+            return interleaved_sum<S>(end - begin, static_cast<S const*>(squares.data()), same_number{});
+        });
+        *out = dtype<T>::narrow(mean_of(total, n));
+    }
+};
+
+/// Reduces the losses of the rows. The mean is that of all rows, or of the *kept ones that count.
+template <class T, class D, class Losses>
+Tensor<T, D> reduce(D const& exec, Reduction reduction, Losses const& losses, double const* kept = nullptr) {
+    using S = sum_t<T>;
+    std::size_t const n = losses.size();
+    S const* const from = losses.data();
+    if (reduction == Reduction::none) {
+        auto out = new_tensor<T>(exec, {n});
+        ElementLoops<D>::template zip<S>(exec, n, same_number{}, out.data(), from);
+        return out;
+    }
+    auto out = new_tensor<T>(exec, {1});
+    Totals<D>::of_losses(exec, n, from, reduction == Reduction::mean, out.data(), kept);
+    return out;
+}
+
+/// Checks that the gradient has the shape of the reduced losses: [n], or [1].
+template <class T, class D>
+void check_reduced(char const* field, Tensor<T, D> const& out_grad, Reduction reduction, std::size_t n) {
+    std::size_t const size = reduction == Reduction::none ? n : 1;
+    if (out_grad.dimension() == 1 && out_grad.size() == size) return;
+    throw ShapeError(std::string(field).append(".shape()"), shape_text(out_grad.shape()),
+                     std::string("[").append(std::to_string(size)).append("]"));
+}
+
+/// Returns the gradient of the loss of each row. `kept`, if given, has 1 for each row that counts and 0 for the others,
+/// and behind these their number.
+template <class T>
+struct LossGrads {
+    T const* out_grad;
+    Reduction reduction;
+    std::size_t n;
+    double const* kept = nullptr;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD sum_t<T> operator()(std::size_t row) const {
+        if (kept != nullptr && !(kept[row] > 0)) return constant<sum_t<T>>(0.0);
+        auto const g = load<sum_t<T>>(out_grad + (reduction == Reduction::none ? row : 0));
+        return reduction == Reduction::mean ? mean_of(g, kept == nullptr ? static_cast<double>(n) : kept[n]) : g;
+    }
+};
+
+/// The dims of the reduced losses of n rows.
+constexpr Dims reduced_dims(Reduction reduction, std::int64_t n) {
+    if (reduction == Reduction::none) return {n};
+    return {1};
+}
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/row_passes.hpp: sums over the rows and over the columns of a matrix, in orders that are the same on
+// all devices.
+
+namespace rowan::inline v0::detail {
+
+/// The last argument of RowPasses::run if only the sums are needed.
+struct NoStep {
+    template <class V>
+    ROWAN_HD void at(std::size_t, std::size_t) const {}
+};
+
+/// Sums rows on a device. The Thrust specialization is in rowan/thrust/op/detail/row_passes.hpp.
+template <class D>
+struct RowPasses {
+    static_assert(has_backend<D>, "rowan: this operator on a Thrust device needs #include <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct RowPasses<Cpu> {
+    /// For each row: for one pass after the other, calls pass.done(row, the sum of pass.at<V>(row, column)), in 16
+    /// interleaved parts as interleaved_sum; then step.at<V>(row, column) for all columns. A pass may read what those
+    /// before it have stored for its row.
+    template <class S, class Step, class... Pass>
+    static void run(Cpu exec, std::size_t rows, std::size_t width, Step const& step, Pass const&... pass) {
+        for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
+            for (; begin < end; ++begin) {
+                (pass.done(begin, sum_of_row<S>(pass, begin, width)), ...);
+                each_lane<S>(width, [&]<class V>(std::size_t column) { step.template at<V>(begin, column); });
+            }
+        });
+    }
+
+    /// to[block, column] = the sum of term.at<V>(row, column) over a block of 64 rows, in order; zeros if there are no
+    /// rows.
+    template <class S, class Term, class To>
+    static void sum_blocks(Cpu exec, std::size_t n, std::size_t width, Term const& term, To* to) {
+        constexpr std::size_t most = 2048;  // columns whose sums stay in the cache
+        std::size_t const pieces = (width + most - 1) / most, piece = std::min(width, most);
+        std::size_t const blocks = std::max<std::size_t>((n + block_size - 1) / block_size, 1);
+        for_ranges(exec, blocks * pieces, piece * std::min(n, block_size), [&](std::size_t begin, std::size_t end) {
+            Buffer<S> sums(piece);
+            for (; begin < end; ++begin) {
+                std::size_t const block = begin / pieces, first = begin % pieces * most;
+                std::size_t const lanes = std::min(most, width - first), last = std::min(n, (block + 1) * block_size);
+                std::fill(sums.begin(), sums.end(), constant<S>(0.0));
+                for (std::size_t row = block * block_size; row < last; ++row) {
+                    each_lane<S>(lanes, [&]<class V>(std::size_t k) {
+                        store(plus(load<V>(sums.data() + k), term.template at<V>(row, first + k)), sums.data() + k);
+                    });
+                }
+                copy_lanes<S>(lanes, static_cast<S const*>(sums.data()), to + block * width + first);
+            }
+        });
+    }
+
+private:
+    template <class S, class Pass>
+    static S sum_of_row(Pass const& pass, std::size_t row, std::size_t width) {
+        S part[16];
+        for (S& p : part) p = constant<S>(0.0);
+        std::size_t i = 0;
+        auto const add = [&]<class V>(std::size_t k) {
+            store(plus(load<V>(part + k), pass.template at<V>(row, i + k)), part + k);
+        };
+        for (; i + 16 <= width; i += 16) each_lane<S>(16, add);
+        each_lane<S>(width - i, add);
+        return tree_sum(part);
+    }
+};
+
+/// An element of a matrix.
+template <class T>
+struct MatrixElement {
+    T const* x;
+    std::size_t width;
+
+    template <class V>
+    ROWAN_HD V at(std::size_t row, std::size_t column) const {
+        return load<V>(x + row * width + column);
+    }
+};
+
+/// to[column] = the sum of term.at<V>(row, column) over the rows: in blocks of 64, then the sums of blocks in the same
+/// way, as reduce_sum. The sum of no rows is 0.
+/// cost     temporary memory for the sums of blocks: 1/64 of the terms
+template <class S, class D, class Term, class To>
+void column_sums(D const& exec, std::size_t n, std::size_t width, Term const& term, To* to) {
+    auto const blocks_of = [](std::size_t rows) { return (rows + block_size - 1) / block_size; };
+    auto const add = [&]<class From, class Out>(From const& from, std::size_t rows, Out* out) {
+        RowPasses<D>::template sum_blocks<S>(exec, rows, width, from, out);
+    };
+    if (n <= block_size) return add(term, n, to);
+    std::size_t blocks = blocks_of(n);
+    auto first = ElementLoops<D>::template scratch<S>(exec, blocks * width);
+    auto second = ElementLoops<D>::template scratch<S>(exec, blocks <= block_size ? 0 : blocks_of(blocks) * width);
+    add(term, n, first.data());
+    S *from = first.data(), *more = second.data();
+    for (; blocks > block_size; blocks = blocks_of(blocks), std::swap(from, more))
+        add(MatrixElement<S>{from, width}, blocks, more);
+    add(MatrixElement<S>{from, width}, blocks, to);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/batch_norm.hpp: batch_norm, each column of a batch with mean 0 and variance 1, scaled and shifted.
+
+namespace rowan::inline v0 {
+
+/// The settings of batch_norm.
+struct BatchNormOptions {
+    double momentum = 0.9;  ///< the part of the moving mean and variance that a step keeps; PyTorch's is 1 - momentum
+    double epsilon = 1e-5;  ///< added to the variance
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"momentum", &BatchNormOptions::momentum}, field{"epsilon", &BatchNormOptions::epsilon});
+    }
+};
+
+namespace detail {
+
+[[noreturn]] inline void bad_norm_momentum(double momentum) { throw ValueError("momentum", momentum, "in [0, 1]"); }
+
+constexpr void check_batch_norm(BatchNormOptions const& options) {
+    check_norm_epsilon(options.epsilon);
+    if (!(options.momentum >= 0 && options.momentum <= 1)) bad_norm_momentum(options.momentum);
+}
+
+/// Checks that a tensor has an element for each column of x.
+template <class T, class D>
+void check_one_per_column(char const* field, Tensor<T, D> const& w, Tensor<T, D> const& x) {
+    if (w.dimension() == 1 && w.shape(0) == x.shape(1)) return;
+    throw ShapeError(std::string(field) + ".shape()", shape_text(w.shape()),
+                     "[" + std::to_string(x.shape(1)) + "], the width of x");
+}
+
+/// The means and the inverse deviations of the columns of x.
+template <class T, class D>
+class ColumnNorm {
+    using S = sum_t<T>;
+    using Loops = ElementLoops<D>;
+    decltype(Loops::template scratch<S>(std::declval<D const&>(), 0)) numbers_;
+
+public:
+    NormOfColumns<T> norm;
+
+    /// In training those of the batch, else the moving ones. If next_mean is not nullptr, it and next_variance get the
+    /// next moving statistics.
+    ColumnNorm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& mean, Tensor<T, D> const& variance,
+               BatchNormOptions const& options, bool training, T* next_mean, T* next_variance)
+        : numbers_(Loops::template scratch<S>(exec, 2 * x.shape(1))), norm{x.data(), numbers_.data(),
+                                                                           numbers_.data() + x.shape(1), x.shape(1)} {
+        std::size_t const n = x.shape(0), width = norm.width;
+        S *const means = numbers_.data(), *const deviations = means + width;
+        training = training && n != 0;
+        if (training) {
+            column_sums<S>(exec, n, width, MatrixElement<T>{x.data(), width}, means);
+            Loops::each(exec, width, 1, MeansOfSums<S>{means, n});
+            column_sums<S>(exec, n, width, SquaredDeviation<T>{norm}, deviations);
+            Loops::each(exec, width, 1, MeansOfSums<S>{deviations, n});
+        } else {
+            Loops::template zip<S>(exec, width, same_number{}, means, mean.data());
+            Loops::template zip<S>(exec, width, same_number{}, deviations, variance.data());
+        }
+        if (next_mean != nullptr) {
+            MoveTowards const move{training ? options.momentum : 1};
+            Loops::template zip<S>(exec, width, move, next_mean, mean.data(), static_cast<S const*>(means));
+            Loops::template zip<S>(exec, width, move, next_variance, variance.data(),
+                                   static_cast<S const*>(deviations));
+        }
+        Loops::each(exec, width, 1, InvertDeviations<S>{deviations, options.epsilon});
+    }
+};
+
+/// Checks all arguments but out_grad.
+template <class T, class D>
+void check_batch_norm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<T, D> const& mean,
+                      Tensor<T, D> const& variance, BatchNormOptions const& options) {
+    static_assert(floating_element<T>, "rowan::batch_norm: x must have a floating-point type: convert it");
+    check_batch_norm(options);
+    check_rank("x", x, 2);
+    check_one_per_column("scale", scale, x);
+    check_one_per_column("mean", mean, x);
+    check_one_per_column("variance", variance, x);
+    ElementLoops<D>::check(exec, x, scale, mean, variance);
+}
+
+}  // namespace detail
+
+/// Normalises each column: (x - mean) / √(variance + epsilon) · scale + shift. In training, with the mean and the
+/// variance of the column over all rows of the batch (divided by their number), and moves the moving statistics towards
+/// these: momentum · moving + (1 - momentum) · that of the batch, as Paddle's; otherwise with the moving ones, which
+/// remain. In training, a batch of one row gives the shift, and one without rows changes nothing. Ioffe and Szegedy:
+/// Batch Normalization, 2015. The sums over rows are those of reduce_sum, in blocks of 64; the variance is that of x -
+/// mean, in a second pass. The bits are the same for any number of threads and on every device. User-defined types need
+/// a sqrt.
+/// shapes   x [n, width]; scale, shift, mean and variance [width] -> [n, width], and the next mean and variance [width]
+/// errors   ShapeError if x is not a matrix or the others do not have its width; ValueError if epsilon is negative or
+///          not finite, or momentum is not in [0, 1]
+/// cost     in training three reads of x, otherwise one, and one write; temporary memory for the sums of blocks: 1/64
+///          of x
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm(D const& exec, Tensor<T, D> const& x,
+                                                                Tensor<T, D> const& scale, Tensor<T, D> const& shift,
+                                                                Tensor<T, D> const& mean, Tensor<T, D> const& variance,
+                                                                BatchNormOptions const& options, bool training) {
+    using S = detail::sum_t<T>;
+    detail::check_batch_norm(exec, x, scale, mean, variance, options);
+    detail::check_one_per_column("shift", shift, x);
+    detail::ElementLoops<D>::check(exec, shift);
+    auto out = detail::new_tensor<T>(exec, x.shape());
+    auto next_mean = detail::new_tensor<T>(exec, mean.shape()),
+         next_variance = detail::new_tensor<T>(exec, mean.shape());
+    detail::ColumnNorm<T, D> const columns(exec, x, mean, variance, options, training, next_mean.data(),
+                                           next_variance.data());
+    detail::ElementLoops<D>::template each_of_rows<S>(
+        exec, x.shape(0), x.shape(1), x.shape(1),
+        detail::ScaleAndShift<detail::NormOfColumns<T>, T>{columns.norm, scale.data(), shift.data(), out.data()});
+    return {std::move(out), std::move(next_mean), std::move(next_variance)};
+}
+
+/// The gradients of x, scale and shift. In training, mean and variance depend on x: with h the normalised x and g =
+/// out_grad, that of x is (g - mean of g - h · mean of g · h) · scale / √(variance + epsilon), with means over the
+/// rows.
+/// shapes   x and out_grad [n, width]; scale, mean and variance [width] -> [n, width], [width], [width]
+/// errors   as batch_norm; ShapeError if out_grad does not have the shape of x
+/// cost     in training, five reads of x, otherwise two; and one write
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm_grad(
+    D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<T, D> const& mean,
+    Tensor<T, D> const& variance, Tensor<T, D> const& out_grad, BatchNormOptions const& options, bool training) {
+    using S = detail::sum_t<T>;
+    using Loops = detail::ElementLoops<D>;
+    detail::check_batch_norm(exec, x, scale, mean, variance, options);
+    detail::check_same_shape("out_grad", out_grad, x);
+    Loops::check(exec, out_grad);
+    std::size_t const n = x.shape(0), width = x.shape(1);
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    auto scale_grad = detail::new_tensor<T>(exec, scale.shape()),
+         shift_grad = detail::new_tensor<T>(exec, scale.shape());
+    detail::ColumnNorm<T, D> const columns(exec, x, mean, variance, options, training, nullptr, nullptr);
+    auto sums = Loops::template scratch<S>(exec, 2 * width);
+    S *const grad = sums.data(), *const along = grad + width;
+    detail::column_sums<S>(exec, n, width, detail::MatrixElement<T>{out_grad.data(), width}, grad);
+    detail::column_sums<S>(exec, n, width,
+                           detail::TimesNorm<detail::NormOfColumns<T>, T>{columns.norm, out_grad.data()}, along);
+    Loops::template zip<S>(exec, width, detail::same_number{}, shift_grad.data(), static_cast<S const*>(grad));
+    Loops::template zip<S>(exec, width, detail::same_number{}, scale_grad.data(), static_cast<S const*>(along));
+    if (n != 0) Loops::each(exec, 2 * width, 1, detail::MeansOfSums<S>{grad, n});
+    Loops::template each_of_rows<S>(exec, n, width, width,
+                                    detail::GradOfColumns<T>{.norm = columns.norm,
+                                                             .grad_mean = training ? grad : nullptr,
+                                                             .along_mean = training ? along : nullptr,
+                                                             .scale = scale.data(),
+                                                             .out_grad = out_grad.data(),
+                                                             .to = x_grad.data()});
+    return {std::move(x_grad), std::move(scale_grad), std::move(shift_grad)};
+}
+
+template <class T, class Device>
+std::tuple<Tensor<T, Device>, Tensor<T, Device>, Tensor<T, Device>> batch_norm(
+    Tensor<T, Device> const& x, Tensor<T, Device> const& scale, Tensor<T, Device> const& shift,
+    Tensor<T, Device> const& mean, Tensor<T, Device> const& variance, BatchNormOptions const& options, bool training) {
+    return batch_norm(x.device(), x, scale, shift, mean, variance, options, training);
+}
+
+namespace detail {
+
+template <class T, class D>
+using BatchNormResults = std::tuple<LoDTensor<T, D>, LoDTensor<T, D>, LoDTensor<T, D>>;
+
+/// The levels of x for the first result alone; the others have an element per column, which may be as many as rows.
+template <class T, class D>
+BatchNormResults<T, D> with_lod_of(LoDTensor<T, D> const& x,
+                                   std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> results) {
+    auto& [rows, first, second] = results;
+    return {LoDTensor<T, D>(std::move(rows), x.lod()), std::move(first), std::move(second)};
+}
+
+}  // namespace detail
+
+struct batch_norm_grad_op {
+    static constexpr std::string_view name = "batch_norm_grad";
+    using inputs = slots<slot::x, slot::w, slot::mean, slot::variance, slot::seed, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>;
+    using attributes = BatchNormOptions;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& w, VarSpec const&, VarSpec const&,
+                                                  VarSpec const&, VarSpec const& out_grad, BatchNormOptions const&) {
+        return {spec::elementwise("batch_norm_grad: out@GRAD", out_grad, x), w, w};
+    }
+
+    template <class T, class D>
+    static detail::BatchNormResults<T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
+                                              Tensor<T, D> const& mean, Tensor<T, D> const& variance,
+                                              Tensor<std::int64_t, D> const& seed, Tensor<T, D> const& out_grad,
+                                              BatchNormOptions const& options) {
+        return detail::with_lod_of(
+            x, batch_norm_grad(exec, x.value(), w, mean, variance, out_grad, options, detail::has_seed(seed)));
+    }
+};
+
+/// See batch_norm. The slots w and b hold scale and shift; the slot `seed` has an element in training and none
+/// otherwise, as in dropout.
+/// shapes   x [n, width]; w, b, mean and variance [width]; seed [1] or [0] of int64 -> [n, width], [width], [width]
+struct batch_norm_op {
+    static constexpr std::string_view name = "batch_norm";
+    using inputs = slots<slot::x, slot::w, slot::b, slot::mean, slot::variance, slot::seed>;
+    using outputs = slots<slot::out, slot::next_mean, slot::next_variance>;
+    using attributes = BatchNormOptions;
+    using grad = grad_rule<batch_norm_grad_op>;
+    static constexpr std::array<std::int8_t, 6> next{-1, -1, -1, 1, 2, -1};
+
+    static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
+                                                  VarSpec const& mean, VarSpec const& variance, VarSpec const& seed,
+                                                  BatchNormOptions const& options) {
+        detail::check_batch_norm(options);
+        spec::matrix("batch_norm: x", x);
+        detail::check_seed("batch_norm: seed", seed);
+        VarSpec out = x, row = x;
+        row.dims = {x.dims[1]};
+        row.lod_level = 0;
+        for (VarSpec const& one : {w, b, mean, variance}) {
+            spec::dense("batch_norm: scale, shift, mean or variance", one);
+            spec::same_dtype("batch_norm: scale, shift, mean or variance", one, x);
+            row.dims = spec::same_dims("batch_norm: scale, shift, mean or variance", one, row);
+        }
+        out.dims[1] = row.dims[0];
+        return {out, row, row};
+    }
+
+    template <class T, class D>
+    static detail::BatchNormResults<T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
+                                              Tensor<T, D> const& b, Tensor<T, D> const& mean,
+                                              Tensor<T, D> const& variance, Tensor<std::int64_t, D> const& seed,
+                                              BatchNormOptions const& options) {
+        return detail::with_lod_of(x,
+                                   batch_norm(exec, x.value(), w, b, mean, variance, options, detail::has_seed(seed)));
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/batch_norm.hpp: layer::batch_norm, columns with mean 0 and variance 1, with moving statistics.
+
+namespace rowan::inline v0::layer {
+
+/// The settings of layer::batch_norm.
+struct BatchNormOptions {
+    double momentum = 0.9;  ///< the part of the moving mean and variance that a step keeps; PyTorch's is 1 - momentum
+    double epsilon = 1e-5;  ///< added to the variance
+    bool scale = true;      ///< whether columns are multiplied by a parameter, which begins with ones
+    bool shift = true;      ///< whether a parameter is added, which begins with zeros
+    std::string name = {};  ///< if not empty, the parameters are name.w_0, name.b_0, name.mean_0 and name.variance_0
+};
+
+/// (x - mean) / √(variance + epsilon) · scale + shift. In train, with the mean and the variance of each column over all
+/// rows of the batch, those of ragged sequences too; elsewhere, such as in infer, with moving ones, which begin with 0
+/// and 1 and which each step of train moves: momentum · moving + (1 - momentum) · that of the batch. They are
+/// parameters without a gradient: saved, loaded and resumed with the others.
+///     auto h = layer::relu(layer::batch_norm(layer::fc(x, {.output_size = 100, .bias = false})));
+/// shapes   x [n, width] -> [n, width], with the levels of x; the parameters [width]
+/// errors   ShapeError if x is not a matrix or its width is unknown; ValueError if epsilon is negative or not finite,
+///          or momentum is not in [0, 1]; GraphError in the step of a recurrent layer or a loop, where a layer_norm may
+///          be, or if the outermost scope already has these names
+/// cost     as rowan::batch_norm, when the net runs; four parameters in the net
+template <class T, class Device>
+Var<T, Device> batch_norm(Var<T, Device> const& x, BatchNormOptions const& options = {}) {
+    rowan::BatchNormOptions const attributes{options.momentum, options.epsilon};
+    rowan::detail::check_batch_norm(attributes);
+    spec::matrix("layer::batch_norm: x", x->spec());
+    Dims const row{x->spec().dims[1]};
+    rowan::detail::check_known(row);
+    Scope& scope = rowan::detail::outermost_scope();
+    if (&default_scope() != &scope)
+        throw GraphError("layer::batch_norm is not for the steps of recurrent layers and loops: use layer::layer_norm");
+    rowan::detail::ScopeRollback added(scope);
+    auto const named = [&](double first, char const* slot) {
+        return parameter<T, Device>(row, Constant{first}, options.name.empty() ? std::string() : options.name + slot);
+    };
+    auto const w = options.scale ? named(1, ".w_0") : layer::full<T, Device>(row, 1);
+    auto const b = options.shift ? named(0, ".b_0") : layer::full<T, Device>(row, 0);
+    auto const mean = named(0, ".mean_0"), variance = named(1, ".variance_0");
+    Var<std::int64_t, Device> const seed(new_seed<Device>());
+    auto const y = apply<batch_norm_op>(attributes, x, w, b, mean, variance, seed);
+    added.keep();
+    return y;
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/sequence/sequence_expand.hpp: sequence_expand, which repeats rows or sequences.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Instance i of x, rows [rows[i], rows[i + 1]), is written times[i + 1] - times[i] times, from row starts[i] of the
+/// result on.
+struct Expansion {
+    std::span<std::int64_t const> times;
+    std::vector<std::int64_t> rows;
+    std::vector<std::int64_t> starts;
+    Lod lod;  // of the result
+
+    std::size_t length(std::size_t i) const { return length_at(rows, i); }
+    std::size_t repeats(std::size_t i) const { return length_at(times, i); }
+
+    /// Replaces sequence offsets by those one level below.
+    static void descend(std::span<std::int64_t const> offsets, std::vector<std::int64_t>& at) {
+        for (auto& q : at) q = offsets[static_cast<std::size_t>(q)];
+    }
+
+    /// The exclusive prefix sum of repeats(i) * (at[i + 1] - at[i]), followed by the total. Throws ShapeError if that
+    /// exceeds 2^60.
+    std::vector<std::int64_t> sums(std::vector<std::int64_t> const& at) const;
+};
+
+/// Throws a ShapeError for a batch of `rows` rows with `size` instances instead of `expected`.
+[[noreturn]] void bad_instances(std::size_t size, std::size_t expected, std::size_t level, std::size_t levels,
+                                std::size_t rows);
+
+template <class T, class D>
+Expansion make_expansion(LoDTensor<T, D> const& x, Lod const& lod, std::optional<std::size_t> const& given) {
+    x.check();
+    check_levels("lod", lod);
+    std::size_t const level = given.value_or(lod.levels() - 1);
+    Expansion e;
+    e.times = lod[level];
+    std::size_t const n = e.times.size() - 1;
+    if (x.size() != n) bad_instances(x.size(), n, level, x.lod().levels(), x.shape()[0]);
+    std::vector<std::int64_t> at(n + 1);
+    std::iota(at.begin(), at.end(), std::int64_t{0});
+    if (x.lod().empty()) {
+        e.rows = std::move(at);
+        e.starts.assign(e.times.begin(), e.times.end());
+        e.lod = lod.slice_levels(level, level + 1);
+        return e;
+    }
+    std::vector<std::size_t> sizes;
+    for (std::size_t l = 0; l < x.lod().levels(); ++l) {
+        sizes.push_back(static_cast<std::size_t>(e.sums(at).back()));
+        Expansion::descend(x.lod()[l], at);
+    }
+    e.rows = at;
+    e.starts = e.sums(at);
+    auto const levels = std::make_shared<std::vector<std::vector<std::int64_t>>>();
+    std::iota(at.begin(), at.end(), std::int64_t{0});
+    for (std::size_t l = 0; l < x.lod().levels(); ++l) {
+        auto const offsets = x.lod()[l];
+        auto& out = levels->emplace_back();
+        out.reserve(sizes[l] + 1);
+        out.push_back(0);
+        for (std::size_t i = 0; i < n; ++i) {
+            if (at[i] == at[i + 1]) continue;
+            for (std::size_t k = 0; k < e.repeats(i); ++k) {
+                for (auto q = static_cast<std::size_t>(at[i]); q < static_cast<std::size_t>(at[i + 1]); ++q)
+                    out.push_back(out.back() + offsets[q + 1] - offsets[q]);
+            }
+        }
+        Expansion::descend(offsets, at);
+    }
+    e.lod = LodAccess::make(levels, *levels);
+    return e;
+}
+
+/// Device-specific implementation of sequence_expand and of its gradient.
+template <class D>
+struct SequenceExpansion {
+    static_assert(
+        has_backend<D>,
+        "rowan: sequence_expand on a Thrust device needs #include <rowan/thrust/sequence/sequence_expand.hpp>");
+};
+
+template <>
+struct SequenceExpansion<Cpu> {
+    template <class T>
+    static void expand(Cpu exec, Expansion const& e, std::size_t width, T const* rows, T* out) {
+        for_sequences(exec, e.starts, width, [&](std::size_t i, std::size_t end) {
+            for (; i < end; ++i) {
+                if (e.length(i) == 0) continue;
+                detail::repeat(rows + static_cast<std::size_t>(e.rows[i]) * width, e.length(i) * width, e.repeats(i),
+                               out + static_cast<std::size_t>(e.starts[i]) * width);
+            }
+        });
+    }
+
+    template <class T>
+    static void grad(Cpu exec, Expansion const& e, std::size_t width, T const* out_grad, T* x_grad) {
+        using S = sum_t<T>;
+        for_sequences(exec, e.starts, width, [&](std::size_t i, std::size_t end) {
+            BlockSum<T, S> sum(out_grad, width, longest_of(e.times, i, end));
+            std::vector<std::int64_t> positions;
+            for (; i < end; ++i) {
+                T* to = x_grad + static_cast<std::size_t>(e.rows[i]) * width;
+                std::size_t const length = e.length(i);
+                if (length == 0) continue;
+                if (e.repeats(i) == 0) {
+                    std::fill_n(to, length * width, zero<T>());
+                    continue;
+                }
+                positions.resize(e.repeats(i));
+                for (std::size_t k = 0; k < positions.size(); ++k)
+                    positions[k] = e.starts[i] + static_cast<std::int64_t>(k * length);
+                for (std::size_t r = 0; r < length; ++r, to += width) {
+                    copy_lanes<S>(width, sum(positions.data(), positions.size(), 0), to);
+                    for (auto& p : positions) ++p;
+                }
+            }
+        });
+    }
+};
+
+}  // namespace detail
+
+/// Repeats instance i of x once for each element of sequence i of lod[level], by default the last level. An instance is
+/// a row or, if x has levels, a first-level sequence with all that it contains.
+///
+///     x without levels     [a] [b]        sequences of 2 and 3   ->   [a a]  [b b b]
+///     x {{0, 2, 4}}        [a b]  [c d]   of 2 and 1             ->   [a b]  [a b]  [c d]
+///
+/// shapes   x with one instance per sequence of the level -> [elements of the level, ...] with that level if x has no
+///          levels, else the repeated sequences with as many levels as x
+/// errors   ShapeError if x has another number of instances (see drop_levels, if its rows are meant), lod has no
+///          levels, or the result is too large; IndexError if lod has no such level
+/// cost     one read of x and one write of the result
+template <class T, device D>
+LoDTensor<T, D> sequence_expand(D const& exec, LoDTensor<T, D> const& x, Lod const& lod,
+                                std::optional<std::size_t> level = {}) {
+    auto const e = detail::make_expansion(x, lod, level);
+    auto shape = x.shape();
+    shape[0] = static_cast<std::size_t>(e.starts.back());
+    auto result = detail::new_tensor<T>(exec, shape);
+    detail::SequenceExpansion<D>::expand(exec, e, x.value().row_size(), x.value().data(), result.data());
+    return {std::move(result), e.lod};
+}
+
+/// The adjoint of sequence_expand: the gradient of each row of x is the sum over its repeats, in their order and blocks
+/// of 64. Only the shape and the levels of x are used.
+/// shapes   out_grad as the result of sequence_expand -> [n, ...] with the levels of x
+/// errors   as sequence_expand, and ShapeError if out_grad has another shape
+/// cost     one read of out_grad and one write of the result
+template <class T, device D>
+LoDTensor<T, D> sequence_expand_grad(D const& exec, std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                     LoDTensor<T, D> const& x, Lod const& lod, std::optional<std::size_t> level = {}) {
+    auto const e = detail::make_expansion(x, lod, level);
+    detail::check_height("out_grad", out_grad, e.starts.back());
+    detail::check_trailing("out_grad", out_grad, x.shape());
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    detail::SequenceExpansion<D>::grad(exec, e, x_grad.row_size(), out_grad.data(), x_grad.data());
+    return {std::move(x_grad), x.lod()};
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> sequence_expand(LoDTensor<T, Device> const& x, Lod const& lod,
+                                     std::optional<std::size_t> level = {}) {
+    return sequence_expand(x.device(), x, lod, level);
+}
+template <class T, class Device>
+LoDTensor<T, Device> sequence_expand_grad(std::type_identity_t<Tensor<T, Device>> const& out_grad,
+                                          LoDTensor<T, Device> const& x, Lod const& lod,
+                                          std::optional<std::size_t> level = {}) {
+    return sequence_expand_grad(out_grad.device(), out_grad, x, lod, level);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/sequence_expand_inl.hpp: definitions of rowan/sequence/sequence_expand.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <limits>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::vector<std::int64_t> Expansion::sums(std::vector<std::int64_t> const& at) const {
+    constexpr std::int64_t limit = std::numeric_limits<std::ptrdiff_t>::max() / 8;
+    std::vector<std::int64_t> result{0};
+    result.reserve(at.size());
+    for (std::size_t i = 0; i + 1 < at.size(); ++i) {
+        std::int64_t const one = at[i + 1] - at[i];
+        std::int64_t const k = times[i + 1] - times[i];
+        if (one != 0 && k > (limit - result.back()) / one) {
+            throw ShapeError("x[" + std::to_string(i) + "] expanded",
+                             std::to_string(one) + " rows or sequences " + std::to_string(k) + " times",
+                             "at most 2^60 in all");
+        }
+        result.push_back(result.back() + k * one);
+    }
+    return result;
+}
+
+ROWAN_FUNCTION void bad_instances(std::size_t size, std::size_t expected, std::size_t level, std::size_t levels,
+                                  std::size_t rows) {
+    std::string text = std::to_string(expected).append(", the number of sequences of level ") + std::to_string(level);
+    if (levels > 0 && rows == expected) {
+        text.append(": x has ").append(std::to_string(levels)).append(levels == 1 ? " level" : " levels");
+        text.append(", so its ").append(std::to_string(size)).append(" sequences count, not its ");
+        text.append(std::to_string(rows)).append(" rows: use drop_levels");
+    }
+    throw ShapeError("x.size()", std::to_string(size), text);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/sequence/pick_sequences.hpp: pick_sequences, the sequences of a batch that a list names.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The first rows of the first-level sequences, followed by the number of rows. Without levels, sequences are rows.
+template <class T, class D>
+std::vector<std::int64_t> first_rows(LoDTensor<T, D> const& x) {
+    if (!x.lod().empty()) return x.lod().absolute()[0];
+    std::vector<std::int64_t> rows(x.size() + 1);
+    std::iota(rows.begin(), rows.end(), std::int64_t{0});
+    return rows;
+}
+
+/// The picks of a list, stably sorted by sequence.
+struct SortedPicks {
+    std::vector<std::int64_t> times;   // that each sequence is picked
+    std::vector<std::int64_t> starts;  // of the sorted picks, in rows
+    std::vector<std::int64_t> from;    // their first rows in the unsorted result
+    bool sorted = true;                // whether the list was sorted
+};
+
+SortedPicks sort_picks(Ids<> const& list, std::vector<std::int64_t> const& rows);
+
+/// Throws unless `list` is flat and its ids are sequences of x.
+template <class T, class D>
+void check_picks([[maybe_unused]] D const& exec, LoDTensor<T, D> const& x, Ids<> const& list) {
+    Cpu host;
+    if constexpr (std::same_as<D, Cpu>) host = exec;
+    x.check();
+    check_list("ids", list);
+    check_ids(host, "ids", list, static_cast<std::int64_t>(x.size()));
+}
+
+}  // namespace detail
+
+/// Result j is first-level sequence ids[j] of x with all that it contains, or row ids[j] if x has no levels. Ids may
+/// repeat and be in any order.
+///
+///     [a b]  [c]  [d e]     ids {0, 2, 2}   ->   [a b]  [d e]  [d e]
+///
+/// shapes   x of m sequences or rows, ids [n] -> n of them, with the levels of x
+/// errors   IndexError if an id is not in [0, m); ShapeError if ids are a tensor whose rank is not 1, or the result is
+///          too large
+/// cost     one read and one write of every row of the result; ids in device memory are copied to the host, which
+///          synchronizes
+template <class T, device D>
+LoDTensor<T, D> pick_sequences(D const& exec, LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> ids) {
+    detail::HostIds<D> const on_host(exec, ids);
+    Ids<> const& list = on_host;
+    detail::check_picks(exec, x, list);
+    return detail::take_sequences(exec, x, list.size(), [&](std::size_t j) { return list[j]; });
+}
+
+/// The adjoint of pick_sequences: the gradient of each row is the sum over the picks of its sequence, in the order of
+/// the list and blocks of 64; 0 for a sequence that is not picked. Only the shape and the levels of x are used.
+/// shapes   out_grad as the result of pick_sequences -> the shape and levels of x
+/// errors   as pick_sequences, and ShapeError if out_grad has another shape
+/// cost     one read of out_grad and one write of the result; unless ids ascend, also a copy of out_grad
+template <class T, device D>
+LoDTensor<T, D> pick_sequences_grad(D const& exec, std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                    LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> ids) {
+    detail::HostIds<D> const on_host(exec, ids);
+    Ids<> const& list = on_host;
+    detail::check_picks(exec, x, list);
+    auto const picks = detail::sort_picks(list, detail::first_rows(x));
+    detail::check_height("out_grad", out_grad, picks.starts.back());
+    auto const times = Lod::from_lengths({picks.times});
+    if (picks.sorted) return sequence_expand_grad(exec, out_grad, x, times);
+    auto grad = detail::new_tensor<T>(exec, out_grad.shape());
+    std::size_t const width = grad.row_size();
+    detail::copy_blocks(exec, picks.starts, width * sizeof(T), detail::blocks_at(out_grad.data(), picks.from, width),
+                        detail::blocks_at(grad.data(), picks.starts, width));
+    return sequence_expand_grad(exec, grad, x, times);
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> pick_sequences(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> ids) {
+    return pick_sequences(x.device(), x, ids);
+}
+template <class T, class Device>
+LoDTensor<T, Device> pick_sequences_grad(std::type_identity_t<Tensor<T, Device>> const& out_grad,
+                                         LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> ids) {
+    return pick_sequences_grad(out_grad.device(), out_grad, x, ids);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/pick_sequences_inl.hpp: definitions of rowan/sequence/pick_sequences.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <numeric>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION SortedPicks sort_picks(Ids<> const& list, std::vector<std::int64_t> const& rows) {
+    std::size_t const n = list.size();
+    SortedPicks picks;
+    picks.times.resize(rows.size() - 1);
+    std::vector<std::int64_t> starts(n + 1);  // of the unsorted picks
+    for (std::size_t j = 0; j < n; ++j) {
+        auto const s = static_cast<std::size_t>(list[j]);
+        picks.sorted = picks.sorted && (j == 0 || list[j - 1] <= list[j]);
+        ++picks.times[s];
+        starts[j + 1] = checked_add("rows of the result", starts[j], rows[s + 1] - rows[s]);
+    }
+    std::vector<std::int64_t> next(picks.times.size());
+    std::exclusive_scan(picks.times.begin(), picks.times.end(), next.begin(), std::int64_t{0});
+    std::vector<std::size_t> order(n);
+    for (std::size_t j = 0; j < n; ++j) order[static_cast<std::size_t>(next[static_cast<std::size_t>(list[j])]++)] = j;
+    picks.starts.push_back(0);
+    for (std::size_t const j : order) {
+        picks.from.push_back(starts[j]);
+        picks.starts.push_back(picks.starts.back() + starts[j + 1] - starts[j]);
+    }
+    return picks;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/op/beam_search.hpp: beam_search and beam_search_decode, the most probable sequences that a model generates.
+
+namespace rowan::inline v0 {
+
+/// The settings of beam_search.
+struct BeamSearchOptions {
+    std::int64_t beam_size = 4;  ///< number of hypotheses that remain for each source
+    std::int64_t end_id = 1;     ///< the token that ends a hypothesis
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"beam_size", &BeamSearchOptions::beam_size}, field{"end_id", &BeamSearchOptions::end_id});
+    }
+};
+
+namespace detail {
+
+constexpr void check_beam(BeamSearchOptions const& options) {
+    if (options.beam_size < 1) throw ValueError("beam_size", static_cast<double>(options.beam_size), "1 or more");
+}
+
+/// An extension of a hypothesis; its token is -1 if the hypothesis has ended.
+template <class S>
+struct BeamItem {
+    S score;
+    std::int64_t parent, token;
+};
+
+/// Whether a score precedes another one; NaN follows all others.
+template <class S>
+bool precedes(S const& a, S const& b) {
+    return a > b || (a == a && !(b == b));
+}
+
+/// Inserts an item into a list that is sorted by decreasing score and has at most `most` items. Of equal scores, the
+/// earlier one stays first.
+template <class S>
+void insert_item(std::vector<BeamItem<S>>& best, std::size_t most, BeamItem<S> const& item) {
+    if (best.size() == most) {
+        if (!precedes(item.score, best.back().score)) return;
+        best.pop_back();
+    }
+    auto const before = [&](BeamItem<S> const& other) { return !precedes(item.score, other.score); };
+    best.insert(std::ranges::partition_point(best, before), item);
+}
+
+template <class V, class D>
+void check_levels_of(char const* field, LoDTensor<V, D> const& x) {
+    if (x.lod().levels() != 1)
+        throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(x.lod().levels()), "1");
+    x.check();
+}
+
+template <class T>
+LoDTensor<T> host_of(LoDTensor<T> const& x) {
+    return x.share();
+}
+template <class T, class D>
+LoDTensor<T> host_of(LoDTensor<T, D> const& x) {
+    return {to_host(x.device(), x.value()), x.lod()};
+}
+
+template <class V>
+Tensor<V> tensor_of(std::vector<V> const& list) {
+    auto made = Tensor<V>::from_shape({list.size()});
+    std::ranges::copy(list, made.data());
+    return made;
+}
+
+/// Checks prefixes with a score for each.
+template <class I, class T, class D>
+void check_hypotheses(LoDTensor<I, D> const& prefixes, char const* field, LoDTensor<T, D> const& scores) {
+    check_levels_of("prefixes", prefixes);
+    if (prefixes.value().dimension() != 1)
+        throw ShapeError("prefixes rank", std::to_string(prefixes.value().dimension()), "1");
+    check_levels_of(field, scores);
+    check_height(field, scores.value(), static_cast<std::int64_t>(prefixes.lod().sequences(0)));
+}
+
+}  // namespace detail
+
+/// One step of a beam search. A source has hypotheses: prefixes of tokens, with scores. Every hypothesis that does not
+/// end with options.end_id is extended by every token; its score plus that of the token is the score of the extension.
+/// A hypothesis that has ended remains as it is. The options.beam_size candidates of each source with the highest
+/// scores are returned in decreasing order; of equal ones, that of the earlier hypothesis and of the smaller token is
+/// first, and NaN is last. Paddle's beam_search, with the prefixes in place of its parents' links.
+///
+///     prefixes [0 5] [0 7]  |  [0 3]    scores of tokens  [3, tokens]    two sources, with 2 and 1 hypotheses
+///     ->       [0 7 2] [0 5 1]  |  [0 3 6] [0 3 3]          parents 1 0 2 2
+///
+/// shapes   prefixes [n] with one level: the tokens of each of m hypotheses; log_probability [m, tokens] with one
+///          level: the hypotheses of each source; scores [m] -> prefixes, the last token and the score of each hypothesis that
+///          remains, the latter two with the level of log_probability, and the row of log_probability that it extends
+/// errors   ShapeError if shapes or levels do not match; ValueError if options.beam_size is less than 1
+/// cost     O(m · tokens), O(beam_size) for each candidate that enters a beam, and one copy of the prefixes, on one
+///          thread of the host; values in device memory are copied, which synchronizes
+template <class T, id_type I, device D>
+std::tuple<LoDTensor<I, D>, LoDTensor<I, D>, LoDTensor<T, D>, Tensor<std::int64_t, D>> beam_search(
+    D const& exec, LoDTensor<I, D> const& prefixes, LoDTensor<T, D> const& log_probability, Tensor<T, D> const& scores,
+    BeamSearchOptions const& options = {}) {
+    using S = detail::sum_t<T>;
+    detail::check_beam(options);
+    detail::check_hypotheses(prefixes, "log_probability", log_probability);
+    detail::check_rank("log_probability", log_probability.value(), 2);
+    detail::check_rank("scores", scores, 1);
+    detail::check_height("scores", scores, static_cast<std::int64_t>(log_probability.value().shape(0)));
+    auto const tokens = detail::host_of(prefixes);
+    auto const host_probability = to_host(exec, log_probability.value());
+    auto const host_scores = to_host(exec, scores);
+    auto const offsets = tokens.lod()[0], sources = log_probability.lod()[0];
+    I const* const token = tokens.value().data();
+    std::size_t const width = log_probability.value().shape(1);
+    std::vector<I> made, last;
+    std::vector<T> totals;
+    std::vector<std::int64_t> parents, lengths, beams;
+    std::vector<detail::BeamItem<S>> best;
+    for (std::size_t source = 0; source + 1 < sources.size(); ++source) {
+        best.clear();
+        for (auto r = static_cast<std::size_t>(sources[source]); r < static_cast<std::size_t>(sources[source + 1]);
+             ++r) {
+            S const score = dtype<T>::widen(host_scores.data()[r]);
+            auto const parent = static_cast<std::int64_t>(r);
+            bool const ended = offsets[r] < offsets[r + 1] &&
+                               std::int64_t{token[static_cast<std::size_t>(offsets[r + 1]) - 1]} == options.end_id;
+            auto const most = static_cast<std::size_t>(options.beam_size);
+            if (ended) detail::insert_item<S>(best, most, {score, parent, -1});
+            for (std::size_t k = 0; k < width && !ended; ++k) {
+                S const total = score + S(dtype<T>::widen(host_probability.data()[r * width + k]));
+                detail::insert_item<S>(best, most, {total, parent, static_cast<std::int64_t>(k)});
+            }
+        }
+        beams.push_back(static_cast<std::int64_t>(best.size()));
+        for (auto const& item : best) {
+            auto const r = static_cast<std::size_t>(item.parent);
+            made.insert(made.end(), token + offsets[r], token + offsets[r + 1]);
+            if (item.token >= 0) made.push_back(static_cast<I>(item.token));
+            lengths.push_back(offsets[r + 1] - offsets[r] + (item.token >= 0 ? 1 : 0));
+            last.push_back(made.back());
+            totals.push_back(dtype<T>::narrow(item.score));
+            parents.push_back(item.parent);
+        }
+    }
+    Lod const level = Lod::from_lengths({beams});
+    return {LoDTensor<I, D>(to_device(exec, detail::tensor_of(made)), Lod::from_lengths({lengths})),
+            LoDTensor<I, D>(to_device(exec, detail::tensor_of(last)), level),
+            LoDTensor<T, D>(to_device(exec, detail::tensor_of(totals)), level),
+            to_device(exec, detail::tensor_of(parents))};
+}
+
+/// The hypotheses of each source in the order of decreasing scores, with two levels: sources, and hypotheses.
+/// Paddle's beam_search_decode.
+///     prefixes [0 5 1] [0 7 1] | [0 3 1], scores -2 -1 | -3    ->    [0 7 1] [0 5 1] | [0 3 1], scores -1 -2 | -3
+/// shapes   prefixes [n] with one level, scores [m] with one level, as beam_search returns them -> [n] with two levels,
+///          [m] with the level of scores
+/// errors   ShapeError if shapes or levels do not match
+/// cost     one read and one write of all tokens and scores; from device memory, scores are copied to the host
+template <class T, id_type I, device D>
+std::tuple<LoDTensor<I, D>, LoDTensor<T, D>> beam_search_decode(D const& exec, LoDTensor<I, D> const& prefixes,
+                                                                LoDTensor<T, D> const& scores) {
+    detail::check_hypotheses(prefixes, "scores", scores);
+    detail::check_rank("scores", scores.value(), 1);
+    auto const host_scores = to_host(exec, scores.value());
+    auto const sources = scores.lod()[0];
+    std::vector<std::int64_t> order(host_scores.size());
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    auto const score = [&](std::int64_t r) {
+        return detail::sum_t<T>(dtype<T>::widen(host_scores.data()[static_cast<std::size_t>(r)]));
+    };
+    for (std::size_t s = 0; s + 1 < sources.size(); ++s)
+        std::stable_sort(order.begin() + sources[s], order.begin() + sources[s + 1],
+                         [&](std::int64_t a, std::int64_t b) { return detail::precedes(score(a), score(b)); });
+    auto sorted = pick_sequences(exec, prefixes, order);
+    LoDTensor<T, D> const rows(scores.value().share());
+    Lod const levels{sources, sorted.lod()[0]};
+    return {LoDTensor<I, D>(std::move(sorted).value(), levels),
+            LoDTensor<T, D>(pick_sequences(exec, rows, order).value(), scores.lod())};
+}
+
+namespace slot {
+
+/// The score of each hypothesis.
+struct scores {
+    static constexpr std::string_view name = "scores";  ///< the name of the slot
+};
+/// The hypothesis that each hypothesis extends.
+struct parents {
+    static constexpr std::string_view name = "parents";  ///< the name of the slot
+};
+
+}  // namespace slot
+
+/// See beam_search. The slot `ids` holds the prefixes, x the scores of tokens, and y those of hypotheses; `last` holds
+/// the last tokens.
+struct beam_search_op {
+    static constexpr std::string_view name = "beam_search";
+    static constexpr bool row_output = false;
+    using inputs = slots<slot::ids, slot::x, slot::y>;
+    using outputs = slots<slot::out, slot::last, slot::scores, slot::parents>;
+    using attributes = BeamSearchOptions;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 4> infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y,
+                                                  BeamSearchOptions const& options = {}) {
+        detail::check_beam(options);
+        spec::dense("beam_search: prefixes", ids);
+        spec::ids("beam_search: prefixes", ids);
+        spec::rank("beam_search: prefixes", ids, 1, "1");
+        spec::has_levels("beam_search: prefixes", ids);
+        spec::matrix("beam_search: log_probability", x);
+        spec::has_levels("beam_search: log_probability", x);
+        spec::dense("beam_search: scores", y);
+        spec::rank("beam_search: scores", y, 1, "1");
+        spec::same_dtype("beam_search: scores", y, x);
+        VarSpec tokens = ids, total = x;
+        tokens.dims = total.dims = {UNK};
+        return {tokens, tokens, total, tensor_spec<std::int64_t>({UNK})};
+    }
+
+    template <class T, id_type I, class D>
+    static auto run(D exec, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& x, LoDTensor<T, D> const& y,
+                    BeamSearchOptions const& options = {}) {
+        return beam_search(exec, ids, x, y.value(), options);
+    }
+};
+
+/// See beam_search_decode. The slot `ids` holds the prefixes, x the scores.
+struct beam_search_decode_op {
+    static constexpr std::string_view name = "beam_search_decode";
+    static constexpr bool row_output = false;
+    using inputs = slots<slot::ids, slot::x>;
+    using outputs = slots<slot::out, slot::scores>;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& ids, VarSpec const& x) {
+        spec::dense("beam_search_decode: prefixes", ids);
+        spec::ids("beam_search_decode: prefixes", ids);
+        spec::rank("beam_search_decode: prefixes", ids, 1, "1");
+        spec::has_levels("beam_search_decode: prefixes", ids);
+        spec::dense("beam_search_decode: scores", x);
+        spec::rank("beam_search_decode: scores", x, 1, "1");
+        spec::has_levels("beam_search_decode: scores", x);
+        VarSpec sentences = ids;
+        sentences.lod_level = 2;
+        return {sentences, x};
+    }
+
+    template <class T, id_type I, class D>
+    static auto run(D exec, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& x) {
+        return beam_search_decode(exec, ids, x);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/beam_search.hpp: layer::beam_search and beam_search_decode, for decoders that generate sequences.
+
+namespace rowan::inline v0::layer {
+
+/// The hypotheses after a step of a beam search.
+template <class T, class I, class Device>
+struct Beam {
+    Var<I, Device> prefixes;            ///< the tokens of each hypothesis, with one level
+    Var<I, Device> last;                ///< its last token: the input of the next step; the level is that of sources
+    Var<T, Device> scores;              ///< its score, with the level of sources
+    Var<std::int64_t, Device> parents;  ///< the row of the hypothesis that it extends
+};
+
+/// One step of a beam search, see rowan::beam_search. In a loop, the states of the decoder follow their hypotheses:
+///     auto beam = layer::beam_search(prefixes, layer::log(layer::softmax(y)), scores, {.beam_size = 4, .end_id = 1});
+///     auto next = layer::pick_sequences(state, beam.parents);      // state [hypotheses, size] without levels
+/// shapes   prefixes [n] with one level, log_probability [hypotheses, tokens] with the level of sources, scores
+///          [hypotheses] -> as rowan::beam_search
+/// errors   ShapeError or TypeError if these do not match; ValueError if options.beam_size is less than 1; when the net
+///          runs, as rowan::beam_search
+/// cost     as rowan::beam_search, when the net runs
+template <id_type I, class T, class Device>
+Beam<T, I, Device> beam_search(Var<I, Device> const& prefixes, Var<T, Device> const& log_probability,
+                               Var<T, Device> const& scores, BeamSearchOptions const& options = {}) {
+    auto const& made = default_scope()
+                           .new_op<beam_search_op, Device, I, T, T>({&*prefixes, &*log_probability, &*scores}, options)
+                           .outputs;
+    return {Var<I, Device>(*made[0]), Var<I, Device>(*made[1]), Var<T, Device>(*made[2]),
+            Var<std::int64_t, Device>(*made[3])};
+}
+
+/// The hypotheses of each source, and their scores, in the order of decreasing scores.
+template <class T, class I, class Device>
+struct Decoded {
+    Var<I, Device> sentences;  ///< tokens with two levels: the hypotheses of each source, the tokens of each hypothesis
+    Var<T, Device> scores;     ///< one for each hypothesis, with the level of sources
+};
+
+/// The result of a beam search, see rowan::beam_search_decode.
+/// shapes   prefixes [n] with one level, scores [hypotheses] with one level -> [n] with two levels, [hypotheses]
+/// errors   ShapeError if ranks or levels do not match; when the net runs, as rowan::beam_search_decode
+/// cost     as rowan::beam_search_decode, when the net runs
+template <id_type I, class T, class Device>
+Decoded<T, I, Device> beam_search_decode(Var<I, Device> const& prefixes, Var<T, Device> const& scores) {
+    auto const& made = default_scope().new_op<beam_search_decode_op, Device, I, T>({&*prefixes, &*scores}, {}).outputs;
+    return {Var<I, Device>(*made[0]), Var<T, Device>(*made[1])};
+}
+
+}  // namespace rowan::inline v0::layer
+
 // rowan/op/compare.hpp: element-wise comparisons, and logical operators on bool tensors.
 
 namespace rowan::inline v0 {
@@ -15037,6 +19231,25 @@ struct CompareElement {
     ROWAN_HD void operator()(std::size_t i) const {
         sum_t<T> const a = dtype<T>::widen(x[i]), b = dtype<T>::widen(y[i]);
         out[i] = Op::holds(a, b);
+    }
+};
+
+/// The same for shapes that are broadcast.
+template <class Op, class T>
+struct CompareInRow {
+    struct Row {
+        T const *x, *y;
+    };
+    BroadcastRows<2> b;
+    T const *x, *y;
+    bool* out;
+
+    ROWAN_HD Row of_row(std::size_t row) const { return {x + b.offsets[0](row), y + b.offsets[1](row)}; }
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(Row const& at, std::size_t row, std::size_t column) const {
+        sum_t<T> const left = dtype<T>::widen(at.x[b.one[0] ? 0 : column]);
+        sum_t<T> const right = dtype<T>::widen(at.y[b.one[1] ? 0 : column]);
+        out[row * b.width + column] = Op::holds(left, right);
     }
 };
 
@@ -15068,17 +19281,23 @@ struct compare_op {
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        VarSpec out = spec::elementwise("y", y, x);
+        VarSpec out = broadcast_spec("y", x, y, -1);
         out.dtype = dtype<bool>::wire;
         return out;
     }
 
     template <class T, class D>
     static Tensor<bool, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        check_same_shape("y", y, x);
+        auto const shape = broadcast_shape("y", x.shape(), y.shape(), -1);
         ElementLoops<D>::check(exec, x, y);
-        auto out = new_tensor<bool>(exec, x.shape());
-        ElementLoops<D>::each(exec, x.size(), 1, CompareElement<Op, T>{x.data(), y.data(), out.data()});
+        auto out = new_tensor<bool>(exec, shape);
+        if (x.shape() == y.shape()) {
+            ElementLoops<D>::each(exec, x.size(), 1, CompareElement<Op, T>{x.data(), y.data(), out.data()});
+        } else if (out.size() != 0) {
+            auto const b = broadcast_rows_of(shape, x, y, -1);
+            ElementLoops<D>::each_element(exec, b.rows, b.width,
+                                          CompareInRow<Op, T>{b, x.data(), y.data(), out.data()});
+        }
         return out;
     }
 };
@@ -15086,8 +19305,8 @@ struct compare_op {
 }  // namespace detail
 
 /// x < y element-wise; false where either is NaN.
-/// shapes   x [...], y [...] -> [...]
-/// errors   ShapeError if the shapes differ
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
 struct less_op : detail::compare_op<less_op> {
     static constexpr std::string_view name = "less";
     /// Whether a < b.
@@ -15348,7 +19567,10 @@ struct concat_op {
     struct attributes {
         std::int64_t axis = 0;  ///< negative values count from the end
 
-        static constexpr auto fields = std::array{field{"axis", &attributes::axis}};
+        template <class Visit>
+        static constexpr auto fields(Visit const& visit) {
+            return visit(field{"axis", &attributes::axis});
+        }
     };
 
     static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }
@@ -15442,6 +19664,949 @@ Var<T, Device> concat(std::initializer_list<Var<T, Device>> x, std::int64_t axis
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/layer/while_loop.hpp: layer::while_loop, layers that run repeatedly while a condition is true.
+
+namespace rowan::inline v0::layer {
+
+/// The settings of layer::while_loop.
+struct WhileOptions {
+    std::int64_t max_iterations = 0;  ///< running more iterations is an error; 0: no limit
+};
+
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+template <class V>
+struct loop_state {
+    static constexpr bool value = false;
+};
+template <class T, class Device>
+struct loop_state<layer::Var<T, Device>> {
+    static constexpr bool value = true;
+    using element = T;
+    using device = Device;
+};
+template <class T, class Device>
+struct loop_state<layer::Array<T, Device>> : loop_state<layer::Var<T, Device>> {};
+
+/// The element type of gradients: that of the first state with a non-integer type, else float.
+template <class... T>
+struct gradient_element {
+    using type = float;
+};
+template <class T, class... More>
+struct gradient_element<T, More...> {
+    using type =
+        typename std::conditional_t<std::is_integral_v<T>, gradient_element<More...>, std::type_identity<T>>::type;
+};
+
+void check_state(std::size_t k, VarSpec const& after, VarSpec const& before);
+
+/// Creates a loop with these initial states. The states of an iteration are variables of the loop's own scope.
+std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
+                                       layer::WhileOptions const& options);
+
+/// Adds the loop, once its condition and the states after an iteration are set. Gradients have elements of R.
+template <class R, class Device>
+Operator& finish_loop(Scope& outside, std::shared_ptr<WhileBlock> const& block, std::span<Variable* const> first) {
+    auto& net = block->net;
+    for (std::size_t k = 0; k < net.states.size(); ++k)
+        check_state(k, net.states[k].after->spec(), net.states[k].before->spec());
+    net.build();
+    block->gradient_dtype = dtype<R>::wire;
+    block->kernels = LoopKernels::of<R, Device>();
+    block->holds = [](AnyExec exec, Value const& v) {
+        auto const& flag = v.get<LoDTensor<bool, Device>>().value();
+        if (flag.size() != 1) throw ShapeError("the condition's size", std::to_string(flag.size()), "1");
+        return first_element(exec.get<Device>(), flag);
+    };
+    std::vector<Variable*> inputs(first.begin(), first.end());
+    inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
+    Operator& op = outside.new_op(while_kernel, std::move(inputs), block);
+    op.build_backward = [&net] { net.template build_backward<R, Device>(); };
+    return op;
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// Runs `body` while `condition` is true and returns the states after the last iteration. Both are called once, with
+/// the states, to build the net of an iteration. A state is a Var or an Array. Gradients flow through all iterations;
+/// the gradient of a table that is looked up in an iteration stays row-sparse.
+///
+///     auto [i, x] = layer::while_loop(
+///         std::tuple(layer::full<std::int64_t>({1}, 0), x0),
+///         [](auto i, auto) { return layer::less(i, 10); },
+///         [&](auto i, auto x) {
+///             return std::tuple(layer::scale(i, 1, 1), layer::tanh(layer::fc(x, {.output_size = 8})));
+///         });
+///
+/// The body returns a tuple with as many states, of the same types; a single state needs no tuple. All iterations share
+/// the parameters created in it. Gradients have the element type of the first state with a non-integer type; every
+/// other state that needs a gradient must have the same type. Dropout has the same mask in all iterations. Within the
+/// step of a recurrent layer, a loop runs on all sequences at once, so its result cannot be a state of the step.
+/// shapes   as the states; the condition is [1]
+/// errors   ShapeError or TypeError if a state after an iteration does not match the one before it; ValueError if
+///          options.max_iterations is negative; when the net runs, ValueError if the loop exceeds
+///          options.max_iterations, ShapeError if the condition does not have exactly one element
+/// cost     that of the layers of every iteration; on a device, a synchronization for each condition; the values of
+///          every iteration are kept if there is a gradient, else memory does not grow with the number of iterations
+template <class Condition, class Body, class... State>
+std::tuple<State...> while_loop(std::tuple<State...> const& first, Condition const& condition, Body const& body,
+                                WhileOptions const& options = {}) {
+    namespace d = rowan::detail;
+    static_assert(sizeof...(State) > 0 && (d::loop_state<State>::value && ...),
+                  "rowan::layer::while_loop: the states are a std::tuple of layer::Var and layer::Array");
+    using Device = typename d::loop_state<std::tuple_element_t<0, std::tuple<State...>>>::device;
+    using R = typename d::gradient_element<typename d::loop_state<State>::element...>::type;
+    Scope& outside = default_scope();
+    std::vector<Variable*> const inputs =
+        std::apply([](State const&... s) { return std::vector<Variable*>{&*s...}; }, first);
+    auto const block = d::begin_loop(outside, inputs, options);
+    auto& net = block->net;
+    d::WithdrawnScope refused{net.scope};
+    {
+        ScopeGuard const guard(*net.scope);
+        auto const before = [&]<std::size_t... k>(std::index_sequence<k...>) {
+            return std::tuple<State...>{State(*net.states[k].before)...};
+        }
+        (std::index_sequence_for<State...>{});
+        Var<bool, Device> const holds = std::apply(condition, before);
+        auto const after = d::as_tuple(std::apply(body, before));
+        static_assert(std::is_same_v<std::remove_const_t<decltype(after)>, std::tuple<State...>>,
+                      "rowan::layer::while_loop: the body must give as many states as it is given, of the same types");
+        net.condition = &*holds;
+        std::size_t k = 0;
+        std::apply([&](State const&... s) { ((net.states[k++].after = &*s), ...); }, after);
+    }
+    Operator& op = d::finish_loop<R, Device>(outside, block, inputs);
+    refused.scope = nullptr;
+    return [&]<std::size_t... k>(std::index_sequence<k...>) { return std::tuple<State...>{State(*op.outputs[k])...}; }
+    (std::index_sequence_for<State...>{});
+}
+
+/// The same with one state.
+template <class State, class Condition, class Body>
+requires(rowan::detail::loop_state<State>::value) State
+    while_loop(State const& first, Condition const& condition, Body const& body, WhileOptions const& options = {}) {
+    return std::get<0>(while_loop(std::tuple<State>(first), condition, body, options));
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/while_loop_inl.hpp: definitions of rowan/layer/while_loop.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_state(std::size_t k, VarSpec const& after, VarSpec const& before) {
+    std::string const field =
+        std::string("layer::while_loop: state ").append(std::to_string(k)).append(" after an iteration");
+    if (after.type != before.type) throw TypeError(field, kind_text(after), kind_text(before));
+    spec::same_dtype(field.c_str(), after, before);
+    static_cast<void>(spec::same_dims(field.c_str(), after, before));
+    if (after.lod_level != before.lod_level)
+        throw ShapeError(field + ", its levels", std::to_string(after.lod_level), std::to_string(before.lod_level));
+}
+
+ROWAN_FUNCTION std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
+                                                      layer::WhileOptions const& options) {
+    if (options.max_iterations < 0)
+        throw ValueError("layer::while_loop: max_iterations", static_cast<double>(options.max_iterations), "0 or more");
+    auto block = std::make_shared<WhileBlock>();
+    block->max_iterations = options.max_iterations;
+    block->scope = std::make_unique<Scope>(outside);
+    auto& net = block->net;
+    net.scope = block->scope.get();
+    for (Variable const* v : first) {
+        if (v->spec().type != VarType::LOD_TENSOR && v->spec().type != VarType::TENSOR_ARRAY)
+            throw TypeError("layer::while_loop: a state", kind_text(v->spec()), "a tensor or an array");
+        std::string const name = std::string("state_").append(std::to_string(net.states.size()));
+        net.states.push_back({&net.scope->new_var(name, v->spec()), nullptr});
+    }
+    return block;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/layer/cond.hpp: layer::cond, layers that run only if a condition is true, and others that run otherwise.
+
+namespace rowan::inline v0::detail {
+
+/// A block with an empty scope within `outside` for each branch.
+std::shared_ptr<CondBlock> begin_cond(Scope& outside, Variable& condition);
+
+/// Sets the results of a branch.
+void end_branch(CondBlock::Branch& branch, std::span<Variable* const> results);
+
+/// Throws unless both branches have results of the same kinds; finds what they read. Returns the operator's inputs.
+std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition);
+
+/// Adds the operator once the results of both branches are set. Gradients have elements of R.
+template <class R, class Device>
+Operator& finish_cond(Scope& outside, std::shared_ptr<CondBlock> const& block, Variable& condition) {
+    auto inputs = finish_branches(*block, condition);
+    block->gradient_dtype = dtype<R>::wire;
+    block->kernels = LoopKernels::of<R, Device>();
+    block->holds = [](AnyExec exec, Value const& v) {
+        auto const& flag = v.get<LoDTensor<bool, Device>>().value();
+        if (flag.size() != 1) throw ShapeError("cond: the condition's size", std::to_string(flag.size()), "1");
+        return first_element(exec.get<Device>(), flag);
+    };
+    Operator& op = outside.new_op(cond_kernel, std::move(inputs), block);
+    op.build_backward = [block = block.get()] {
+        for (auto& branch : block->branches) branch.net.template build_backward<R, Device>();
+    };
+    return op;
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// Runs the layers of `then` if the condition is true, else those of `otherwise`, and returns their results. Both are
+/// called once, to build their nets, and return a Var or an Array, or a tuple of these. Only the layers of one branch
+/// run. The gradients of what only the other one reads are zeros; row-sparse ones have no rows.
+///     auto warm = layer::less(layer::data<std::int64_t>("step", {1}), 1000);
+///     auto y = layer::cond(warm, [&] { return layer::fc(x, {.output_size = 8}); },
+///                          [&] { return layer::tanh(layer::fc(x, {.output_size = 8})); });
+/// In a loop, the condition may depend on the states. In the step of a recurrent layer, there is one condition for all
+/// sequences of the step; for one of each row, see layer::if_else. Gradients have the element type of the first result
+/// with a non-integer type.
+/// shapes   condition [1]; the results as those of the branches, with UNK for dims that differ
+/// errors   TypeError or ShapeError if the results differ in kind, element type, rank or levels; when the net runs,
+///          ShapeError if the condition does not have exactly one element
+/// cost     that of the layers of the branch that runs; on a device, a synchronization
+template <class Device, class Then, class Otherwise>
+auto cond(Var<bool, Device> const& condition, Then const& then, Otherwise const& otherwise) {
+    namespace d = rowan::detail;
+    Scope& outside = default_scope();
+    auto const block = d::begin_cond(outside, *condition);
+    d::WithdrawnScope refused[]{{block->branches[0].scope.get()}, {block->branches[1].scope.get()}};
+    auto const build = [&](std::size_t b, auto const& branch) {
+        ScopeGuard const guard(*block->branches[b].scope);
+        auto const results = d::as_tuple(branch());
+        d::end_branch(block->branches[b],
+                      std::apply([](auto const&... v) { return std::vector<Variable*>{&*v...}; }, results));
+        return results;
+    };
+    auto const results = build(0, then);
+    static_assert(std::is_same_v<decltype(results), decltype(build(1, otherwise)) const>,
+                  "rowan::layer::cond: both branches must return as many results, of the same types");
+    build(1, otherwise);
+    return [&]<class... V>(std::type_identity<std::tuple<V...> const>) {
+        static_assert(sizeof...(V) > 0 && (d::loop_state<V>::value && ...),
+                      "rowan::layer::cond: a branch returns a layer::Var, a layer::Array or a std::tuple of these");
+        using R = typename d::gradient_element<typename d::loop_state<V>::element...>::type;
+        Operator& op = d::finish_cond<R, Device>(outside, block, *condition);
+        for (auto& scope : refused) scope.scope = nullptr;
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(then())>, std::tuple<V...>>) {
+            return [&]<std::size_t... k>(std::index_sequence<k...>) { return std::tuple<V...>{V(*op.outputs[k])...}; }
+            (std::index_sequence_for<V...>{});
+        } else {
+            return (V(*op.outputs[0]), ...);
+        }
+    }(std::type_identity<decltype(results)>{});
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/cond_inl.hpp: definitions of rowan/layer/cond.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::shared_ptr<CondBlock> begin_cond(Scope& outside, Variable& condition) {
+    if (condition.spec().type != VarType::LOD_TENSOR || condition.spec().dtype != dtype<bool>::wire)
+        throw TypeError("layer::cond: the condition", kind_text(condition.spec()), "LoDTensor<bool>");
+    auto block = std::make_shared<CondBlock>();
+    for (auto& branch : block->branches) {
+        branch.scope = std::make_unique<Scope>(outside);
+        branch.net.scope = branch.scope.get();
+    }
+    return block;
+}
+
+ROWAN_FUNCTION void end_branch(CondBlock::Branch& branch, std::span<Variable* const> results) {
+    for (Variable* const v : results) branch.net.states.push_back({&branch.scope->new_var("", v->spec()), v});
+}
+
+ROWAN_FUNCTION std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition) {
+    auto const &states = block.branches[0].net.states, &others = block.branches[1].net.states;
+    if (others.size() != states.size())
+        throw ShapeError("layer::cond: the number of results if false", std::to_string(others.size()),
+                         std::to_string(states.size()));
+    for (std::size_t k = 0; k < states.size(); ++k) {
+        std::string const field =
+            std::string("layer::cond: result ").append(std::to_string(k)).append(" if the condition is false");
+        VarSpec const &a = states[k].after->spec(), &b = others[k].after->spec();
+        if (b.type != a.type) throw TypeError(field, kind_text(b), kind_text(a));
+        spec::same_dtype(field.c_str(), b, a);
+        if (b.dims.size() != a.dims.size())
+            throw ShapeError(field + ", its rank", std::to_string(b.dims.size()), std::to_string(a.dims.size()));
+        if (b.lod_level != a.lod_level)
+            throw ShapeError(field + ", its levels", std::to_string(b.lod_level), std::to_string(a.lod_level));
+    }
+    std::vector<Variable*> inputs{&condition};
+    for (auto& branch : block.branches) {
+        branch.net.condition = &condition;
+        branch.net.build();
+        inputs.insert(inputs.end(), branch.net.outer.begin(), branch.net.outer.end());
+    }
+    return inputs;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/op/detail/crf.hpp: scores of the paths of linear-chain conditional random fields.
+
+namespace rowan::inline v0::detail {
+
+/// The largest of n > 0 scores.
+ROWAN_NO_EXEC_CHECK
+template <class S, class T>
+ROWAN_HD S largest_score(std::size_t n, T const* x) {
+    S most = load<S>(x);
+    for (std::size_t i = 1; i < n; ++i) take_larger{}(load<S>(x + i), most);
+    return most;
+}
+
+/// x if it is finite, else 0
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V finite_or_zero(V const& x) {
+    V const zero = constant<V>(0.0);
+    return choose(V(x - x) >= zero, x, zero);
+}
+
+/// log(Σ exp(x(i))) over n > 0 terms, in order. It is -infinity if all terms are.
+ROWAN_NO_EXEC_CHECK
+template <class S, class X>
+ROWAN_HD S log_sum_exp(std::size_t n, X const& x) {
+    S most = x(0), total = constant<S>(0.0);
+    for (std::size_t i = 1; i < n; ++i) take_larger{}(x(i), most);
+    S const shift = finite_or_zero(most);
+    for (std::size_t i = 0; i < n; ++i) total = plus(total, exponential_of_negative(S(x(i) - shift)));
+    return shift + logarithm(total);
+}
+
+/// Step t of all sequences: the scores of the paths that end in row t of a sequence, or begin there from the end, by the
+/// tag of this row. With `best`, it is that of the best path. Else it is log of the sum of their exponentials, less the
+/// largest scores of all rows before, and emissions are relative to the largest one of their row: the loss and marginals
+/// are those of the emissions, and more accurate.
+template <class T, bool best>
+struct CrfStep {
+    using S = sum_t<T>;
+    T const *x, *ends, *weights;  // emissions [rows, tags], scores of the first row, and [from, to]
+    std::int64_t const* offsets;
+    S* scores;
+    std::size_t tags;
+    bool reverse;
+    std::size_t t = 0;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(std::size_t s, std::size_t column) const {
+        auto const begin = static_cast<std::size_t>(offsets[s]), end = static_cast<std::size_t>(offsets[s + 1]);
+        if (t >= end - begin) return;
+        std::size_t const row = reverse ? end - 1 - t : begin + t;
+        V own = load<V>(x + row * tags + column);
+        if constexpr (!best) own = own - V(largest_score<S>(tags, x + row * tags));
+        S* const to = scores + row * tags + column;
+        if (t == 0) return store(V(own + load<V>(ends + column)), to);
+        S const* const before = scores + (reverse ? row + 1 : row - 1) * tags;
+        auto const via = [&](std::size_t i) { return V(V(before[i]) + load<V>(weights + i * tags + column)); };
+        V most = via(0);
+        for (std::size_t i = 1; i < tags; ++i) take_larger{}(via(i), most);
+        if constexpr (best) {
+            store(V(own + most), to);
+        } else {
+            V const shift = finite_or_zero(most);
+            V total = constant<V>(0.0);
+            for (std::size_t i = 0; i < tags; ++i) total = plus(total, exponential_of_negative(V(via(i) - shift)));
+            store(V(own + ((shift - V(largest_score<S>(tags, before))) + logarithm(total))), to);
+        }
+    }
+};
+
+/// Runs the steps of all sequences on a device. The Thrust specialization is in rowan/thrust/op/crf.hpp.
+template <class D>
+struct CrfSteps {
+    static_assert(has_backend<D>, "rowan: conditional random fields on a Thrust device need <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct CrfSteps<Cpu> {
+    template <class T, bool best>
+    static void run(Cpu exec, std::span<std::int64_t const> offsets, CrfStep<T, best> const& step) {
+        for_sequences(exec, offsets, step.tags * step.tags, [&](std::size_t s, std::size_t end) {
+            auto own = step;
+            for (; s < end; ++s) {
+                for (own.t = 0; own.t < length_at(offsets, s); ++own.t)
+                    each_lane<sum_t<T>>(own.tags, [&]<class V>(std::size_t j) { own.template at<V>(s, j); });
+            }
+        });
+    }
+};
+
+/// The scores of all paths to each row, from the start or, in reverse, from the end.
+template <bool best, class T, class D, class Scores>
+void crf_scores(D const& exec, std::span<std::int64_t const> offsets, std::int64_t const* on_device,
+                LoDTensor<T, D> const& x, T const* ends, T const* weights, bool reverse, Scores& to) {
+    std::size_t const tags = x.value().shape(1);
+    CrfSteps<D>::run(exec, offsets,
+                     CrfStep<T, best>{x.value().data(), ends, weights, on_device, to.data(), tags, reverse});
+}
+
+/// Checks emissions [rows, tags] with levels and transitions [tags + 2, tags].
+template <class T, class D>
+void check_crf(D const& exec, LoDTensor<T, D> const& emission, Tensor<T, D> const& transition) {
+    static_assert(floating_element<T>, "rowan: conditional random fields need a floating-point type: convert x");
+    check_sequences(exec, "emission", emission);
+    check_rank("emission", emission.value(), 2);
+    std::size_t const tags = emission.value().shape(1);
+    if (tags == 0) throw ShapeError("emission.shape(1)", "0", "at least 1");
+    check_rank("transition", transition, 2);
+    if (transition.shape(0) != tags + 2 || transition.shape(1) != tags)
+        throw ShapeError("transition.shape()", shape_text(transition.shape()),
+                         shape_text(typename Tensor<T, D>::shape_type{tags + 2, tags}));
+    ElementLoops<D>::check(exec, emission.value(), transition);
+}
+
+/// Checks that there is a label in [0, tags) for each row.
+template <class I, class T, class D>
+void check_crf_labels(D const& exec, LoDTensor<T, D> const& emission, Tensor<I, D> const& label) {
+    std::size_t const rows = emission.value().shape(0);
+    if (label.dimension() == 0 || label.shape(0) != rows || label.size() != rows)
+        throw ShapeError("label.shape()", shape_text(label.shape()),
+                         std::string("[").append(std::to_string(rows)).append("] or the same with a dim of 1"));
+    ElementLoops<D>::check(exec, label);
+    ElementLoops<D>::check_ids(exec, "label", label, static_cast<std::int64_t>(emission.value().shape(1)));
+}
+
+/// Checks the specs of emissions and transitions, and returns the spec of a result of one element per row.
+constexpr VarSpec crf_spec(VarSpec const& x, VarSpec const& w) {
+    spec::matrix("crf: x", x);
+    spec::has_levels("crf: x", x);
+    spec::matrix("crf: w", w);
+    spec::same_dtype("crf: w", w, x);
+    std::int64_t const tags = spec::same_dim("crf: w.shape(1)", w.dims[1], x.dims[1]);
+    if (tags != UNK) spec::same_dim("crf: w.shape(0)", w.dims[0], tags + 2);
+    VarSpec out = x;
+    out.dims[1] = 1;
+    return out;
+}
+
+/// Checks the spec of labels, one per row.
+constexpr void crf_label_spec(VarSpec const& label, VarSpec const& x) {
+    spec::dense("crf: label", label);
+    spec::ids("crf: label", label);
+    if (label.dims.size() != 2) spec::rank("crf: label", label, 1, "1, or 2 with a dim of 1");
+    if (label.dims.size() == 2) spec::same_dim("crf: label.shape(1)", label.dims[1], 1);
+    spec::same_dim("crf: label.shape(0)", label.dims[0], x.dims[0]);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/crf_decoding.hpp: crf_decoding, the best tags of sequences in a conditional random field.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Follows the best path of sequence s back from its end. Writes its tags, or whether they are the labels.
+template <class T, class I>
+struct CrfPath {
+    using S = sum_t<T>;
+    T const* w;
+    std::int64_t const* offsets;
+    S const* scores;
+    I const* label;
+    std::size_t tags;
+    std::int64_t* to;
+
+    /// The first tag whose score plus its element of a column or row of transitions is the largest.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD std::size_t best(S const* score, T const* transition, std::size_t stride) const {
+        std::size_t found = 0;
+        S most = score[0] + load<S>(transition);
+        for (std::size_t i = 1; i < tags; ++i) {
+            S const next = score[i] + load<S>(transition + i * stride);
+            if (!(next > most)) continue;
+            most = next;
+            found = i;
+        }
+        return found;
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t s) const {
+        auto const begin = static_cast<std::size_t>(offsets[s]), end = static_cast<std::size_t>(offsets[s + 1]);
+        std::size_t tag = 0;
+        for (std::size_t row = end; row-- != begin;) {
+            S const* const score = scores + row * tags;
+            tag = row + 1 == end ? best(score, w + tags, 1) : best(score, w + 2 * tags + tag, tags);
+            auto const number = static_cast<std::int64_t>(tag);
+            to[row] = label == nullptr ? number : static_cast<std::int64_t>(label[row]) == number ? 1 : 0;
+        }
+    }
+};
+
+template <class I, class T, class D>
+LoDTensor<std::int64_t, D> crf_path(D const& exec, LoDTensor<T, D> const& emission, Tensor<T, D> const& transition,
+                                    I const* label) {
+    using S = sum_t<T>;
+    auto const offsets = last_level(emission.lod());
+    std::size_t const n = offsets.size() - 1, tags = transition.shape(1);
+    OnDevice<std::int64_t, D> const begins(exec, offsets);
+    auto scores = ElementLoops<D>::template scratch<S>(exec, emission.value().size());
+    T const* const w = transition.data();
+    crf_scores<true>(exec, offsets, begins.data(), emission, w, w + 2 * tags, false, scores);
+    auto path = new_tensor<std::int64_t>(exec, {emission.value().shape(0), 1});
+    ElementLoops<D>::each(exec, n, emission.value().size() / (n + 1) + 1,
+                          CrfPath<T, I>{w, begins.data(), scores.data(), label, tags, path.data()});
+    return {std::move(path), emission.lod()};
+}
+
+}  // namespace detail
+
+/// The tags of the path with the largest score for each sequence of the last level, as linear_chain_crf computes scores:
+/// the Viterbi algorithm. Of equal scores, the first tag is taken, from the end of the sequence. Computed in
+/// dtype<T>::sum.
+/// shapes   emission [rows, tags] with levels, transition [tags + 2, tags] -> [rows, 1], with the levels of emission
+/// errors   ShapeError if the shapes do not fit or there are no tags or levels
+/// cost     O(rows · tags²) and temporary memory for rows · tags numbers; the same bits for any number of threads and on
+///          devices
+template <class T, device D>
+LoDTensor<std::int64_t, D> crf_decoding(D const& exec, LoDTensor<T, D> const& emission,
+                                        Tensor<T, D> const& transition) {
+    detail::check_crf(exec, emission, transition);
+    return detail::crf_path<std::int64_t>(exec, emission, transition, static_cast<std::int64_t const*>(nullptr));
+}
+
+/// 1 where the best path has the label, else 0.
+/// shapes   emission [rows, tags] with levels, transition [tags + 2, tags], label [rows] or [rows, 1] -> [rows, 1], with
+///          the levels of emission
+/// errors   as linear_chain_crf
+/// cost     as crf_decoding
+template <class T, id_type I, device D>
+LoDTensor<std::int64_t, D> crf_decoding(D const& exec, LoDTensor<T, D> const& emission, Tensor<T, D> const& transition,
+                                        Tensor<I, D> const& label) {
+    detail::check_crf(exec, emission, transition);
+    detail::check_crf_labels(exec, emission, label);
+    return detail::crf_path<I>(exec, emission, transition, label.data());
+}
+
+template <class T, class Device, class... Label>
+LoDTensor<std::int64_t, Device> crf_decoding(LoDTensor<T, Device> const& emission, Tensor<T, Device> const& transition,
+                                             Label const&... label) {
+    return crf_decoding(emission.device(), emission, transition, label...);
+}
+
+/// See crf_decoding. The slots are the emissions x and the transitions w.
+struct crf_decoding_op {
+    static constexpr std::string_view name = "crf_decoding";
+    using inputs = slots<slot::x, slot::w>;
+    using outputs = slots<slot::out>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w) {
+        VarSpec out = detail::crf_spec(x, w);
+        out.dtype = dtype<std::int64_t>::wire;
+        return out;
+    }
+
+    template <class T, class D>
+    static LoDTensor<std::int64_t, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w) {
+        return crf_decoding(exec, x, w);
+    }
+};
+
+/// See crf_decoding with labels.
+struct crf_matches_op {
+    static constexpr std::string_view name = "crf_matches";
+    using inputs = slots<slot::x, slot::w, slot::label>;
+    using outputs = slots<slot::out>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& label) {
+        detail::crf_label_spec(label, x);
+        return crf_decoding_op::infer(x, w);
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<std::int64_t, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
+                                          Tensor<I, D> const& label) {
+        return crf_decoding(exec, x, w, label);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/crf_marginals.hpp: the losses and gradients of conditional random fields, from the scores of paths.
+
+namespace rowan::inline v0::detail {
+
+/// The loss of sequence s: log of the sum over all paths, less the score of the labels; 0 if it is empty.
+template <class T, class I>
+struct CrfLoss {
+    using S = sum_t<T>;
+    T const *x, *w;
+    I const* label;
+    std::int64_t const* offsets;
+    S const* alpha;
+    std::size_t tags;
+    T* losses;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t s) const {
+        auto const begin = static_cast<std::size_t>(offsets[s]), end = static_cast<std::size_t>(offsets[s + 1]);
+        S loss = constant<S>(0.0);
+        for (std::size_t row = begin; row < end; ++row) {
+            auto const k = static_cast<std::size_t>(label[row]);
+            std::size_t const from = row == begin ? 0 : 2 + static_cast<std::size_t>(label[row - 1]);
+            S const emission = load<S>(x + row * tags + k) - largest_score<S>(tags, x + row * tags);
+            S const own = emission + load<S>(w + from * tags + k);
+            if (row + 1 < end) {
+                loss = loss + (largest_score<S>(tags, alpha + row * tags) - own);
+            } else {
+                auto const last = [&](std::size_t i) { return S(alpha[row * tags + i] + load<S>(w + tags + i)); };
+                loss = loss + (log_sum_exp<S>(tags, last) - (own + load<S>(w + tags + k)));
+            }
+        }
+        store(loss, losses + s);
+    }
+};
+
+/// The probability of each tag of a row, and of each pair of tags of adjacent rows. `gamma` are the scores from the end.
+template <class T, class I>
+struct CrfMarginals {
+    using S = sum_t<T>;
+    T const *x, *w, *out_grad;
+    I const* label;
+    std::int64_t const *offsets, *sequence;  // of each row
+    S const *alpha, *gamma;
+    // of each row: log of the sum of the scores of its tags, the largest alpha, and the largest emission
+    S *norms, *greatest, *highest;
+    std::size_t tags, n;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V score(std::size_t row, std::size_t tag) const {
+        std::size_t const at = row * tags + tag;
+        V const own = load<V>(x + at) - V(highest[row]);
+        return V(load<V>(alpha + at) + (load<V>(gamma + at) - own));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V of_tag(std::size_t row, std::size_t tag) const {
+        return exponential_of_negative(V(score<V>(row, tag) - V(norms[row])));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V of_pair(std::size_t row, std::size_t from, std::size_t tag) const {
+        S const before = alpha[(row - 1) * tags + from] - greatest[row - 1];
+        V const way = V(before) + load<V>(w + (2 + from) * tags + tag);
+        return exponential_of_negative(V(way + (load<V>(gamma + row * tags + tag) - V(norms[row]))));
+    }
+
+    /// Computes the norm of a row.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row) const {
+        highest[row] = largest_score<S>(tags, x + row * tags);
+        norms[row] = log_sum_exp<S>(tags, [&](std::size_t tag) { return score<S>(row, tag); });
+        greatest[row] = largest_score<S>(tags, alpha + row * tags);
+    }
+};
+
+template <class V>
+inline constexpr std::size_t lanes_in = 1;
+template <class S, class A>
+inline constexpr std::size_t lanes_in<xsimd::batch<S, A>> = xsimd::batch<S, A>::size;
+
+/// The gradient of the emissions: out_grad · (probability - 1 at the label)
+template <class T, class I>
+struct CrfEmissionGrad {
+    CrfMarginals<T, I> p;
+    T* to;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(std::size_t row, std::size_t column) const {
+        using S = sum_t<T>;
+        S const g = load<S>(p.out_grad + p.sequence[row]);
+        T* const out = to + row * p.tags;
+        store(product(p.template of_tag<V>(row, column), V(g)), out + column);
+        auto const k = static_cast<std::size_t>(p.label[row]);
+        if (k < column || k >= column + lanes_in<V>) return;
+        store(product(S(p.template of_tag<S>(row, k) - constant<S>(1.0)), g), out + k);
+    }
+};
+
+/// Part u / (tags + 2) of row u % (tags + 2) of the gradient of the transitions: that of every 16th sequence.
+template <class T, class I>
+struct CrfTransitionGrad {
+    using S = sum_t<T>;
+    CrfMarginals<T, I> p;
+    S* parts;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(std::size_t u, std::size_t column) const {
+        std::size_t const part = u / (p.tags + 2), from = u % (p.tags + 2);
+        S* const to = parts + u * p.tags;
+        V sum = constant<V>(0.0);
+        for (std::size_t s = part; s < p.n; s += 16) {
+            auto const begin = static_cast<std::size_t>(p.offsets[s]), end = static_cast<std::size_t>(p.offsets[s + 1]);
+            if (begin == end) continue;
+            V const g(load<S>(p.out_grad + s));
+            if (from < 2) {
+                V const probability = p.template of_tag<V>(from == 0 ? begin : end - 1, column);
+                sum = plus(sum, product(probability, g));
+                continue;
+            }
+            V pairs = constant<V>(0.0);
+            for (std::size_t row = begin + 1; row < end; ++row)
+                pairs = plus(pairs, p.template of_pair<V>(row, from - 2, column));
+            sum = plus(sum, product(pairs, g));
+        }
+        store(sum, to + column);
+        for (std::size_t s = part; s < p.n; s += 16) {
+            auto const begin = static_cast<std::size_t>(p.offsets[s]), end = static_cast<std::size_t>(p.offsets[s + 1]);
+            S const g = load<S>(p.out_grad + s);
+            for (std::size_t row = begin; row < end; ++row) {
+                bool const here = from == 0   ? row == begin
+                                  : from == 1 ? row + 1 == end
+                                              : row != begin && static_cast<std::size_t>(p.label[row - 1]) == from - 2;
+                auto const k = static_cast<std::size_t>(p.label[row]);
+                if (here && k >= column && k < column + lanes_in<V>) to[k] = to[k] - g;
+            }
+        }
+    }
+};
+
+/// Adds the 16 parts of an element.
+template <class T>
+struct CrfPartsSum {
+    using S = sum_t<T>;
+    S const* parts;
+    std::size_t size;
+    T* to;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        S part[16];
+        for (std::size_t k = 0; k < 16; ++k) part[k] = parts[k * size + i];
+        store(tree_sum(part), to + i);
+    }
+};
+
+/// to[j, i] = from[i, j]
+template <class T>
+struct TransposeElement {
+    T const* from;
+    T* to;
+    std::size_t size;
+    ROWAN_HD void operator()(std::size_t k) const { to[k % size * size + k / size] = from[k]; }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/linear_chain_crf.hpp: linear_chain_crf, the loss of a tagger whose tags depend on their neighbours.
+
+namespace rowan::inline v0 {
+
+/// The negative log-likelihood of the labels of each sequence of the last level, in a conditional random field: log of
+/// the sum of exp(score) over all paths of tags, less the score of the labels, and 0 for an empty sequence. The score of
+/// a path is the sum of its emissions, of transition[0, first tag], transition[1, last tag], and of transition[2 + from,
+/// to] for adjacent tags. This is Paddle's linear_chain_crf, a cost to minimise, which Paddle calls LogLikelihood.
+/// Computed in dtype<T>::sum from logarithms, relative to the largest score of each row. A transition may be -infinity,
+/// an emission may not; without any path, the result is NaN. Lafferty et al. 2001.
+/// shapes   emission [rows, tags] with levels, transition [tags + 2, tags], label [rows] or [rows, 1] -> [sequences, 1],
+///          with the levels of emission above the last one
+/// errors   ShapeError if the shapes do not fit or there are no tags or levels; IndexError if a label is not in
+///          [0, tags)
+/// cost     O(rows · tags²) and temporary memory for rows · tags numbers; the same bits for any number of threads and on
+///          devices
+template <class T, id_type I, device D>
+LoDTensor<T, D> linear_chain_crf(D const& exec, LoDTensor<T, D> const& emission, Tensor<T, D> const& transition,
+                                 Tensor<I, D> const& label) {
+    using S = detail::sum_t<T>;
+    detail::check_crf(exec, emission, transition);
+    detail::check_crf_labels(exec, emission, label);
+    auto const offsets = detail::last_level(emission.lod());
+    std::size_t const n = offsets.size() - 1, tags = transition.shape(1);
+    detail::OnDevice<std::int64_t, D> const begins(exec, offsets);
+    auto alpha = detail::ElementLoops<D>::template scratch<S>(exec, emission.value().size());
+    T const *const x = emission.value().data(), *const w = transition.data();
+    detail::crf_scores<false>(exec, offsets, begins.data(), emission, w, w + 2 * tags, false, alpha);
+    auto out = detail::new_tensor<T>(exec, {n, 1});
+    std::size_t const work = emission.value().size() / (n + 1) + 1;
+    detail::ElementLoops<D>::each(
+        exec, n, work, detail::CrfLoss<T, I>{x, w, label.data(), begins.data(), alpha.data(), tags, out.data()});
+    return {std::move(out), detail::upper_levels(emission.lod())};
+}
+
+/// The gradients of emission and transition: the expected number of times that each is in a path, less that in the path
+/// of the labels, times out_grad. The gradient of transition is summed in 16 interleaved partial sums of sequences.
+/// shapes   emission [rows, tags] with levels, transition [tags + 2, tags], label [rows] or [rows, 1], out_grad
+///          [sequences, 1] -> [rows, tags] and [tags + 2, tags]
+/// errors   as linear_chain_crf; ShapeError if out_grad has another shape
+/// cost     O(rows · tags²) and temporary memory for 2 · rows · tags + 16 · tags² numbers; the same bits for any number
+///          of threads and on devices
+template <class T, id_type I, device D>
+std::tuple<LoDTensor<T, D>, Tensor<T, D>> linear_chain_crf_grad(D const& exec, LoDTensor<T, D> const& emission,
+                                                                Tensor<T, D> const& transition,
+                                                                Tensor<I, D> const& label,
+                                                                Tensor<T, D> const& out_grad) {
+    using S = detail::sum_t<T>;
+    using Loops = detail::ElementLoops<D>;
+    detail::check_crf(exec, emission, transition);
+    detail::check_crf_labels(exec, emission, label);
+    auto const offsets = detail::last_level(emission.lod());
+    std::size_t const n = offsets.size() - 1, tags = transition.shape(1), rows = emission.value().shape(0);
+    if (out_grad.dimension() != 2 || out_grad.shape(0) != n || out_grad.shape(1) != 1)
+        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
+                         detail::shape_text(typename Tensor<T, D>::shape_type{n, 1}));
+    Loops::check(exec, out_grad);
+    std::vector<std::int64_t> sequence(rows);
+    for (std::size_t s = 0; s < n; ++s)
+        std::fill(sequence.begin() + offsets[s], sequence.begin() + offsets[s + 1], static_cast<std::int64_t>(s));
+    detail::OnDevice<std::int64_t, D> const begins(exec, offsets), of_row(exec, sequence);
+    auto alpha = Loops::template scratch<S>(exec, rows * tags), gamma = Loops::template scratch<S>(exec, rows * tags);
+    auto of_rows = Loops::template scratch<S>(exec, 3 * rows);
+    auto back = Loops::template scratch<T>(exec, tags * tags);
+    auto parts = Loops::template scratch<S>(exec, 16 * (tags + 2) * tags);
+    T const *const x = emission.value().data(), *const w = transition.data();
+    Loops::each(exec, tags * tags, 1, detail::TransposeElement<T>{w + 2 * tags, back.data(), tags});
+    detail::crf_scores<false>(exec, offsets, begins.data(), emission, w, w + 2 * tags, false, alpha);
+    detail::crf_scores<false>(exec, offsets, begins.data(), emission, w + tags, back.data(), true, gamma);
+    detail::CrfMarginals<T, I> const p{x,
+                                       w,
+                                       out_grad.data(),
+                                       label.data(),
+                                       begins.data(),
+                                       of_row.data(),
+                                       alpha.data(),
+                                       gamma.data(),
+                                       of_rows.data(),
+                                       of_rows.data() + rows,
+                                       of_rows.data() + 2 * rows,
+                                       tags,
+                                       n};
+    Loops::each(exec, rows, tags, p);
+    auto x_grad = detail::new_tensor<T>(exec, emission.value().shape()),
+         w_grad = detail::new_tensor<T>(exec, transition.shape());
+    Loops::template each_of_rows<S>(exec, rows, tags, tags, detail::CrfEmissionGrad<T, I>{p, x_grad.data()});
+    Loops::template each_of_rows<S>(exec, 16 * (tags + 2), tags, rows / 16 * tags + 1,
+                                    detail::CrfTransitionGrad<T, I>{p, parts.data()});
+    Loops::each(exec, w_grad.size(), 16, detail::CrfPartsSum<T>{parts.data(), w_grad.size(), w_grad.data()});
+    return {LoDTensor<T, D>(std::move(x_grad), emission.lod()), std::move(w_grad)};
+}
+
+template <class T, class I, class Device>
+LoDTensor<T, Device> linear_chain_crf(LoDTensor<T, Device> const& emission, Tensor<T, Device> const& transition,
+                                      Tensor<I, Device> const& label) {
+    return linear_chain_crf(emission.device(), emission, transition, label);
+}
+template <class T, class I, class Device>
+std::tuple<LoDTensor<T, Device>, Tensor<T, Device>> linear_chain_crf_grad(LoDTensor<T, Device> const& emission,
+                                                                          Tensor<T, Device> const& transition,
+                                                                          Tensor<I, Device> const& label,
+                                                                          Tensor<T, Device> const& out_grad) {
+    return linear_chain_crf_grad(emission.device(), emission, transition, label, out_grad);
+}
+
+struct linear_chain_crf_grad_op {
+    static constexpr std::string_view name = "linear_chain_crf_grad";
+    using inputs = slots<slot::x, slot::w, slot::label, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>, grad_of<slot::w>>;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& w, VarSpec const&, VarSpec const&) {
+        return {x, w};
+    }
+
+    template <class T, id_type I, class D>
+    static std::tuple<LoDTensor<T, D>, Tensor<T, D>> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
+                                                         Tensor<I, D> const& label, LoDTensor<T, D> const& out_grad) {
+        return linear_chain_crf_grad(exec, x, w, label, out_grad.value());
+    }
+};
+
+/// See linear_chain_crf. The slots are the emissions x, the transitions w, and the labels.
+struct linear_chain_crf_op {
+    static constexpr std::string_view name = "linear_chain_crf";
+    using inputs = slots<slot::x, slot::w, slot::label>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<linear_chain_crf_grad_op, uses<slot::x, slot::w, slot::label, grad_of<slot::out>>,
+                           makes<grad_of<slot::x>, grad_of<slot::w>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& label) {
+        VarSpec out = detail::crf_spec(x, w);
+        detail::crf_label_spec(label, x);
+        out.dims[0] = UNK;
+        --out.lod_level;
+        return out;
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w, Tensor<I, D> const& label) {
+        return linear_chain_crf(exec, x, w, label);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/crf.hpp: layers of conditional random fields, the end of a tagger.
+
+namespace rowan::inline v0::layer {
+
+/// The negative log-likelihood of the labels of each sequence, as rowan::linear_chain_crf and Paddle's layer. The
+/// transitions are a parameter: row 0 has the scores of first tags, row 1 of last tags, row 2 + k of the tags after k.
+///     auto scores = layer::fc(words, {.output_size = tags});
+///     auto transition = layer::parameter<float>({tags + 2, tags}, {});      // zeros at first
+///     auto cost = layer::linear_chain_crf(scores, transition, labels);     // its mean or sum is trained
+///     auto path = layer::crf_decoding(scores, transition);
+/// shapes   emission [rows, tags] with levels, transition [tags + 2, tags], label [rows] or [rows, 1] -> [sequences, 1]
+/// errors   ShapeError if the shapes do not fit or emission has no levels; when the net runs, IndexError if a label is
+///          not in [0, tags)
+/// cost     as rowan::linear_chain_crf, when the net runs
+template <class T, id_type I, class Device>
+Var<T, Device> linear_chain_crf(Var<T, Device> const& emission, Var<T, Device> const& transition,
+                                Var<I, Device> const& label) {
+    return apply<linear_chain_crf_op>({}, emission, transition, label);
+}
+
+/// The best tags of each sequence, as rowan::crf_decoding.
+/// shapes   emission [rows, tags] with levels, transition [tags + 2, tags] -> [rows, 1], with the levels of emission
+/// errors   ShapeError if the shapes do not fit or emission has no levels
+/// cost     as rowan::crf_decoding, when the net runs
+template <class T, class Device>
+Var<std::int64_t, Device> crf_decoding(Var<T, Device> const& emission, Var<T, Device> const& transition) {
+    return apply<crf_decoding_op>({}, emission, transition);
+}
+
+/// 1 where the best path has the label, else 0.
+/// shapes   as layer::linear_chain_crf -> [rows, 1], with the levels of emission
+/// errors   as layer::linear_chain_crf
+/// cost     as rowan::crf_decoding, when the net runs
+template <class T, id_type I, class Device>
+Var<std::int64_t, Device> crf_decoding(Var<T, Device> const& emission, Var<T, Device> const& transition,
+                                       Var<I, Device> const& label) {
+    return apply<crf_matches_op>({}, emission, transition, label);
+}
+
+}  // namespace rowan::inline v0::layer
+
 // rowan/layer/data.hpp: layer::data, an input variable of a net.
 
 namespace rowan::inline v0::layer {
@@ -15510,7 +20675,10 @@ namespace rowan::inline v0 {
 struct DropLevelsOptions {
     std::optional<std::size_t> levels = {};  ///< the number of levels to drop; all by default
 
-    static constexpr auto fields = std::array{field{"levels", &DropLevelsOptions::levels}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"levels", &DropLevelsOptions::levels});
+    }
 };
 
 /// The gradient of the rows, with the levels of x.
@@ -15568,476 +20736,274 @@ Var<T, Device> drop_levels(Var<T, Device> const& x, DropLevelsOptions const& opt
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/first_values.hpp: FirstValues, the initialization of a parameter: uniform, normal, Xavier, Kaiming, ….
-
-#include <numbers>
-
-namespace rowan::inline v0::layer {
-
-// inputs and outputs are the dims of a matrix [inputs, outputs], as in fc and, transposed, in PyTorch. A vector has its
-// size as both; with more dims, all but the last two multiply both.
-
-/// Uniform in [low, high).
-struct Uniform {
-    double low = 0;   ///< lower bound
-    double high = 0;  ///< upper bound
-};
-
-/// Normal, with mean and standard deviation.
-struct Normal {
-    double mean = 0;    ///< mean
-    double stddev = 1;  ///< standard deviation
-};
-
-/// All elements are `value`.
-struct Constant {
-    double value = 0;  ///< of every element
-};
-
-/// Uniform within ±gain · √(6 / (inputs + outputs)). Glorot and Bengio 2010, Understanding the difficulty of training
-/// deep feedforward neural networks, equation 16.
-struct XavierUniform {
-    double gain = 1;  ///< factor of all values
-};
-
-/// Normal with the standard deviation gain · √(2 / (inputs + outputs)). Glorot and Bengio 2010, equation 12.
-struct XavierNormal {
-    double gain = 1;  ///< factor of all values
-};
-
-/// Uniform within ±gain · √(3 / inputs): as KaimingNormal, with the same variance.
-struct KaimingUniform {
-    double gain = std::numbers::sqrt2;  ///< factor of all values; √2 is for relu
-};
-
-/// Normal with the standard deviation gain / √inputs. He et al. 2015, Delving deep into rectifiers, equation 10.
-struct KaimingNormal {
-    double gain = std::numbers::sqrt2;  ///< factor of all values; √2 is for relu
-};
-
-/// The first values of a parameter: one of the above, or {low, high} for Uniform. They depend on the seed, the position
-/// and the dims only, so they are the same for any number of threads and on all devices; normal ones use the C library's
-/// log, sqrt and cos (Box and Muller 1958).
-class FirstValues {
-public:
-    FirstValues() = default;  ///< zeros
-    /// Uniform in [low, high).
-    FirstValues(double low, double high) : a_(low), b_(high) {}
-    FirstValues(Uniform const& u) : a_(u.low), b_(u.high) {}                                   ///< Uniform
-    FirstValues(Normal const& n) : normal_(true), a_(n.mean), b_(n.stddev) {}                  ///< Normal
-    FirstValues(Constant const& c) : a_(c.value), b_(c.value) {}                               ///< Constant
-    FirstValues(XavierUniform const& x) : scale_(Scale::both), a_(-x.gain), b_(x.gain) {}      ///< XavierUniform
-    FirstValues(XavierNormal const& x) : normal_(true), scale_(Scale::both), b_(x.gain) {}     ///< XavierNormal
-    FirstValues(KaimingUniform const& k) : scale_(Scale::inputs), a_(-k.gain), b_(k.gain) {}   ///< KaimingUniform
-    FirstValues(KaimingNormal const& k) : normal_(true), scale_(Scale::inputs), b_(k.gain) {}  ///< KaimingNormal
-
-    /// The same, with the numbers for a parameter of these dims.
-    /// errors   ValueError if a number is not finite or a standard deviation is negative
-    /// cost     O(rank)
-    FirstValues of(Dims const& dims) const;
-
-    /// Element i of a parameter. Of Xavier and Kaiming, call `of` first.
-    /// errors   none
-    /// cost     O(1)
-    double at(std::uint64_t seed, std::size_t i) const;
-
-private:
-    enum class Scale : std::uint8_t { none, both, inputs };
-
-    bool normal_ = false;
-    Scale scale_ = Scale::none;
-    double a_ = 0, b_ = 0;  // the bounds, or mean and standard deviation
-};
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/detail/random.hpp: random numbers as a function of a seed and a position, independent of the number of threads.
-
-namespace rowan::inline v0::detail {
-
-/// Mixes all bits: the finaliser of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
-/// 2014).
-ROWAN_HD constexpr std::uint64_t mix_bits(std::uint64_t x) {
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
-    return x ^ (x >> 31);
-}
-
-/// Number i, counted from 1, of the splitmix64 sequence with this seed.
-ROWAN_HD constexpr std::uint64_t bits_at(std::uint64_t seed, std::uint64_t i) {
-    return mix_bits(seed + i * 0x9E3779B97F4A7C15U);
-}
-
-/// Number i, counted from 0, of the splitmix64 sequence with the mixed seed, scaled to [0, 1). A pure function.
-ROWAN_HD constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
-    return static_cast<double>(bits_at(mix_bits(seed), i + 1) >> 11) * 0x1p-53;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/layer/first_values_inl.hpp: definitions of rowan/layer/first_values.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <algorithm>
-#include <cmath>
-
-namespace rowan::inline v0::layer {
-
-ROWAN_FUNCTION FirstValues FirstValues::of(Dims const& dims) const {
-    rowan::detail::check_finite(normal_ ? "mean" : "low", a_);
-    rowan::detail::check_finite(normal_ ? "stddev" : "high", b_);
-    if (normal_ && b_ < 0) throw ValueError("stddev", b_, "0 or more");
-    FirstValues result = *this;
-    if (scale_ == Scale::none) return result;
-    std::size_t const rank = dims.size();
-    double outer = 1, inputs = 1, outputs = 1;
-    for (std::size_t i = 0; i + 2 < rank; ++i) outer *= static_cast<double>(dims[i]);
-    if (rank > 0) inputs = outputs = outer * static_cast<double>(dims[rank - 1]);
-    if (rank > 1) inputs = outer * static_cast<double>(dims[rank - 2]);
-    double const scale = scale_ == Scale::both ? std::sqrt((normal_ ? 2.0 : 6.0) / std::max(inputs + outputs, 1.0))
-                                               : std::sqrt((normal_ ? 1.0 : 3.0) / std::max(inputs, 1.0));
-    result.scale_ = Scale::none;
-    result.a_ *= scale;
-    result.b_ *= scale;
-    return result;
-}
-
-ROWAN_FUNCTION double FirstValues::at(std::uint64_t seed, std::size_t i) const {
-    using rowan::detail::product, rowan::detail::uniform_at;
-    if (!normal_) return a_ + product(b_ - a_, uniform_at(seed, i));
-    double const radius = std::sqrt(-2 * std::log(1 - uniform_at(seed, 2 * i)));  // 1 - u is in (0, 1]
-    double const angle = 2 * std::numbers::pi * uniform_at(seed, 2 * i + 1);
-    return a_ + product(product(b_, radius), std::cos(angle));
-}
-
-}  // namespace rowan::inline v0::layer
-
-#endif
-
-// rowan/layer/parameter.hpp: layer::parameter, a trainable variable, and its initialization.
-
-namespace rowan::inline v0::detail {
-
-/// The outermost scope that encloses the default scope: all steps of a recurrent layer share its variables.
-Scope& outermost_scope();
-
-void check_known(Dims const& dims);
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-/// Sets the dims and the initialization of a parameter. The initial values are computed on the host.
-/// errors   ShapeError if a dim is UNK; ValueError if a number of `first` is not finite or a standard deviation is
-///          negative
-/// cost     O(1); when training begins, one write of the elements, and on a device one copy to it
-template <class T, class Device = Cpu>
-void begin_with(Variable& v, Dims const& dims, FirstValues const& first) {
-    rowan::detail::check_known(dims);
-    typename Tensor<T>::shape_type shape;
-    for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
-    FirstValues const values = first.of(dims);
-    v.set_dims(dims);
-    v.bring = &rowan::detail::bring<T, Device>;
-    v.initialize = [shape, values](Value& value, std::optional<std::uint64_t> seed, AnyExec any) {
-        Device const exec = any.or_default<Device>();
-        if (!seed) return value.set(LoDTensor<T, Device>(rowan::detail::new_tensor<T>(exec, shape)));
-        auto t = Tensor<T>::from_shape(shape);
-        using S = typename dtype<T>::sum;
-        Cpu host{};
-        if constexpr (std::is_same_v<Device, Cpu>) host = exec;
-        rowan::detail::for_ranges(host, t.size(), 1, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i)
-                t.data()[i] = dtype<T>::narrow(static_cast<S>(values.at(*seed, i)));
-        });
-        value.set(LoDTensor<T, Device>(to_device(exec, std::move(t))));
-    };
-}
-
-/// Creates a parameter in the outermost scope, so that all steps of a recurrent layer share it. Its value is
-/// initialized when training begins, with a seed derived from its position in the net.
-/// shapes   [dims...]
-/// errors   as begin_with; GraphError if the outermost scope already has that name
-/// cost     as begin_with
-template <class T = float, class Device = Cpu>
-Var<T, Device> parameter(Dims const& dims, FirstValues const& first, std::string const& name = "") {
-    rowan::detail::check_known(dims);
-    static_cast<void>(first.of(dims));  // throws before anything is created
-    Variable& v = rowan::detail::outermost_scope().new_var(name, tensor_spec<T>(dims), Role::parameter);
-    begin_with<T, Device>(v, dims, first);
-    return Var<T, Device>(v);
-}
-
-ROWAN_TEMPLATE(void begin_with<float, Cpu>(Variable&, Dims const&, FirstValues const&))
-ROWAN_TEMPLATE(Var<float> parameter<float, Cpu>(Dims const&, FirstValues const&, std::string const&))
-ROWAN_TEMPLATE(void begin_with<double, Cpu>(Variable&, Dims const&, FirstValues const&))
-ROWAN_TEMPLATE(Var<double> parameter<double, Cpu>(Dims const&, FirstValues const&, std::string const&))
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/parameter_inl.hpp: definitions of rowan/layer/parameter.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION Scope& outermost_scope() {
-    Scope* scope = &default_scope();
-    while (scope->parent() != nullptr) scope = scope->parent();
-    return *scope;
-}
-
-ROWAN_FUNCTION void check_known(Dims const& dims) {
-    for (std::int64_t const dim : dims) {
-        if (dim == UNK) throw ShapeError("a dim of a parameter", "UNK", "known: give the data its width");
-    }
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/op/dropout.hpp: dropout, which sets random elements to 0 in training.
+// rowan/layer/feeds.hpp: Feeds, the values of a batch by name.
 
 namespace rowan::inline v0 {
 
-namespace detail {
+/// The value of one variable: a Tensor, a LoDTensor, or what a Tensor can be made of. Copies share its elements.
+class Feed {
+public:
+    /// A tensor, moved or copied in.
+    template <class T, class Device>
+    Feed(Tensor<T, Device> value) : Feed(LoDTensor<T, Device>(std::move(value))) {}
+    /// The same with levels.
+    /// errors   std::bad_alloc
+    /// cost     one allocation, plus a copy of the tensor unless it is moved in
+    template <class T, class Device>
+    Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
+        value_->set(std::move(value));
+    }
+    /// An alias of a value, such as one of `Parameters`.
+    /// errors   TypeError if the value cannot be shared
+    /// cost     O(1), two allocations
+    Feed(Value const& value) : value_(std::make_shared<Value>(value.share())) {}
+    /// An xtensor expression, evaluated; a range of elements, such as a std::vector or a std::span; or one element.
+    ///     {{"x", p + 1}, {"label", std::vector<std::int64_t>{2, 0}}, {"rate", 0.5f}}
+    /// shapes   an expression [...] -> [...], a range of n elements -> [n], an element -> [1]
+    /// errors   as Tensor::from_shape; the exceptions of the expression or the range
+    /// cost     one allocation and one write of the elements, plus that of the expression or the range
+    template <class X>
+    requires(!std::same_as<std::remove_cvref_t<X>, Feed> && !std::same_as<std::remove_cvref_t<X>, Value>) Feed(X&& x)
+        : Feed(tensor_of(x)) {}
 
-[[noreturn]] inline void bad_probability(double probability) {
-    throw ValueError("probability", probability, "in [0, 1]");
-}
+    /// Returns an alias of the value.
+    /// errors   std::bad_alloc
+    /// cost     O(1), one allocation
+    Value value() const { return value_->share(); }
 
-constexpr void check_dropout(double probability) {
-    if (!(probability >= 0 && probability <= 1)) bad_probability(probability);
-}
+private:
+    template <class X>
+    static auto tensor_of(X& x);
 
-/// A seed in a tensor.
-struct SeedAt {
-    std::int64_t const* seed;
-    ROWAN_HD std::uint64_t operator()() const { return static_cast<std::uint64_t>(*seed); }
+    std::shared_ptr<Value> value_;
 };
 
-/// x · factor if kept, else 0
-template <class T>
-ROWAN_HD_INLINE void store_kept(bool kept, T const* x, sum_t<T> const& factor, T* to) {
-    sum_t<T> const scaled = product(load<sum_t<T>>(x), factor);
-    store(kept ? scaled : constant<sum_t<T>>(0.0), to);
+template <class X>
+auto Feed::tensor_of(X& x) {
+    constexpr bool expression = xt::is_xexpression<std::remove_cv_t<X>>::value;
+    using Of = decltype([] {
+        if constexpr (expression) {
+            return std::type_identity<typename X::value_type>{};
+        } else if constexpr (std::ranges::input_range<X&>) {
+            return std::type_identity<std::ranges::range_value_t<X&>>{};
+        } else {
+            return std::type_identity<X>{};
+        }
+    }());
+    using Element = std::remove_cv_t<typename Of::type>;
+    using T = std::conditional_t<std::is_same_v<Element, long long>, std::int64_t, Element>;
+    static_assert(element<T>,
+                  "rowan::Feed: a batch takes tensors, xtensor expressions, flat ranges and numbers, of element types "
+                  "with a rowan::dtype<T>: convert the elements, or use LoDTensor::from_nested for nested ranges");
+    if constexpr (!element<T>) {
+        return Tensor<float>();
+    } else if constexpr (expression || detail::numbers_for<X, T>) {
+        return Tensor<T>(x);
+    } else if constexpr (std::ranges::input_range<X&>) {
+        detail::Buffer<T> elements;
+        for (auto&& e : x) elements.push_back(static_cast<T>(e));
+        return Tensor<T>(elements);
+    } else {
+        return Tensor<T>::full({1}, static_cast<T>(x));
+    }
 }
 
-template <class T, class Seed>
-struct DropElement {
-    T const* x;
-    T* to;
-    std::uint8_t* mask;
-    Seed seed;
-    double probability;
-    sum_t<T> factor;
+/// A batch: values by variable name, such as {{"words", words}, {"label", labels}}. Iterates in the order of the names
+/// over pairs of a name and a Feed.
+class Feeds : private std::map<std::string, Feed, std::less<>> {
+    using Map = std::map<std::string, Feed, std::less<>>;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
-        bool const kept = uniform_at(seed(), i) >= probability;
-        mask[i] = kept ? 1 : 0;
-        store_kept(kept, x + i, factor, to + i);
+public:
+    using Map::at, Map::begin, Map::end, Map::find, Map::contains, Map::size, Map::empty, Map::erase,
+        Map::insert_or_assign;
+    using Map::value_type, Map::iterator, Map::const_iterator;
+
+    Feeds() = default;  ///< no values
+
+    /// The values of a batch.
+    /// errors   GraphError if two have the same name
+    /// cost     O(values · log values)
+    Feeds(std::initializer_list<value_type> values) {
+        for (value_type const& value : values) insert(value);
     }
+
+    // A mistake, which does not compile.
+    template <class T, class Device, class... Rest>
+    Feeds(Tensor<T, Device> const&, Rest const&...) {
+        static_assert(!element<T>, R"(rowan::Feeds: the values of a batch have names: {{"x", x}, {"label", label}})");
+    }
+
+    /// Adds a value; insert_or_assign replaces one.
+    /// errors   GraphError if there is a value of that name
+    /// cost     O(log values)
+    void insert(value_type const& value) {
+        if (!Map::insert(value).second)
+            throw GraphError(std::string("the batch has two values for \"").append(value.first).append("\""));
+    }
+    /// The same.
+    void emplace(std::string name, Feed value) { insert({std::move(name), std::move(value)}); }
 };
 
-template <class T>
-struct DropGradient {
-    std::uint8_t const* mask;
-    T const* out_grad;
-    T* to;
-    sum_t<T> factor;
+ROWAN_TEMPLATE(Feed::Feed(Tensor<float>))
+ROWAN_TEMPLATE(Feed::Feed(Tensor<double>))
+ROWAN_TEMPLATE(Feed::Feed(Tensor<std::int32_t>))
+ROWAN_TEMPLATE(Feed::Feed(Tensor<std::int64_t>))
+ROWAN_TEMPLATE(Feed::Feed(Tensor<bool>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<float>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<double>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<std::int32_t>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<std::int64_t>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<bool>))
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const { store_kept(mask[i] != 0, out_grad + i, factor, to + i); }
-};
+}  // namespace rowan::inline v0
 
-template <class T, class D, class Seed>
-std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_elements(D const& exec, Tensor<T, D> const& x,
-                                                                double probability, Seed const& seed) {
-    using S = sum_t<T>;
-    static_assert(floating_element<T>, "rowan::dropout: x must have a floating-point type: convert it");
-    check_dropout(probability);
-    ElementLoops<D>::check(exec, x);
-    auto out = new_tensor<T>(exec, x.shape());
-    auto mask = new_tensor<std::uint8_t>(exec, x.shape());
-    S const factor = constant<S>(1 / (1 - probability));
-    ElementLoops<D>::each(exec, x.size(), 1,
-                          DropElement<T, Seed>{.x = x.data(),
-                                               .to = out.data(),
-                                               .mask = mask.data(),
-                                               .seed = seed,
-                                               .probability = probability,
-                                               .factor = factor});
-    return {std::move(out), std::move(mask)};
-}
+// rowan/layer/parameters.hpp: Parameters, the values of trained parameters and optimizer states by name.
 
-template <class T, class D>
-std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_nothing(D const& exec, Tensor<T, D> const& x,
-                                                               double probability) {
-    check_dropout(probability);
-    ElementLoops<D>::check(exec, x);
-    return {ElementLoops<D>::copy(exec, x), Tensor<std::uint8_t, D>::full(exec, x.shape(), 1)};
-}
+namespace rowan::inline v0 {
 
-}  // namespace detail
-
-/// In training, sets each element to 0 with the given probability and multiplies the others by 1 / (1 - probability);
-/// otherwise returns a copy of x. The mask is 1 where x was kept. The random numbers depend only on the seed and the
-/// position of the element, so each training step needs another seed. Srivastava et al.: Dropout, 2014.
-/// shapes   x [...] -> the result [...] and the mask [...]
-/// errors   ValueError unless probability is in [0, 1]
-/// cost     one read of x and one write of both; the same bits for any number of threads
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> dropout(D const& exec, Tensor<T, D> const& x, double probability,
-                                                          std::uint64_t seed, bool training = true) {
-    if (!training) return detail::drop_nothing(exec, x, probability);
-    return detail::drop_elements(exec, x, probability, detail::GivenValue<std::uint64_t>{seed});
-}
-
-/// The gradient of x. In training out_grad / (1 - probability) where the mask is not 0, else 0; otherwise out_grad.
-/// shapes   mask [...], out_grad [...] -> [...]
-/// errors   ShapeError if the shapes differ; ValueError unless probability is in [0, 1]
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Tensor<T, D> const& out_grad,
-                          double probability, bool training = true) {
-    using S = detail::sum_t<T>;
-    static_assert(floating_element<T>, "rowan::dropout_grad: out_grad must have a floating-point type");
-    detail::check_dropout(probability);
-    detail::check_same_shape("out_grad", out_grad, mask);
-    detail::ElementLoops<D>::check(exec, mask, out_grad);
-    if (!training) return detail::ElementLoops<D>::copy(exec, out_grad);
-    auto x_grad = detail::new_tensor<T>(exec, out_grad.shape());
-    S const factor = detail::constant<S>(1 / (1 - probability));
-    detail::ElementLoops<D>::each(exec, mask.size(), 1,
-                                  detail::DropGradient<T>{mask.data(), out_grad.data(), x_grad.data(), factor});
-    return x_grad;
-}
-
-template <class T, class Device>
-std::tuple<Tensor<T, Device>, Tensor<std::uint8_t, Device>> dropout(Tensor<T, Device> const& x, double probability,
-                                                                    std::uint64_t seed, bool training = true) {
-    return dropout(x.device(), x, probability, seed, training);
-}
-template <class T, class Device>
-Tensor<T, Device> dropout_grad(Tensor<std::uint8_t, Device> const& mask, Tensor<T, Device> const& out_grad,
-                               double probability, bool training = true) {
-    return dropout_grad(mask.device(), mask, out_grad, probability, training);
-}
-
-namespace detail {
-
-/// Checks that the seed is an int64 tensor of rank 1. It has one element in training, else none.
-constexpr void check_seed(char const* field, VarSpec const& seed) {
-    spec::dense(field, seed);
-    spec::rank(field, seed, 1, "1");
-    if (seed.dtype != rowan::dtype<std::int64_t>::wire)
-        spec::the_element_types_do_not_match(field, seed.dtype, rowan::dtype<std::int64_t>::wire);
-}
-
-template <class D>
-bool has_seed(Tensor<std::int64_t, D> const& seed) {
-    if (seed.size() > 1) throw ShapeError("seed.size()", std::to_string(seed.size()), "0 or 1");
-    return seed.size() == 1;
-}
-
-}  // namespace detail
-
-struct dropout_grad_op;
-
-/// See dropout. The slot `seed` holds the seed in training and is empty otherwise; `saved` holds the mask.
-/// shapes   x [...], seed [1] or [0] of int64 -> [...] and the mask [...]
-struct dropout_op {
-    static constexpr std::string_view name = "dropout";
-    using inputs = slots<slot::x, slot::seed>;
-    using outputs = slots<slot::out, slot::saved>;
-    using grad = grad_rule<dropout_grad_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    struct attributes {
-        double probability = 0.5;  ///< of setting an element to 0
-
-        static constexpr auto fields = std::array{field{"probability", &attributes::probability}};
-    };
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& seed, attributes const& a) {
-        VarSpec mask = spec::elementwise("dropout: x", x);
-        detail::check_seed("dropout: seed", seed);
-        detail::check_dropout(a.probability);
-        mask.dtype = rowan::dtype<std::uint8_t>::wire;
-        return {x, mask};
+/// Values by variable name. The names of optimizer states contain an @.
+class Parameters {
+public:
+    /// Returns the tensor of that name.
+    /// errors   GraphError if there is no such name; TypeError if the value is not a tensor of T on Device
+    /// cost     O(log variables)
+    template <class T, class Device = Cpu>
+    Tensor<T, Device> const& get(std::string_view name) const {
+        using V = LoDTensor<T, Device>;
+        Value const& value = find(name);
+        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
+        return value.get<V>().value();
     }
 
-    template <class T, class D>
-    static std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> run(D exec, Tensor<T, D> const& x,
-                                                                 Tensor<std::int64_t, D> const& seed,
-                                                                 attributes const& a) {
-        if (!detail::has_seed(seed)) return detail::drop_nothing(exec, x, a.probability);
-        detail::ElementLoops<D>::check(exec, seed);
-        auto const value = detail::ElementLoops<D>::value_of(detail::SeedAt{seed.data()});
-        return detail::drop_elements(exec, x, a.probability, value);
-    }
-};
+    /// Returns the value of that name, of any kind.
+    /// errors   GraphError if there is no such name
+    /// cost     O(log variables)
+    Value const& find(std::string_view name) const;
+    bool contains(std::string_view name) const { return values_.contains(name); }  ///< whether there is such a name
 
-struct dropout_grad_op {
-    static constexpr std::string_view name = "dropout_grad";
-    using inputs = slots<slot::saved, slot::seed, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-    using attributes = dropout_op::attributes;
+    /// Sets or replaces the value of that name.
+    /// errors   std::bad_alloc
+    /// cost     O(log variables)
+    void set(std::string name, Value value);
 
-    static constexpr VarSpec infer(VarSpec const& mask, VarSpec const& seed, VarSpec const& out_grad,
-                                   attributes const&) {
-        spec::dense("dropout_grad: saved", mask);
-        detail::check_seed("dropout_grad: seed", seed);
-        VarSpec x = spec::elementwise("dropout_grad: out@GRAD", out_grad);
-        x.dims = spec::same_dims("dropout_grad: out@GRAD", out_grad, mask);
-        return x;
-    }
+    /// Returns aliases of all values: they share the elements, so further training changes them.
+    /// errors   TypeError if a value cannot be shared
+    /// cost     O(variables)
+    Parameters share() const;
 
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<std::uint8_t, D> const& mask, Tensor<std::int64_t, D> const& seed,
-                            Tensor<T, D> const& out_grad, attributes const& a) {
-        return dropout_grad(exec, mask, out_grad, a.probability, detail::has_seed(seed));
-    }
+    /// Returns aliases of the parameters alone, or of the states alone: those of optimizers and averages.
+    ///     for (auto const& [name, value] : learned.trained()) std::cout << name << '\n';
+    /// errors   TypeError if a value cannot be shared
+    /// cost     O(variables)
+    Parameters trained() const { return some(false); }
+    Parameters states() const { return some(true); }  ///< the states
+
+    /// Returns aliases of the parameters, with their moving averages as values: see layer::MovingAverage.
+    /// errors   GraphError if there are no averages; TypeError if a value cannot be shared
+    /// cost     O(variables)
+    Parameters averaged() const;
+
+    /// Returns aliases of the values of these names, to begin another training with them.
+    ///     .initial = pretrained.only({"embedding_0.w_0"})
+    /// errors   GraphError if there is no such name, or one is given twice; TypeError if a value cannot be shared
+    /// cost     O(names · log variables)
+    Feeds only(std::initializer_list<std::string_view> names) const;
+
+    /// Iterates in the order of the names.
+    auto begin() const { return values_.begin(); }
+    auto end() const { return values_.end(); }
+    std::size_t size() const noexcept { return values_.size(); }
+
+    std::int64_t steps = 0;  ///< number of batches trained
+
+private:
+    Parameters some(bool states) const;
+
+    std::map<std::string, Value, std::less<>> values_;
 };
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/dropout.hpp: layer::dropout, sets random elements to 0 during training.
+// rowan/layer/parameters_inl.hpp: definitions of rowan/layer/parameters.hpp.
 
-namespace rowan::inline v0::layer {
+#if ROWAN_DEFINES_FUNCTIONS
+#include <utility>
 
-/// Creates a seed variable. train sets it for every batch; otherwise it is empty.
-/// errors   none
-/// cost     one variable in the net
-template <class Device = Cpu>
-Variable& new_seed() {
-    Variable& seed = rowan::detail::outermost_scope().new_var("", tensor_spec<std::int64_t>({UNK}), Role::seed);
-    seed.value().set(LoDTensor<std::int64_t, Device>(Tensor<std::int64_t, Device>::from_shape({0})));
-    return seed;
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const {
+    auto const found = values_.find(name);
+    if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
+    return found->second;
 }
 
-/// In train, every element is 0 with the given probability, else x / (1 - probability). Elsewhere, such as in infer,
-/// the result is x.
-///     auto h = layer::dropout(layer::relu(layer::fc(x, {.output_size = 100})), 0.2);
-/// Every batch has a different mask. The mask depends only on train's seed, the number of the batch (a resumed training
-/// continues the count) and the layer's position in the net, so it is the same for any number of threads. In a
-/// recurrent layer, each sequence has one mask for all its steps (Gal and Ghahramani: A Theoretically Grounded
-/// Application of Dropout in Recurrent Neural Networks, 2016).
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   ValueError unless probability is in [0, 1]
-/// cost     one read of x, one write of the result and of a byte mask
-template <class T, class Device>
-Var<T, Device> dropout(Var<T, Device> const& x, double probability = 0.5) {
-    static_cast<void>(dropout_op::infer(x->spec(), tensor_spec<std::int64_t>({UNK}),
-                                        {probability}));  // throws before the net is changed
-    Var<std::int64_t, Device> const seed(new_seed<Device>());
-    return apply<dropout_op>({probability}, x, seed);
+ROWAN_FUNCTION void Parameters::set(std::string name, Value value) {
+    values_.insert_or_assign(std::move(name), std::move(value));
 }
 
-}  // namespace rowan::inline v0::layer
+ROWAN_FUNCTION Parameters Parameters::share() const {
+    Parameters alias;
+    for (auto const& [name, value] : values_) alias.set(name, value.share());
+    alias.steps = steps;
+    return alias;
+}
+
+ROWAN_FUNCTION Parameters Parameters::some(bool states) const {
+    Parameters alias;
+    for (auto const& [name, value] : values_) {
+        if ((name.find('@') != std::string::npos) == states) alias.set(name, value.share());
+    }
+    alias.steps = steps;
+    return alias;
+}
+
+ROWAN_FUNCTION Parameters Parameters::averaged() const {
+    Parameters alias = trained();
+    bool any = false;
+    for (auto& [name, value] : alias.values_) {
+        auto const found = values_.find(name + "@average");
+        if (found == values_.end()) continue;
+        value = found->second.share();
+        any = true;
+    }
+    if (!any) throw GraphError("there are no averages: train with .average = layer::MovingAverage{}");
+    return alias;
+}
+
+ROWAN_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
+    Feeds some;
+    for (std::string_view const name : names) some.emplace(std::string(name), find(name));
+    return some;
+}
+
+}  // namespace rowan::inline v0
+
+#endif
+
+// rowan/layer/early_stop.hpp: layer::EarlyStop, which ends a training that no longer improves.
+
+namespace rowan::inline v0 {
+
+/// Functions of the parameters by name, computed after each epoch, such as the cost of the validation data.
+using Metrics = std::map<std::string, std::function<double(Parameters const&)>>;
+
+namespace layer {
+
+/// Ends a training when a metric has not improved for some epochs; the result of the training is then that of its best
+/// epoch.
+///     {.epochs = 100,
+///      .metrics = {{"validation", [&](Parameters const& p) { return cost_of(validation, p); }}},
+///      .stop = layer::EarlyStop{.metric = "validation", .patience = 3}}
+struct EarlyStop {
+    std::string metric = {};    ///< a name in options.metrics
+    std::int64_t patience = 1;  ///< the number of epochs in a row without improvement that end the training; 0: none do
+    bool larger = false;        ///< whether larger values are better
+    double least = 0;           ///< a smaller change is no improvement
+};
+
+}  // namespace layer
+
+}  // namespace rowan::inline v0
 
 // rowan/op/identity.hpp: identity_op, which returns an alias of its input; the gradient of add.
 
@@ -16184,13 +21150,12 @@ struct add_formula {
 }  // namespace detail
 
 /// x + y element-wise, computed in dtype<T>::sum. Integers wrap around.
-/// shapes   x [...], y [...] -> [...]
-/// errors   ShapeError if the shapes differ
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
 /// cost     one read of both and one write of the result
 template <class T, device D>
 Tensor<T, D> add(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    detail::check_same_shape("y", y, x);
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::add_formula{}, x, y);
+    return detail::zip_broadcast(exec, detail::add_formula{}, x, y);
 }
 
 template <class T, class Device>
@@ -16219,6 +21184,7 @@ struct add_op {
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        detail::check_same_shape("y", y, x);
         return add(exec, x, y);
     }
     template <class T, class D>
@@ -16234,6 +21200,333 @@ struct add_op {
         return add(exec, x, y);
     }
 };
+
+}  // namespace rowan::inline v0
+
+// rowan/op/sub.hpp: sub, the difference of two tensors, and negate.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// a - b; integers wrap around.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V minus(V const& a, V const& b) {
+    if constexpr (std::signed_integral<V>) {
+        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) - static_cast<std::make_unsigned_t<V>>(b));
+    } else {
+        return a - b;
+    }
+}
+
+/// x - y
+struct sub_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return minus(x, y);
+    }
+};
+
+/// 0 - x
+struct negate_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return minus(constant<V>(0.0), x);
+    }
+};
+
+}  // namespace detail
+
+/// x - y element-wise, computed in dtype<T>::sum. Integers wrap around.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> sub(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    return detail::zip_broadcast(exec, detail::sub_formula{}, x, y);
+}
+
+/// 0 - x element-wise, which is also the gradient of y in x - y.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::negate_formula{}, x);
+}
+
+template <class T, class Device>
+Tensor<T, Device> sub(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return sub(x.device(), x, y);
+}
+template <class T, class Device>
+Tensor<T, Device> negate(Tensor<T, Device> const& x) {
+    return negate(x.device(), x);
+}
+
+struct negate_op {
+    static constexpr std::string_view name = "negate";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("negate: x", x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return negate(exec, x);
+    }
+};
+
+struct sub_op {
+    static constexpr std::string_view name = "sub";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                            grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("sub: y", y, x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        detail::check_same_shape("y", y, x);
+        return sub(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/broadcast.hpp: operators of two tensors whose shapes are broadcast, and maximum and minimum.
+
+namespace rowan::inline v0 {
+
+/// How two shapes are aligned.
+struct BroadcastOptions {
+    std::int64_t axis = -1;  ///< the dim of x that is the first one of y, as in Paddle; -1: the last dims are the same
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"axis", &BroadcastOptions::axis});
+    }
+};
+
+namespace detail {
+
+// A formula has a name, its value, and the gradients of x and y from x, y and the gradient g of the result.
+
+/// x + y
+struct broadcast_add {
+    static constexpr std::string_view name = "broadcast_add";
+    using value = add_formula;
+    struct gradient_x {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const&, V const&, V const& g) const {
+            return g;
+        }
+    };
+    using gradient_y = gradient_x;
+};
+
+/// x - y
+struct broadcast_sub {
+    static constexpr std::string_view name = "broadcast_sub";
+    using value = sub_formula;
+    using gradient_x = broadcast_add::gradient_x;
+    struct gradient_y {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const&, V const&, V const& g) const {
+            return minus(constant<V>(0.0), g);
+        }
+    };
+};
+
+/// x · y
+struct broadcast_mul {
+    static constexpr std::string_view name = "broadcast_mul";
+    using value = multiplied;
+    struct gradient_x {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const&, V const& y, V const& g) const {
+            return product(g, y);
+        }
+    };
+    struct gradient_y {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const& x, V const&, V const& g) const {
+            return product(g, x);
+        }
+    };
+};
+
+/// x / y
+struct broadcast_div {
+    static constexpr std::string_view name = "broadcast_div";
+    using value = divided;
+    struct gradient_x {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const&, V const& y, V const& g) const {
+            return quotient(g, y);
+        }
+    };
+    struct gradient_y {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
+            return minus(constant<V>(0.0), quotient(product(g, quotient(x, y)), y));
+        }
+    };
+};
+
+/// The greater one of x and y, and its gradient: of x where both are the same. NaN propagates.
+struct broadcast_max {
+    static constexpr std::string_view name = "broadcast_max";
+    struct value {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+            return choose(x >= y, x, choose(x < y, y, plus(x, y)));
+        }
+    };
+    struct gradient_x {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
+            return choose(x >= y, g, constant<V>(0.0));
+        }
+    };
+    struct gradient_y {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
+            return choose(x < y, g, constant<V>(0.0));
+        }
+    };
+};
+
+/// The smaller one of x and y, and its gradient: of x where both are the same. NaN propagates.
+struct broadcast_min {
+    static constexpr std::string_view name = "broadcast_min";
+    struct value {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+            return choose(x <= y, x, choose(x > y, y, plus(x, y)));
+        }
+    };
+    struct gradient_x {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
+            return choose(x <= y, g, constant<V>(0.0));
+        }
+    };
+    struct gradient_y {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
+            return choose(x > y, g, constant<V>(0.0));
+        }
+    };
+};
+
+struct x_grad_suffix {
+    static constexpr std::string_view name = "_grad_x";
+};
+struct y_grad_suffix {
+    static constexpr std::string_view name = "_grad_y";
+};
+struct y_suffix {
+    static constexpr std::string_view name = ": y";
+};
+
+}  // namespace detail
+
+/// The gradient of x or y of a broadcast_op, from both and the gradient of the result.
+template <class Formula, bool of_y>
+struct broadcast_grad_op {
+    static constexpr std::string_view name =
+        detail::joined_name<Formula, std::conditional_t<of_y, detail::y_grad_suffix, detail::x_grad_suffix>>::value;
+    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
+    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
+    using attributes = BroadcastOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const&, BroadcastOptions const& = {}) {
+        return of_y ? y : x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
+                            BroadcastOptions const& options = {}) {
+        using Map = std::conditional_t<of_y, typename Formula::gradient_y, typename Formula::gradient_x>;
+        return detail::zip_broadcast_grad<of_y>(exec, Map{}, x, y, out_grad, options.axis);
+    }
+};
+
+/// An operator on the elements of two tensors whose shapes are broadcast by NumPy's rules: the last dims are aligned, a
+/// dim of 1 is repeated, and so are the dims that one of them lacks.
+template <class Formula>
+struct broadcast_op {
+    static constexpr std::string_view name = Formula::name;
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using attributes = BroadcastOptions;
+    using grad = grad_rules<grad_rule<broadcast_grad_op<Formula, false>>, grad_rule<broadcast_grad_op<Formula, true>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
+        char const* const field = detail::joined_name<Formula, detail::y_suffix>::value.data();
+        return detail::broadcast_spec(field, x, y, options.axis);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                            BroadcastOptions const& options = {}) {
+        return detail::zip_broadcast(exec, typename Formula::value{}, x, y, options.axis);
+    }
+};
+
+using broadcast_add_op = broadcast_op<detail::broadcast_add>;  ///< x + y
+using broadcast_sub_op = broadcast_op<detail::broadcast_sub>;  ///< x - y
+using broadcast_mul_op = broadcast_op<detail::broadcast_mul>;  ///< x · y
+using broadcast_div_op = broadcast_op<detail::broadcast_div>;  ///< x / y
+using broadcast_max_op = broadcast_op<detail::broadcast_max>;  ///< See maximum.
+using broadcast_min_op = broadcast_op<detail::broadcast_min>;  ///< See minimum.
+
+/// The greater one of x and y, element-wise; NaN where either is NaN.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> maximum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    return detail::zip_broadcast(exec, detail::broadcast_max::value{}, x, y);
+}
+template <class T, class Device>
+Tensor<T, Device> maximum(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return maximum(x.device(), x, y);
+}
+
+/// The smaller one of x and y, element-wise; NaN where either is NaN.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> minimum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    return detail::zip_broadcast(exec, detail::broadcast_min::value{}, x, y);
+}
+template <class T, class Device>
+Tensor<T, Device> minimum(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return minimum(x.device(), x, y);
+}
 
 }  // namespace rowan::inline v0
 
@@ -16739,7 +22032,10 @@ struct ClipOptions {
     double min = -1;  ///< lower bound
     double max = 1;   ///< upper bound
 
-    static constexpr auto fields = std::array{field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max});
+    }
 };
 
 namespace detail {
@@ -16863,104 +22159,6 @@ struct clip_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/sub.hpp: sub, the difference of two tensors, and negate.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// a - b; integers wrap around.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V minus(V const& a, V const& b) {
-    if constexpr (std::signed_integral<V>) {
-        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) - static_cast<std::make_unsigned_t<V>>(b));
-    } else {
-        return a - b;
-    }
-}
-
-/// x - y
-struct sub_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return minus(x, y);
-    }
-};
-
-/// 0 - x
-struct negate_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return minus(constant<V>(0.0), x);
-    }
-};
-
-}  // namespace detail
-
-/// x - y element-wise, computed in dtype<T>::sum. Integers wrap around.
-/// shapes   x [...], y [...] -> [...]
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> sub(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    detail::check_same_shape("y", y, x);
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::sub_formula{}, x, y);
-}
-
-/// 0 - x element-wise, which is also the gradient of y in x - y.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::negate_formula{}, x);
-}
-
-template <class T, class Device>
-Tensor<T, Device> sub(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return sub(x.device(), x, y);
-}
-template <class T, class Device>
-Tensor<T, Device> negate(Tensor<T, Device> const& x) {
-    return negate(x.device(), x);
-}
-
-struct negate_op {
-    static constexpr std::string_view name = "negate";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("negate: x", x); }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
-        return negate(exec, x);
-    }
-};
-
-struct sub_op {
-    static constexpr std::string_view name = "sub";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
-                            grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("sub: y", y, x); }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        return sub(exec, x, y);
-    }
-};
-
-}  // namespace rowan::inline v0
-
 // rowan/op/div.hpp: div, the element-wise quotient of two tensors.
 
 namespace rowan::inline v0 {
@@ -16979,14 +22177,13 @@ struct div_grad_y_formula {
 }  // namespace detail
 
 /// x / y element-wise, computed in dtype<T>::sum. A division by zero is ±inf, or NaN for 0 / 0.
-/// shapes   x [...], y [...] -> [...]
-/// errors   ShapeError if the shapes differ
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
 /// cost     one read of both and one write of the result
 template <class T, device D>
 Tensor<T, D> div(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     static_assert(floating_element<T>, "rowan::div: x must have a floating-point type: convert it with rowan::cast");
-    detail::check_same_shape("y", y, x);
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::divided{}, x, y);
+    return detail::zip_broadcast(exec, detail::divided{}, x, y);
 }
 
 /// The gradient of y from the result and its gradient: -(out_grad · out / y). That of x is div(out_grad, y).
@@ -17041,6 +22238,7 @@ struct div_op {
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        detail::check_same_shape("y", y, x);
         return div(exec, x, y);
     }
 };
@@ -17052,13 +22250,12 @@ struct div_op {
 namespace rowan::inline v0 {
 
 /// x · y element-wise, computed in dtype<T>::sum. Integers wrap around.
-/// shapes   x [...], y [...] -> [...]
-/// errors   ShapeError if the shapes differ
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
 /// cost     one read of both and one write of the result
 template <class T, device D>
 Tensor<T, D> elementwise_mul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    detail::check_same_shape("y", y, x);
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::multiplied{}, x, y);
+    return detail::zip_broadcast(exec, detail::multiplied{}, x, y);
 }
 
 template <class T, class Device>
@@ -17081,6 +22278,7 @@ struct elementwise_mul_op {
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        detail::check_same_shape("y", y, x);
         return elementwise_mul(exec, x, y);
     }
 };
@@ -17279,8 +22477,10 @@ struct scale_op {
         double factor = 1;  ///< the factor
         double bias = 0;    ///< added after the multiplication
 
-        static constexpr auto fields =
-            std::array{field{"factor", &attributes::factor}, field{"bias", &attributes::bias}};
+        template <class Visit>
+        static constexpr auto fields(Visit const& visit) {
+            return visit(field{"factor", &attributes::factor}, field{"bias", &attributes::bias});
+        }
     };
 
     static constexpr VarSpec infer(VarSpec const& x, attributes const& a) {
@@ -17459,6 +22659,22 @@ template <class A, class B>
 concept has_var = (is_var<std::remove_cvref_t<A>> ||
                    is_var<std::remove_cvref_t<B>>)&&operand<std::remove_cvref_t<A>>&& operand<std::remove_cvref_t<B>>;
 
+/// Whether one of the shapes is to be broadcast: ranks differ, or one has a dim of 1 where the other may have another.
+inline bool may_broadcast(VarSpec const& x, VarSpec const& y) {
+    if (x.type != VarType::LOD_TENSOR || y.type != VarType::LOD_TENSOR) return false;
+    if (x.dims.size() != y.dims.size()) return true;
+    for (std::size_t i = 0; i < x.dims.size(); ++i) {
+        if ((x.dims[i] == 1) != (y.dims[i] == 1)) return true;
+    }
+    return false;
+}
+
+template <class Same, class Formula, class V>
+V binary(V const& x, V const& y) {
+    if (may_broadcast(x->spec(), y->spec())) return layer::apply<broadcast_op<Formula>>({}, x, y);
+    return layer::apply<Same>({}, x, y);
+}
+
 /// Calls the function for two Vars, for a Var and a number, or for a number and a Var.
 template <class A, class B, class Both, class Right, class Left>
 auto combine(A const& x, B const& y, Both const& both, Right const& right, Left const& left) {
@@ -17508,12 +22724,12 @@ Var<T, Device> relu(Var<T, Device> const& x) {
     return apply<relu_op>({}, x);
 }
 /// x + y, element-wise, as rowan::add.
-/// shapes   x [...], y [...] -> [...], with the levels of x
-/// errors   ShapeError if the shapes differ
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules, with the levels of the one that has the rows
+/// errors   ShapeError if the shapes do not broadcast
 /// cost     as rowan::add, when the net runs
 template <class T, class Device>
 Var<T, Device> add(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<rowan::add_op>({}, x, y);
+    return rowan::detail::binary<rowan::add_op, rowan::detail::broadcast_add>(x, y);
 }
 /// x - y, element-wise, as rowan::sub.
 /// shapes   x [...], y [...] -> [...], with the levels of x
@@ -17521,7 +22737,7 @@ Var<T, Device> add(Var<T, Device> const& x, Var<T, Device> const& y) {
 /// cost     as rowan::sub, when the net runs
 template <class T, class Device>
 Var<T, Device> sub(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<sub_op>({}, x, y);
+    return rowan::detail::binary<sub_op, rowan::detail::broadcast_sub>(x, y);
 }
 /// x · y, element-wise, as rowan::elementwise_mul.
 /// shapes   x [...], y [...] -> [...], with the levels of x
@@ -17529,7 +22745,7 @@ Var<T, Device> sub(Var<T, Device> const& x, Var<T, Device> const& y) {
 /// cost     as rowan::elementwise_mul, when the net runs
 template <class T, class Device>
 Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<elementwise_mul_op>({}, x, y);
+    return rowan::detail::binary<elementwise_mul_op, rowan::detail::broadcast_mul>(x, y);
 }
 /// x / y, element-wise, as rowan::div.
 /// shapes   x [...], y [...] -> [...], with the levels of x
@@ -17537,7 +22753,23 @@ Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y) {
 /// cost     as rowan::div, when the net runs
 template <class T, class Device>
 Var<T, Device> div(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<div_op>({}, x, y);
+    return rowan::detail::binary<div_op, rowan::detail::broadcast_div>(x, y);
+}
+/// The greater one of x and y, element-wise, as rowan::maximum.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules, with the levels of the one that has the rows
+/// errors   as layer::add
+/// cost     as rowan::maximum, when the net runs
+template <class T, class Device>
+Var<T, Device> maximum(Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<broadcast_max_op>({}, x, y);
+}
+/// The smaller one of x and y, element-wise, as rowan::minimum.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules, with the levels of the one that has the rows
+/// errors   as layer::add
+/// cost     as rowan::minimum, when the net runs
+template <class T, class Device>
+Var<T, Device> minimum(Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<broadcast_min_op>({}, x, y);
 }
 
 /// The element-wise sum of one or more values of the same shape.
@@ -18085,6 +23317,76 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/sequence/sequence_erase.hpp: sequence_erase, which removes given tokens from sequences.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Device-specific implementation of sequence_erase. `erased` is sorted; `starts` receives the last-level offsets of
+/// the result, which has the rank of x.
+template <class D>
+struct SequenceErasure {
+    static_assert(has_backend<D>,
+                  "rowan: sequence_erase on a Thrust device needs #include <rowan/thrust/sequence/sequence_erase.hpp>");
+};
+
+template <>
+struct SequenceErasure<Cpu> {
+    template <class T>
+    static Tensor<T> run(Cpu exec, std::span<std::int64_t const> offsets, Tensor<T> const& x,
+                         std::vector<std::int64_t> const& erased, std::vector<std::int64_t>& starts) {
+        auto const stays = [&](T token) {
+            return !std::ranges::binary_search(erased, static_cast<std::int64_t>(dtype<T>::widen(token)));
+        };
+        T const* const rows = x.data();
+        for_sequences(exec, offsets, 1, [&](std::size_t s, std::size_t end) {
+            for (; s < end; ++s) starts[s + 1] = std::count_if(rows + offsets[s], rows + offsets[s + 1], stays);
+        });
+        std::partial_sum(starts.begin(), starts.end(), starts.begin());
+        auto shape = x.shape();
+        shape[0] = static_cast<std::size_t>(starts.back());
+        auto result = Tensor<T>::from_shape(shape);
+        T* const out = result.data();
+        for_sequences(exec, offsets, 1, [&](std::size_t s, std::size_t end) {
+            for (; s < end; ++s) std::copy_if(rows + offsets[s], rows + offsets[s + 1], out + starts[s], stays);
+        });
+        return result;
+    }
+};
+
+}  // namespace detail
+
+/// Removes the elements that equal one of `tokens` from the sequences of the last level; the others keep their order.
+///
+///     [3 1 4]  [1]  [5 1]   tokens {1}   ->   [3 4]  []  [5]
+///
+/// shapes   x [n] or [n, 1] …: rows of one element; tokens of any shape -> fewer rows, with the upper levels of x
+/// errors   ShapeError if x has no levels or its rows have more or less than one element
+/// cost     two reads of x and one write of the result, O(log tokens) per element; on a device the call synchronizes
+template <class T, device D>
+LoDTensor<T, D> sequence_erase(D const& exec, LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> tokens) {
+    static_assert(std::integral<T>, "rowan::sequence_erase: tokens are integers, x must hold integers");
+    detail::check_sequences(exec, "x", x);
+    if (x.value().row_size() != 1) throw ShapeError("x.row_size()", std::to_string(x.value().row_size()), "1");
+    detail::HostIds<D> const on_host(exec, tokens);
+    Ids<> const& list = on_host;
+    std::vector<std::int64_t> erased(list.size());
+    for (std::size_t i = 0; i < erased.size(); ++i) erased[i] = list[i];
+    std::ranges::sort(erased);
+    auto const offsets = detail::last_level(x.lod());
+    std::vector<std::int64_t> starts(offsets.size());
+    auto result = detail::SequenceErasure<D>::run(exec, offsets, x.value(), erased, starts);
+    return {std::move(result), detail::with_last_level(x.lod(), std::move(starts))};
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> sequence_erase(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> tokens) {
+    return sequence_erase(x.device(), x, tokens);
+}
+
+}  // namespace rowan::inline v0
+
 // rowan/op/embedding_bag.hpp: embedding_bag, one pooled row for each bag of ids, with a row-sparse gradient.
 
 namespace rowan::inline v0 {
@@ -18093,31 +23395,55 @@ namespace rowan::inline v0 {
 struct BagOptions {
     /// sum, mean, sqrt (divides by the root of the number of ids, or of the sum of the squared weights) or max
     Pooling pool = Pooling::sum;
+    /// Ids that are left out of their bags: they do not count, and their table row gets no gradient.
+    std::optional<std::int64_t> padding_id = {};
 
-    static constexpr auto fields = std::array{field{"pool", &BagOptions::pool}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"pool", &BagOptions::pool}, field{"padding_id", &BagOptions::padding_id});
+    }
 };
+
+namespace detail {
+
+/// The bags without padding.
+/// errors   IndexError if the padding or an id is not in [0, height)
+template <class I, class D>
+LoDTensor<I, D> without_padding(D const& exec, LoDTensor<I, D> const& ids, std::int64_t padding, std::int64_t height) {
+    if (padding < 0 || padding >= height) throw IndexError("padding_id", 0, padding, height);
+    ElementLoops<D>::check(exec, ids.value());
+    ElementLoops<D>::check_ids(exec, "ids", ids.value(), height);
+    return sequence_erase(exec, ids, {padding});
+}
+
+}  // namespace detail
 
 /// Pools the table rows of each bag, which is a sequence of ids of the last level, into one row: their sum, their mean,
 /// their sum divided by the square root of the number of ids, or their element-wise maximum. The result has one level
-/// less; the row of an empty bag is 0. Sums are formed in the order of the ids and in blocks of 64, as in merge. As
-/// TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
+/// less; the row of an empty bag, or of one with padding alone, is 0. Sums are formed in the order of the ids and in
+/// blocks of 64, as in merge. As TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
 /// shapes   table [h, ...], ids [n] with levels -> [bags, ...]
-/// errors   ShapeError if ids have no levels or a rank other than 1, or table has rank 0; IndexError if an id is not in
-///          [0, h); ValueError if options.pool is not sum, mean, sqrt or max
+/// errors   ShapeError if ids have no levels or a rank other than 1, or table has rank 0; IndexError if an id or
+///          options.padding_id is not in [0, h); ValueError if options.pool is not sum, mean, sqrt or max
 /// cost     one read of a table row for each id, without an intermediate copy, and two writes of the result (zeros,
-///          then the rows); on the host temporary memory of 8 bytes per id; bags are divided among threads: the same
+///          then the rows); on the host temporary memory of 8 bytes per id; with padding_id also a copy of the ids,
+///          and a Thrust device synchronizes; bags are divided among threads: the same
 ///          bits for any number of threads
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                               BagOptions const& options = {}) {
     Tensor<T, D> const* const weight = nullptr;
     detail::check_bags(exec, table, ids, weight, options.pool);
+    if (options.padding_id)
+        return embedding_bag(exec, table,
+                             detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table)),
+                             {.pool = options.pool});
     return detail::BagLookups<D>::lookup(exec, table, ids, weight, options.pool);
 }
 
-/// The gradient of the table, one row for each id. For max, the gradient of each column is assigned to the first id
-/// with the largest element.
-/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows
+/// The gradient of the table, one row for each id that is not padding. For max, the gradient of each column is assigned
+/// to the first id with the largest element.
+/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows, less those of padding
 /// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
 /// cost     one read of out_grad and two writes of n rows (zeros, then the gradients); max also reads the table rows
 template <class T, id_type I, device D>
@@ -18126,6 +23452,10 @@ SelectedRows<T, D> embedding_bag_grad(D const& exec, Tensor<T, D> const& table, 
                                       BagOptions const& options = {}) {
     Tensor<T, D>* const none = nullptr;
     detail::check_bags<T, I, D>(exec, table, ids, none, options.pool);
+    if (options.padding_id)
+        return embedding_bag_grad(exec, table,
+                                  detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table)),
+                                  out_grad, {.pool = options.pool});
     return detail::BagLookups<D>::template grad<T, I>(exec, table, ids, none, out_grad, options.pool, none);
 }
 
@@ -18258,7 +23588,10 @@ struct LookupOptions {
     /// Rows for this id are zeros, and its table row gets no gradient.
     std::optional<std::int64_t> padding_id = {};
 
-    static constexpr auto fields = std::array{field{"padding_id", &LookupOptions::padding_id}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"padding_id", &LookupOptions::padding_id});
+    }
 };
 
 namespace detail {
@@ -18356,6 +23689,24 @@ struct lookup_table_op {
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// Whether ids[k] is not the padding.
+template <class I>
+struct IsNotPaddingId {
+    I const* ids;
+    std::int64_t padding;
+    ROWAN_HD bool operator()(std::size_t k) const { return std::int64_t{ids[k]} != padding; }
+};
+
+/// The positions of the ids that are not padding.
+template <class I, class D>
+Tensor<std::int64_t, D> kept_ids(D const& exec, Tensor<I, D> const& ids, std::int64_t padding) {
+    return RowGather<D>::where(exec, ids.size(), IsNotPaddingId<I>{ids.data(), padding});
+}
+
+}  // namespace detail
+
 /// embedding_bag with a weight for each id: mean divides by the sum of the weights and sqrt by the square root of the
 /// sum of their squares, as TensorFlow's embedding_lookup_sparse does; max compares weighted rows element-wise. The row
 /// of a bag with divisor 0 is 0.
@@ -18366,11 +23717,17 @@ template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                               std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
     detail::check_bags(exec, table, ids, &weight, options.pool);
+    if (options.padding_id) {
+        auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));
+        detail::ElementLoops<D>::check(exec, weight);
+        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
+        return embedding_bag(exec, table, kept, detail::rows_at(exec, weight, positions), {.pool = options.pool});
+    }
     return detail::BagLookups<D>::lookup(exec, table, ids, &weight, options.pool);
 }
 
-/// The gradients of the table, one row for each id, and of the weights.
-/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows; [n]
+/// The gradients of the table, one row for each id that is not padding, and of the weights, 0 for padding.
+/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows, less those of padding; [n]
 /// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
 /// cost     as without weights, and two reads of a table row for each id
 template <class T, id_type I, device D>
@@ -18381,6 +23738,15 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, T
                                                                 BagOptions const& options = {}) {
     detail::check_bags(exec, table, ids, &weight, options.pool);
     auto weight_grad = Tensor<T, D>::zeros(exec, weight.shape());
+    if (options.padding_id) {
+        auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));
+        detail::ElementLoops<D>::check(exec, weight);
+        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
+        auto grads = embedding_bag_grad(exec, table, kept, detail::rows_at(exec, weight, positions), out_grad,
+                                        {.pool = options.pool});
+        detail::put_rows(exec, positions.size(), 1, std::get<1>(grads).data(), positions.data(), weight_grad.data());
+        return {std::move(std::get<0>(grads)), std::move(weight_grad)};
+    }
     auto rows = detail::BagLookups<D>::grad(exec, table, ids, &weight, out_grad, options.pool, &weight_grad);
     return {std::move(rows), std::move(weight_grad)};
 }
@@ -18434,11 +23800,12 @@ namespace rowan::inline v0::layer {
 
 /// The settings of an embedding and its table.
 struct EmbeddingOptions {
-    std::int64_t height = 0;                      ///< number of rows of the table
-    std::int64_t width = 0;                       ///< number of elements per row
-    std::optional<std::int64_t> padding_id = {};  ///< id whose row reads as zeros and is not trained
-    FirstValues table = {-0.1, 0.1};              ///< initial values of the table, e.g. layer::Normal{.stddev = 0.02}
-    std::string name = {};                        ///< name of the table
+    std::int64_t height = 0;  ///< number of rows of the table
+    std::int64_t width = 0;   ///< number of elements per row
+    std::optional<std::int64_t> padding_id =
+        {};                           ///< id whose row reads as zeros, or is left out of bags, and is not trained
+    FirstValues table = {-0.1, 0.1};  ///< initial values of the table, e.g. layer::Normal{.stddev = 0.02}
+    std::string name = {};            ///< name of the table
 };
 
 /// Creates a table, which several embeddings may share.
@@ -18478,7 +23845,8 @@ auto embedding(X const& ids, EmbeddingOptions const&) {
     return ids;
 }
 
-/// PyTorch's EmbeddingBag: one row for each sequence of ids, the sum, mean, … of their rows.
+/// PyTorch's EmbeddingBag: one row for each sequence of ids, the sum, mean, … of their rows, without those of
+/// padding_id, which either options may give.
 /// shapes   ids [n] with levels -> [sequences, width]
 /// errors   ShapeError if ids have no levels or their rank is not 1; as embedding_table, if it creates the table; when
 ///          the net runs, as rowan::embedding_bag
@@ -18488,7 +23856,8 @@ Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& ta
     return apply<embedding_bag_op>(options, table, ids);
 }
 template <class T = float, class I, class Device>
-Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& options, BagOptions const& bag) {
+Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& options, BagOptions bag) {
+    if (!bag.padding_id) bag.padding_id = options.padding_id;
     return embedding_bag(ids, embedding_table<T, Device>(options), bag);
 }
 
@@ -18885,30 +24254,142 @@ struct Products<Cpu> {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/matmul.hpp: matmul, the product of two matrices, and its operators.
+// rowan/op/detail/batched_products.hpp: products of batches of matrices whose leading dims are broadcast.
+
+namespace rowan::inline v0::detail {
+
+/// The dims before those of the matrices.
+template <class Shape>
+constexpr Shape batch_of(Shape const& shape) {
+    Shape batch;
+    for (std::size_t i = 0; i + 2 < shape.size(); ++i) batch.push_back(shape[i]);
+    return batch;
+}
+
+/// The dims of a matrix, or of its transpose.
+template <class Shape>
+constexpr auto matrix_dim(Shape const& shape, bool transposed, std::size_t i) {
+    return shape[shape.size() - (transposed == (i == 0) ? 1 : 2)];
+}
+
+constexpr char const* batch_field = "batch of y";
+
+/// The shape of the product of x and y.
+/// errors   ShapeError if an operand is no batch of matrices, inner dims differ or batches do not broadcast
+template <class Shape>
+Shape product_shape(Shape const& x, bool transpose_x, Shape const& y, bool transpose_y) {
+    if (x.size() < 2) spec::the_rank_does_not_fit("x", x.size(), "at least 2");
+    if (y.size() < 2) spec::the_rank_does_not_fit("y", y.size(), "at least 2");
+    std::size_t const k = matrix_dim(x, transpose_x, 1);
+    if (std::size_t const inner = matrix_dim(y, transpose_y, 0); inner != k) {
+        std::size_t const at = y.size() - (transpose_y ? 1 : 2);
+        throw ShapeError(std::string("y.shape(").append(std::to_string(at)).append(")"), std::to_string(inner),
+                         std::to_string(k) + ", the inner dim of x");
+    }
+    Shape shape = broadcast_shape(batch_field, batch_of(x), batch_of(y), -1);
+    shape.push_back(matrix_dim(x, transpose_x, 0));
+    shape.push_back(matrix_dim(y, transpose_y, 1));
+    return shape;
+}
+
+/// The offsets of the matrices of an operand for the matrices of the result.
+template <class Shape>
+AxisOffsets matrix_offsets(Shape const& operand, Shape const& result) {
+    AxisOffsets offsets;
+    Shape const batch = batch_of(operand);
+    std::size_t const rank = result.size() - 2;
+    std::size_t step = product_from(operand, 0);
+    for (std::size_t i = 0; i < rank; ++i) {
+        std::size_t const dim = aligned_dim(batch, i, rank, -1);
+        step /= dim;
+        offsets.push(result[i], dim != result[i] ? 0 : step);
+    }
+    return offsets;
+}
+
+/// The products of the matrices of x and y, each after its transposition. On Cpu, threads divide each product, or the
+/// products if they are many.
+template <class T, class D>
+Tensor<T, D> batched_product(D const& exec, Tensor<T, D> const& x, bool transpose_x, Tensor<T, D> const& y,
+                             bool transpose_y) {
+    auto const shape = product_shape(x.shape(), transpose_x, y.shape(), transpose_y);
+    ElementLoops<D>::check(exec, x, y);
+    std::size_t const n = shape[shape.size() - 2], m = shape.back(), k = matrix_dim(x.shape(), transpose_x, 1);
+    auto out = new_tensor<T>(exec, shape);
+    Factor<T> const a{x.data(), x.shape().back(), transpose_x}, b{y.data(), y.shape().back(), transpose_y};
+    if (shape.size() == 2 || (y.dimension() == 2 && !transpose_x)) {  // the rows of all matrices of x are one matrix
+        Products<D>::template multiply<T>(exec, product_from(shape, 0) / std::max<std::size_t>(m, 1), m, k, a, b,
+                                          out.data(), false);
+        return out;
+    }
+    if (out.size() == 0) return out;
+    AxisOffsets const x_at = k == 0 ? AxisOffsets{} : matrix_offsets(x.shape(), shape);
+    AxisOffsets const y_at = k == 0 ? AxisOffsets{} : matrix_offsets(y.shape(), shape);
+    auto const multiply = [&](D const& device, std::size_t begin, std::size_t end) {
+        for (; begin < end; ++begin)
+            Products<D>::template multiply<T>(device, n, m, k, {a.data + x_at(begin), a.columns, a.transposed},
+                                              {b.data + y_at(begin), b.columns, b.transposed},
+                                              out.data() + begin * n * m, false);
+    };
+    std::size_t const count = out.size() / (n * m);
+    if constexpr (std::same_as<D, Cpu>) {
+        if (count >= static_cast<std::size_t>(thread_count(exec))) {
+            for_ranges(exec, count, n * m * (k / 4 + 1),
+                       [&](std::size_t begin, std::size_t end) { multiply(Cpu{1}, begin, end); });
+            return out;
+        }
+    }
+    multiply(exec, 0, count);
+    return out;
+}
+
+/// The gradient of x, or of y, in a batched_product: the sum over the products that a matrix is part of.
+template <bool of_y, class T, class D>
+Tensor<T, D> batched_product_grad(D const& exec, Tensor<T, D> const& x, bool transpose_x, Tensor<T, D> const& y,
+                                  bool transpose_y, Tensor<T, D> const& g) {
+    auto const shape = product_shape(x.shape(), transpose_x, y.shape(), transpose_y);
+    if (g.shape() != shape) throw ShapeError("out_grad.shape()", shape_text(g.shape()), shape_text(shape));
+    ElementLoops<D>::check(exec, x, y, g);
+    if constexpr (of_y) {
+        if (y.dimension() == 2 && x.dimension() > 2 && !transpose_x) {  // as one product of matrices
+            std::size_t const rows = product_from(batch_of(shape), 0) * shape[shape.size() - 2];
+            auto const flat_x = x.reshaped({rows, x.shape().back()}), flat_g = g.reshaped({rows, shape.back()});
+            return transpose_y ? batched_product(exec, flat_g, true, flat_x, false)
+                               : batched_product(exec, flat_x, true, flat_g, false);
+        }
+    }
+    auto full = of_y ? (transpose_y ? batched_product(exec, g, true, x, transpose_x)
+                                    : batched_product(exec, x, !transpose_x, g, false))
+                     : (transpose_x ? batched_product(exec, y, transpose_y, g, true)
+                                    : batched_product(exec, g, false, y, !transpose_y));
+    auto const& to = of_y ? y : x;
+    if (full.shape() == to.shape()) return full;
+    if (full.size() == 0) return Tensor<T, D>::zeros(exec, to.shape());
+    auto const batch = batch_of(to.shape());
+    std::array<bool, 8> reduced{};
+    for (std::size_t i = 0; i + 2 < shape.size(); ++i)
+        reduced[i] = aligned_dim(batch, i, shape.size() - 2, -1) != shape[i];
+    auto sums = new_tensor<T>(exec, to.shape());
+    sum_axes(exec, reduction_of(full.shape(), reduced), full.data(), sums.data());
+    return sums;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/matmul.hpp: matmul, the product of two matrices or batches of them, and the operators for two matrices.
 
 namespace rowan::inline v0 {
 
-/// The matrix product x · y, after transposing the operands whose flags are set.
-/// shapes   x [n, k], y [k, m], each after its transposition -> [n, m]
-/// errors   ShapeError if an operand is not a matrix or the inner dims differ
-/// cost     2 · n · k · m operations; the same bits for any number of threads, on Cuda the bits of cuBLAS
+/// The matrix product x · y, after transposing the operands whose flags are set; of batches of matrices, the products of
+/// their matrices. The dims before the matrices are broadcast by NumPy's rules.
+/// shapes   x [..., n, k], y [..., k, m], each after its transposition -> [..., n, m]
+/// errors   ShapeError if an operand has a rank below 2, the inner dims differ, or the dims before do not broadcast
+/// cost     2 · n · k · m operations for each product; the same bits for any number of threads, on Cuda the bits of
+///          cuBLAS
 template <class T, device D>
 Tensor<T, D> matmul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, bool transpose_x = false,
                     bool transpose_y = false) {
-    detail::check_rank("x", x, 2);
-    detail::check_rank("y", y, 2);
-    std::size_t const n = x.shape(transpose_x ? 1 : 0), k = x.shape(transpose_x ? 0 : 1),
-                      m = y.shape(transpose_y ? 0 : 1);
-    if (std::size_t const inner = y.shape(transpose_y ? 1 : 0); inner != k) {
-        throw ShapeError(transpose_y ? "y.shape(1)" : "y.shape(0)", std::to_string(inner),
-                         std::to_string(k) + ", the inner dim of x");
-    }
-    detail::ElementLoops<D>::check(exec, x, y);
-    auto out = detail::new_tensor<T>(exec, {n, m});
-    detail::Products<D>::template multiply<T>(exec, n, m, k, {x.data(), x.shape(1), transpose_x},
-                                              {y.data(), y.shape(1), transpose_y}, out.data(), false);
-    return out;
+    return detail::batched_product(exec, x, transpose_x, y, transpose_y);
 }
 
 template <class T, class Device>
@@ -18971,398 +24452,6 @@ struct matmul_op {
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
         return matmul(exec, x, y, transpose_x, transpose_y);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/detail/axis_sums.hpp: sums along any axes of a tensor, in blocks of 64 contributions.
-
-namespace rowan::inline v0::detail {
-
-[[noreturn]] inline void axis_out_of_range(std::size_t i, std::int64_t axis, std::size_t rank) {
-    std::string const dims = std::to_string(rank);
-    throw IndexError("axes", i, axis,
-                     std::string("is not in [").append(rank == 0 ? "" : "-") + dims + ", " + dims + ")");
-}
-
-[[noreturn]] inline void axis_repeated(std::size_t i, std::int64_t axis, std::size_t before) {
-    throw IndexError("axes", i, axis, "is the same axis as axes[" + std::to_string(before) + "]");
-}
-
-/// For each axis of a tensor, whether it is in `axes`. Negative axes count from the end; no axes stand for all.
-constexpr std::array<bool, 8> checked_axes(std::span<std::int64_t const> axes, std::size_t rank) {
-    std::array<bool, 8> in{};
-    for (std::size_t i = 0; i < rank; ++i) in[i] = axes.empty();
-    auto const dims = static_cast<std::int64_t>(rank);
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-        if (axes[i] < -dims || axes[i] >= dims) axis_out_of_range(i, axes[i], rank);
-        for (std::size_t k = 0; k < i; ++k) {
-            if (axes[k] == axes[i] || axes[k] == axes[i] + dims || axes[k] == axes[i] - dims)
-                axis_repeated(i, axes[i], k);
-        }
-        in[static_cast<std::size_t>(axes[i] < 0 ? axes[i] + dims : axes[i])] = true;
-    }
-    return in;
-}
-
-/// The shape after a reduction along the axes for which `reduced` is true.
-template <class Shape>
-constexpr Shape reduced_shape(Shape const& shape, std::array<bool, 8> const& reduced, bool keep_dims) {
-    Shape result;
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        if (!reduced[i] || keep_dims) result.push_back(reduced[i] ? 1 : shape[i]);
-    }
-    return result;
-}
-
-/// The offsets of the elements along some axes in row-major order. Adjacent axes are merged.
-struct AxisOffsets {
-    std::size_t count = 0, size[8] = {}, stride[8] = {};
-
-    /// Adds an axis; it varies faster than those before.
-    void push(std::size_t n, std::size_t step) {
-        if (n == 1) return;
-        if (count != 0 && stride[count - 1] == n * step) {
-            size[count - 1] *= n;
-            stride[count - 1] = step;
-        } else {
-            size[count] = n;
-            stride[count++] = step;
-        }
-    }
-
-    std::size_t elements() const {
-        std::size_t n = 1;
-        for (std::size_t k = 0; k < count; ++k) n *= size[k];
-        return n;
-    }
-
-    /// The offset of element i.
-    ROWAN_HD std::size_t operator()(std::size_t i) const {
-        if (count == 0) return 0;
-        std::size_t offset = 0;
-        for (std::size_t k = count - 1; k > 0; --k) {
-            offset += i % size[k] * stride[k];
-            i /= size[k];
-        }
-        return offset + i * stride[0];
-    }
-};
-
-/// A reduction: outer · width sums of n contributions each. The sums of an outer index are `lane` elements apart.
-struct AxisReduction {
-    AxisOffsets kept, summed;
-    std::size_t outer = 1, width = 1, lane = 1, n = 1;
-
-    std::size_t blocks() const { return (n + block_size - 1) / block_size; }
-
-    /// The reduction of the sums of blocks, which are stored as [outer, blocks, width].
-    AxisReduction of_blocks() const {
-        AxisReduction next{.kept = {}, .summed = {}, .outer = outer, .width = width, .lane = 1, .n = blocks()};
-        next.kept.push(outer, next.n * width);
-        next.summed.push(next.n, width);
-        return next;
-    }
-};
-
-/// The reduction of a tensor without empty axes.
-template <class Shape>
-AxisReduction reduction_of(Shape const& shape, std::array<bool, 8> const& reduced) {
-    AxisReduction r;
-    std::size_t step = product_from(shape, 0);
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        step /= shape[i];
-        (reduced[i] ? r.summed : r.kept).push(shape[i], step);
-    }
-    r.n = r.summed.elements();
-    if (r.kept.count != 0) {
-        r.width = r.kept.size[--r.kept.count];
-        r.lane = r.kept.stride[r.kept.count];
-    }
-    r.outer = r.kept.elements();
-    return r;
-}
-
-/// Sums blocks of 64 contributions on a device: to[outer, block, lane] = the sum of that block, computed in type `S`.
-/// The Thrust specialization is in rowan/thrust/op/detail/axis_sums.hpp.
-template <class D>
-struct AxisSums {
-    static_assert(has_backend<D>, "rowan: reduce_sum on a Thrust device needs #include <rowan/thrust/op.hpp>");
-};
-
-template <>
-struct AxisSums<Cpu> {
-    template <class S, class From, class To>
-    static void sum_blocks(Cpu exec, AxisReduction const& r, From const* from, To* to) {
-        std::size_t const full = r.n / block_size;
-        if (r.width != 1 || full < 2) return sum_lanes<S>(exec, r, from, to);
-        // Each block is one sum of adjacent elements.
-        AxisReduction const side_by_side{
-            .kept = {}, .summed = r.summed, .outer = 1, .width = full, .lane = block_size, .n = block_size};
-        sum_lanes<S>(exec, side_by_side, from, to);
-        AxisReduction const rest{
-            .kept = {}, .summed = r.summed, .outer = 1, .width = 1, .lane = 1, .n = r.n - full * block_size};
-        if (rest.n != 0) sum_lanes<S>(exec, rest, from + full * block_size, to + full);
-    }
-
-private:
-    static constexpr std::size_t most = 16384;  // lanes whose sums stay in the cache
-
-    template <class S, class From, class To>
-    static void sum_lanes(Cpu exec, AxisReduction const& r, From const* from, To* to) {
-        std::size_t const piece = r.lane == 1 ? most : 16, pieces = (r.width + piece - 1) / piece;
-        std::size_t const blocks = r.blocks(), work = std::min(r.width, piece) * std::min(r.n, block_size);
-        for_ranges(exec, r.outer * pieces * blocks, work, [&](std::size_t begin, std::size_t end) {
-            AxisReduction const own = r;  // a local copy: writes to sums cannot alias it
-            Buffer<S> sums(own.lane == 1 && !std::is_same_v<S, To> ? std::min(own.width, most) : 0);
-            std::array<std::size_t, block_size> offsets;
-            for (; begin < end; ++begin) {
-                std::size_t const block = begin % blocks, first = block * block_size, at = begin / blocks;
-                std::size_t const outer = at / pieces, lane = (at - outer * pieces) * piece;
-                std::size_t const count = std::min(block_size, own.n - first),
-                                  lanes = std::min(piece, own.width - lane);
-                for (std::size_t i = 0; i < count; ++i) offsets[i] = own.summed(first + i);
-                From const* const x = from + own.kept(outer) + lane * own.lane;
-                To* const out = to + (outer * blocks + block) * own.width + lane;
-                if (own.lane != 1) {
-                    add_apart<S>(count, offsets.data(), lanes, own.lane, x, out);
-                } else if constexpr (std::is_same_v<S, To>) {
-                    add_adjacent<S>(own, first, count, offsets.data(), lanes, x, out);
-                } else {
-                    add_adjacent<S>(own, first, count, offsets.data(), lanes, x, sums.data());
-                    copy_lanes<S>(lanes, static_cast<S const*>(sums.data()), out);
-                }
-            }
-        });
-    }
-
-    // The contributions from `first` on are at the `n` offsets from x; those that follow are prefetched.
-    template <class S, class From>
-    static void add_adjacent(AxisReduction const& r, std::size_t first, std::size_t n, std::size_t const* offsets,
-                             std::size_t lanes, From const* x, S* sums) {
-        std::size_t const ahead = lookahead(lanes * sizeof(From));
-        copy_lanes<S>(lanes, x + offsets[0], sums);
-        for (std::size_t i = 1; i < n; ++i) {
-            std::size_t const next = i + ahead;
-            if (first + next < r.n)
-                prefetch_row<false>(x + (next < n ? offsets[next] : r.summed(first + next)), lanes * sizeof(From));
-            for_lanes<S>(add_lanes{}, lanes, x + offsets[i], sums);
-        }
-    }
-
-    template <class S, class From, class To>
-    static void add_apart(std::size_t n, std::size_t const* offsets, std::size_t lanes, std::size_t step, From const* x,
-                          To* to) {
-        constexpr std::size_t together = 8;  // independent sums, so that no addition waits for the one before
-        for (; lanes >= together; lanes -= together, x += together * step, to += together) {
-            [&]<std::size_t... k>(std::index_sequence<k...>) {
-                S sums[together] = {load<S>(x + k * step + offsets[0])...};
-                for (std::size_t i = 1; i < n; ++i) {
-                    From const* const p = x + offsets[i];
-                    ((sums[k] = plus(sums[k], load<S>(p + k * step))), ...);
-                }
-                (store(sums[k], to + k), ...);
-            }
-            (std::make_index_sequence<together>{});
-        }
-        for (; lanes != 0; --lanes, x += step, ++to) {
-            S sum = load<S>(x + offsets[0]);
-            for (std::size_t i = 1; i < n; ++i) sum = plus(sum, load<S>(x + offsets[i]));
-            store(sum, to);
-        }
-    }
-};
-
-/// Sums along the reduced axes of x: the contributions to a sum, in row-major order, in blocks of 64, then the sums of
-/// blocks in the same way.
-template <class T, class D>
-void sum_axes(D const& exec, AxisReduction r, T const* x, T* out) {
-    using S = sum_t<T>;
-    if (r.blocks() == 1) return AxisSums<D>::template sum_blocks<S>(exec, r, x, out);
-    std::size_t const sums = r.outer * r.width, blocks = r.blocks(), more = (blocks + block_size - 1) / block_size;
-    auto first = ElementLoops<D>::template scratch<S>(exec, sums * blocks);
-    auto second = ElementLoops<D>::template scratch<S>(exec, more == 1 ? 0 : sums * more);
-    AxisSums<D>::template sum_blocks<S>(exec, r, x, first.data());
-    S *from = first.data(), *to = second.data();
-    for (r = r.of_blocks(); r.blocks() != 1; r = r.of_blocks()) {
-        AxisSums<D>::template sum_blocks<S>(exec, r, static_cast<S const*>(from), to);
-        std::swap(from, to);
-    }
-    AxisSums<D>::template sum_blocks<S>(exec, r, static_cast<S const*>(from), out);
-}
-
-/// The gradient of sum_axes: every element gets that of the sum that it is part of.
-template <class T>
-struct RepeatSums {
-    T const* from;
-    T* to;
-    AxisOffsets rows;
-    std::size_t width = 1, stride = 0;
-
-    ROWAN_HD std::size_t of_row(std::size_t row) const { return rows(row); }
-    ROWAN_HD void operator()(std::size_t at, std::size_t row, std::size_t column) const {
-        to[row * width + column] = from[at + column * stride];
-    }
-};
-
-template <class T, class D>
-void repeat_sums(D const& exec, typename Tensor<T, D>::shape_type const& shape, std::array<bool, 8> const& reduced,
-                 T const* from, T* to) {
-    RepeatSums<T> repeat{from, to, {}};
-    std::size_t step = product_from(reduced_shape(shape, reduced, false), 0);
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        if (!reduced[i]) step /= shape[i];
-        repeat.rows.push(shape[i], reduced[i] ? 0 : step);
-    }
-    if (repeat.rows.count > 1) {
-        repeat.width = repeat.rows.size[--repeat.rows.count];
-        repeat.stride = repeat.rows.stride[repeat.rows.count];
-    }
-    ElementLoops<D>::each_element(exec, repeat.rows.elements(), repeat.width, repeat);
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/reduce_sum.hpp: reduce_sum, the sums of a tensor's elements along some axes.
-
-namespace rowan::inline v0 {
-
-/// The axes of a reduction.
-struct ReduceOptions {
-    std::vector<std::int64_t> axes{};  ///< in any order; -1 is the last one; empty: all axes
-    bool keep_dims = false;            ///< whether the result has dims of 1 for these axes
-
-    static constexpr auto fields =
-        std::tuple(field{"axes", &ReduceOptions::axes}, field{"keep_dims", &ReduceOptions::keep_dims});
-};
-
-namespace detail {
-
-/// The sums along these axes, see reduce_sum.
-template <class T, class D>
-Tensor<T, D> summed_along(D const& exec, Tensor<T, D> const& x, std::span<std::int64_t const> axes, bool keep_dims) {
-    ElementLoops<D>::check(exec, x);
-    auto const reduced = checked_axes(axes, x.dimension());
-    auto const shape = reduced_shape(x.shape(), reduced, keep_dims);
-    if (x.size() == 0) return Tensor<T, D>::zeros(exec, shape);
-    auto out = new_tensor<T>(exec, shape);
-    sum_axes(exec, reduction_of(x.shape(), reduced), x.data(), out.data());
-    return out;
-}
-
-}  // namespace detail
-
-/// Sums the elements along some axes, by default along all of them.
-///
-///     reduce_sum([[1 2] [3 4]], {.axes = {0}})                       ->   [4 6]
-///     reduce_sum([[1 2] [3 4]], {.axes = {1}, .keep_dims = true})    ->   [[3] [7]]
-///     reduce_sum([[1 2] [3 4]])                                      ->   10
-///
-/// The contributions to each sum, in row-major order, are summed in blocks of 64, the sums of blocks in blocks of 64,
-/// and so on, as in merge. They are computed in dtype<T>::sum and narrowed once; the sum of no elements is 0. The bits
-/// are the same for any number of threads and on every device.
-/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
-/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
-/// cost     one read of x; temporary memory for the sums of blocks: at most 1/32 of the elements of x
-template <class T, device D>
-Tensor<T, D> reduce_sum(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
-    return detail::summed_along(exec, x, options.axes, options.keep_dims);
-}
-
-template <class T, class Device>
-Tensor<T, Device> reduce_sum(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {
-    return reduce_sum(x.device(), x, options);
-}
-
-/// The gradient of x: each element gets the gradient of the sum that it is part of.
-/// shapes   x [...], out_grad the shape of the result -> the shape of x
-/// errors   IndexError as above; ShapeError if out_grad does not have the shape of the result
-/// cost     one write of the result
-template <class T, device D>
-Tensor<T, D> reduce_sum_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                             ReduceOptions const& options = {}) {
-    detail::ElementLoops<D>::check(exec, x, out_grad);
-    auto const reduced = detail::checked_axes(options.axes, x.dimension());
-    auto const shape = detail::reduced_shape(x.shape(), reduced, options.keep_dims);
-    if (out_grad.shape() != shape)
-        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
-    auto out = detail::new_tensor<T>(exec, x.shape());
-    if (x.size() != 0) detail::repeat_sums(exec, x.shape(), reduced, out_grad.data(), out.data());
-    return out;
-}
-
-struct reduce_sum_grad_op {
-    static constexpr std::string_view name = "reduce_sum_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = ReduceOptions;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ReduceOptions const& options = {}) {
-        spec::dense("reduce_sum_grad: x", x);
-        spec::dense("reduce_sum_grad: out@GRAD", out_grad);
-        spec::same_dtype("reduce_sum_grad: out@GRAD", out_grad, x);
-        auto const reduced = detail::checked_axes(options.axes, x.dims.size());
-        VarSpec const sums{.type = VarType::LOD_TENSOR,
-                           .dtype = x.dtype,
-                           .dims = detail::reduced_shape(x.dims, reduced, options.keep_dims),
-                           .lod_level = 0};
-        spec::same_dims("reduce_sum_grad: out@GRAD", out_grad, sums);
-        return x;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                            ReduceOptions const& options = {}) {
-        return reduce_sum_grad(exec, x, out_grad, options);
-    }
-};
-
-/// See reduce_sum.
-struct reduce_sum_op {
-    static constexpr std::string_view name = "reduce_sum";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ReduceOptions;
-    using grad = grad_rule<reduce_sum_grad_op>;
-
-    /// Negative axes may be the first one: their number depends on the rank.
-    static constexpr bool row_wise(ReduceOptions const& options) {
-        return !options.axes.empty() && std::ranges::all_of(options.axes, [](std::int64_t axis) { return axis > 0; });
-    }
-    static constexpr bool row_output(ReduceOptions const& options) { return row_wise(options); }
-
-    static constexpr VarSpec infer(VarSpec const& x, ReduceOptions const& options = {}) {
-        spec::dense("reduce_sum: x", x);
-        auto const reduced = detail::checked_axes(options.axes, x.dims.size());
-        return {.type = VarType::LOD_TENSOR,
-                .dtype = x.dtype,
-                .dims = detail::reduced_shape(x.dims, reduced, options.keep_dims),
-                .lod_level = reduced[0] || x.dims.empty() ? 0 : x.lod_level};
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
-        return reduce_sum(exec, x, options);
-    }
-};
-
-/// The gradient of a value that was added to every row, such as a bias: the sum of the rows of out_grad.
-struct bias_grad_op {
-    static constexpr std::string_view name = "bias_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::b>>;
-    static constexpr unsigned row_inputs = 0b1;
-    static constexpr bool sums_rows = true;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& out_grad) { return reduce_sum_op::infer(out_grad, {{0}}); }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
-        constexpr std::array<std::int64_t, 1> rows{0};  // ReduceOptions would allocate
-        return detail::summed_along(exec, out_grad, rows, false);
     }
 };
 
@@ -19510,144 +24599,6 @@ auto fc(X const& x, FcOptions const& = {}) {
 
 ROWAN_TEMPLATE(Var<float> fc(Var<float> const&, FcOptions const&))
 ROWAN_TEMPLATE(Var<double> fc(Var<double> const&, FcOptions const&))
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/feeds.hpp: Feeds, the values of a batch by name.
-
-namespace rowan::inline v0 {
-
-/// The value of one variable: a Tensor, a LoDTensor, or what a Tensor can be made of. Copies share its elements.
-class Feed {
-public:
-    /// A tensor, moved or copied in.
-    template <class T, class Device>
-    Feed(Tensor<T, Device> value) : Feed(LoDTensor<T, Device>(std::move(value))) {}
-    /// The same with levels.
-    /// errors   std::bad_alloc
-    /// cost     one allocation, plus a copy of the tensor unless it is moved in
-    template <class T, class Device>
-    Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
-        value_->set(std::move(value));
-    }
-    /// An alias of a value, such as one of `Parameters`.
-    /// errors   TypeError if the value cannot be shared
-    /// cost     O(1), two allocations
-    Feed(Value const& value) : value_(std::make_shared<Value>(value.share())) {}
-    /// An xtensor expression, evaluated; a range of elements, such as a std::vector or a std::span; or one element.
-    ///     {{"x", p + 1}, {"label", std::vector<std::int64_t>{2, 0}}, {"rate", 0.5f}}
-    /// shapes   an expression [...] -> [...], a range of n elements -> [n], an element -> [1]
-    /// errors   as Tensor::from_shape; the exceptions of the expression or the range
-    /// cost     one allocation and one write of the elements, plus that of the expression or the range
-    template <class X>
-    requires(!std::same_as<std::remove_cvref_t<X>, Feed> && !std::same_as<std::remove_cvref_t<X>, Value>) Feed(X&& x)
-        : Feed(tensor_of(x)) {}
-
-    /// Returns an alias of the value.
-    /// errors   std::bad_alloc
-    /// cost     O(1), one allocation
-    Value value() const { return value_->share(); }
-
-private:
-    template <class X>
-    static auto tensor_of(X& x);
-
-    std::shared_ptr<Value> value_;
-};
-
-template <class X>
-auto Feed::tensor_of(X& x) {
-    constexpr bool expression = xt::is_xexpression<std::remove_cv_t<X>>::value;
-    using Of = decltype([] {
-        if constexpr (expression) {
-            return std::type_identity<typename X::value_type>{};
-        } else if constexpr (std::ranges::input_range<X&>) {
-            return std::type_identity<std::ranges::range_value_t<X&>>{};
-        } else {
-            return std::type_identity<X>{};
-        }
-    }());
-    using Element = std::remove_cv_t<typename Of::type>;
-    using T = std::conditional_t<std::is_same_v<Element, long long>, std::int64_t, Element>;
-    static_assert(element<T>,
-                  "rowan::Feed: a batch takes tensors, xtensor expressions, flat ranges and numbers, of element types "
-                  "with a rowan::dtype<T>: convert the elements, or use LoDTensor::from_nested for nested ranges");
-    if constexpr (!element<T>) {
-        return Tensor<float>();
-    } else if constexpr (expression || detail::numbers_for<X, T>) {
-        return Tensor<T>(x);
-    } else if constexpr (std::ranges::input_range<X&>) {
-        detail::Buffer<T> elements;
-        for (auto&& e : x) elements.push_back(static_cast<T>(e));
-        return Tensor<T>(elements);
-    } else {
-        return Tensor<T>::full({1}, static_cast<T>(x));
-    }
-}
-
-/// A batch: values by variable name, such as {{"words", words}, {"label", labels}}. Iterates in the order of the names
-/// over pairs of a name and a Feed.
-class Feeds : private std::map<std::string, Feed, std::less<>> {
-    using Map = std::map<std::string, Feed, std::less<>>;
-
-public:
-    using Map::at, Map::begin, Map::end, Map::find, Map::contains, Map::size, Map::empty, Map::erase,
-        Map::insert_or_assign;
-    using Map::value_type, Map::iterator, Map::const_iterator;
-
-    Feeds() = default;  ///< no values
-
-    /// The values of a batch.
-    /// errors   GraphError if two have the same name
-    /// cost     O(values · log values)
-    Feeds(std::initializer_list<value_type> values) {
-        for (value_type const& value : values) insert(value);
-    }
-
-    // A mistake, which does not compile.
-    template <class T, class Device, class... Rest>
-    Feeds(Tensor<T, Device> const&, Rest const&...) {
-        static_assert(!element<T>, R"(rowan::Feeds: the values of a batch have names: {{"x", x}, {"label", label}})");
-    }
-
-    /// Adds a value; insert_or_assign replaces one.
-    /// errors   GraphError if there is a value of that name
-    /// cost     O(log values)
-    void insert(value_type const& value) {
-        if (!Map::insert(value).second)
-            throw GraphError(std::string("the batch has two values for \"").append(value.first).append("\""));
-    }
-    /// The same.
-    void emplace(std::string name, Feed value) { insert({std::move(name), std::move(value)}); }
-};
-
-ROWAN_TEMPLATE(Feed::Feed(Tensor<float>))
-ROWAN_TEMPLATE(Feed::Feed(Tensor<double>))
-ROWAN_TEMPLATE(Feed::Feed(Tensor<std::int32_t>))
-ROWAN_TEMPLATE(Feed::Feed(Tensor<std::int64_t>))
-ROWAN_TEMPLATE(Feed::Feed(Tensor<bool>))
-ROWAN_TEMPLATE(Feed::Feed(LoDTensor<float>))
-ROWAN_TEMPLATE(Feed::Feed(LoDTensor<double>))
-ROWAN_TEMPLATE(Feed::Feed(LoDTensor<std::int32_t>))
-ROWAN_TEMPLATE(Feed::Feed(LoDTensor<std::int64_t>))
-ROWAN_TEMPLATE(Feed::Feed(LoDTensor<bool>))
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/full.hpp: layer::full, a constant tensor.
-
-namespace rowan::inline v0::layer {
-
-/// A tensor of these dims filled with `value`. It is not a parameter: training does not change it.
-///     auto margin = layer::full<double>({1}, 0.5);
-/// shapes   [dims...]
-/// errors   ShapeError if a dim is UNK; when the net runs, ValueError if T is an integer type that cannot represent
-///          value
-/// cost     one write of the elements on every run of the net
-template <class T = float, class Device = Cpu>
-Var<T, Device> full(Dims const& dims, double value) {
-    return Var<T, Device>(*default_scope().new_op<full_op<T>, Device>({}, {dims, value}).outputs[0]);
-}
 
 }  // namespace rowan::inline v0::layer
 
@@ -20273,6 +25224,8 @@ struct AdamOptions {
     double epsilon = 1e-8;         ///< added to the square root
     /// The number of this step, counted from 1 by the caller, including batches that touch no row.
     std::int64_t step = 1;
+    double weight_decay = 0.0;  ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+    bool decoupled = false;     ///< AdamW: touched rows are multiplied by 1 - learning_rate · weight_decay instead
 };
 
 namespace detail {
@@ -20281,10 +25234,19 @@ struct adam_formula {
     AdamOptions options;
     double correction1;
     double correction2;
+    double kept = 1.0;  // of a parameter by decoupled decay
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& m, V& v) const {
+    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& m, V& v) const {
+        V g = grad;
+        if (options.weight_decay != 0.0) {
+            if (options.decoupled) {
+                p = product(constant<V>(kept), p);
+            } else {
+                g = g + product(constant<V>(options.weight_decay), p);
+            }
+        }
         m = product(constant<V>(options.beta1), m) + product(constant<V>(1.0 - options.beta1), g);
         v = product(constant<V>(options.beta2), v) + product(constant<V>(1.0 - options.beta2), product(g, g));
         V const mean = quotient(m, constant<V>(correction1));
@@ -20310,10 +25272,13 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
     check_decay("beta1", options.beta1);
     check_decay("beta2", options.beta2);
     check_epsilon<P, M, V>(options.epsilon);
+    check_setting<P, M, V>("weight_decay", options.weight_decay);
+    double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
+    check_setting<P, M, V>("1 - learning_rate · weight_decay", kept);
     if (options.step < 1) throw ValueError("step", static_cast<double>(options.step), "1 or more");
     check_state("moment1", param, moment1);
     check_state("moment2", param, moment2);
-    return {{options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step)}};
+    return {{options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step), kept}};
 }
 
 }  // namespace detail
@@ -20322,7 +25287,9 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
 ///     m = beta1 · m + (1 - beta1) · g;  v = beta2 · v + (1 - beta2) · g²
 ///     p -= learning_rate · (m / (1 - beta1^step)) / (√(v / (1 - beta2^step)) + epsilon)
 /// Lazy: rows that are not in `grad` are unchanged, and their moments do not decay. With a dense `grad` this is
-/// standard Adam.
+/// standard Adam. With a weight decay, g begins as grad + weight_decay · p; if it is decoupled (Loshchilov and Hutter:
+/// Decoupled Weight Decay Regularization, 2019), p begins as p · (1 - learning_rate · weight_decay) instead, as
+/// PyTorch's AdamW. Rows that are not in `grad` do not decay.
 /// shapes   param, moment1 and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          that shape
 /// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
@@ -21083,6 +26050,8 @@ struct sgd_op : detail::optimizer_op<SgdOptions> {
 
 namespace rowan::inline v0::layer {
 
+// Of an optimizer that is not lazy, the states of rows without a gradient decay, and the rows move with them.
+
 /// Stochastic gradient descent, see rowan::sgd.
 struct Sgd {
     double learning_rate = 0.01;  ///< step size
@@ -21116,6 +26085,7 @@ struct Momentum {
     double momentum = 0.9;        ///< decay factor of the velocity
     bool nesterov = false;        ///< whether to use Nesterov momentum
     double weight_decay = 0.0;    ///< L2 penalty: weight_decay · param is added to the gradient
+    bool lazy = true;             ///< whether rows of a table without a gradient stay, else the update is dense
 
     using op = momentum_op;
     /// Attributes of the operator.
@@ -21133,13 +26103,46 @@ struct Adam {
     double beta1 = 0.9;            ///< decay factor of the running mean of the gradient
     double beta2 = 0.999;          ///< decay factor of the running mean of the squared gradient
     double epsilon = 1e-8;         ///< added to the square root
+    double weight_decay = 0.0;     ///< L2 penalty: weight_decay · param is added to the gradient of touched rows
+    bool lazy = true;              ///< whether rows of a table without a gradient stay, else the update is dense
 
     using op = adam_op;
     /// Attributes of the operator.
     /// errors   none
     /// cost     O(1)
     AdamOptions options() const {
-        return {.learning_rate = learning_rate, .beta1 = beta1, .beta2 = beta2, .epsilon = epsilon, .step = 1};
+        return {.learning_rate = learning_rate,
+                .beta1 = beta1,
+                .beta2 = beta2,
+                .epsilon = epsilon,
+                .step = 1,
+                .weight_decay = weight_decay,
+                .decoupled = false};
+    }
+};
+
+/// Adam with a weight decay that is no part of the gradient: a step multiplies the parameter, of a lazily updated table
+/// the touched rows, by 1 - learning_rate · weight_decay, see rowan::adam.
+struct AdamW {
+    double learning_rate = 0.001;  ///< step size
+    double beta1 = 0.9;            ///< decay factor of the running mean of the gradient
+    double beta2 = 0.999;          ///< decay factor of the running mean of the squared gradient
+    double epsilon = 1e-8;         ///< added to the square root
+    double weight_decay = 0.01;    ///< the decay, times the learning rate
+    bool lazy = true;              ///< whether rows of a table without a gradient stay, else the update is dense
+
+    using op = adam_op;
+    /// Attributes of the operator.
+    /// errors   none
+    /// cost     O(1)
+    AdamOptions options() const {
+        return {.learning_rate = learning_rate,
+                .beta1 = beta1,
+                .beta2 = beta2,
+                .epsilon = epsilon,
+                .step = 1,
+                .weight_decay = weight_decay,
+                .decoupled = true};
     }
 };
 
@@ -21149,6 +26152,7 @@ struct RmsProp {
     double rho = 0.9;             ///< decay factor of the running mean of the squared gradient
     double momentum = 0.0;        ///< decay factor of the velocity
     double epsilon = 1e-6;        ///< added under the square root
+    bool lazy = true;             ///< whether rows of a table without a gradient stay, else the update is dense
 
     using op = rmsprop_op;
     /// Attributes of the operator.
@@ -21177,6 +26181,56 @@ concept optimizer_options = requires(O const& o) {
 };
 
 }  // namespace rowan::inline v0::layer
+
+// rowan/sparse/to_dense.hpp: to_dense, the dense tensor that a SelectedRows represents.
+
+namespace rowan::inline v0 {
+
+/// A tensor of zeros of shape g.shape(), to which the rows of `g` are added as by scatter_add.
+/// shapes   g -> [height, ...]
+/// errors   ShapeError if the result exceeds 2^63 - 1 bytes; std::bad_alloc if memory is insufficient
+/// cost     O(height * width + n * width)
+template <class T, device D>
+Tensor<T, D> to_dense(D const& exec, SelectedRows<T, D> const& g) {
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    auto dense = Tensor<T, D>::zeros(exec, g.shape());
+    scatter_add(exec, dense, g);
+    return dense;
+}
+
+template <class T, class Device>
+Tensor<T, Device> to_dense(SelectedRows<T, Device> const& g) {
+    return to_dense(g.device(), g);
+}
+
+ROWAN_TEMPLATE(Tensor<float> to_dense(Cpu const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<double> to_dense(Cpu const&, SelectedRows<double> const&))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/to_dense.hpp: to_dense_op, the dense tensor that a SelectedRows represents, as an operator.
+
+namespace rowan::inline v0 {
+
+/// See to_dense; in a net, of a gradient.
+struct to_dense_op {
+    static constexpr std::string_view name = "to_dense";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        if (x.type != VarType::SELECTED_ROWS) spec::the_kinds_do_not_match("to_dense: x", x.type, "SelectedRows");
+        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = x.dims, .lod_level = 0};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, SelectedRows<T, D> const& x) {
+        return to_dense(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0
 
 // rowan/layer/optimizer.hpp: layer::Optimizer, the optimizer of train.
 
@@ -21225,6 +26279,11 @@ public:
         std::function<void()> check_gradient;
     };
 
+    /// Of an optimizer with `.lazy = false`: replaces a row-sparse gradient by a dense one, which it adds to the scope.
+    /// errors   TypeError if this optimizer does not support the parameter's element type
+    /// cost     O(number of types), plus one operator
+    void densify(Scope& scope, ParameterGradient& g) const;
+
     /// Adds the operator that updates a parameter, and its states, to a scope.
     /// errors   TypeError if this optimizer does not support the parameter's element type; GraphError if the scope
     ///          already has states of these names; the scope then is as before
@@ -21235,7 +26294,21 @@ private:
     struct Kind {
         std::int32_t wire;
         std::function<Update(Scope&, ParameterGradient const&)> make;
+        Variable* (*dense)(Scope&, Variable&);  // makes a gradient dense; nullptr if the optimizer is lazy
     };
+
+    Kind const& kind_for(ParameterGradient const& g) const;
+
+    // The operator is instantiated only for optimizers that may need it.
+    template <class T, class O>
+    static auto to_dense_unless_lazy(O const& o) -> Variable* (*)(Scope&, Variable&) {
+        static_cast<void>(o);
+        if constexpr (requires { o.lazy; }) {
+            if (!o.lazy)
+                return [](Scope& scope, Variable& g) { return scope.new_op<to_dense_op, Device, T>({&g}).outputs[0]; };
+        }
+        return nullptr;
+    }
 
     // States have the type dtype<T>::sum if that is an element type, else T.
     template <class T>
@@ -21268,19 +26341,31 @@ template <optimizer_options O, class... T>
 OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>) : types_(rowan::detail::dtype_list<T...>()) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
-    (kinds_.push_back(
-         {dtype<T>::wire, [o](Scope& scope, ParameterGradient const& g) -> Update { return make<T>(o, scope, g); }}),
+    (kinds_.push_back({dtype<T>::wire,
+                       [o](Scope& scope, ParameterGradient const& g) -> Update { return make<T>(o, scope, g); },
+                       to_dense_unless_lazy<T>(o)}),
      ...);
 }
 
 template <class Device>
 auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const -> Update {
-    for (auto const& [wire, make] : kinds_) {
-        if (wire != g.parameter->spec().dtype) continue;
-        rowan::detail::ScopeRollback added(scope);
-        Update update = make(scope, g);
-        added.keep();
-        return update;
+    Kind const& kind = kind_for(g);
+    rowan::detail::ScopeRollback added(scope);
+    Update update = kind.make(scope, g);
+    added.keep();
+    return update;
+}
+
+template <class Device>
+void OptimizerOn<Device>::densify(Scope& scope, ParameterGradient& g) const {
+    if (g.gradient->spec().type != VarType::SELECTED_ROWS) return;
+    if (auto const dense = kind_for(g).dense) g.gradient = dense(scope, *g.gradient);
+}
+
+template <class Device>
+auto OptimizerOn<Device>::kind_for(ParameterGradient const& g) const -> Kind const& {
+    for (Kind const& kind : kinds_) {
+        if (kind.wire == g.parameter->spec().dtype) return kind;
     }
     throw TypeError(std::string("the optimizer: the element type of ").append(g.parameter->name()),
                     rowan::detail::dtype_text(g.parameter->spec().dtype), types_);
@@ -21373,6 +26458,7 @@ ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdaGrad const&, trained_dtypes<AdaG
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&, trained_dtypes<RowwiseAdaGrad>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&, trained_dtypes<Momentum>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&, trained_dtypes<Adam>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdamW const&, trained_dtypes<AdamW>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&, trained_dtypes<RmsProp>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, trained_dtypes<Ftrl>))
 
@@ -21496,7 +26582,10 @@ namespace rowan::inline v0 {
 struct ClipByNormOptions {
     double max_norm = 1;  ///< the maximum norm
 
-    static constexpr auto fields = std::array{field{"max_norm", &ClipByNormOptions::max_norm}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"max_norm", &ClipByNormOptions::max_norm});
+    }
 };
 
 namespace detail {
@@ -21810,11 +26899,13 @@ namespace rowan::inline v0::detail {
 /// The contribution of the input to the gates of a cell, and weight and bias for the contribution of the state.
 template <class T, class Device>
 struct Gates {
-    Gates(std::int64_t gates, layer::Var<T, Device> const& input, layer::CellOptions const& options)
+    /// `state`: the width of the state that the gates read, if it is not options.size.
+    Gates(std::int64_t gates, layer::Var<T, Device> const& input, layer::CellOptions const& options,
+          std::int64_t state = 0)
         : first(first_values(options)), width(gates * options.size),
           x(layer::fc(input, {.output_size = width, .weight = first, .bias = first})),
-          w(layer::parameter<T, Device>({options.size, width}, first)), b(layer::parameter<T, Device>({width}, first)) {
-    }
+          w(layer::parameter<T, Device>({state == 0 ? options.size : state, width}, first)),
+          b(layer::parameter<T, Device>({width}, first)) {}
 
     static layer::FirstValues first_values(layer::CellOptions const& options) {
         auto const size = static_cast<double>(options.size);
@@ -22087,1236 +27178,21 @@ auto gru_unit(Var<T, Device> const&, Var<T, Device> const& before, Size) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/detail/check_fits.hpp: check_fits, whether a value may be fed to a variable.
-
-namespace rowan::inline v0::detail {
-
-/// Checks that a value matches the declaration of its variable.
-/// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
-///          differ
-void check_fits(Variable const& v, Value const& value);
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/layer/detail/check_fits_inl.hpp: definitions of rowan/layer/detail/check_fits.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <cstddef>
-#include <sstream>
-#include <string>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
-    VarSpec const& spec = v.spec();
-    if (spec.type != VarType::LOD_TENSOR) throw TypeError(v.name(), value.kind(), "a value that is no tensor");
-    auto const elements = [&] {
-        try {
-            return value.share().elements();
-        } catch (TypeError const& e) {
-            throw TypeError(v.name(), e.actual(), kind_text(spec));
-        }
-    }();
-    if (elements.dtype != spec.dtype) throw TypeError(v.name(), value.kind(), kind_text(spec));
-    auto const& dims = elements.dims;
-    bool fits = dims.size() == spec.dims.size();
-    for (std::size_t i = 0; fits && i < dims.size(); ++i) fits = spec.dims[i] == UNK || spec.dims[i] == dims[i];
-    if (!fits) {
-        std::ostringstream expected;
-        expected << spec.dims;
-        throw ShapeError(v.name() + ".shape()", shape_text(dims), expected.str());
-    }
-    if (value.lod().levels() != spec.lod_level)
-        throw ShapeError(v.name() + ".lod().levels()", std::to_string(value.lod().levels()),
-                         std::to_string(spec.lod_level));
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/layer/detail/feed.hpp: feed, sets the inputs of a net to the values of a batch.
-
-namespace rowan::inline v0::detail {
-
-/// An alias of the value that a batch has for a data variable.
-/// errors   GraphError if it has none; else as check_fits
-inline Value fed_value(Variable const& v, Feeds const& feeds) {
-    auto const found = feeds.find(v.name());
-    if (found == feeds.end())
-        throw GraphError(std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
-    Value value = found->second.value();
-    check_fits(v, value);
-    return value;
-}
-
-/// Throws GraphError unless there is a data variable of this name.
-inline void check_declared(Scope const& scope, std::string const& name) {
-    auto const lock = lock_names(scope);
-    Variable const* const declared = scope.find(name);
-    if (declared == nullptr || declared->role() != Role::data)
-        throw GraphError(std::string("the batch has a value for \"")
-                             .append(name)
-                             .append("\", but there is no data variable of that name"));
-}
-
-/// Sets the data variables of a net to the values of a batch. The batch may contain variables that only another net of
-/// the scope reads, such as labels for the cost; a name that is not declared is an error. Values that are not on the
-/// net's device are copied to it.
-/// errors   GraphError if the batch lacks a variable, or contains a name that neither the net nor the scope declares;
-///          else as check_fits. On error, no variable has changed
-template <class Device>
-void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope, Device const& exec) {
-    std::map<Variable*, Value> values;
-    for (Variable* const v : inputs) {
-        if (v->role() == Role::data) values.emplace(v, fed_value(*v, feeds));
-    }
-    for (auto const& named : feeds) {
-        if (std::ranges::none_of(values, [&](auto const& known) { return known.first->name() == named.first; }))
-            check_declared(scope, named.first);
-    }
-    for (auto& [v, value] : values) {
-        if (v->bring != nullptr) v->bring(value, exec, false);
-    }
-    for (auto& [v, value] : values) v->value() = std::move(value);
-}
-
-/// Moves the values out of variables and restores them on destruction.
-class KeptValues {
-public:
-    /// `variables` must outlive this.
-    explicit KeptValues(std::span<Variable* const> variables) : variables_(variables) {
-        values_.reserve(variables_.size());  // so that the loop does not throw
-        for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
-    }
-    KeptValues(KeptValues const&) = delete;
-    KeptValues& operator=(KeptValues const&) = delete;
-    ~KeptValues() {
-        for (std::size_t i = 0; i < variables_.size(); ++i) variables_[i]->value() = std::move(values_[i]);
-    }
-
-private:
-    std::span<Variable* const> variables_;
-    Buffer<Value> values_;
-};
-
-ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/layer/parameters.hpp: Parameters, the values of trained parameters and optimizer states by name.
-
-namespace rowan::inline v0 {
-
-/// Values by variable name. The names of optimizer states contain an @.
-class Parameters {
-public:
-    /// Returns the tensor of that name.
-    /// errors   GraphError if there is no such name; TypeError if the value is not a tensor of T on Device
-    /// cost     O(log variables)
-    template <class T, class Device = Cpu>
-    Tensor<T, Device> const& get(std::string_view name) const {
-        using V = LoDTensor<T, Device>;
-        Value const& value = find(name);
-        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
-        return value.get<V>().value();
-    }
-
-    /// Returns the value of that name, of any kind.
-    /// errors   GraphError if there is no such name
-    /// cost     O(log variables)
-    Value const& find(std::string_view name) const;
-    bool contains(std::string_view name) const { return values_.contains(name); }  ///< whether there is such a name
-
-    /// Sets or replaces the value of that name.
-    /// errors   std::bad_alloc
-    /// cost     O(log variables)
-    void set(std::string name, Value value);
-
-    /// Returns aliases of all values: they share the elements, so further training changes them.
-    /// errors   TypeError if a value cannot be shared
-    /// cost     O(variables)
-    Parameters share() const;
-
-    /// Returns aliases of the values of these names, to begin another training with them.
-    ///     .initial = pretrained.only({"embedding_0.w_0"})
-    /// errors   GraphError if there is no such name, or one is given twice; TypeError if a value cannot be shared
-    /// cost     O(names · log variables)
-    Feeds only(std::initializer_list<std::string_view> names) const;
-
-    /// Iterates in the order of the names.
-    auto begin() const { return values_.begin(); }
-    auto end() const { return values_.end(); }
-    std::size_t size() const noexcept { return values_.size(); }
-
-    std::int64_t steps = 0;  ///< number of batches trained
-
-private:
-    std::map<std::string, Value, std::less<>> values_;
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/parameters_inl.hpp: definitions of rowan/layer/parameters.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <utility>
-
-namespace rowan::inline v0 {
-
-ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const {
-    auto const found = values_.find(name);
-    if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
-    return found->second;
-}
-
-ROWAN_FUNCTION void Parameters::set(std::string name, Value value) {
-    values_.insert_or_assign(std::move(name), std::move(value));
-}
-
-ROWAN_FUNCTION Parameters Parameters::share() const {
-    Parameters alias;
-    for (auto const& [name, value] : values_) alias.set(name, value.share());
-    alias.steps = steps;
-    return alias;
-}
-
-ROWAN_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
-    Feeds some;
-    for (std::string_view const name : names) some.emplace(std::string(name), find(name));
-    return some;
-}
-
-}  // namespace rowan::inline v0
-
-#endif
-
-// rowan/layer/loaded_model.hpp: LoadedModel, a net with its parameters.
-
-namespace rowan::inline v0 {
-
-/// A net and its parameters, loaded from a file.
-///     auto const model = load_model("model.rowan");
-///     auto y = infer(model.predict, {{"x", batch}}, model.parameters);
-template <class T = float, class Device = Cpu>
-struct LoadedModel {
-    std::unique_ptr<Scope> scope;   ///< owns the variables
-    layer::Var<T, Device> predict;  ///< the output of the net
-    Parameters parameters;          ///< by the names of the variables
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/predictor.hpp: Predictor, computes the value of a layer for batches, in any number of threads.
-
-namespace rowan::inline v0 {
-
-/// The settings of a Predictor.
-struct PredictorOptions {
-    /// Whether a batch that contains a value that the net does not read is an error; otherwise it is ignored.
-    bool refuse_other_feeds = false;
-};
-
-namespace detail {
-
-/// Memory pools, each for one call at a time.
-class IdlePools {
-public:
-    std::unique_ptr<MemoryPool> take() {
-        std::lock_guard const lock(mutex_);
-        if (idle_.empty()) {
-            idle_.reserve(made_ + 1);  // so that put does not allocate
-            ++made_;
-            return std::make_unique<MemoryPool>();
-        }
-        auto pool = std::move(idle_.back());
-        idle_.pop_back();
-        return pool;
-    }
-    void put(std::unique_ptr<MemoryPool> pool) noexcept {
-        std::lock_guard const lock(mutex_);
-        idle_.push_back(std::move(pool));
-    }
-
-private:
-    std::mutex mutex_;
-    std::vector<std::unique_ptr<MemoryPool>> idle_;
-    std::size_t made_ = 0;
-};
-
-/// The pool of a call, which the thread uses until destruction.
-class LentPool {
-public:
-    explicit LentPool(IdlePools& from) : from_(from), pool_(from.take()), guard_(std::in_place, *pool_) {}
-    LentPool(LentPool const&) = delete;
-    LentPool& operator=(LentPool const&) = delete;
-    ~LentPool() {
-        guard_.reset();
-        from_.put(std::move(pool_));
-    }
-
-private:
-    IdlePools& from_;
-    std::unique_ptr<MemoryPool> pool_;
-    std::optional<MemoryPool::Guard> guard_;
-};
-
-}  // namespace detail
-
-/// A layer with given parameters, made ready once. Any number of threads may call it at the same time: each call has
-/// its own values.
-///     Predictor const predictor(predict, parameters);
-///     auto y = predictor({{"x", batch}});
-///     Predictor const loaded(load_model("model.rowan"));
-template <class T = float, class Device = Cpu>
-class Predictor {
-public:
-    /// Keeps aliases of the parameters. On a device, `exec` copies parameters in host memory to it; calls have an exec
-    /// of their own.
-    /// requires   the scope of the net outlives the predictor, and nothing is added to the net during the call
-    /// errors   GraphError if no operator writes predict, a parameter is missing or there is a cycle; TypeError or
-    ///          ShapeError if a parameter differs from its variable
-    /// cost     that of tracing the net
-    explicit Predictor(layer::Var<T, Device> const& predict, Parameters const& parameters,
-                       PredictorOptions const& options = {}, Device exec = {})
-        : net_(std::vector<Variable*>{&*predict}), options_(options), pools_(std::make_unique<detail::IdlePools>()) {
-        if (predict->writers().empty()) throw GraphError(predict->name() + " is written by no operator");
-        out_ = net_.number(*predict);
-        auto const inputs = net_.inputs();
-        given_.resize(inputs.size());
-        places_.resize(net_.variables(), nullptr);
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            Variable& v = *inputs[i];
-            if (v.role() == Role::data) continue;
-            if (v.role() == Role::parameter) {
-                Value const& value = parameters.find(v.name());
-                detail::check_fits(v, value);
-                given_[i] = value.share();
-                if (v.bring != nullptr) v.bring(given_[i], exec, false);
-            } else if (v.role() == Role::seed) {  // dropout returns its input
-                given_[i].set(LoDTensor<std::int64_t, Device>(Tensor<std::int64_t, Device>::from_shape({0})));
-            } else {
-                given_[i] = v.value().share();
-            }
-            places_[i] = &given_[i];
-        }
-        synchronize(exec);
-    }
-
-    /// Keeps the model, which was loaded from a file.
-    /// errors   as above
-    /// cost     as above
-    explicit Predictor(LoadedModel<T, Device> model, PredictorOptions const& options = {}, Device exec = {})
-        : Predictor(model.predict, model.parameters, options, exec) {
-        scope_ = std::move(model.scope);
-    }
-
-    /// Returns the value of the layer for a batch, with the same bits as infer. On a device, the call blocks until the
-    /// result is ready. The result may be an alias of a parameter or of the batch, if the last operator returns one,
-    /// such as drop_levels.
-    /// shapes   that of the layer, with the dims of the batch
-    /// errors   GraphError if the batch lacks a variable, or has one too many and these are refused; TypeError or
-    ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
-    ///          variable's; those of the kernels, with the operator and its inputs named
-    /// cost     that of the operators; memory from the thread's MemoryPool, else from a pool that the predictor keeps
-    ///          for each call that runs at the same time
-    LoDTensor<T, Device> operator()(Feeds const& feeds, Device exec = {}) const {
-        std::optional<detail::LentPool> pool;
-        if (detail::current_pool() == nullptr) pool.emplace(*pools_);
-        detail::Buffer<Value> values(places_.size());
-        detail::Buffer<Value*> places(places_);
-        for (std::size_t i = 0; i < places.size(); ++i) {
-            if (places[i] == nullptr) places[i] = &values[i];
-        }
-        feed(feeds, values, exec);
-        detail::in_order(exec, [&] { net_.run(std::span<Value* const>(places), exec); });
-        synchronize(exec);
-        return std::move(values[out_].template get<LoDTensor<T, Device>>());
-    }
-
-private:
-    void feed(Feeds const& feeds, detail::Buffer<Value>& values, Device const& exec) const {
-        auto const inputs = net_.inputs();
-        std::size_t used = 0;
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            Variable const& v = *inputs[i];
-            if (v.role() != Role::data) continue;
-            values[i] = detail::fed_value(v, feeds);
-            if (v.bring != nullptr) v.bring(values[i], exec, false);
-            ++used;
-        }
-        if (used == feeds.size() || !options_.refuse_other_feeds) return;
-        for (auto const& named : feeds) {
-            bool read = false;
-            for (Variable const* v : inputs) read = read || (v->role() == Role::data && v->name() == named.first);
-            if (!read)
-                throw GraphError(std::string("the batch has a value for \"")
-                                     .append(named.first)
-                                     .append("\", which the net does not read"));
-        }
-    }
-
-    detail::NetOrder net_;
-    PredictorOptions options_;
-    std::size_t out_ = 0;
-    detail::Buffer<Value> given_;    // by number: parameters and constants
-    detail::Buffer<Value*> places_;  // by number: those in given_, or nullptr for values of a call
-    std::unique_ptr<Scope> scope_;   // of a loaded model
-    std::unique_ptr<detail::IdlePools> pools_;
-};
-
-ROWAN_TEMPLATE(class Predictor<float>)
-ROWAN_TEMPLATE(class Predictor<double>)
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/infer.hpp: infer, the value of a layer for a batch.
-
-namespace rowan::inline v0 {
-
-/// Returns the value of a layer for a batch and trained parameters.
-///     auto y = infer(predict, {{"x", batch}}, parameters);
-/// A batch may contain data that only other layers need, such as the labels of a cost. Dropout returns its input. On a
-/// device, the call blocks until the result is ready, and parameters in host memory are copied to the device in every
-/// call. Threads may call it for the same net at the same time; a Predictor does not trace the net in every call.
-/// shapes   that of predict, with the dims of the batch
-/// errors   GraphError if no operator writes predict, the batch or the parameters lack a variable, or the batch
-///          contains a name that no layer::data declared; TypeError or ShapeError if the element type, rank, a dim or
-///          the number of levels of a value in the batch or the parameters differs from the variable's; else as
-///          Net::run
-/// cost     that of the operators that predict depends on, plus tracing the net
-template <class T, class Device>
-LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& feeds, Parameters const& parameters,
-                           Device exec = {}) {
-    Predictor<T, Device> const predictor(predict, parameters, {}, exec);
-    for (auto const& feed : feeds) detail::check_declared(predict->scope(), feed.first);
-    return predictor(feeds, exec);
-}
-
-ROWAN_TEMPLATE(LoDTensor<float> infer(layer::Var<float> const&, Feeds const&, Parameters const&, Cpu))
-ROWAN_TEMPLATE(LoDTensor<double> infer(layer::Var<double> const&, Feeds const&, Parameters const&, Cpu))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/detail/reduction.hpp: Reduction of the losses of a batch, and sums independent of the thread count.
-
-namespace rowan::inline v0 {
-
-/// How the losses of n rows are reduced: not at all, to their mean, or to their sum. The mean of no rows is 0.
-enum class Reduction : std::int32_t { none = 0, mean = 1, sum = 2 };
-
-namespace detail {
-
-/// The number of elements that one thread sums, in 16 interleaved partial sums. The block sums are then added in the
-/// same way.
-inline constexpr std::size_t sum_block = 4096;
-
-/// The sum of block(begin, end) over blocks of [0, n).
-template <class S, class Block>
-S blocked_sum(Cpu exec, std::size_t n, Block const& block) {
-    Buffer<S> sums((n + sum_block - 1) / sum_block);
-    parallel_work(exec, n, sums.size(), 4, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t k = begin; k < end; ++k) sums[k] = block(k * sum_block, std::min(n, (k + 1) * sum_block));
-    });
-    return interleaved_sum<S>(sums.size(), static_cast<S const*>(sums.data()), [](auto const& a) { return a; });
-}
-
-/// total / n; 0 if n is 0
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD S mean_of(S const& total, std::size_t n) {
-    return n == 0 ? constant<S>(0.0) : quotient(total, constant<S>(static_cast<double>(n)));
-}
-
-/// p, q -> (p - q)²
-struct squared_difference {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& p, V const& q) const {
-        return product(V(p - q), V(p - q));
-    }
-};
-
-/// x, which the caller converts to another type
-struct same_number {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return x;
-    }
-};
-
-/// Reduces whole tensors on a device. The Thrust specialization is in rowan/thrust/op/detail/reduction.hpp.
-template <class D>
-struct Totals {
-    static_assert(has_backend<D>, "rowan: a loss on a Thrust device needs #include <rowan/thrust/op.hpp>");
-};
-
-template <>
-struct Totals<Cpu> {
-    /// The sum or the mean of n numbers.
-    template <class T>
-    static void of_losses(Cpu exec, std::size_t n, sum_t<T> const* losses, bool mean, T* out) {
-        using S = sum_t<T>;
-        S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
-            return interleaved_sum<S>(end - begin, losses + begin, same_number{});
-        });
-        *out = dtype<T>::narrow(mean ? mean_of(total, n) : total);
-    }
-
-    /// The mean of the squared differences of n elements.
-    template <class T>
-    static void mean_square(Cpu exec, std::size_t n, T const* a, T const* b, T* out) {
-        using S = sum_t<T>;
-        S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
-            std::array<S, sum_block> squares;
-            zip_lanes<S>(squared_difference{}, end - begin, squares.data(), a + begin, b + begin);
-            return interleaved_sum<S>(end - begin, static_cast<S const*>(squares.data()), same_number{});
-        });
-        *out = dtype<T>::narrow(mean_of(total, n));
-    }
-};
-
-/// Reduces the losses of the rows.
-template <class T, class D, class Losses>
-Tensor<T, D> reduce(D const& exec, Reduction reduction, Losses const& losses) {
-    using S = sum_t<T>;
-    std::size_t const n = losses.size();
-    S const* const from = losses.data();
-    if (reduction == Reduction::none) {
-        auto out = new_tensor<T>(exec, {n});
-        ElementLoops<D>::template zip<S>(exec, n, same_number{}, out.data(), from);
-        return out;
-    }
-    auto out = new_tensor<T>(exec, {1});
-    Totals<D>::of_losses(exec, n, from, reduction == Reduction::mean, out.data());
-    return out;
-}
-
-/// Checks that the gradient has the shape of the reduced losses: [n], or [1].
-template <class T, class D>
-void check_reduced(char const* field, Tensor<T, D> const& out_grad, Reduction reduction, std::size_t n) {
-    std::size_t const size = reduction == Reduction::none ? n : 1;
-    if (out_grad.dimension() == 1 && out_grad.size() == size) return;
-    throw ShapeError(std::string(field).append(".shape()"), shape_text(out_grad.shape()),
-                     std::string("[").append(std::to_string(size)).append("]"));
-}
-
-/// Returns the gradient of the loss of each row.
-template <class T>
-struct LossGrads {
-    T const* out_grad;
-    Reduction reduction;
-    std::size_t n;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD sum_t<T> operator()(std::size_t row) const {
-        auto const g = load<sum_t<T>>(out_grad + (reduction == Reduction::none ? row : 0));
-        return reduction == Reduction::mean ? mean_of(g, n) : g;
-    }
-};
-
-/// The dims of the reduced losses of n rows.
-constexpr Dims reduced_dims(Reduction reduction, std::int64_t n) {
-    if (reduction == Reduction::none) return {n};
-    return {1};
-}
-
-}  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/op/cross_entropy.hpp: cross_entropy, the loss of probabilities against labels.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Checks that there is one label for each row of x, in [0, classes).
-template <class T, id_type I, class D>
-void check_labels(D const& exec, char const* field, Tensor<T, D> const& x, Tensor<I, D> const& label) {
-    check_rank(field, x, 2);
-    check_one_per_row("label", label, x.shape(0));
-    ElementLoops<D>::check(exec, x, label);
-    ElementLoops<D>::check_ids(exec, "label", label, static_cast<std::int64_t>(x.shape(1)));
-}
-
-template <class T, class D>
-void check_soft_labels(Tensor<T, D> const& x, Tensor<T, D> const& label) {
-    check_rank("x", x, 2);
-    check_same_shape("label", label, x);
-}
-
-/// losses[row] = -log(x[row, label[row]])
-template <class T, class I>
-struct LabelLoss {
-    T const* x;
-    I const* label;
-    sum_t<T>* losses;
-    std::size_t classes;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
-        T const* const p = x + row * classes + static_cast<std::size_t>(label[row]);
-        losses[row] = constant<sum_t<T>>(0.0) - log_of(load<sum_t<T>>(p));
-    }
-};
-
-/// Its gradient at the label: -grad / x.
-template <class T, class I>
-struct LabelLossGrad {
-    T const* x;
-    I const* label;
-    LossGrads<T> grads;
-    T* to;
-    std::size_t classes;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
-        using S = sum_t<T>;
-        std::size_t const at = row * classes + static_cast<std::size_t>(label[row]);
-        store(S(constant<S>(0.0) - quotient(grads(row), load<S>(x + at))), to + at);
-    }
-};
-
-/// Whether x is 0; false for NaN.
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD_INLINE bool is_zero(S const& x) {
-    S const zero = constant<S>(0.0);
-    return !(x < zero) && !(x > zero) && !(x != x);
-}
-
-/// label · log(x), or 0 where the label is 0.
-template <class T>
-struct SoftLabelTerm {
-    T const *x, *label;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD sum_t<T> operator()(std::size_t at) const {
-        using S = sum_t<T>;
-        S const share = load<S>(label + at);
-        return is_zero(share) ? constant<S>(0.0) : product(share, log_of(load<S>(x + at)));
-    }
-};
-
-/// The gradient of the loss, the negative sum of these terms: -grad · label / x, or 0 where the label is 0.
-template <class T>
-struct SoftLabelGrad {
-    T const *x, *label;
-    LossGrads<T> grads;
-    T* to;
-    std::size_t classes;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD sum_t<T> of_row(std::size_t row) const { return constant<sum_t<T>>(0.0) - grads(row); }
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(sum_t<T> const& g, std::size_t row, std::size_t column) const {
-        using S = sum_t<T>;
-        std::size_t const at = row * classes + column;
-        S const share = load<S>(label + at);
-        store(is_zero(share) ? constant<S>(0.0) : S(quotient(product(share, g), load<S>(x + at))), to + at);
-    }
-};
-
-}  // namespace detail
-
-/// -log(x[i, label[i]]) for every row i, or the mean or sum of these, computed in dtype<T>::sum; `log` is std::log or
-/// found by ADL. Sums are formed in blocks of 4096 elements, each in 16 interleaved partial sums, and the block sums
-/// are added in the same way. A probability of 0 has an infinite loss; softmax_with_cross_entropy avoids this. The
-/// precision on Cuda is that of its `log`. Goodfellow et al.: Deep Learning, 2016, section 6.2.2.
-/// shapes   x [n, classes] of probabilities, label [n] of int32 or int64 -> [1], or [n] without reduction
-/// errors   ShapeError if x is not a matrix or label is not of shape [n]; IndexError if a label is not in [0, classes)
-/// cost     O(n); the same bits for any number of threads
-template <class T, id_type I, device D>
-Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
-                           Reduction reduction = Reduction::mean) {
-    using S = detail::sum_t<T>;
-    static_assert(floating_element<T>, "rowan::cross_entropy: x must have a floating-point type: convert it");
-    detail::check_labels(exec, "x", x, label);
-    std::size_t const n = x.shape(0);
-    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
-    detail::ElementLoops<D>::each(exec, n, 1,
-                                  detail::LabelLoss<T, I>{x.data(), label.data(), losses.data(), x.shape(1)});
-    return detail::reduce<T>(exec, reduction, losses);
-}
-
-/// The same for labels that are probabilities: -Σ label · log(x) for every row; a term is 0 where its label is 0.
-/// shapes   x [n, classes], label the same -> [1], or [n] without reduction
-/// errors   ShapeError if x is not a matrix or label has another shape
-/// cost     one read of both; the same bits for any number of threads
-template <class T, device D>
-Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
-                           Reduction reduction = Reduction::mean) {
-    using S = detail::sum_t<T>;
-    static_assert(floating_element<T>,
-                  "rowan::cross_entropy: x and label must have a floating-point type: convert them");
-    detail::check_soft_labels(x, label);
-    detail::ElementLoops<D>::check(exec, x, label);
-    std::size_t const n = x.shape(0);
-    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
-    detail::SoftLabelTerm<T> const term{x.data(), label.data()};
-    detail::MatrixRows<D>::template negative_sums<S>(exec, n, x.shape(1), term, losses.data());
-    return detail::reduce<T>(exec, reduction, losses);
-}
-
-/// The gradient of x: -out_grad / x at the label, 0 elsewhere; divided by n for Reduction::mean.
-/// shapes   x [n, classes], label [n], out_grad [1], or [n] without reduction -> [n, classes]
-/// errors   as cross_entropy; ShapeError if out_grad has another shape
-/// cost     one write of the result
-template <class T, id_type I, device D>
-Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
-                                Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
-    static_assert(floating_element<T>, "rowan::cross_entropy_grad: x must have a floating-point type");
-    std::size_t const n = x.dimension() == 0 ? 0 : x.shape(0);
-    detail::check_labels(exec, "x", x, label);
-    detail::check_reduced("out_grad", out_grad, reduction, n);
-    detail::ElementLoops<D>::check(exec, out_grad);
-    std::size_t const classes = x.shape(1);
-    auto x_grad = detail::new_tensor<T>(exec, x.shape());
-    detail::LossGrads<T> const grads{out_grad.data(), reduction, n};
-    detail::LabelLossGrad<T, I> const at_label{x.data(), label.data(), grads, x_grad.data(), classes};
-    detail::ElementLoops<D>::zero_rows(exec, n, classes, x_grad.data(), at_label);
-    return x_grad;
-}
-
-/// The gradient of x: -out_grad · label / x, or 0 where the label is 0; divided by n for Reduction::mean. The labels
-/// have no gradient.
-/// shapes   x [n, classes], label the same, out_grad [1], or [n] without reduction -> [n, classes]
-/// errors   ShapeError if x is not a matrix or the shapes do not match
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
-                                Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
-    static_assert(floating_element<T>, "rowan::cross_entropy_grad: x must have a floating-point type");
-    detail::check_soft_labels(x, label);
-    std::size_t const n = x.shape(0), classes = x.shape(1);
-    detail::check_reduced("out_grad", out_grad, reduction, n);
-    detail::ElementLoops<D>::check(exec, x, label, out_grad);
-    auto x_grad = detail::new_tensor<T>(exec, x.shape());
-    detail::LossGrads<T> const grads{out_grad.data(), reduction, n};
-    detail::ElementLoops<D>::each_element(
-        exec, n, classes, detail::SoftLabelGrad<T>{x.data(), label.data(), grads, x_grad.data(), classes});
-    return x_grad;
-}
-
-template <class T, class L, class Device>
-Tensor<T, Device> cross_entropy(Tensor<T, Device> const& x, Tensor<L, Device> const& label,
-                                Reduction reduction = Reduction::mean) {
-    return cross_entropy(x.device(), x, label, reduction);
-}
-template <class T, class L, class Device>
-Tensor<T, Device> cross_entropy_grad(Tensor<T, Device> const& x, Tensor<L, Device> const& label,
-                                     Tensor<T, Device> const& out_grad, Reduction reduction = Reduction::mean) {
-    return cross_entropy_grad(x.device(), x, label, out_grad, reduction);
-}
-
-struct cross_entropy_grad_op;
-
-/// See cross_entropy. Labels are class indices of rank 1, or probabilities of the shape of x.
-struct cross_entropy_op {
-    static constexpr std::string_view name = "cross_entropy";
-    using inputs = slots<slot::x, slot::label>;
-    using outputs = slots<slot::out>;
-    using grad =
-        grad_rule<cross_entropy_grad_op, uses<slot::x, slot::label, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    struct attributes {
-        Reduction reduction = Reduction::mean;  ///< applied to the losses of the rows
-
-        static constexpr auto fields = std::array{field{"reduction", &attributes::reduction}};
-    };
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
-        spec::matrix("cross_entropy: x", x);
-        spec::dense("cross_entropy: label", label);
-        std::int64_t n = x.dims[0];
-        if (label.dims.size() == 2) {
-            n = spec::elementwise("cross_entropy: label", label, x).dims[0];
-        } else {
-            spec::rank("cross_entropy: label", label, 1, "1 for class ids or 2 for probabilities");
-            spec::ids("cross_entropy: label", label);
-            n = spec::same_dim("cross_entropy: label.shape(0)", label.dims[0], n);
-        }
-        return {.type = VarType::LOD_TENSOR,
-                .dtype = x.dtype,
-                .dims = detail::reduced_dims(a.reduction, n),
-                .lod_level = 0};
-    }
-
-    template <class T, class L, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, attributes const& a) {
-        return cross_entropy(exec, x, label, a.reduction);
-    }
-};
-
-struct cross_entropy_grad_op {
-    static constexpr std::string_view name = "cross_entropy_grad";
-    using inputs = slots<slot::x, slot::label, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-    using attributes = cross_entropy_op::attributes;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, VarSpec const& out_grad,
-                                   attributes const& a) {
-        spec::elementwise("cross_entropy_grad: out@GRAD", out_grad, cross_entropy_op::infer(x, label, a));
-        return x;
-    }
-
-    template <class T, class L, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, Tensor<T, D> const& out_grad,
-                            attributes const& a) {
-        return cross_entropy_grad(exec, x, label, out_grad, a.reduction);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/mse.hpp: mse, the mean squared error.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Twice the gradient of the mean.
-template <class T>
-struct MseFactor {
-    LossGrads<T> grads;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD sum_t<T> operator()() const { return product(constant<sum_t<T>>(2.0), grads(0)); }
-};
-
-/// (a - b) · factor()
-template <class Factor>
-struct times_difference {
-    Factor factor;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& a, V const& b) const {
-        return product(V(a - b), V(factor()));
-    }
-};
-
-}  // namespace detail
-
-/// The mean of (x - y)² over all elements, computed in dtype<T>::sum; 0 if there are none. Sums are formed in blocks of
-/// 4096 elements, each in 16 interleaved partial sums, and the block sums are added in the same way.
-/// shapes   x [...], y [...] -> [1]
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both; the same bits for any number of threads
-template <class T, device D>
-Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    static_assert(floating_element<T>, "rowan::mse: x and y must have a floating-point type: convert them");
-    detail::check_same_shape("y", y, x);
-    detail::ElementLoops<D>::check(exec, x, y);
-    auto out = detail::new_tensor<T>(exec, {1});
-    detail::Totals<D>::mean_square(exec, x.size(), x.data(), y.data(), out.data());
-    return out;
-}
-
-/// The gradients of x and of y: 2 · (x - y) · out_grad / size and its negative.
-/// shapes   x [...], y [...], out_grad [1] -> both [...]
-/// errors   ShapeError if the shapes do not match
-/// cost     two reads of both and two writes
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> mse_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                                Tensor<T, D> const& out_grad) {
-    using S = detail::sum_t<T>;
-    static_assert(floating_element<T>, "rowan::mse_grad: x and y must have a floating-point type");
-    detail::check_same_shape("y", y, x);
-    detail::check_reduced("out_grad", out_grad, Reduction::mean, 1);
-    detail::ElementLoops<D>::check(exec, out_grad);
-    auto const factor =
-        detail::ElementLoops<D>::value_of(detail::MseFactor<T>{{out_grad.data(), Reduction::mean, x.size()}});
-    detail::times_difference<std::remove_const_t<decltype(factor)>> const formula{factor};
-    return {detail::zip_elements<S>(exec, formula, x, y), detail::zip_elements<S>(exec, formula, y, x)};
-}
-
-template <class T, class Device>
-Tensor<T, Device> mse(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return mse(x.device(), x, y);
-}
-template <class T, class Device>
-std::tuple<Tensor<T, Device>, Tensor<T, Device>> mse_grad(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                                          Tensor<T, Device> const& out_grad) {
-    return mse_grad(x.device(), x, y, out_grad);
-}
-
-struct mse_grad_op {
-    static constexpr std::string_view name = "mse_grad";
-    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>, grad_of<slot::y>>;
-    using grad = no_grad;
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad) {
-        VarSpec const both = spec::elementwise("mse_grad: y", y, x);
-        spec::elementwise("mse_grad: out@GRAD", out_grad,
-                          {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0});
-        return {both, both};
-    }
-
-    template <class T, class D>
-    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                                      Tensor<T, D> const& out_grad) {
-        return mse_grad(exec, x, y, out_grad);
-    }
-};
-
-struct mse_op {
-    static constexpr std::string_view name = "mse";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rule<mse_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        spec::elementwise("mse: y", y, x);
-        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0};
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        return mse(exec, x, y);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/softmax.hpp: softmax, the softmax of each row of a matrix.
-
-namespace rowan::inline v0 {
-
-/// exp(x - max) / Σ exp(x - max), row by row, computed in dtype<T>::sum and narrowed once; user-defined types need an
-/// `exp` that ADL finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it contains a NaN or its
-/// maximum is infinite. Goodfellow et al.: Deep Learning, 2016, section 4.1.
-/// shapes   x [n, classes] -> [n, classes]
-/// errors   ShapeError if x is not a matrix
-/// cost     two reads of x and one write of the result, temporary memory of one row per thread; the same bits for any
-///          number of threads
-template <class T, device D>
-Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x) {
-    static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type: convert it");
-    detail::check_rank("x", x, 2);
-    detail::ElementLoops<D>::check(exec, x);
-    auto out = detail::new_tensor<T>(exec, x.shape());
-    if (out.size() != 0)
-        detail::MatrixRows<D>::softmax(exec, x.shape(0), x.shape(1), x.data(), out.data(), detail::NoRowLoss{});
-    return out;
-}
-
-/// The gradient of x from the result and its gradient: out · (out_grad - Σ out · out_grad), row by row.
-/// shapes   both [n, classes] -> [n, classes]
-/// errors   ShapeError if out is not a matrix or the shapes differ
-/// cost     two reads of both and one write of the result, temporary memory of one row per thread
-template <class T, device D>
-Tensor<T, D> softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-    static_assert(floating_element<T>, "rowan::softmax_grad: out must have a floating-point type");
-    detail::check_rank("out", out, 2);
-    detail::check_same_shape("out_grad", out_grad, out);
-    detail::ElementLoops<D>::check(exec, out, out_grad);
-    auto x_grad = detail::new_tensor<T>(exec, out.shape());
-    if (out.size() != 0)
-        detail::MatrixRows<D>::softmax_grad(exec, out.shape(0), out.shape(1), out.data(), out_grad.data(),
-                                            x_grad.data());
-    return x_grad;
-}
-
-template <class T, class Device>
-Tensor<T, Device> softmax(Tensor<T, Device> const& x) {
-    return softmax(x.device(), x);
-}
-template <class T, class Device>
-Tensor<T, Device> softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return softmax_grad(out.device(), out, out_grad);
-}
-
-struct softmax_grad_op {
-    static constexpr std::string_view name = "softmax_grad";
-    using inputs = slots<slot::out, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
-        spec::matrix("softmax_grad: out", out);
-        return spec::elementwise("softmax_grad: out@GRAD", out_grad, out);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-        return softmax_grad(exec, out, out_grad);
-    }
-};
-
-struct softmax_op {
-    static constexpr std::string_view name = "softmax";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<softmax_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& x) {
-        spec::matrix("softmax: x", x);
-        return x;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
-        return softmax(exec, x);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/softmax_with_cross_entropy.hpp: softmax_with_cross_entropy, the cross entropy of logits.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Writes the loss of a row, given its maximum and the sum of its exponentials.
-template <class T, class I>
-struct SoftmaxLoss {
-    T const* x;
-    I const* label;
-    sum_t<T>* losses;
-    std::size_t classes;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row, sum_t<T> const& greatest, sum_t<T> const& total) const {
-        auto const found = load<sum_t<T>>(x + row * classes + static_cast<std::size_t>(label[row]));
-        losses[row] = log_of(total) - (found - greatest);
-    }
-};
-
-}  // namespace detail
-
-/// log(Σ exp(x - max)) - (x[i, label[i]] - max) for every row i, or the mean or sum of these, and the softmax, which
-/// the gradient needs. Computed in dtype<T>::sum; user-defined types need `exp` and `log` that ADL finds. The loss is
-/// finite if the differences of the elements of a row are. Row sums are formed in 16 interleaved partial sums, sums of
-/// losses as in cross_entropy. The precision of the loss on Cuda is that of its `log`. Goodfellow et al.: Deep
-/// Learning, 2016, sections 4.1 and 6.2.2.
-/// shapes   x [n, classes], label [n] of int32 or int64 -> the loss [1], or [n] without reduction, and the softmax
-///          [n, classes]
-/// errors   ShapeError if x is not a matrix or label is not of shape [n]; IndexError if a label is not in [0, classes)
-/// cost     as softmax
-template <class T, id_type I, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec, Tensor<T, D> const& x,
-                                                                  Tensor<I, D> const& label,
-                                                                  Reduction reduction = Reduction::mean) {
-    using S = detail::sum_t<T>;
-    static_assert(floating_element<T>,
-                  "rowan::softmax_with_cross_entropy: x must have a floating-point type: convert it");
-    detail::check_labels(exec, "x", x, label);
-    std::size_t const n = x.shape(0), classes = x.shape(1);
-    auto softmax = detail::new_tensor<T>(exec, x.shape());
-    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
-    detail::SoftmaxLoss<T, I> const loss{x.data(), label.data(), losses.data(), classes};
-    if (n != 0) detail::MatrixRows<D>::softmax(exec, n, classes, x.data(), softmax.data(), loss);
-    return {detail::reduce<T>(exec, reduction, losses), std::move(softmax)};
-}
-
-/// The gradient of x from the softmax: (softmax - 1) · out_grad at the label, softmax · out_grad elsewhere; divided by
-/// n for Reduction::mean.
-/// shapes   softmax [n, classes], label [n], out_grad [1], or [n] without reduction -> [n, classes]
-/// errors   as softmax_with_cross_entropy; ShapeError if out_grad has another shape
-/// cost     one read of the softmax and one write of the result
-template <class T, id_type I, device D>
-Tensor<T, D> softmax_with_cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<I, D> const& label,
-                                             Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
-    static_assert(floating_element<T>,
-                  "rowan::softmax_with_cross_entropy_grad: softmax must have a floating-point type");
-    detail::check_labels(exec, "softmax", softmax, label);
-    std::size_t const n = softmax.shape(0), classes = softmax.shape(1);
-    detail::check_reduced("out_grad", out_grad, reduction, n);
-    detail::ElementLoops<D>::check(exec, out_grad);
-    auto x_grad = detail::new_tensor<T>(exec, softmax.shape());
-    detail::LossGrads<T> const grads{out_grad.data(), reduction, n};
-    detail::MatrixRows<D>::label_grad(exec, n, classes, softmax.data(), label.data(), grads, x_grad.data());
-    return x_grad;
-}
-
-template <class T, class I, class Device>
-std::tuple<Tensor<T, Device>, Tensor<T, Device>> softmax_with_cross_entropy(Tensor<T, Device> const& x,
-                                                                            Tensor<I, Device> const& label,
-                                                                            Reduction reduction = Reduction::mean) {
-    return softmax_with_cross_entropy(x.device(), x, label, reduction);
-}
-template <class T, class I, class Device>
-Tensor<T, Device> softmax_with_cross_entropy_grad(Tensor<T, Device> const& softmax, Tensor<I, Device> const& label,
-                                                  Tensor<T, Device> const& out_grad,
-                                                  Reduction reduction = Reduction::mean) {
-    return softmax_with_cross_entropy_grad(softmax.device(), softmax, label, out_grad, reduction);
-}
-
-struct softmax_with_cross_entropy_grad_op;
-
-/// See softmax_with_cross_entropy. The slot `saved` holds the softmax.
-struct softmax_with_cross_entropy_op {
-    static constexpr std::string_view name = "softmax_with_cross_entropy";
-    using inputs = slots<slot::x, slot::label>;
-    using outputs = slots<slot::out, slot::saved>;
-    using grad = grad_rule<softmax_with_cross_entropy_grad_op, uses<slot::saved, slot::label, grad_of<slot::out>>,
-                           makes<grad_of<slot::x>>>;
-    using attributes = cross_entropy_op::attributes;
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
-        spec::matrix("softmax_with_cross_entropy: x", x);
-        spec::dense("softmax_with_cross_entropy: label", label);
-        spec::rank("softmax_with_cross_entropy: label", label, 1, "1");
-        spec::ids("softmax_with_cross_entropy: label", label);
-        VarSpec softmax = x;
-        softmax.dims[0] = spec::same_dim("softmax_with_cross_entropy: label.shape(0)", label.dims[0], softmax.dims[0]);
-        return {VarSpec{.type = VarType::LOD_TENSOR,
-                        .dtype = x.dtype,
-                        .dims = detail::reduced_dims(a.reduction, softmax.dims[0]),
-                        .lod_level = 0},
-                softmax};
-    }
-
-    template <class T, class I, class D>
-    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
-                                                      attributes const& a) {
-        return softmax_with_cross_entropy(exec, x, label, a.reduction);
-    }
-};
-
-struct softmax_with_cross_entropy_grad_op {
-    static constexpr std::string_view name = "softmax_with_cross_entropy_grad";
-    using inputs = slots<slot::saved, slot::label, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-    using attributes = cross_entropy_op::attributes;
-
-    static constexpr VarSpec infer(VarSpec const& softmax, VarSpec const& label, VarSpec const& out_grad,
-                                   attributes const& a) {
-        auto const forward = softmax_with_cross_entropy_op::infer(softmax, label, a);
-        spec::elementwise("softmax_with_cross_entropy_grad: out@GRAD", out_grad, forward[0]);
-        return forward[1];
-    }
-
-    template <class T, class I, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& softmax, Tensor<I, D> const& label,
-                            Tensor<T, D> const& out_grad, attributes const& a) {
-        return softmax_with_cross_entropy_grad(exec, softmax, label, out_grad, a.reduction);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/loss.hpp: losses and softmax.
-
-namespace rowan::inline v0::detail {
-
-template <id_type I, class Device>
-void takes_label(layer::Var<I, Device> const&);
-template <class V>
-concept is_label = requires(V const& v) {
-    takes_label(v);
-};
-
-/// For calls of a loss with labels that are none, which do not compile.
-template <class X, class Label>
-requires(!is_label<Label>) auto no_label(X const& x, Label const&) {
-    check_vars<X, Label>();
-    static_assert(
-        no_var<Label>,
-        "rowan::layer: labels are numbers of classes: declare them with layer::data<std::int64_t>(name, dims)");
-    return x;
-}
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-/// The mean squared error over all elements.
-/// shapes   x and y [...] -> [1]
-/// errors   ShapeError if the shapes differ
-/// cost     as rowan::mse, when the net runs
-template <class T, class Device>
-Var<T, Device> mse(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<mse_op>({}, x, y);
-}
-
-// A mistake, which does not compile.
-template <class X, class Y>
-requires(!std::same_as<X, Y> || rowan::detail::no_var<X>) auto mse(X const& x, Y const&) {
-    rowan::detail::check_vars<X, Y>();
-    static_assert(rowan::detail::no_var<X> || rowan::detail::no_var<Y>,
-                  "rowan::layer::mse: x and y have one element type and device: convert with layer::cast");
-    return x;
-}
-
-/// Row-wise softmax, the probabilities of the classes, as rowan::softmax.
-/// shapes   [n, classes] -> [n, classes]
-/// errors   ShapeError if x is not a matrix
-/// cost     as rowan::softmax, when the net runs
-template <class T, class Device>
-Var<T, Device> softmax(Var<T, Device> const& x) {
-    return apply<softmax_op>({}, x);
-}
-
-/// The mean over the rows of -log(probability of the label), as rowan::cross_entropy.
-/// shapes   x [n, classes] of probabilities, label [n] -> [1]
-/// errors   ShapeError if x is not a matrix or label has a different number of rows; when the net runs, IndexError if a
-///          label is not in [0, classes)
-/// cost     as rowan::cross_entropy, when the net runs
-template <class T, id_type I, class Device>
-Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label) {
-    return apply<cross_entropy_op>({}, x, label);
-}
-
-/// cross_entropy(softmax(x), label) in a numerically stable form, as rowan::softmax_with_cross_entropy.
-/// shapes   x [n, classes] of scores, label [n] -> [1]
-/// errors   as layer::cross_entropy
-/// cost     as rowan::softmax_with_cross_entropy, when the net runs
-template <class T, id_type I, class Device>
-Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label) {
-    return apply<softmax_with_cross_entropy_op>({}, x, label);
-}
-
-/// Does not compile: labels are integers, as rowan::cross_entropy needs them.
-template <class X, class Label>
-requires(!rowan::detail::is_label<Label>) auto cross_entropy(X const& x, Label const& label) {
-    return rowan::detail::no_label(x, label);
-}
-/// Does not compile: labels are integers, as rowan::softmax_with_cross_entropy needs them.
-template <class X, class Label>
-requires(!rowan::detail::is_label<Label>) auto softmax_with_cross_entropy(X const& x, Label const& label) {
-    return rowan::detail::no_label(x, label);
-}
-
-ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&))
-ROWAN_TEMPLATE(Var<float> softmax(Var<float> const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&))
-ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int64_t> const&))
-ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int32_t> const&))
-ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&))
-ROWAN_TEMPLATE(Var<double> softmax(Var<double> const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int64_t> const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int32_t> const&))
-ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int64_t> const&))
-ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int32_t> const&))
-
-}  // namespace rowan::inline v0::layer
-
 // rowan/layer/detail/run_parts.hpp: run_parts, runs the parts of a task in parallel, each on one thread.
 
 namespace rowan::inline v0::detail {
 
-/// Calls f(k, exec) for k in [0, parts) on the threads of `exec`. If there are several parts, the exec passed to f has
-/// one thread. Rethrows the exception of the lowest k that threw, after all parts have run.
-inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_t, AnyExec)> const& f) {
+/// Calls f(k, exec) for k in [0, parts), on the threads of `exec` if there are enough multiplications (`work`) for two.
+/// If there are several parts, the exec passed to f has one thread. Rethrows the exception of the lowest k that threw,
+/// after all parts have run.
+inline void run_parts(Cpu exec, std::size_t parts, std::size_t work,
+                      std::function<void(std::size_t, AnyExec)> const& f) {
     if (parts == 1) return f(0, exec);
     Cpu const serial{.threads = 1};
     Buffer<std::exception_ptr> errors(parts);
     FreeBlocks* const pool = current_pool();
     RunMeter* const meter = current_meter();
-    parallel_for(exec, parts, 1, [&](std::size_t begin, std::size_t end) {
+    parallel_work(exec, work / 8, parts, 1, [&](std::size_t begin, std::size_t end) {
         FreeBlocks* const before = std::exchange(current_pool(), pool);
         RunMeter* const meter_before = std::exchange(current_meter(), meter);
         for (std::size_t k = begin; k < end; ++k) {
@@ -23336,7 +27212,7 @@ inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_
 
 /// The same on a device, where calls are enqueued in order.
 template <class D>
-void run_parts(D const& exec, std::size_t parts, std::function<void(std::size_t, AnyExec)> const& f) {
+void run_parts(D const& exec, std::size_t parts, std::size_t, std::function<void(std::size_t, AnyExec)> const& f) {
     for (std::size_t k = 0; k < parts; ++k) f(k, exec);
 }
 
@@ -23473,8 +27349,9 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
     end_step(*block, *made.output, before, after);
     block->runs_whole = runs_whole<Device>;
     block->kernels = LoopKernels::of<R, Device>();
-    block->for_parts = [](AnyExec exec, std::size_t parts, std::function<void(std::size_t, AnyExec)> const& f) {
-        run_parts(exec.get<Device>(), parts, f);
+    block->for_parts = [](AnyExec exec, std::size_t parts, std::size_t work,
+                          std::function<void(std::size_t, AnyExec)> const& f) {
+        run_parts(exec.get<Device>(), parts, work, f);
     };
     inputs.insert(inputs.end(), block->net.outer.begin(), block->net.outer.end());
     Operator& op = outside.new_op(rnn_kernel, std::move(inputs), block);
@@ -23555,9 +27432,8 @@ ROWAN_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span<Variab
     net.build();
     auto const check_rows = [&](Variable const& v) {
         Dims const& dims = v.spec().dims;
-        bool const has_rows = net.has_rows(v) && !dims.empty();
-        if (has_rows && dims[0] == UNK) return;
-        if (has_rows && dims.size() > 1)
+        if (net.has_rows(v) && !dims.empty() && dims[0] == UNK) return;
+        if (dims.size() > 1 && dims[0] != UNK)
             throw ShapeError("layer::rnn: the number of rows of the output or the state of a step",
                              std::to_string(dims[0]),
                              "one for each sequence: a value in the step has a fixed number of rows");
@@ -23588,7 +27464,7 @@ namespace rowan::inline v0::layer {
 ///
 /// If options.level is not the last level, x_t holds sequences of the levels below, which the step may pool or process
 /// with a recurrent layer of its own. Except on Cuda, batches of 64 or more sequences are split into parts of at least
-/// 32, which run in parallel on the host; the parts, and so the bits of the result, do not depend on the number of
+/// 32, which run in parallel on the host if they are enough work; the parts, and so the bits of the result, do not depend on the number of
 /// threads. A step with an operator that needs all sequences at once, such as dropout, runs as one part.
 /// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, last [sequences, size]
 /// errors   ShapeError if x has no levels, an initial state is not a matrix, the states after a step differ in number
@@ -23794,8 +27670,10 @@ struct split_op {
         std::vector<std::int64_t> sections;  ///< the size of each part along the axis
         std::int64_t axis = 0;               ///< negative values count from the end
 
-        static constexpr auto fields =
-            std::tuple(field{"sections", &attributes::sections}, field{"axis", &attributes::axis});
+        template <class Visit>
+        static constexpr auto fields(Visit const& visit) {
+            return visit(field{"sections", &attributes::sections}, field{"axis", &attributes::axis});
+        }
     };
 
     static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }
@@ -24043,6 +27921,20 @@ struct lstm_unit_op {
 
 // rowan/layer/lstm_unit.hpp: layer::lstm_unit, one step of a long short-term memory with its own parameters.
 
+namespace rowan::inline v0::detail {
+
+/// The output and the cell after one step.
+template <class T, class Device>
+std::array<layer::Var<T, Device>, 2> lstm_step(Gates<T, Device> const& gates, layer::Var<T, Device> const& h,
+                                               layer::Var<T, Device> const& c) {
+    auto const& made = default_scope()
+                           .new_op<lstm_unit_op, Device, T, T, T, T, T>({&*gates.x, &*h, &*c, &*gates.w, &*gates.b})
+                           .outputs;
+    return {layer::Var<T, Device>(*made[0]), layer::Var<T, Device>(*made[1])};
+}
+
+}  // namespace rowan::inline v0::detail
+
 namespace rowan::inline v0::layer {
 
 /// The settings of layer::lstm_unit.
@@ -24063,12 +27955,8 @@ template <class T, class Device>
 Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmOptions const& options) {
     detail::Gates<T, Device> const gates(4, x, options);
     auto const parts = split(before, {options.size, options.size}, 1);
-    auto const& made =
-        default_scope()
-            .new_op<lstm_unit_op, Device, T, T, T, T, T>({&*gates.x, &*parts[0], &*parts[1], &*gates.w, &*gates.b})
-            .outputs;
-    Var<T, Device> const h(*made[0]);
-    return {h, concat({h, Var<T, Device>(*made[1])}, 1)};
+    auto const [h, c] = rowan::detail::lstm_step(gates, parts[0], parts[1]);
+    return {h, concat({h, c}, 1)};
 }
 
 // A mistake, which does not compile.
@@ -24081,175 +27969,3158 @@ auto lstm_unit(Var<T, Device> const&, Var<T, Device> const& before, Size) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/while_loop.hpp: layer::while_loop, layers that run repeatedly while a condition is true.
+// rowan/layer/stack_layers.hpp: layer::stack_layers, recurrent layers on top of each other, in one or both directions.
 
 namespace rowan::inline v0::layer {
 
-/// The settings of layer::while_loop.
-struct WhileOptions {
-    std::int64_t max_iterations = 0;  ///< running more iterations is an error; 0: no limit
+/// How recurrent layers are stacked.
+struct StackLayersOptions {
+    std::int64_t layers = 1;     ///< number of layers; each reads the output of the one before it
+    bool bidirectional = false;  ///< whether a layer also runs in reverse: its output is both, side by side
+    double dropout = 0;          ///< probability of layer::dropout between the layers
 };
+
+/// Calls `direction(x, RnnOptions)` for each layer, and again with `.reverse = true` if options.bidirectional, and
+/// returns the output of the last layer.
+///     auto h = layer::stack_layers(x, {.layers = 2, .bidirectional = true}, [](auto y, auto options) {
+///         auto step = [](auto x_t, auto before) { return layer::lstm_unit(x_t, before, {.size = 64}); };
+///         return layer::rnn(y, 2 * 64, step, options);
+///     });
+/// shapes   x [n, ...] with levels -> [n, directions · size], with the levels of x
+/// errors   ValueError if options.layers is less than 1, or options.dropout is not in [0, 1]; those of `direction`
+/// cost     those of the layers and of layer::dropout; outputs of two directions are copied once
+template <class T, class Device, class F>
+auto stack_layers(Var<T, Device> const& x, StackLayersOptions const& options, F const& direction) {
+    if (options.layers < 1)
+        throw ValueError("layer::stack_layers: layers", static_cast<double>(options.layers), "1 or more");
+    rowan::detail::check_dropout(options.dropout);
+    auto const layer = [&](auto const& y) {
+        auto const forward = direction(y, RnnOptions{});
+        return options.bidirectional ? concat({forward, direction(y, RnnOptions{.reverse = true})}, 1) : forward;
+    };
+    auto y = layer(x);
+    for (std::int64_t k = 1; k < options.layers; ++k) y = layer(options.dropout > 0 ? dropout(y, options.dropout) : y);
+    return y;
+}
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/layer/lstm.hpp: layer::lstm, stacked and bidirectional LSTM layers.
+
+namespace rowan::inline v0::layer {
+
+/// The settings of layer::lstm and layer::gru.
+struct RecurrentOptions {
+    std::int64_t size = 0;                   ///< width of the output of each direction
+    std::int64_t layers = 1;                 ///< number of layers; each reads the output of the one before it
+    bool bidirectional = false;              ///< whether a layer also runs in reverse: its output is both, side by side
+    double dropout = 0;                      ///< probability of layer::dropout between the layers
+    std::optional<FirstValues> weight = {};  ///< initial weights and biases; default ±1/√size
+
+    /// The settings of one cell.
+    /// errors   none
+    /// cost     O(1)
+    CellOptions cell() const { return {.size = size, .weight = weight}; }
+    /// The settings of layer::stack_layers.
+    /// errors   none
+    /// cost     O(1)
+    StackLayersOptions stack() const { return {.layers = layers, .bidirectional = bidirectional, .dropout = dropout}; }
+};
+
+/// The output of LSTM layers, and the last states of each sequence in PyTorch's order: for each layer, that of the
+/// forward direction and then that of the reverse one.
+template <class T, class Device>
+struct LstmResult {
+    Var<T, Device> output;          ///< one row for each row of the input
+    std::vector<Var<T, Device>> h;  ///< outputs after the last step of each direction, [sequences, size]
+    std::vector<Var<T, Device>> c;  ///< cells after it, [sequences, size]
+};
+
+/// LSTM layers as torch.nn.LSTM, with sequences of any lengths instead of padding. The parameters of each layer and
+/// direction are those of layer::lstm_unit. For other cells, see layer::stack_layers.
+///     auto [h, last, cells] = layer::lstm_with_last(words, {.size = 64, .layers = 2, .bidirectional = true});
+/// shapes   x [n, width] with levels -> output [n, directions · size] with the levels of x, states [sequences, size]
+/// errors   those of layer::stack_layers, layer::rnn and layer::lstm_unit
+/// cost     those of layer::stack_layers, layer::rnn and layer::lstm_unit
+template <class T, class Device>
+LstmResult<T, Device> lstm_with_last(Var<T, Device> const& x, RecurrentOptions const& options) {
+    std::vector<Var<T, Device>> h, c;
+    auto const direction = [&](Var<T, Device> const& y, RnnOptions const& way) {
+        auto const step = [&](auto const& x_t, auto const& before) {
+            rowan::detail::Gates<T, Device> const gates(4, x_t, options.cell());
+            auto const [out, cell] = rowan::detail::lstm_step(gates, before[0], before[1]);
+            return Step<T, Device>{out, {out, cell}};
+        };
+        auto const made = rnn_with_last(y, {{.size = options.size}, {.size = options.size}}, step, way);
+        h.push_back(made.last[0]);
+        c.push_back(made.last[1]);
+        return made.output;
+    };
+    auto const output = stack_layers(x, options.stack(), direction);
+    return {output, h, c};
+}
+/// Returns the output alone, as lstm_with_last.
+template <class T, class Device>
+Var<T, Device> lstm(Var<T, Device> const& x, RecurrentOptions const& options) {
+    return lstm_with_last(x, options).output;
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/gru.hpp: layer::gru, stacked and bidirectional GRU layers.
+
+namespace rowan::inline v0::layer {
+
+/// GRU layers as torch.nn.GRU, with sequences of any lengths instead of padding. The parameters of each layer and
+/// direction are those of layer::gru_unit. The last states are in PyTorch's order: for each layer, that of the forward
+/// direction and then that of the reverse one.
+///     auto h = layer::gru(words, {.size = 64, .layers = 2, .bidirectional = true, .dropout = 0.2});
+/// shapes   x [n, width] with levels -> output [n, directions · size] with the levels of x, states [sequences, size]
+/// errors   those of layer::stack_layers, layer::rnn and layer::gru_unit
+/// cost     those of layer::stack_layers, layer::rnn and layer::gru_unit
+template <class T, class Device>
+Recurrences<T, Device> gru_with_last(Var<T, Device> const& x, RecurrentOptions const& options) {
+    std::vector<Var<T, Device>> last;
+    auto const direction = [&](Var<T, Device> const& y, RnnOptions const& way) {
+        auto const step = [&](auto const& x_t, auto const& before) {
+            auto const now = gru_unit(x_t, before, options.cell());
+            return Step<T, Device>{now, now};
+        };
+        auto const made = rnn_with_last(y, Memory{.size = options.size}, step, way);
+        last.push_back(made.last);
+        return made.output;
+    };
+    auto const output = stack_layers(x, options.stack(), direction);
+    return {output, last};
+}
+/// Returns the output alone, as gru_with_last.
+template <class T, class Device>
+Var<T, Device> gru(Var<T, Device> const& x, RecurrentOptions const& options) {
+    return gru_with_last(x, options).output;
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/pick_sequences.hpp: pick_sequences_op, the sequences of a batch that a list names.
+
+namespace rowan::inline v0 {
+
+struct pick_sequences_grad_op {
+    static constexpr std::string_view name = "pick_sequences_grad";
+    using inputs = slots<slot::x, slot::ids, grad_of<slot::out>>;  // only the shape and the levels of x are used
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&) { return x; }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
+                               LoDTensor<T, D> const& out_grad) {
+        return pick_sequences_grad(exec, out_grad.value(), x, ids.value());
+    }
+};
+
+/// See pick_sequences.
+struct pick_sequences_op {
+    static constexpr std::string_view name = "pick_sequences";
+    static constexpr bool row_output = false;
+    using inputs = slots<slot::x, slot::ids>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<pick_sequences_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids) {
+        spec::dense("pick_sequences: x", x);
+        spec::has_rows("pick_sequences: x", x);
+        spec::dense("pick_sequences: ids", ids);
+        spec::ids("pick_sequences: ids", ids);
+        spec::rank("pick_sequences: ids", ids, 1, "1");
+        VarSpec out = x;
+        out.dims[0] = x.lod_level == 0 ? ids.dims[0] : UNK;
+        return out;
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids) {
+        return pick_sequences(exec, x, ids.value());
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/pick_sequences.hpp: layer::pick_sequences, the sequences of a batch that a list names.
+
+namespace rowan::inline v0::layer {
+
+/// Result j is first-level sequence ids[j] of x with all that it contains, or row ids[j] if x has no levels. Ids may
+/// repeat and be in any order.
+///     auto chosen = layer::pick_sequences(sentences, layer::data<std::int64_t>("chosen", {UNK}));
+/// shapes   x of m sequences or rows, ids [n] -> n of them, with the levels of x
+/// errors   ShapeError if ids are not of rank 1; when the net runs, IndexError if an id is not in [0, m)
+/// cost     as rowan::pick_sequences, when the net runs
+template <class T, id_type I, class Device>
+Var<T, Device> pick_sequences(Var<T, Device> const& x, Var<I, Device> const& ids) {
+    return apply<pick_sequences_op>({}, x, ids);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/merge_rows.hpp: rows_where and merge_rows, rows divided between two branches and merged again.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Checks that all elements of a list are 0 or 1.
+template <class D>
+void check_branches(D const& exec, Ids<> const& list) {
+    check_list("ids", list);
+    check_ids(host_exec(exec), "ids", list, 2);
+}
+
+/// errors   ValueError if the value is neither 0 nor 1
+constexpr void check_branch(std::int64_t value) {
+    if (value != 0 && value != 1) throw ValueError("value", static_cast<double>(value), "0 or 1");
+}
+
+/// The number of elements that are 1.
+inline std::size_t count_ones(Ids<> const& list) {
+    std::size_t ones = 0;
+    for (std::size_t i = 0; i < list.size(); ++i) ones += list[i] == 1 ? 1 : 0;
+    return ones;
+}
+
+/// For each element of the list, the next row of `ones` if it is 1, else that of `zeros`.
+template <class T>
+std::vector<T*> branch_rows(Ids<> const& list, T* ones, T* zeros, std::size_t width) {
+    std::vector<T*> rows(list.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        T*& next = list[i] == 1 ? ones : zeros;
+        rows[i] = next;
+        next += width;
+    }
+    return rows;
+}
+
+}  // namespace detail
+
+/// The positions of the elements that equal `value`, which is 0 or 1, in ascending order.
+/// shapes   ids [n] -> [count]
+/// errors   IndexError if an element is neither 0 nor 1; ValueError if value is neither; ShapeError if ids are a tensor
+///          whose rank is not 1
+/// cost     one read of ids on the host; from device memory they are copied, which synchronizes
+template <device D>
+Tensor<std::int64_t, D> rows_where(D const& exec, std::type_identity_t<Ids<D>> ids, std::int64_t value) {
+    detail::check_branch(value);
+    detail::HostIds<D> const on_host(exec, ids);
+    Ids<> const& list = on_host;
+    detail::check_branches(exec, list);
+    std::vector<std::int64_t> rows;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        if (list[i] == value) rows.push_back(static_cast<std::int64_t>(i));
+    }
+    auto host = Tensor<std::int64_t>::from_shape({rows.size()});
+    std::copy(rows.begin(), rows.end(), host.data());
+    return to_device(exec, std::move(host));
+}
+
+/// Row i is the next row of x if ids[i] is 1, or of y if it is 0. Paddle's merge_lod_tensor, for rows.
+///
+///     ids {1, 0, 0, 1}    x  a b    y  c d    ->    a c d b
+///
+/// shapes   ids [n], x [ones, ...], y [zeros, ...] -> [n, ...]
+/// errors   IndexError if an id is neither 0 nor 1; ShapeError if ids are a tensor whose rank is not 1, x or y has
+///          another number of rows, or trailing dims differ
+/// cost     one read and one write of every row; ids in device memory are copied to the host, which synchronizes
+template <class T, device D>
+Tensor<T, D> merge_rows(D const& exec, std::type_identity_t<Ids<D>> ids, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    detail::HostIds<D> const on_host(exec, ids);
+    Ids<> const& list = on_host;
+    detail::check_branches(exec, list);
+    std::size_t const ones = detail::count_ones(list);
+    detail::check_height("x", x, static_cast<std::int64_t>(ones));
+    detail::check_height("y", y, static_cast<std::int64_t>(list.size() - ones));
+    detail::check_trailing("y", y, x.shape());
+    auto shape = x.shape();
+    shape[0] = list.size();
+    auto out = detail::new_tensor<T>(exec, shape);
+    std::size_t const width = out.row_size();
+    auto const rows = detail::branch_rows<T const>(list, x.data(), y.data(), width);
+    T* const to = out.data();
+    detail::copy_rows(
+        exec, list.size(), width * sizeof(T), [&](std::size_t i) { return rows[i]; },
+        [=](std::size_t i) { return to + i * width; });
+    return out;
+}
+
+/// The adjoint of merge_rows: divides out_grad into the gradients of x and y. Paddle's split_lod_tensor, for rows.
+/// shapes   ids [n], out_grad [n, ...] -> [ones, ...] and [zeros, ...]
+/// errors   as merge_rows
+/// cost     as merge_rows
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> merge_rows_grad(D const& exec, std::type_identity_t<Ids<D>> ids,
+                                                       Tensor<T, D> const& out_grad) {
+    detail::HostIds<D> const on_host(exec, ids);
+    Ids<> const& list = on_host;
+    detail::check_branches(exec, list);
+    detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(list.size()));
+    auto shape = out_grad.shape();
+    shape[0] = detail::count_ones(list);
+    auto x = detail::new_tensor<T>(exec, shape);
+    shape[0] = list.size() - shape[0];
+    auto y = detail::new_tensor<T>(exec, shape);
+    std::size_t const width = out_grad.row_size();
+    auto const rows = detail::branch_rows<T>(list, x.data(), y.data(), width);
+    T const* const from = out_grad.data();
+    detail::copy_rows(
+        exec, list.size(), width * sizeof(T), [=](std::size_t i) { return from + i * width; },
+        [&](std::size_t i) { return rows[i]; });
+    return {std::move(x), std::move(y)};
+}
+
+/// The settings of rows_where.
+struct RowsWhereOptions {
+    std::int64_t value = 1;  ///< 0 or 1
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"value", &RowsWhereOptions::value});
+    }
+};
+
+/// See rows_where. There is an id for each first-level sequence of x, or for each row if it has no levels.
+/// errors   ShapeError if x has another number of sequences or rows
+struct rows_where_op {
+    static constexpr std::string_view name = "rows_where";
+    static constexpr bool row_output = false;
+    static constexpr unsigned level_inputs = 0b10;
+    using inputs = slots<slot::ids, slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = RowsWhereOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, RowsWhereOptions const& options = {}) {
+        detail::check_branch(options.value);
+        spec::dense("rows_where: ids", ids);
+        spec::ids("rows_where: ids", ids);
+        spec::rank("rows_where: ids", ids, 1, "1");
+        spec::dense("rows_where: x", x);
+        spec::has_rows("rows_where: x", x);
+        if (x.lod_level == 0) spec::same_dim("rows_where: ids.shape(0)", ids.dims[0], x.dims[0]);
+        return tensor_spec<std::int64_t>({UNK});
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<std::int64_t, D> run(D exec, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& x,
+                                          RowsWhereOptions const& options = {}) {
+        auto const expected = x.lod().empty() ? x.value().shape()[0] : x.lod().sequences(0);
+        if (ids.value().size() != expected)
+            throw ShapeError("ids.shape(0)", std::to_string(ids.value().size()),
+                             std::to_string(expected) + ", the number of rows or sequences of x");
+        return LoDTensor<std::int64_t, D>(rows_where(exec, ids.value(), options.value));
+    }
+};
+
+struct merge_rows_grad_op {
+    static constexpr std::string_view name = "merge_rows_grad";
+    static constexpr bool row_output = false;
+    using inputs = slots<slot::ids, slot::x, slot::y, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>, grad_of<slot::y>>;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const&, VarSpec const& x, VarSpec const& y, VarSpec const&) {
+        return {x, y};
+    }
+
+    template <class T, id_type I, class D>
+    static auto run(D exec, Tensor<I, D> const& ids, Tensor<T, D> const&, Tensor<T, D> const&,
+                    Tensor<T, D> const& out_grad) {
+        return merge_rows_grad(exec, ids, out_grad);
+    }
+};
+
+/// See merge_rows. In the step of a recurrent layer, the result has a row for each sequence.
+struct merge_rows_op {
+    static constexpr std::string_view name = "merge_rows";
+    using inputs = slots<slot::ids, slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<merge_rows_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y) {
+        spec::dense("merge_rows: ids", ids);
+        spec::ids("merge_rows: ids", ids);
+        spec::rank("merge_rows: ids", ids, 1, "1");
+        spec::dense("merge_rows: x", x);
+        spec::has_rows("merge_rows: x", x);
+        spec::dense("merge_rows: y", y);
+        spec::has_rows("merge_rows: y", y);
+        spec::same_dtype("merge_rows: y", y, x);
+        VarSpec out = x, other = y;
+        out.dims[0] = other.dims[0] = UNK;
+        out.lod_level = 0;
+        out.dims = spec::same_dims("merge_rows: y", other, out);
+        out.dims[0] = ids.dims[0];
+        return out;
+    }
+
+    template <class T, id_type I, class D>
+    static Tensor<T, D> run(D exec, Tensor<I, D> const& ids, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return merge_rows(exec, ids, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/if_else.hpp: layer::if_else, layers for some rows of a batch and other layers for the rest.
+
+namespace rowan::inline v0::layer {
+
+/// The rows of a batch that the mask marks, and the others.
+template <class T, class Device>
+struct Divided {
+    Var<T, Device> marked;                ///< rows, or sequences, whose mask is true
+    Var<T, Device> others;                ///< the rest
+    Var<std::int64_t, Device> is_marked;  ///< the mask as 0 and 1
+};
+
+/// Divides the rows of x, or its first-level sequences, by a mask: Paddle's split_lod_tensor.
+/// shapes   mask [n], x of n rows or sequences -> two batches that together have n, with the levels of x
+/// errors   ShapeError if mask is not of rank 1 or has another length than x
+/// cost     as rowan::pick_sequences twice, when the net runs
+template <class T, class Device>
+Divided<T, Device> divide_rows(Var<bool, Device> const& mask, Var<T, Device> const& x) {
+    spec::rank("layer::divide_rows: mask", mask->spec(), 1, "1");
+    auto const marks = cast<std::int64_t>(mask);
+    auto const part = [&](std::int64_t value) { return pick_sequences(x, apply<rows_where_op>({value}, marks, x)); };
+    return {part(1), part(0), marks};
+}
+
+/// `then` of the rows or sequences of x whose mask is true, and `otherwise` of the others, merged again in the order of
+/// x: Paddle's IfElse. Both are called once, with a part of x, which may have no rows, and must return a row for each
+/// row or sequence of it. Gradients flow to both; also in a loop and in the step of a recurrent layer.
+///     auto y = layer::if_else(mask, x, [](auto a) { return layer::tanh(a); },
+///                             [](auto b) { return layer::scale(b, 2); });
+/// shapes   mask [n], x of n rows or sequences; results [marked, ...] and [others, ...] -> [n, ...]
+/// errors   ShapeError if mask is not of rank 1, or the trailing dims of the results differ; TypeError if their element
+///          types differ; when the net runs, ShapeError if a result has another number of rows
+/// cost     that of both functions, on their rows; one copy of every row to divide and one to merge them
+template <class T, class Device, class Then, class Otherwise>
+auto if_else(Var<bool, Device> const& mask, Var<T, Device> const& x, Then const& then, Otherwise const& otherwise) {
+    auto const parts = divide_rows(mask, x);
+    auto const yes = then(parts.marked), no = otherwise(parts.others);
+    return apply<merge_rows_op>({}, parts.is_marked, yes, no);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/detail/check_fits.hpp: check_fits, whether a value may be fed to a variable.
+
 namespace rowan::inline v0::detail {
 
-template <class V>
-struct loop_state {
-    static constexpr bool value = false;
-};
-template <class T, class Device>
-struct loop_state<layer::Var<T, Device>> {
-    static constexpr bool value = true;
-    using element = T;
-    using device = Device;
-};
-template <class T, class Device>
-struct loop_state<layer::Array<T, Device>> : loop_state<layer::Var<T, Device>> {};
-
-/// The element type of gradients: that of the first state with a non-integer type, else float.
-template <class... T>
-struct gradient_element {
-    using type = float;
-};
-template <class T, class... More>
-struct gradient_element<T, More...> {
-    using type =
-        typename std::conditional_t<std::is_integral_v<T>, gradient_element<More...>, std::type_identity<T>>::type;
-};
-
-void check_state(std::size_t k, VarSpec const& after, VarSpec const& before);
-
-/// Creates a loop with these initial states. The states of an iteration are variables of the loop's own scope.
-std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
-                                       layer::WhileOptions const& options);
-
-/// Adds the loop, once its condition and the states after an iteration are set. Gradients have elements of R.
-template <class R, class Device>
-Operator& finish_loop(Scope& outside, std::shared_ptr<WhileBlock> const& block, std::span<Variable* const> first) {
-    auto& net = block->net;
-    for (std::size_t k = 0; k < net.states.size(); ++k)
-        check_state(k, net.states[k].after->spec(), net.states[k].before->spec());
-    net.build();
-    block->gradient_dtype = dtype<R>::wire;
-    block->kernels = LoopKernels::of<R, Device>();
-    block->holds = [](AnyExec exec, Value const& v) {
-        auto const& flag = v.get<LoDTensor<bool, Device>>().value();
-        if (flag.size() != 1) throw ShapeError("the condition's size", std::to_string(flag.size()), "1");
-        return first_element(exec.get<Device>(), flag);
-    };
-    std::vector<Variable*> inputs(first.begin(), first.end());
-    inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
-    Operator& op = outside.new_op(while_kernel, std::move(inputs), block);
-    op.build_backward = [&net] { net.template build_backward<R, Device>(); };
-    return op;
-}
+/// Checks that a value matches the declaration of its variable.
+/// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
+///          differ
+void check_fits(Variable const& v, Value const& value);
 
 }  // namespace rowan::inline v0::detail
 
-namespace rowan::inline v0::layer {
-
-/// Runs `body` while `condition` is true and returns the states after the last iteration. Both are called once, with
-/// the states, to build the net of an iteration. A state is a Var or an Array. Gradients flow through all iterations;
-/// the gradient of a table that is looked up in an iteration stays row-sparse.
-///
-///     auto [i, x] = layer::while_loop(
-///         std::tuple(layer::full<std::int64_t>({1}, 0), x0),
-///         [](auto i, auto) { return layer::less(i, 10); },
-///         [&](auto i, auto x) {
-///             return std::tuple(layer::scale(i, 1, 1), layer::tanh(layer::fc(x, {.output_size = 8})));
-///         });
-///
-/// The body returns a tuple with as many states, of the same types; a single state needs no tuple. All iterations share
-/// the parameters created in it. Gradients have the element type of the first state with a non-integer type; every
-/// other state that needs a gradient must have the same type. Dropout has the same mask in all iterations. Within the
-/// step of a recurrent layer, a loop runs on all sequences at once, so its result cannot be a state of the step.
-/// shapes   as the states; the condition is [1]
-/// errors   ShapeError or TypeError if a state after an iteration does not match the one before it; ValueError if
-///          options.max_iterations is negative; when the net runs, ValueError if the loop exceeds
-///          options.max_iterations, ShapeError if the condition does not have exactly one element
-/// cost     that of the layers of every iteration; on a device, a synchronization for each condition; the values of
-///          every iteration are kept if there is a gradient, else memory does not grow with the number of iterations
-template <class Condition, class Body, class... State>
-std::tuple<State...> while_loop(std::tuple<State...> const& first, Condition const& condition, Body const& body,
-                                WhileOptions const& options = {}) {
-    namespace d = rowan::detail;
-    static_assert(sizeof...(State) > 0 && (d::loop_state<State>::value && ...),
-                  "rowan::layer::while_loop: the states are a std::tuple of layer::Var and layer::Array");
-    using Device = typename d::loop_state<std::tuple_element_t<0, std::tuple<State...>>>::device;
-    using R = typename d::gradient_element<typename d::loop_state<State>::element...>::type;
-    Scope& outside = default_scope();
-    std::vector<Variable*> const inputs =
-        std::apply([](State const&... s) { return std::vector<Variable*>{&*s...}; }, first);
-    auto const block = d::begin_loop(outside, inputs, options);
-    auto& net = block->net;
-    d::WithdrawnScope refused{net.scope};
-    {
-        ScopeGuard const guard(*net.scope);
-        auto const before = [&]<std::size_t... k>(std::index_sequence<k...>) {
-            return std::tuple<State...>{State(*net.states[k].before)...};
-        }
-        (std::index_sequence_for<State...>{});
-        Var<bool, Device> const holds = std::apply(condition, before);
-        auto const after = d::as_tuple(std::apply(body, before));
-        static_assert(std::is_same_v<std::remove_const_t<decltype(after)>, std::tuple<State...>>,
-                      "rowan::layer::while_loop: the body must give as many states as it is given, of the same types");
-        net.condition = &*holds;
-        std::size_t k = 0;
-        std::apply([&](State const&... s) { ((net.states[k++].after = &*s), ...); }, after);
-    }
-    Operator& op = d::finish_loop<R, Device>(outside, block, inputs);
-    refused.scope = nullptr;
-    return [&]<std::size_t... k>(std::index_sequence<k...>) { return std::tuple<State...>{State(*op.outputs[k])...}; }
-    (std::index_sequence_for<State...>{});
-}
-
-/// The same with one state.
-template <class State, class Condition, class Body>
-requires(rowan::detail::loop_state<State>::value) State
-    while_loop(State const& first, Condition const& condition, Body const& body, WhileOptions const& options = {}) {
-    return std::get<0>(while_loop(std::tuple<State>(first), condition, body, options));
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/while_loop_inl.hpp: definitions of rowan/layer/while_loop.hpp.
+// rowan/layer/detail/check_fits_inl.hpp: definitions of rowan/layer/detail/check_fits.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
+#include <cstddef>
+#include <sstream>
+#include <string>
+
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void check_state(std::size_t k, VarSpec const& after, VarSpec const& before) {
-    std::string const field =
-        std::string("layer::while_loop: state ").append(std::to_string(k)).append(" after an iteration");
-    if (after.type != before.type) throw TypeError(field, kind_text(after), kind_text(before));
-    spec::same_dtype(field.c_str(), after, before);
-    static_cast<void>(spec::same_dims(field.c_str(), after, before));
-    if (after.lod_level != before.lod_level)
-        throw ShapeError(field + ", its levels", std::to_string(after.lod_level), std::to_string(before.lod_level));
-}
-
-ROWAN_FUNCTION std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
-                                                      layer::WhileOptions const& options) {
-    if (options.max_iterations < 0)
-        throw ValueError("layer::while_loop: max_iterations", static_cast<double>(options.max_iterations), "0 or more");
-    auto block = std::make_shared<WhileBlock>();
-    block->max_iterations = options.max_iterations;
-    block->scope = std::make_unique<Scope>(outside);
-    auto& net = block->net;
-    net.scope = block->scope.get();
-    for (Variable const* v : first) {
-        if (v->spec().type != VarType::LOD_TENSOR && v->spec().type != VarType::TENSOR_ARRAY)
-            throw TypeError("layer::while_loop: a state", kind_text(v->spec()), "a tensor or an array");
-        std::string const name = std::string("state_").append(std::to_string(net.states.size()));
-        net.states.push_back({&net.scope->new_var(name, v->spec()), nullptr});
+ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
+    VarSpec const& spec = v.spec();
+    if (spec.type != VarType::LOD_TENSOR) throw TypeError(v.name(), value.kind(), "a value that is no tensor");
+    auto const elements = [&] {
+        try {
+            return value.share().elements();
+        } catch (TypeError const& e) {
+            throw TypeError(v.name(), e.actual(), kind_text(spec));
+        }
+    }();
+    if (elements.dtype != spec.dtype) throw TypeError(v.name(), value.kind(), kind_text(spec));
+    auto const& dims = elements.dims;
+    bool fits = dims.size() == spec.dims.size();
+    for (std::size_t i = 0; fits && i < dims.size(); ++i) fits = spec.dims[i] == UNK || spec.dims[i] == dims[i];
+    if (!fits) {
+        std::ostringstream expected;
+        expected << spec.dims;
+        throw ShapeError(v.name() + ".shape()", shape_text(dims), expected.str());
     }
-    return block;
+    if (value.lod().levels() != spec.lod_level)
+        throw ShapeError(v.name() + ".lod().levels()", std::to_string(value.lod().levels()),
+                         std::to_string(spec.lod_level));
 }
 
 }  // namespace rowan::inline v0::detail
 
 #endif
+
+// rowan/layer/detail/feed.hpp: feed, sets the inputs of a net to the values of a batch.
+
+namespace rowan::inline v0::detail {
+
+/// An alias of the value that a batch has for a data variable.
+/// errors   GraphError if it has none; else as check_fits
+inline Value fed_value(Variable const& v, Feeds const& feeds) {
+    auto const found = feeds.find(v.name());
+    if (found == feeds.end())
+        throw GraphError(std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
+    Value value = found->second.value();
+    check_fits(v, value);
+    return value;
+}
+
+/// Throws GraphError unless there is a data variable of this name.
+inline void check_declared(Scope const& scope, std::string const& name) {
+    auto const lock = lock_names(scope);
+    Variable const* const declared = scope.find(name);
+    if (declared == nullptr || declared->role() != Role::data)
+        throw GraphError(std::string("the batch has a value for \"")
+                             .append(name)
+                             .append("\", but there is no data variable of that name"));
+}
+
+/// Sets the data variables of a net to the values of a batch. The batch may contain variables that only another net of
+/// the scope reads, such as labels for the cost; a name that is not declared is an error. Values that are not on the
+/// net's device are copied to it.
+/// errors   GraphError if the batch lacks a variable, or contains a name that neither the net nor the scope declares;
+///          else as check_fits. On error, no variable has changed
+template <class Device>
+void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope, Device const& exec) {
+    std::map<Variable*, Value> values;
+    for (Variable* const v : inputs) {
+        if (v->role() == Role::data) values.emplace(v, fed_value(*v, feeds));
+    }
+    for (auto const& named : feeds) {
+        if (std::ranges::none_of(values, [&](auto const& known) { return known.first->name() == named.first; }))
+            check_declared(scope, named.first);
+    }
+    for (auto& [v, value] : values) {
+        if (v->bring != nullptr) v->bring(value, exec, false);
+    }
+    for (auto& [v, value] : values) v->value() = std::move(value);
+}
+
+/// Moves the values out of variables and restores them on destruction.
+class KeptValues {
+public:
+    /// `variables` must outlive this.
+    explicit KeptValues(std::span<Variable* const> variables) : variables_(variables) {
+        values_.reserve(variables_.size());  // so that the loop does not throw
+        for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
+    }
+    KeptValues(KeptValues const&) = delete;
+    KeptValues& operator=(KeptValues const&) = delete;
+    ~KeptValues() {
+        for (std::size_t i = 0; i < variables_.size(); ++i) variables_[i]->value() = std::move(values_[i]);
+    }
+
+private:
+    std::span<Variable* const> variables_;
+    Buffer<Value> values_;
+};
+
+ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/loaded_model.hpp: LoadedModel, a net with its parameters.
+
+namespace rowan::inline v0 {
+
+/// A net and its parameters, loaded from a file.
+///     auto const model = load_model("model.rowan");
+///     auto y = infer(model.predict, {{"x", batch}}, model.parameters);
+template <class T = float, class Device = Cpu>
+struct LoadedModel {
+    std::unique_ptr<Scope> scope;   ///< owns the variables
+    layer::Var<T, Device> predict;  ///< the output of the net
+    Parameters parameters;          ///< by the names of the variables
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/predictor.hpp: Predictor, computes the value of a layer for batches, in any number of threads.
+
+namespace rowan::inline v0 {
+
+/// The settings of a Predictor.
+struct PredictorOptions {
+    /// Whether a batch that contains a value that the net does not read is an error; otherwise it is ignored.
+    bool refuse_other_feeds = false;
+};
+
+namespace detail {
+
+/// Memory pools, each for one call at a time.
+class IdlePools {
+public:
+    std::unique_ptr<MemoryPool> take() {
+        std::lock_guard const lock(mutex_);
+        if (idle_.empty()) {
+            idle_.reserve(made_ + 1);  // so that put does not allocate
+            ++made_;
+            return std::make_unique<MemoryPool>();
+        }
+        auto pool = std::move(idle_.back());
+        idle_.pop_back();
+        return pool;
+    }
+    void put(std::unique_ptr<MemoryPool> pool) noexcept {
+        std::lock_guard const lock(mutex_);
+        idle_.push_back(std::move(pool));
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<MemoryPool>> idle_;
+    std::size_t made_ = 0;
+};
+
+/// The pool of a call, which the thread uses until destruction.
+class LentPool {
+public:
+    explicit LentPool(IdlePools& from) : from_(from), pool_(from.take()), guard_(std::in_place, *pool_) {}
+    LentPool(LentPool const&) = delete;
+    LentPool& operator=(LentPool const&) = delete;
+    ~LentPool() {
+        guard_.reset();
+        from_.put(std::move(pool_));
+    }
+
+private:
+    IdlePools& from_;
+    std::unique_ptr<MemoryPool> pool_;
+    std::optional<MemoryPool::Guard> guard_;
+};
+
+}  // namespace detail
+
+/// A layer with given parameters, made ready once. Any number of threads may call it at the same time: each call has
+/// its own values.
+///     Predictor const predictor(predict, parameters);
+///     auto y = predictor({{"x", batch}});
+///     Predictor const loaded(load_model("model.rowan"));
+template <class T = float, class Device = Cpu>
+class Predictor {
+public:
+    /// Keeps aliases of the parameters. On a device, `exec` copies parameters in host memory to it; calls have an exec
+    /// of their own.
+    /// requires   the scope of the net outlives the predictor, and nothing is added to the net during the call
+    /// errors   GraphError if no operator writes predict, a parameter is missing or there is a cycle; TypeError or
+    ///          ShapeError if a parameter differs from its variable
+    /// cost     that of tracing the net
+    explicit Predictor(layer::Var<T, Device> const& predict, Parameters const& parameters,
+                       PredictorOptions const& options = {}, Device exec = {})
+        : net_(std::vector<Variable*>{&*predict}), options_(options), pools_(std::make_unique<detail::IdlePools>()) {
+        if (predict->writers().empty()) throw GraphError(predict->name() + " is written by no operator");
+        out_ = net_.number(*predict);
+        auto const inputs = net_.inputs();
+        given_.resize(inputs.size());
+        places_.resize(net_.variables(), nullptr);
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            Variable& v = *inputs[i];
+            if (v.role() == Role::data) continue;
+            if (v.role() == Role::parameter) {
+                Value const& value = parameters.find(v.name());
+                detail::check_fits(v, value);
+                given_[i] = value.share();
+                if (v.bring != nullptr) v.bring(given_[i], exec, false);
+            } else if (v.role() == Role::seed) {  // dropout returns its input
+                given_[i].set(LoDTensor<std::int64_t, Device>(Tensor<std::int64_t, Device>::from_shape({0})));
+            } else {
+                given_[i] = v.value().share();
+            }
+            places_[i] = &given_[i];
+        }
+        synchronize(exec);
+    }
+
+    /// Keeps the model, which was loaded from a file.
+    /// errors   as above
+    /// cost     as above
+    explicit Predictor(LoadedModel<T, Device> model, PredictorOptions const& options = {}, Device exec = {})
+        : Predictor(model.predict, model.parameters, options, exec) {
+        scope_ = std::move(model.scope);
+    }
+
+    /// Returns the value of the layer for a batch, with the same bits as infer. On a device, the call blocks until the
+    /// result is ready. The result may be an alias of a parameter or of the batch, if the last operator returns one,
+    /// such as drop_levels.
+    /// shapes   that of the layer, with the dims of the batch
+    /// errors   GraphError if the batch lacks a variable, or has one too many and these are refused; TypeError or
+    ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
+    ///          variable's; those of the kernels, with the operator and its inputs named
+    /// cost     that of the operators; memory from the thread's MemoryPool, else from a pool that the predictor keeps
+    ///          for each call that runs at the same time
+    LoDTensor<T, Device> operator()(Feeds const& feeds, Device exec = {}) const {
+        std::optional<detail::LentPool> pool;
+        if (detail::current_pool() == nullptr) pool.emplace(*pools_);
+        detail::Buffer<Value> values(places_.size());
+        detail::Buffer<Value*> places(places_);
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            if (places[i] == nullptr) places[i] = &values[i];
+        }
+        feed(feeds, values, exec);
+        detail::in_order(exec, [&] { net_.run(std::span<Value* const>(places), exec); });
+        synchronize(exec);
+        return std::move(values[out_].template get<LoDTensor<T, Device>>());
+    }
+
+private:
+    void feed(Feeds const& feeds, detail::Buffer<Value>& values, Device const& exec) const {
+        auto const inputs = net_.inputs();
+        std::size_t used = 0;
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            Variable const& v = *inputs[i];
+            if (v.role() != Role::data) continue;
+            values[i] = detail::fed_value(v, feeds);
+            if (v.bring != nullptr) v.bring(values[i], exec, false);
+            ++used;
+        }
+        if (used == feeds.size() || !options_.refuse_other_feeds) return;
+        for (auto const& named : feeds) {
+            bool read = false;
+            for (Variable const* v : inputs) read = read || (v->role() == Role::data && v->name() == named.first);
+            if (!read)
+                throw GraphError(std::string("the batch has a value for \"")
+                                     .append(named.first)
+                                     .append("\", which the net does not read"));
+        }
+    }
+
+    detail::NetOrder net_;
+    PredictorOptions options_;
+    std::size_t out_ = 0;
+    detail::Buffer<Value> given_;    // by number: parameters and constants
+    detail::Buffer<Value*> places_;  // by number: those in given_, or nullptr for values of a call
+    std::unique_ptr<Scope> scope_;   // of a loaded model
+    std::unique_ptr<detail::IdlePools> pools_;
+};
+
+ROWAN_TEMPLATE(class Predictor<float>)
+ROWAN_TEMPLATE(class Predictor<double>)
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/infer.hpp: infer, the value of a layer for a batch.
+
+namespace rowan::inline v0 {
+
+/// Returns the value of a layer for a batch and trained parameters.
+///     auto y = infer(predict, {{"x", batch}}, parameters);
+/// A batch may contain data that only other layers need, such as the labels of a cost. Dropout returns its input. On a
+/// device, the call blocks until the result is ready, and parameters in host memory are copied to the device in every
+/// call. Threads may call it for the same net at the same time; a Predictor does not trace the net in every call.
+/// shapes   that of predict, with the dims of the batch
+/// errors   GraphError if no operator writes predict, the batch or the parameters lack a variable, or the batch
+///          contains a name that no layer::data declared; TypeError or ShapeError if the element type, rank, a dim or
+///          the number of levels of a value in the batch or the parameters differs from the variable's; else as
+///          Net::run
+/// cost     that of the operators that predict depends on, plus tracing the net
+template <class T, class Device>
+LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& feeds, Parameters const& parameters,
+                           Device exec = {}) {
+    Predictor<T, Device> const predictor(predict, parameters, {}, exec);
+    for (auto const& feed : feeds) detail::check_declared(predict->scope(), feed.first);
+    return predictor(feeds, exec);
+}
+
+ROWAN_TEMPLATE(LoDTensor<float> infer(layer::Var<float> const&, Feeds const&, Parameters const&, Cpu))
+ROWAN_TEMPLATE(LoDTensor<double> infer(layer::Var<double> const&, Feeds const&, Parameters const&, Cpu))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/layer_norm.hpp: layer_norm, each row with mean 0 and variance 1, scaled and shifted.
+
+namespace rowan::inline v0 {
+
+/// The settings of layer_norm.
+struct LayerNormOptions {
+    std::int64_t begin_axis = -1;  ///< the first axis that is normalised, Paddle's begin_norm_axis; -1 is the last one
+    double epsilon = 1e-5;         ///< added to the variance
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"begin_axis", &LayerNormOptions::begin_axis}, field{"epsilon", &LayerNormOptions::epsilon});
+    }
+};
+
+namespace detail {
+
+[[noreturn]] inline void bad_begin_axis(std::int64_t axis, std::size_t rank) {
+    std::string const most = std::to_string(rank - 1);
+    throw ValueError("begin_axis", static_cast<double>(axis),
+                     std::string("in [1, ").append(most) + "] or [-" + most + ", -1]: axis 0 is that of rows");
+}
+
+/// The first axis that is normalised, as a number from 1 on.
+constexpr std::size_t first_normalised(LayerNormOptions const& options, std::size_t rank) {
+    check_norm_epsilon(options.epsilon);
+    auto const dims = static_cast<std::int64_t>(rank);
+    std::int64_t const axis = options.begin_axis < 0 ? options.begin_axis + dims : options.begin_axis;
+    if (axis < 1 || axis >= dims) bad_begin_axis(options.begin_axis, rank);
+    return static_cast<std::size_t>(axis);
+}
+
+/// The shape from an axis on.
+template <class Shape>
+constexpr Shape shape_from(Shape const& shape, std::size_t axis) {
+    Shape tail;
+    for (; axis < shape.size(); ++axis) tail.push_back(shape[axis]);
+    return tail;
+}
+
+/// The rows that layer_norm normalises.
+template <class T, class D>
+struct NormRows {
+    typename Tensor<T, D>::shape_type tail;
+    std::size_t n, width;
+
+    NormRows(Tensor<T, D> const& x, LayerNormOptions const& options) {
+        if (x.dimension() < 2) throw ShapeError("x rank", std::to_string(x.dimension()), "at least 2");
+        std::size_t const axis = first_normalised(options, x.dimension());
+        tail = shape_from(x.shape(), axis);
+        width = product_from(x.shape(), axis);
+        n = 1;
+        for (std::size_t i = 0; i < axis; ++i) n *= x.shape(i);
+    }
+
+    void check(char const* field, Tensor<T, D> const* w) const {
+        if (w != nullptr && w->shape() != tail)
+            throw ShapeError(std::string(field) + ".shape()", shape_text(w->shape()),
+                             shape_text(tail) + ", the dims of x from begin_axis on");
+    }
+};
+
+template <class T, class D>
+Tensor<T, D> normalised_rows(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const* scale, Tensor<T, D> const* shift,
+                             LayerNormOptions const& options) {
+    using S = sum_t<T>;
+    static_assert(floating_element<T>, "rowan::layer_norm: x must have a floating-point type: convert it");
+    NormRows<T, D> const rows(x, options);
+    rows.check("scale", scale);
+    rows.check("shift", shift);
+    ElementLoops<D>::check(exec, x);
+    if (scale != nullptr) ElementLoops<D>::check(exec, *scale);
+    if (shift != nullptr) ElementLoops<D>::check(exec, *shift);
+    auto out = new_tensor<T>(exec, x.shape());
+    auto numbers = ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
+    NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
+    RowPasses<D>::template run<S>(
+        exec, rows.n, rows.width,
+        ScaleAndShift<NormOfRows<T>, T>{norm, scale == nullptr ? nullptr : scale->data(),
+                                        shift == nullptr ? nullptr : shift->data(), out.data()},
+        MeanOfRow<T>{norm}, VarianceOfRow<T>{norm});
+    return out;
+}
+
+}  // namespace detail
+
+/// Normalises each row, along the last axis or from begin_axis on: (x - mean) / √(variance + epsilon) · scale + shift,
+/// with the mean and the variance of the row (divided by its size). Ba et al.: Layer Normalization, 2016. The variance
+/// is that of x - mean, in a second pass. Both sums have 16 interleaved parts, as in softmax; they are computed in
+/// dtype<T>::sum. The bits are the same for any number of threads and on every device. User-defined types need a sqrt.
+/// shapes   x [n, ...], scale and shift the dims of x from begin_axis on -> [n, ...]
+/// errors   ShapeError if the rank of x is below 2 or scale or shift has another shape; ValueError if begin_axis is 0
+///          or not an axis of x, or epsilon is negative or not finite
+/// cost     one read of x, which stays in the cache for the second and third pass over a row, and one write
+template <class T, device D>
+Tensor<T, D> layer_norm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<T, D> const& shift,
+                        LayerNormOptions const& options = {}) {
+    return detail::normalised_rows(exec, x, &scale, &shift, options);
+}
+/// The same without scale and shift.
+template <class T, device D>
+Tensor<T, D> layer_norm(D const& exec, Tensor<T, D> const& x, LayerNormOptions const& options = {}) {
+    return detail::normalised_rows<T, D>(exec, x, nullptr, nullptr, options);
+}
+
+template <class T, class Device>
+Tensor<T, Device> layer_norm(Tensor<T, Device> const& x, Tensor<T, Device> const& scale, Tensor<T, Device> const& shift,
+                             LayerNormOptions const& options = {}) {
+    return layer_norm(x.device(), x, scale, shift, options);
+}
+template <class T, class Device>
+Tensor<T, Device> layer_norm(Tensor<T, Device> const& x, LayerNormOptions const& options = {}) {
+    return layer_norm(x.device(), x, options);
+}
+
+/// The gradient of x. With h the normalised row and g = out_grad · scale:
+/// (g - mean of g - h · mean of g · h) / √(variance + epsilon)
+/// shapes   x and out_grad [n, ...], scale as in layer_norm -> [n, ...]
+/// errors   as layer_norm; ShapeError if out_grad does not have the shape of x
+/// cost     one read of both and one write; mean and variance are computed again
+template <class T, device D>
+Tensor<T, D> layer_norm_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale,
+                             Tensor<T, D> const& out_grad, LayerNormOptions const& options = {}) {
+    using S = detail::sum_t<T>;
+    detail::NormRows<T, D> const rows(x, options);
+    rows.check("scale", &scale);
+    detail::check_same_shape("out_grad", out_grad, x);
+    detail::ElementLoops<D>::check(exec, x, scale, out_grad);
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 4);
+    detail::NormOfRows<T> const norm{x.data(), numbers.data(), 4, rows.width, options.epsilon};
+    detail::GradOfRows<T> const grad{norm, scale.data(), out_grad.data(), x_grad.data()};
+    detail::RowPasses<D>::template run<S>(exec, rows.n, rows.width, grad, detail::MeanOfRow<T>{norm},
+                                          detail::VarianceOfRow<T>{norm}, detail::MeanOfGrad<T>{grad},
+                                          detail::MeanOfGradByNorm<T>{grad});
+    return x_grad;
+}
+
+/// The gradients of scale and shift: the sums of out_grad · h and of out_grad over the rows, in blocks of 64 rows as in
+/// reduce_sum; h is the normalised row.
+/// shapes   x and out_grad [n, ...] -> two tensors with the dims of x from begin_axis on
+/// errors   as layer_norm; ShapeError if out_grad does not have the shape of x
+/// cost     two reads of both; temporary memory for the sums of blocks: 1/64 of x
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> layer_norm_param_grad(D const& exec, Tensor<T, D> const& x,
+                                                             Tensor<T, D> const& out_grad,
+                                                             LayerNormOptions const& options = {}) {
+    using S = detail::sum_t<T>;
+    detail::NormRows<T, D> const rows(x, options);
+    detail::check_same_shape("out_grad", out_grad, x);
+    detail::ElementLoops<D>::check(exec, x, out_grad);
+    auto scale_grad = detail::new_tensor<T>(exec, rows.tail), shift_grad = detail::new_tensor<T>(exec, rows.tail);
+    auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
+    detail::NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
+    detail::RowPasses<D>::template run<S>(exec, rows.n, rows.width, detail::NoStep{}, detail::MeanOfRow<T>{norm},
+                                          detail::VarianceOfRow<T>{norm});
+    detail::column_sums<S>(exec, rows.n, rows.width, detail::TimesNorm<detail::NormOfRows<T>, T>{norm, out_grad.data()},
+                           scale_grad.data());
+    detail::column_sums<S>(exec, rows.n, rows.width, detail::MatrixElement<T>{out_grad.data(), rows.width},
+                           shift_grad.data());
+    return {std::move(scale_grad), std::move(shift_grad)};
+}
+
+/// The gradient of x; see layer_norm_grad.
+struct layer_norm_grad_op {
+    static constexpr std::string_view name = "layer_norm_grad";
+    using inputs = slots<slot::x, slot::w, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = LayerNormOptions;
+    static constexpr unsigned row_inputs = 0b101;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const& out_grad, LayerNormOptions const&) {
+        return spec::elementwise("layer_norm_grad: out@GRAD", out_grad, x);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& out_grad,
+                            LayerNormOptions const& options) {
+        return layer_norm_grad(exec, x, w, out_grad, options);
+    }
+};
+
+/// The gradients of scale and shift; see layer_norm_param_grad.
+struct layer_norm_param_grad_op {
+    static constexpr std::string_view name = "layer_norm_param_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::w>, grad_of<slot::b>>;
+    using attributes = LayerNormOptions;
+    static constexpr unsigned row_inputs = 0b11;
+    static constexpr bool sums_rows = true;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& out_grad,
+                                                  LayerNormOptions const& options) {
+        VarSpec w = spec::elementwise("layer_norm_param_grad: out@GRAD", out_grad, x);
+        w.dims = detail::shape_from(x.dims, detail::first_normalised(options, x.dims.size()));
+        w.lod_level = 0;
+        return {w, w};
+    }
+
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                                                      LayerNormOptions const& options) {
+        return layer_norm_param_grad(exec, x, out_grad, options);
+    }
+};
+
+/// See layer_norm. The slots w and b hold scale and shift.
+struct layer_norm_op {
+    static constexpr std::string_view name = "layer_norm";
+    using inputs = slots<slot::x, slot::w, slot::b>;
+    using outputs = slots<slot::out>;
+    using attributes = LayerNormOptions;
+    static constexpr unsigned row_inputs = 0b001;
+    using grad = grad_rules<grad_rule<layer_norm_grad_op>, grad_rule<layer_norm_param_grad_op>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
+                                   LayerNormOptions const& options) {
+        spec::dense("layer_norm: x", x);
+        if (x.dims.size() < 2) spec::the_rank_does_not_fit("layer_norm: x", x.dims.size(), "at least 2");
+        std::size_t const axis = detail::first_normalised(options, x.dims.size());
+        VarSpec out = x, like = x;
+        like.dims = detail::shape_from(x.dims, axis);
+        spec::dense("layer_norm: scale", w);
+        spec::dense("layer_norm: shift", b);
+        spec::same_dtype("layer_norm: scale", w, x);
+        spec::same_dtype("layer_norm: shift", b, x);
+        like.dims = spec::same_dims("layer_norm: scale", w, like);
+        like.dims = spec::same_dims("layer_norm: shift", b, like);
+        for (std::size_t i = 0; i < like.dims.size(); ++i) out.dims[axis + i] = like.dims[i];
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b,
+                            LayerNormOptions const& options) {
+        return layer_norm(exec, x, w, b, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/layer_norm.hpp: layer::layer_norm, rows with mean 0 and variance 1, and trained scale and shift.
+
+namespace rowan::inline v0::layer {
+
+/// The settings of layer::layer_norm.
+struct LayerNormOptions {
+    std::int64_t begin_axis = -1;  ///< the first axis that is normalised; -1 is the last one
+    double epsilon = 1e-5;         ///< added to the variance
+    bool scale = true;             ///< whether rows are multiplied by a parameter, which begins with ones
+    bool shift = true;             ///< whether a parameter is added, which begins with zeros
+    std::string name = {};         ///< if not empty, the parameters are name.w_0 and name.b_0
+};
+
+/// (x - mean) / √(variance + epsilon) · scale + shift, with the mean and the variance of each row.
+///     auto h = layer::layer_norm(x + layer::fc(x));
+/// shapes   x [n, ...] -> [n, ...], with the levels of x; scale and shift have the dims of x from begin_axis on
+/// errors   ShapeError if the rank of x is below 2, or a dim from begin_axis on is unknown; ValueError if begin_axis is
+///          0 or not an axis of x, or epsilon is negative or not finite; GraphError if the outermost scope already has
+///          these names
+/// cost     as rowan::layer_norm, when the net runs; two parameters in the net
+template <class T, class Device>
+Var<T, Device> layer_norm(Var<T, Device> const& x, LayerNormOptions const& options = {}) {
+    rowan::LayerNormOptions attributes{options.begin_axis, options.epsilon};
+    Dims const& dims = x->spec().dims;
+    if (dims.size() < 2) spec::the_rank_does_not_fit("layer::layer_norm: x", dims.size(), "at least 2");
+    std::size_t const axis = rowan::detail::first_normalised(attributes, dims.size());
+    Dims const tail = rowan::detail::shape_from(dims, axis);
+    rowan::detail::check_known(tail);
+    attributes.begin_axis = static_cast<std::int64_t>(axis);
+    rowan::detail::ScopeRollback parameters(rowan::detail::outermost_scope()), operators(default_scope());
+    auto const row = [&](bool trained, double first, char const* slot) {
+        if (!trained) return layer::full<T, Device>(tail, first);
+        std::string const name = options.name.empty() ? std::string() : options.name + slot;
+        return parameter<T, Device>(tail, Constant{first}, name);
+    };
+    auto const w = row(options.scale, 1, ".w_0"), b = row(options.shift, 0, ".b_0");
+    auto const y = apply<layer_norm_op>(attributes, x, w, b);
+    parameters.keep();
+    operators.keep();
+    return y;
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/lod_reset.hpp: lod_reset_op and lod_from_offsets_op, rows with other levels.
+
+namespace rowan::inline v0 {
+
+/// The rows of x with the levels of y, an alias. Paddle's lod_reset.
+/// errors   ShapeError if y has no levels; LodError if they do not cover the rows of x
+struct lod_reset_op {
+    static constexpr std::string_view name = "lod_reset";
+    static constexpr bool row_output = false;
+    static constexpr unsigned level_inputs = 0b10;
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<drop_levels_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
+        spec::dense("lod_reset: x", x);
+        spec::has_rows("lod_reset: x", x);
+        spec::dense("lod_reset: y", y);
+        spec::has_levels("lod_reset: y", y);
+        VarSpec out = x;
+        out.lod_level = y.lod_level;
+        return out;
+    }
+
+    template <class T, class U, class D>
+    static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y) {
+        return {x.value().share(), y.lod()};
+    }
+};
+
+/// The rows of x as sequences of one level: sequence s is rows [offset[s], offset[s + 1]); an alias.
+/// errors   LodError if the offsets do not begin with 0, decrease, or do not end with the number of rows
+struct lod_from_offsets_op {
+    static constexpr std::string_view name = "lod_from_offsets";
+    static constexpr bool row_output = false;
+    using inputs = slots<slot::x, slot::offset>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<drop_levels_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset) {
+        spec::dense("lod_from_offsets: x", x);
+        spec::has_rows("lod_from_offsets: x", x);
+        spec::dense("lod_from_offsets: offset", offset);
+        spec::ids("lod_from_offsets: offset", offset);
+        spec::rank("lod_from_offsets: offset", offset, 1, "1");
+        VarSpec out = x;
+        out.lod_level = 1;
+        return out;
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& offset) {
+        detail::HostIds<D> const offsets(exec, offset.value());
+        return {x.value().share(), Lod{static_cast<Ids<> const&>(offsets)}};
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/lod_reset.hpp: layer::lod_reset and lod_from_offsets, rows with other levels.
+
+namespace rowan::inline v0::layer {
+
+/// The rows of x with the levels of y; the elements of y, of any type, are not used.
+///     auto sequences = layer::lod_reset(rows, words);
+/// shapes   x [n, ...], y with levels for n rows -> [n, ...], with the levels of y
+/// errors   ShapeError if y has no levels; when the net runs, LodError if they are not for n rows
+/// cost     O(1), when the net runs: an alias
+template <class T, class U, class Device>
+Var<T, Device> lod_reset(Var<T, Device> const& x, Var<U, Device> const& y) {
+    return apply<lod_reset_op>({}, x, y);
+}
+
+/// The rows of x as sequences: sequence s is rows [offset[s], offset[s + 1]).
+///     auto sentences = layer::lod_from_offsets(words, layer::data<std::int64_t>("offsets", {UNK}));      // 0, 3, 3, 7
+/// shapes   x [n, ...], offset [sequences + 1] -> [n, ...] with one level
+/// errors   ShapeError if offset is not of rank 1; when the net runs, LodError if offsets do not begin with 0, decrease,
+///          or do not end with n
+/// cost     O(sequences), when the net runs: an alias
+template <class T, id_type I, class Device>
+Var<T, Device> lod_from_offsets(Var<T, Device> const& x, Var<I, Device> const& offset) {
+    return apply<lod_from_offsets_op>({}, x, offset);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/cross_entropy.hpp: cross_entropy, the loss of probabilities against labels.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Checks that there is one label for each row of x, in [0, classes).
+template <class T, id_type I, class D>
+void check_labels(D const& exec, char const* field, Tensor<T, D> const& x, Tensor<I, D> const& label) {
+    check_rank(field, x, 2);
+    check_one_per_row("label", label, x.shape(0));
+    ElementLoops<D>::check(exec, x, label);
+    ElementLoops<D>::check_ids(exec, "label", label, static_cast<std::int64_t>(x.shape(1)));
+}
+
+template <class T, class D>
+void check_soft_labels(Tensor<T, D> const& x, Tensor<T, D> const& label) {
+    check_rank("x", x, 2);
+    check_same_shape("label", label, x);
+}
+
+/// losses[row] = -log(x[row, label[row]])
+template <class T, class I>
+struct LabelLoss {
+    T const* x;
+    I const* label;
+    sum_t<T>* losses;
+    std::size_t classes;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row) const {
+        T const* const p = x + row * classes + static_cast<std::size_t>(label[row]);
+        losses[row] = constant<sum_t<T>>(0.0) - log_of(load<sum_t<T>>(p));
+    }
+};
+
+/// Its gradient at the label: -grad / x.
+template <class T, class I>
+struct LabelLossGrad {
+    T const* x;
+    I const* label;
+    LossGrads<T> grads;
+    T* to;
+    std::size_t classes;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row) const {
+        using S = sum_t<T>;
+        std::size_t const at = row * classes + static_cast<std::size_t>(label[row]);
+        store(S(constant<S>(0.0) - quotient(grads(row), load<S>(x + at))), to + at);
+    }
+};
+
+/// Whether x is 0; false for NaN.
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE bool is_zero(S const& x) {
+    S const zero = constant<S>(0.0);
+    return !(x < zero) && !(x > zero) && !(x != x);
+}
+
+/// label · log(x), or 0 where the label is 0.
+template <class T>
+struct SoftLabelTerm {
+    T const *x, *label;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD sum_t<T> operator()(std::size_t at) const {
+        using S = sum_t<T>;
+        S const share = load<S>(label + at);
+        return is_zero(share) ? constant<S>(0.0) : product(share, log_of(load<S>(x + at)));
+    }
+};
+
+/// The gradient of the loss, the negative sum of these terms: -grad · label / x, or 0 where the label is 0.
+template <class T>
+struct SoftLabelGrad {
+    T const *x, *label;
+    LossGrads<T> grads;
+    T* to;
+    std::size_t classes;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD sum_t<T> of_row(std::size_t row) const { return constant<sum_t<T>>(0.0) - grads(row); }
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(sum_t<T> const& g, std::size_t row, std::size_t column) const {
+        using S = sum_t<T>;
+        std::size_t const at = row * classes + column;
+        S const share = load<S>(label + at);
+        store(is_zero(share) ? constant<S>(0.0) : S(quotient(product(share, g), load<S>(x + at))), to + at);
+    }
+};
+
+}  // namespace detail
+
+/// -log(x[i, label[i]]) for every row i, or the mean or sum of these, computed in dtype<T>::sum; `log` is std::log or
+/// found by ADL. Sums are formed in blocks of 4096 elements, each in 16 interleaved partial sums, and the block sums
+/// are added in the same way. A probability of 0 has an infinite loss; softmax_with_cross_entropy avoids this. The
+/// precision on Cuda is that of its `log`. Goodfellow et al.: Deep Learning, 2016, section 6.2.2.
+/// shapes   x [n, classes] of probabilities, label [n] of int32 or int64 -> [1], or [n] without reduction
+/// errors   ShapeError if x is not a matrix or label is not of shape [n]; IndexError if a label is not in [0, classes)
+/// cost     O(n); the same bits for any number of threads
+template <class T, id_type I, device D>
+Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
+                           Reduction reduction = Reduction::mean) {
+    using S = detail::sum_t<T>;
+    static_assert(floating_element<T>, "rowan::cross_entropy: x must have a floating-point type: convert it");
+    detail::check_labels(exec, "x", x, label);
+    std::size_t const n = x.shape(0);
+    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
+    detail::ElementLoops<D>::each(exec, n, 1,
+                                  detail::LabelLoss<T, I>{x.data(), label.data(), losses.data(), x.shape(1)});
+    return detail::reduce<T>(exec, reduction, losses);
+}
+
+/// The same for labels that are probabilities: -Σ label · log(x) for every row; a term is 0 where its label is 0.
+/// shapes   x [n, classes], label the same -> [1], or [n] without reduction
+/// errors   ShapeError if x is not a matrix or label has another shape
+/// cost     one read of both; the same bits for any number of threads
+template <class T, device D>
+Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
+                           Reduction reduction = Reduction::mean) {
+    using S = detail::sum_t<T>;
+    static_assert(floating_element<T>,
+                  "rowan::cross_entropy: x and label must have a floating-point type: convert them");
+    detail::check_soft_labels(x, label);
+    detail::ElementLoops<D>::check(exec, x, label);
+    std::size_t const n = x.shape(0);
+    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
+    detail::SoftLabelTerm<T> const term{x.data(), label.data()};
+    detail::MatrixRows<D>::template negative_sums<S>(exec, n, x.shape(1), term, losses.data());
+    return detail::reduce<T>(exec, reduction, losses);
+}
+
+/// The gradient of x: -out_grad / x at the label, 0 elsewhere; divided by n for Reduction::mean.
+/// shapes   x [n, classes], label [n], out_grad [1], or [n] without reduction -> [n, classes]
+/// errors   as cross_entropy; ShapeError if out_grad has another shape
+/// cost     one write of the result
+template <class T, id_type I, device D>
+Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
+                                Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
+    static_assert(floating_element<T>, "rowan::cross_entropy_grad: x must have a floating-point type");
+    std::size_t const n = x.dimension() == 0 ? 0 : x.shape(0);
+    detail::check_labels(exec, "x", x, label);
+    detail::check_reduced("out_grad", out_grad, reduction, n);
+    detail::ElementLoops<D>::check(exec, out_grad);
+    std::size_t const classes = x.shape(1);
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    detail::LossGrads<T> const grads{out_grad.data(), reduction, n};
+    detail::LabelLossGrad<T, I> const at_label{x.data(), label.data(), grads, x_grad.data(), classes};
+    detail::ElementLoops<D>::zero_rows(exec, n, classes, x_grad.data(), at_label);
+    return x_grad;
+}
+
+/// The gradient of x: -out_grad · label / x, or 0 where the label is 0; divided by n for Reduction::mean. The labels
+/// have no gradient.
+/// shapes   x [n, classes], label the same, out_grad [1], or [n] without reduction -> [n, classes]
+/// errors   ShapeError if x is not a matrix or the shapes do not match
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
+                                Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
+    static_assert(floating_element<T>, "rowan::cross_entropy_grad: x must have a floating-point type");
+    detail::check_soft_labels(x, label);
+    std::size_t const n = x.shape(0), classes = x.shape(1);
+    detail::check_reduced("out_grad", out_grad, reduction, n);
+    detail::ElementLoops<D>::check(exec, x, label, out_grad);
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    detail::LossGrads<T> const grads{out_grad.data(), reduction, n};
+    detail::ElementLoops<D>::each_element(
+        exec, n, classes, detail::SoftLabelGrad<T>{x.data(), label.data(), grads, x_grad.data(), classes});
+    return x_grad;
+}
+
+template <class T, class L, class Device>
+Tensor<T, Device> cross_entropy(Tensor<T, Device> const& x, Tensor<L, Device> const& label,
+                                Reduction reduction = Reduction::mean) {
+    return cross_entropy(x.device(), x, label, reduction);
+}
+template <class T, class L, class Device>
+Tensor<T, Device> cross_entropy_grad(Tensor<T, Device> const& x, Tensor<L, Device> const& label,
+                                     Tensor<T, Device> const& out_grad, Reduction reduction = Reduction::mean) {
+    return cross_entropy_grad(x.device(), x, label, out_grad, reduction);
+}
+
+struct cross_entropy_grad_op;
+
+/// See cross_entropy. Labels are class indices of rank 1, or probabilities of the shape of x.
+struct cross_entropy_op {
+    static constexpr std::string_view name = "cross_entropy";
+    using inputs = slots<slot::x, slot::label>;
+    using outputs = slots<slot::out>;
+    using grad =
+        grad_rule<cross_entropy_grad_op, uses<slot::x, slot::label, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    struct attributes {
+        Reduction reduction = Reduction::mean;  ///< applied to the losses of the rows
+
+        template <class Visit>
+        static constexpr auto fields(Visit const& visit) {
+            return visit(field{"reduction", &attributes::reduction});
+        }
+    };
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
+        spec::matrix("cross_entropy: x", x);
+        spec::dense("cross_entropy: label", label);
+        std::int64_t n = x.dims[0];
+        if (label.dims.size() == 2) {
+            n = spec::elementwise("cross_entropy: label", label, x).dims[0];
+        } else {
+            spec::rank("cross_entropy: label", label, 1, "1 for class ids or 2 for probabilities");
+            spec::ids("cross_entropy: label", label);
+            n = spec::same_dim("cross_entropy: label.shape(0)", label.dims[0], n);
+        }
+        return {.type = VarType::LOD_TENSOR,
+                .dtype = x.dtype,
+                .dims = detail::reduced_dims(a.reduction, n),
+                .lod_level = 0};
+    }
+
+    template <class T, class L, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, attributes const& a) {
+        return cross_entropy(exec, x, label, a.reduction);
+    }
+};
+
+struct cross_entropy_grad_op {
+    static constexpr std::string_view name = "cross_entropy_grad";
+    using inputs = slots<slot::x, slot::label, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+    using attributes = cross_entropy_op::attributes;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, VarSpec const& out_grad,
+                                   attributes const& a) {
+        spec::elementwise("cross_entropy_grad: out@GRAD", out_grad, cross_entropy_op::infer(x, label, a));
+        return x;
+    }
+
+    template <class T, class L, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, Tensor<T, D> const& out_grad,
+                            attributes const& a) {
+        return cross_entropy_grad(exec, x, label, out_grad, a.reduction);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/mse.hpp: mse, the mean squared error.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Twice the gradient of the mean.
+template <class T>
+struct MseFactor {
+    LossGrads<T> grads;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD sum_t<T> operator()() const { return product(constant<sum_t<T>>(2.0), grads(0)); }
+};
+
+/// (a - b) · factor()
+template <class Factor>
+struct times_difference {
+    Factor factor;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& a, V const& b) const {
+        return product(V(a - b), V(factor()));
+    }
+};
+
+}  // namespace detail
+
+/// The mean of (x - y)² over all elements, computed in dtype<T>::sum; 0 if there are none. Sums are formed in blocks of
+/// 4096 elements, each in 16 interleaved partial sums, and the block sums are added in the same way.
+/// shapes   x [...], y [...] -> [1]
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both; the same bits for any number of threads
+template <class T, device D>
+Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    static_assert(floating_element<T>, "rowan::mse: x and y must have a floating-point type: convert them");
+    detail::check_same_shape("y", y, x);
+    detail::ElementLoops<D>::check(exec, x, y);
+    auto out = detail::new_tensor<T>(exec, {1});
+    detail::Totals<D>::mean_square(exec, x.size(), x.data(), y.data(), out.data());
+    return out;
+}
+
+/// The gradients of x and of y: 2 · (x - y) · out_grad / size and its negative.
+/// shapes   x [...], y [...], out_grad [1] -> both [...]
+/// errors   ShapeError if the shapes do not match
+/// cost     two reads of both and two writes
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> mse_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                                Tensor<T, D> const& out_grad) {
+    using S = detail::sum_t<T>;
+    static_assert(floating_element<T>, "rowan::mse_grad: x and y must have a floating-point type");
+    detail::check_same_shape("y", y, x);
+    detail::check_reduced("out_grad", out_grad, Reduction::mean, 1);
+    detail::ElementLoops<D>::check(exec, out_grad);
+    auto const factor =
+        detail::ElementLoops<D>::value_of(detail::MseFactor<T>{{out_grad.data(), Reduction::mean, x.size()}});
+    detail::times_difference<std::remove_const_t<decltype(factor)>> const formula{factor};
+    return {detail::zip_elements<S>(exec, formula, x, y), detail::zip_elements<S>(exec, formula, y, x)};
+}
+
+template <class T, class Device>
+Tensor<T, Device> mse(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return mse(x.device(), x, y);
+}
+template <class T, class Device>
+std::tuple<Tensor<T, Device>, Tensor<T, Device>> mse_grad(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                                                          Tensor<T, Device> const& out_grad) {
+    return mse_grad(x.device(), x, y, out_grad);
+}
+
+struct mse_grad_op {
+    static constexpr std::string_view name = "mse_grad";
+    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>, grad_of<slot::y>>;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad) {
+        VarSpec const both = spec::elementwise("mse_grad: y", y, x);
+        spec::elementwise("mse_grad: out@GRAD", out_grad,
+                          {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0});
+        return {both, both};
+    }
+
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                                      Tensor<T, D> const& out_grad) {
+        return mse_grad(exec, x, y, out_grad);
+    }
+};
+
+struct mse_op {
+    static constexpr std::string_view name = "mse";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<mse_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
+        spec::elementwise("mse: y", y, x);
+        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return mse(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/softmax.hpp: softmax, the softmax of each row of a matrix.
+
+namespace rowan::inline v0 {
+
+/// exp(x - max) / Σ exp(x - max), row by row, computed in dtype<T>::sum and narrowed once; user-defined types need an
+/// `exp` that ADL finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it contains a NaN or its
+/// maximum is infinite. Goodfellow et al.: Deep Learning, 2016, section 4.1.
+/// shapes   x [n, classes] -> [n, classes]
+/// errors   ShapeError if x is not a matrix
+/// cost     two reads of x and one write of the result, temporary memory of one row per thread; the same bits for any
+///          number of threads
+template <class T, device D>
+Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x) {
+    static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type: convert it");
+    detail::check_rank("x", x, 2);
+    detail::ElementLoops<D>::check(exec, x);
+    auto out = detail::new_tensor<T>(exec, x.shape());
+    if (out.size() != 0)
+        detail::MatrixRows<D>::softmax(exec, x.shape(0), x.shape(1), x.data(), out.data(), detail::NoRowLoss{});
+    return out;
+}
+
+/// The gradient of x from the result and its gradient: out · (out_grad - Σ out · out_grad), row by row.
+/// shapes   both [n, classes] -> [n, classes]
+/// errors   ShapeError if out is not a matrix or the shapes differ
+/// cost     two reads of both and one write of the result, temporary memory of one row per thread
+template <class T, device D>
+Tensor<T, D> softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
+    static_assert(floating_element<T>, "rowan::softmax_grad: out must have a floating-point type");
+    detail::check_rank("out", out, 2);
+    detail::check_same_shape("out_grad", out_grad, out);
+    detail::ElementLoops<D>::check(exec, out, out_grad);
+    auto x_grad = detail::new_tensor<T>(exec, out.shape());
+    if (out.size() != 0)
+        detail::MatrixRows<D>::softmax_grad(exec, out.shape(0), out.shape(1), out.data(), out_grad.data(),
+                                            x_grad.data());
+    return x_grad;
+}
+
+template <class T, class Device>
+Tensor<T, Device> softmax(Tensor<T, Device> const& x) {
+    return softmax(x.device(), x);
+}
+template <class T, class Device>
+Tensor<T, Device> softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
+    return softmax_grad(out.device(), out, out_grad);
+}
+
+struct softmax_grad_op {
+    static constexpr std::string_view name = "softmax_grad";
+    using inputs = slots<slot::out, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
+        spec::matrix("softmax_grad: out", out);
+        return spec::elementwise("softmax_grad: out@GRAD", out_grad, out);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
+        return softmax_grad(exec, out, out_grad);
+    }
+};
+
+struct softmax_op {
+    static constexpr std::string_view name = "softmax";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<softmax_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        spec::matrix("softmax: x", x);
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return softmax(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/kept_labels.hpp: labels of which some are ignored.
+
+namespace rowan::inline v0::detail {
+
+/// to = 0 and kept = 0 where the label is ignored, else the label and 1.
+template <class I>
+struct KeepLabel {
+    I const* label;
+    std::int64_t ignored;
+    I* to;
+    double* kept;
+
+    ROWAN_HD void operator()(std::size_t row) const {
+        bool const keep = static_cast<std::int64_t>(label[row]) != ignored;
+        to[row] = keep ? label[row] : I{0};
+        kept[row] = keep ? 1 : 0;
+    }
+};
+
+/// The labels with 0 in place of ignored ones, and for each 1 if it is kept, else 0; behind these their sum.
+template <class I, class D>
+struct KeptLabels {
+    using Loops = ElementLoops<D>;
+    Tensor<I, D> label;
+    decltype(Loops::template scratch<double>(std::declval<D const&>(), 0)) kept;
+
+    KeptLabels(D const& exec, Tensor<I, D> const& given, std::int64_t ignored)
+        : label((Loops::check(exec, given), new_tensor<I>(exec, given.shape()))),
+          kept(Loops::template scratch<double>(exec, given.size() + 1)) {
+        Loops::each(exec, given.size(), 1, KeepLabel<I>{given.data(), ignored, label.data(), kept.data()});
+        Totals<D>::template of_losses<double>(exec, given.size(), kept.data(), false, kept.data() + given.size());
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/softmax_with_cross_entropy.hpp: softmax_with_cross_entropy, the cross entropy of logits.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Writes the loss of a row, given its maximum and the sum of its exponentials; 0 for a row that is not kept.
+template <class T, class I>
+struct SoftmaxLoss {
+    T const* x;
+    I const* label;
+    sum_t<T>* losses;
+    std::size_t classes;
+    double const* kept;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row, sum_t<T> const& greatest, sum_t<T> const& total) const {
+        if (kept != nullptr && !(kept[row] > 0)) {
+            losses[row] = constant<sum_t<T>>(0.0);
+            return;
+        }
+        auto const found = load<sum_t<T>>(x + row * classes + static_cast<std::size_t>(label[row]));
+        losses[row] = log_of(total) - (found - greatest);
+    }
+};
+
+/// Keeps the maximum of a row, and log of the sum of its exponentials.
+template <class S>
+struct KeepLogTotal {
+    S *greatest, *logs;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row, S const& most, S const& total) const {
+        greatest[row] = most;
+        logs[row] = log_of(total);
+    }
+};
+
+template <class T, class I, class D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_losses(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
+                                                      Reduction reduction, double const* kept = nullptr) {
+    using S = sum_t<T>;
+    check_labels(exec, "x", x, label);
+    std::size_t const n = x.shape(0), classes = x.shape(1);
+    auto softmax = new_tensor<T>(exec, x.shape());
+    auto losses = ElementLoops<D>::template scratch<S>(exec, n);
+    SoftmaxLoss<T, I> const loss{x.data(), label.data(), losses.data(), classes, kept};
+    if (n != 0) MatrixRows<D>::softmax(exec, n, classes, x.data(), softmax.data(), loss);
+    return {reduce<T>(exec, reduction, losses, kept == nullptr ? nullptr : kept + n), std::move(softmax)};
+}
+
+template <class T, class I, class D>
+Tensor<T, D> softmax_losses_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<I, D> const& label,
+                                 Tensor<T, D> const& out_grad, Reduction reduction, double const* kept = nullptr) {
+    check_labels(exec, "softmax", softmax, label);
+    std::size_t const n = softmax.shape(0), classes = softmax.shape(1);
+    check_reduced("out_grad", out_grad, reduction, n);
+    ElementLoops<D>::check(exec, out_grad);
+    auto x_grad = new_tensor<T>(exec, softmax.shape());
+    LossGrads<T> const grads{out_grad.data(), reduction, n, kept};
+    MatrixRows<D>::label_grad(exec, n, classes, softmax.data(), label.data(), grads, x_grad.data());
+    return x_grad;
+}
+
+}  // namespace detail
+
+/// log(Σ exp(x - max)) - (x[i, label[i]] - max) for every row i, or the mean or sum of these, and the softmax, which
+/// the gradient needs. Rows whose label is ignore_index, which may be any number, have a loss of 0, a gradient of 0
+/// if their elements are finite, and do not count in the mean, as in PyTorch, except that the mean of no rows is 0. Computed in dtype<T>::sum; user-defined
+/// types need `exp` and `log` that ADL finds. The loss is finite if the differences of the elements of a row are. Row
+/// sums are formed in 16 interleaved partial sums, sums of losses as in cross_entropy. The precision of the loss on Cuda
+/// is that of its `log`. Goodfellow et al.: Deep Learning, 2016, sections 4.1 and 6.2.2.
+/// shapes   x [n, classes], label [n] of int32 or int64 -> the loss [1], or [n] without reduction, and the softmax
+///          [n, classes]
+/// errors   ShapeError if x is not a matrix or label is not of shape [n]; IndexError if a label is not in [0, classes)
+///          and not ignore_index, or if there are rows, but no classes
+/// cost     as softmax
+template <class T, id_type I, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec, Tensor<T, D> const& x,
+                                                                  Tensor<I, D> const& label,
+                                                                  Reduction reduction = Reduction::mean,
+                                                                  std::optional<std::int64_t> ignore_index = {}) {
+    static_assert(floating_element<T>,
+                  "rowan::softmax_with_cross_entropy: x must have a floating-point type: convert it");
+    if (!ignore_index) return detail::softmax_losses(exec, x, label, reduction);
+    detail::KeptLabels<I, D> const rows(exec, label, *ignore_index);
+    return detail::softmax_losses(exec, x, rows.label, reduction, rows.kept.data());
+}
+
+/// The same for labels that are probabilities: Σ label · (log(Σ exp(x - max)) - (x - max)) for every row; a term is 0
+/// where its label is 0.
+/// shapes   x [n, classes], label the same -> the loss [1], or [n] without reduction, and the softmax [n, classes]
+/// errors   ShapeError if x is not a matrix or label has another shape
+/// cost     as softmax, and one more read of x and of label
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec, Tensor<T, D> const& x,
+                                                                  Tensor<T, D> const& label,
+                                                                  Reduction reduction = Reduction::mean) {
+    using S = detail::sum_t<T>;
+    static_assert(floating_element<T>,
+                  "rowan::softmax_with_cross_entropy: x and label must have a floating-point type: convert them");
+    detail::check_soft_labels(x, label);
+    detail::ElementLoops<D>::check(exec, x, label);
+    std::size_t const n = x.shape(0), classes = x.shape(1);
+    auto softmax = detail::new_tensor<T>(exec, x.shape());
+    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
+    auto greatest = detail::ElementLoops<D>::template scratch<S>(exec, n);
+    auto logs = detail::ElementLoops<D>::template scratch<S>(exec, n);
+    detail::KeepLogTotal<S> const keep{greatest.data(), logs.data()};
+    if (x.size() != 0) detail::MatrixRows<D>::softmax(exec, n, classes, x.data(), softmax.data(), keep);
+    detail::MatrixRows<D>::soft_losses(exec, n, classes, x.data(), label.data(), greatest.data(), logs.data(),
+                                       losses.data());
+    return {detail::reduce<T>(exec, reduction, losses), std::move(softmax)};
+}
+
+/// The gradient of x from the softmax: (softmax - 1) · out_grad at the label, softmax · out_grad elsewhere; divided by
+/// the number of rows that count for Reduction::mean; 0 in rows that do not.
+/// shapes   softmax [n, classes], label [n], out_grad [1], or [n] without reduction -> [n, classes]
+/// errors   as softmax_with_cross_entropy; ShapeError if out_grad has another shape
+/// cost     one read of the softmax and one write of the result
+template <class T, id_type I, device D>
+Tensor<T, D> softmax_with_cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<I, D> const& label,
+                                             Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean,
+                                             std::optional<std::int64_t> ignore_index = {}) {
+    static_assert(floating_element<T>,
+                  "rowan::softmax_with_cross_entropy_grad: softmax must have a floating-point type");
+    if (!ignore_index) return detail::softmax_losses_grad(exec, softmax, label, out_grad, reduction);
+    detail::KeptLabels<I, D> const rows(exec, label, *ignore_index);
+    return detail::softmax_losses_grad(exec, softmax, rows.label, out_grad, reduction, rows.kept.data());
+}
+
+/// The gradient of x: (softmax · Σ label - label) · out_grad, divided by n for Reduction::mean. The labels have no
+/// gradient, as in Paddle.
+/// shapes   softmax [n, classes], label the same, out_grad [1], or [n] without reduction -> [n, classes]
+/// errors   ShapeError if softmax is not a matrix or the shapes do not match
+/// cost     one read of the softmax, two of label, and one write of the result
+template <class T, device D>
+Tensor<T, D> softmax_with_cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<T, D> const& label,
+                                             Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
+    static_assert(floating_element<T>,
+                  "rowan::softmax_with_cross_entropy_grad: softmax must have a floating-point type");
+    detail::check_soft_labels(softmax, label);
+    std::size_t const n = softmax.shape(0), classes = softmax.shape(1);
+    detail::check_reduced("out_grad", out_grad, reduction, n);
+    detail::ElementLoops<D>::check(exec, softmax, label, out_grad);
+    auto x_grad = detail::new_tensor<T>(exec, softmax.shape());
+    detail::LossGrads<T> const grads{out_grad.data(), reduction, n};
+    detail::MatrixRows<D>::soft_label_grad(exec, n, classes, softmax.data(), label.data(), grads, x_grad.data());
+    return x_grad;
+}
+
+template <class T, class L, class Device, class... Options>
+std::tuple<Tensor<T, Device>, Tensor<T, Device>> softmax_with_cross_entropy(Tensor<T, Device> const& x,
+                                                                            Tensor<L, Device> const& label,
+                                                                            Reduction reduction = Reduction::mean,
+                                                                            Options const&... ignore_index) {
+    return softmax_with_cross_entropy(x.device(), x, label, reduction, ignore_index...);
+}
+template <class T, class L, class Device, class... Options>
+Tensor<T, Device> softmax_with_cross_entropy_grad(Tensor<T, Device> const& softmax, Tensor<L, Device> const& label,
+                                                  Tensor<T, Device> const& out_grad,
+                                                  Reduction reduction = Reduction::mean,
+                                                  Options const&... ignore_index) {
+    return softmax_with_cross_entropy_grad(softmax.device(), softmax, label, out_grad, reduction, ignore_index...);
+}
+
+/// The attributes of softmax_with_cross_entropy_op.
+struct SoftmaxLossOptions {
+    Reduction reduction = Reduction::mean;          ///< applied to the losses of the rows
+    std::optional<std::int64_t> ignore_index = {};  ///< rows with this label do not count
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"reduction", &SoftmaxLossOptions::reduction},
+                     field{"ignore_index", &SoftmaxLossOptions::ignore_index});
+    }
+};
+
+struct softmax_with_cross_entropy_grad_op;
+
+/// See softmax_with_cross_entropy. Labels are class indices of rank 1, or probabilities of the shape of x. The slot
+/// `saved` holds the softmax.
+struct softmax_with_cross_entropy_op {
+    static constexpr std::string_view name = "softmax_with_cross_entropy";
+    using inputs = slots<slot::x, slot::label>;
+    using outputs = slots<slot::out, slot::saved>;
+    using grad = grad_rule<softmax_with_cross_entropy_grad_op, uses<slot::saved, slot::label, grad_of<slot::out>>,
+                           makes<grad_of<slot::x>>>;
+    using attributes = SoftmaxLossOptions;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
+        spec::matrix("softmax_with_cross_entropy: x", x);
+        spec::dense("softmax_with_cross_entropy: label", label);
+        VarSpec softmax = x;
+        if (label.dims.size() == 2) {
+            if (a.ignore_index)
+                throw ValueError("softmax_with_cross_entropy: ignore_index", static_cast<double>(*a.ignore_index),
+                                 "none for labels that are probabilities");
+            softmax.dims = spec::elementwise("softmax_with_cross_entropy: label", label, x).dims;
+        } else {
+            spec::rank("softmax_with_cross_entropy: label", label, 1, "1 for class ids or 2 for probabilities");
+            spec::ids("softmax_with_cross_entropy: label", label);
+            softmax.dims[0] =
+                spec::same_dim("softmax_with_cross_entropy: label.shape(0)", label.dims[0], softmax.dims[0]);
+        }
+        return {VarSpec{.type = VarType::LOD_TENSOR,
+                        .dtype = x.dtype,
+                        .dims = detail::reduced_dims(a.reduction, softmax.dims[0]),
+                        .lod_level = 0},
+                softmax};
+    }
+
+    template <class T, id_type I, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
+                                                      attributes const& a) {
+        return softmax_with_cross_entropy(exec, x, label, a.reduction, a.ignore_index);
+    }
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
+                                                      attributes const& a) {
+        return softmax_with_cross_entropy(exec, x, label, a.reduction);
+    }
+};
+
+struct softmax_with_cross_entropy_grad_op {
+    static constexpr std::string_view name = "softmax_with_cross_entropy_grad";
+    using inputs = slots<slot::saved, slot::label, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+    using attributes = SoftmaxLossOptions;
+
+    static constexpr VarSpec infer(VarSpec const& softmax, VarSpec const& label, VarSpec const& out_grad,
+                                   attributes const& a) {
+        auto const forward = softmax_with_cross_entropy_op::infer(softmax, label, a);
+        spec::elementwise("softmax_with_cross_entropy_grad: out@GRAD", out_grad, forward[0]);
+        return forward[1];
+    }
+
+    template <class T, id_type I, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& softmax, Tensor<I, D> const& label,
+                            Tensor<T, D> const& out_grad, attributes const& a) {
+        return softmax_with_cross_entropy_grad(exec, softmax, label, out_grad, a.reduction, a.ignore_index);
+    }
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& softmax, Tensor<T, D> const& label,
+                            Tensor<T, D> const& out_grad, attributes const& a) {
+        return softmax_with_cross_entropy_grad(exec, softmax, label, out_grad, a.reduction);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/loss.hpp: losses and softmax.
+
+namespace rowan::inline v0::detail {
+
+template <id_type I, class Device>
+void takes_label(layer::Var<I, Device> const&);
+template <class V>
+concept is_label = requires(V const& v) {
+    takes_label(v);
+};
+
+/// For calls of a loss with labels that are none, which do not compile.
+template <class X, class Label>
+requires(!is_label<Label>) auto no_label(X const& x, Label const&) {
+    check_vars<X, Label>();
+    static_assert(
+        no_var<Label>,
+        "rowan::layer: labels are numbers of classes: declare them with layer::data<std::int64_t>(name, dims)");
+    return x;
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// The mean squared error over all elements.
+/// shapes   x and y [...] -> [1]
+/// errors   ShapeError if the shapes differ
+/// cost     as rowan::mse, when the net runs
+template <class T, class Device>
+Var<T, Device> mse(Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<mse_op>({}, x, y);
+}
+
+// A mistake, which does not compile.
+template <class X, class Y>
+requires(!std::same_as<X, Y> || rowan::detail::no_var<X>) auto mse(X const& x, Y const&) {
+    rowan::detail::check_vars<X, Y>();
+    static_assert(rowan::detail::no_var<X> || rowan::detail::no_var<Y>,
+                  "rowan::layer::mse: x and y have one element type and device: convert with layer::cast");
+    return x;
+}
+
+/// Row-wise softmax, the probabilities of the classes, as rowan::softmax.
+/// shapes   [n, classes] -> [n, classes]
+/// errors   ShapeError if x is not a matrix
+/// cost     as rowan::softmax, when the net runs
+template <class T, class Device>
+Var<T, Device> softmax(Var<T, Device> const& x) {
+    return apply<softmax_op>({}, x);
+}
+
+/// The mean over the rows of -log(probability of the label), or with `.reduction` their sum or all of them, as
+/// rowan::cross_entropy.
+/// shapes   x [n, classes] of probabilities, label [n] -> [1], or [n] without reduction
+/// errors   ShapeError if x is not a matrix or label has a different number of rows; when the net runs, IndexError if a
+///          label is not in [0, classes)
+/// cost     as rowan::cross_entropy, when the net runs
+template <class T, id_type I, class Device>
+Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label,
+                             cross_entropy_op::attributes const& options = {}) {
+    return apply<cross_entropy_op>(options, x, label);
+}
+
+/// cross_entropy(softmax(x), label) in a numerically stable form, as rowan::softmax_with_cross_entropy. Rows whose label
+/// is `.ignore_index` do not count.
+/// shapes   x [n, classes] of scores, label [n] -> [1], or [n] without reduction
+/// errors   as layer::cross_entropy; a label may also be ignore_index
+/// cost     as rowan::softmax_with_cross_entropy, when the net runs
+template <class T, id_type I, class Device>
+Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label,
+                                          SoftmaxLossOptions const& options = {}) {
+    return apply<softmax_with_cross_entropy_op>(options, x, label);
+}
+
+/// Options of losses whose labels may be probabilities.
+struct SoftLabelOptions {
+    bool soft_label = false;                ///< whether the labels are probabilities of the classes
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the rows
+};
+
+/// The same with `.soft_label = true` for labels that are the probabilities of the classes, which get no gradient, as
+/// rowan::softmax_with_cross_entropy.
+/// shapes   x [n, classes] of scores, label [n, classes] -> [1], or [n] without reduction
+/// errors   ValueError if soft_label is false; ShapeError if x is not a matrix or label has another shape
+/// cost     as rowan::softmax_with_cross_entropy, when the net runs
+template <class T, class Device>
+requires(!id_type<T>) Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<T, Device> const& label,
+                                                                SoftLabelOptions const& options) {
+    if (!options.soft_label) throw ValueError("soft_label", 0, "true for labels that are not integers");
+    return apply<softmax_with_cross_entropy_op>({.reduction = options.reduction}, x, label);
+}
+
+/// Does not compile: labels are integers, as rowan::cross_entropy needs them.
+template <class X, class Label>
+requires(!rowan::detail::is_label<Label>) auto cross_entropy(X const& x, Label const& label) {
+    return rowan::detail::no_label(x, label);
+}
+/// Does not compile: labels are integers, as rowan::softmax_with_cross_entropy needs them.
+template <class X, class Label>
+requires(!rowan::detail::is_label<Label>) auto softmax_with_cross_entropy(X const& x, Label const& label) {
+    return rowan::detail::no_label(x, label);
+}
+
+ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&))
+ROWAN_TEMPLATE(Var<float> softmax(Var<float> const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&,
+                                        cross_entropy_op::attributes const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&,
+                                        cross_entropy_op::attributes const&))
+ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int64_t> const&,
+                                                     SoftmaxLossOptions const&))
+ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int32_t> const&,
+                                                     SoftmaxLossOptions const&))
+ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&))
+ROWAN_TEMPLATE(Var<double> softmax(Var<double> const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int64_t> const&,
+                                         cross_entropy_op::attributes const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int32_t> const&,
+                                         cross_entropy_op::attributes const&))
+ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int64_t> const&,
+                                                      SoftmaxLossOptions const&))
+ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int32_t> const&,
+                                                      SoftmaxLossOptions const&))
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/cosine_similarity.hpp: cosine_similarity, the cosine of the angle between rows.
+
+namespace rowan::inline v0 {
+
+/// The settings of cosine_similarity.
+struct CosineOptions {
+    double epsilon = 1e-8;  ///< norms below it count as it, above 0
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"epsilon", &CosineOptions::epsilon});
+    }
+};
+
+namespace detail {
+
+constexpr void check_cosine(CosineOptions const& options) {
+    check_finite("epsilon", options.epsilon);
+    if (!(options.epsilon > 0)) throw ValueError("epsilon", options.epsilon, "a positive number");
+}
+
+/// The dot products of the rows of x and y, of x and of y with themselves.
+template <class T, class D>
+struct RowProducts {
+    using S = sum_t<T>;
+    decltype(ElementLoops<D>::template scratch<S>(std::declval<D const&>(), 0)) numbers;
+
+    RowProducts(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y)
+        : numbers(ElementLoops<D>::template scratch<S>(exec, 3 * x.shape(0))) {
+        std::size_t const n = x.shape(0), width = x.shape(1);
+        if (n == 0) return;
+        MatrixRows<D>::dots(exec, n, width, x.data(), y.data(), numbers.data());
+        MatrixRows<D>::dots(exec, n, width, x.data(), x.data(), numbers.data() + n);
+        MatrixRows<D>::dots(exec, n, width, y.data(), y.data(), numbers.data() + 2 * n);
+    }
+};
+
+/// The norm of a row from its square, at least epsilon.
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S norm_of(S const& square, double epsilon) {
+    S const norm = square_root(square), least = constant<S>(epsilon);
+    return norm < least ? least : norm;
+}
+
+template <class T>
+struct CosineOfRow {
+    using S = sum_t<T>;
+    S const* products;
+    std::size_t n;
+    double epsilon;
+    T* to;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row) const {
+        S const x = norm_of(products[n + row], epsilon), y = norm_of(products[2 * n + row], epsilon);
+        store(S(quotient(quotient(products[row], x), y)), to + row);
+    }
+};
+
+/// Replaces the products of a row by the factors of its gradients: of the other row, and of x and y themselves.
+template <class T>
+struct CosineSlopes {
+    using S = sum_t<T>;
+    S* products;
+    std::size_t n;
+    double epsilon;
+    T const* out_grad;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row) const {
+        S const xx = products[n + row], yy = products[2 * n + row], zero = constant<S>(0.0);
+        S const x = norm_of(xx, epsilon), y = norm_of(yy, epsilon), least = constant<S>(epsilon);
+        S const other = quotient(quotient(load<S>(out_grad + row), x), y), whole = product(other, products[row]);
+        products[row] = other;
+        products[n + row] = x > least ? S(quotient(quotient(whole, x), x)) : zero;
+        products[2 * n + row] = y > least ? S(quotient(quotient(whole, y), y)) : zero;
+    }
+};
+
+template <class T>
+struct CosineGradStep {
+    using S = sum_t<T>;
+    struct Row {
+        S other, of_x, of_y;
+        std::size_t at;
+    };
+    S const* factors;
+    std::size_t n, width;
+    T const *x, *y;
+    T *x_grad, *y_grad;
+
+    ROWAN_HD Row of_row(std::size_t row) const {
+        return {factors[row], factors[n + row], factors[2 * n + row], row * width};
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+        std::size_t const i = row.at + column;
+        V const a = load<V>(x + i), b = load<V>(y + i), other(row.other);
+        store(V(product(other, b) - product(V(row.of_x), a)), x_grad + i);
+        store(V(product(other, a) - product(V(row.of_y), b)), y_grad + i);
+    }
+};
+
+}  // namespace detail
+
+/// x · y / (max(|x|, epsilon) · max(|y|, epsilon)) for the rows of x and y, as in PyTorch, computed in dtype<T>::sum. Row
+/// sums are formed in 16 interleaved partial sums.
+/// shapes   x [n, width], y [n, width] -> [n, 1]
+/// errors   ValueError if epsilon is not finite or not above 0; ShapeError if x is not a matrix or the shapes differ
+/// cost     two reads of both; the same bits for any number of threads
+template <class T, device D>
+Tensor<T, D> cosine_similarity(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                               CosineOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::cosine_similarity: x and y must have a floating-point type");
+    detail::check_cosine(options);
+    detail::check_rank("x", x, 2);
+    detail::check_same_shape("y", y, x);
+    detail::ElementLoops<D>::check(exec, x, y);
+    std::size_t const n = x.shape(0);
+    detail::RowProducts<T, D> const products(exec, x, y);
+    auto out = detail::new_tensor<T>(exec, {n, 1});
+    detail::ElementLoops<D>::each(exec, n, 1,
+                                  detail::CosineOfRow<T>{products.numbers.data(), n, options.epsilon, out.data()});
+    return out;
+}
+
+/// The gradients of x and y: out_grad · (y / (|x| |y|) - cos · x / |x|²), and the same with x and y exchanged; a norm
+/// that counts as epsilon is a constant.
+/// shapes   x [n, width], y [n, width], out_grad [n, 1] -> both [n, width]
+/// errors   as cosine_similarity; ShapeError if out_grad has another shape
+/// cost     three reads of both and two writes; the same bits for any number of threads
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> cosine_similarity_grad(D const& exec, Tensor<T, D> const& x,
+                                                              Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
+                                                              CosineOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::cosine_similarity_grad: x and y must have a floating-point type");
+    detail::check_cosine(options);
+    detail::check_rank("x", x, 2);
+    detail::check_same_shape("y", y, x);
+    std::size_t const n = x.shape(0), width = x.shape(1);
+    if (out_grad.dimension() != 2 || out_grad.shape(0) != n || out_grad.shape(1) != 1)
+        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
+                         detail::shape_text(typename Tensor<T, D>::shape_type{n, 1}));
+    detail::ElementLoops<D>::check(exec, x, y, out_grad);
+    detail::RowProducts<T, D> products(exec, x, y);
+    auto x_grad = detail::new_tensor<T>(exec, x.shape()), y_grad = detail::new_tensor<T>(exec, x.shape());
+    detail::ElementLoops<D>::each(
+        exec, n, 1, detail::CosineSlopes<T>{products.numbers.data(), n, options.epsilon, out_grad.data()});
+    detail::ElementLoops<D>::template each_in_rows<detail::sum_t<T>>(
+        exec, n, width,
+        detail::CosineGradStep<T>{products.numbers.data(), n, width, x.data(), y.data(), x_grad.data(), y_grad.data()});
+    return {std::move(x_grad), std::move(y_grad)};
+}
+
+template <class T, class Device>
+Tensor<T, Device> cosine_similarity(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                                    CosineOptions const& options = {}) {
+    return cosine_similarity(x.device(), x, y, options);
+}
+template <class T, class Device>
+std::tuple<Tensor<T, Device>, Tensor<T, Device>> cosine_similarity_grad(Tensor<T, Device> const& x,
+                                                                        Tensor<T, Device> const& y,
+                                                                        Tensor<T, Device> const& out_grad,
+                                                                        CosineOptions const& options = {}) {
+    return cosine_similarity_grad(x.device(), x, y, out_grad, options);
+}
+
+struct cosine_similarity_grad_op;
+
+/// See cosine_similarity.
+struct cosine_similarity_op {
+    static constexpr std::string_view name = "cosine_similarity";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using attributes = CosineOptions;
+    using grad = grad_rule<cosine_similarity_grad_op, uses<slot::x, slot::y, grad_of<slot::out>>,
+                           makes<grad_of<slot::x>, grad_of<slot::y>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, attributes const& a) {
+        detail::check_cosine(a);
+        spec::matrix("cosine_similarity: x", x);
+        VarSpec out = spec::elementwise("cosine_similarity: y", y, x);
+        out.dims[1] = 1;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, attributes const& a) {
+        return cosine_similarity(exec, x, y, a);
+    }
+};
+
+struct cosine_similarity_grad_op {
+    static constexpr std::string_view name = "cosine_similarity_grad";
+    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>, grad_of<slot::y>>;
+    using attributes = CosineOptions;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad,
+                                                  attributes const& a) {
+        spec::elementwise("cosine_similarity_grad: out@GRAD", out_grad, cosine_similarity_op::infer(x, y, a));
+        return {x, y};
+    }
+
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                                      Tensor<T, D> const& out_grad, attributes const& a) {
+        return cosine_similarity_grad(exec, x, y, out_grad, a);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/loss_options.hpp: the settings of element-wise losses.
+
+namespace rowan::inline v0 {
+
+/// The settings of losses that have no others.
+struct LossOptions {
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"reduction", &LossOptions::reduction});
+    }
+};
+
+/// The settings of huber.
+struct HuberOptions {
+    double delta = 1;                       ///< the distance at which the loss becomes linear, above 0
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"delta", &HuberOptions::delta}, field{"reduction", &HuberOptions::reduction});
+    }
+};
+
+/// The settings of smooth_l1.
+struct SmoothL1Options {
+    double beta = 1;  ///< the distance at which the loss becomes linear, at least 0; Paddle's 1 / sigma²
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"beta", &SmoothL1Options::beta}, field{"reduction", &SmoothL1Options::reduction});
+    }
+};
+
+/// The settings of log_loss.
+struct LogLossOptions {
+    double epsilon = 1e-4;                  ///< added to probabilities, at least 0
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"epsilon", &LogLossOptions::epsilon}, field{"reduction", &LogLossOptions::reduction});
+    }
+};
+
+/// The settings of margin_rank_loss and cosine_embedding_loss.
+struct MarginOptions {
+    double margin = 0;  ///< of margin_rank_loss: where the loss ends; of the other one: where it begins
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"margin", &MarginOptions::margin}, field{"reduction", &MarginOptions::reduction});
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/loss_formulas.hpp: the formulas of element-wise losses, with their slopes.
+
+namespace rowan::inline v0::detail {
+
+// A formula has a `name`, a type `options` with a member `reduction`, the `value` of x and y, and its `slope`, the
+// derivative by x. `of_difference` states that it depends on x - y alone, so y has the negative slope. Otherwise y is a
+// label without a gradient.
+
+/// max(x, 0); NaN propagates.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V positive_part(V const& x) {
+    V const zero = constant<V>(0.0);
+    return choose(x > zero, x, choose(x < zero, zero, x));
+}
+
+/// |x|
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V size_of(V const& x) {
+    V const zero = constant<V>(0.0);
+    return choose(x < zero, V(zero - x), x);
+}
+
+/// log(1 - x) for x in [0, 1]
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V logarithm_of_one_minus(V const& x) {
+    V const one = constant<V>(1.0), zero = constant<V>(0.0), u = one - x;
+    return logarithm(u) + choose(u > zero, quotient(V((one - u) - x), u), zero);
+}
+
+/// (x - y)²
+struct squared_error_formula {
+    static constexpr std::string_view name = "squared_error";
+    using options = LossOptions;
+    static constexpr bool of_difference = true;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, V const& y, LossOptions const&) {
+        V const d = x - y;
+        return product(d, d);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V slope(V const& x, V const& y, LossOptions const&) {
+        return product(V(x - y), constant<V>(2.0));
+    }
+};
+
+/// (x - y)² / 2 where |x - y| <= delta, else delta · (|x - y| - delta / 2)
+struct huber_formula {
+    static constexpr std::string_view name = "huber";
+    using options = HuberOptions;
+    static constexpr bool of_difference = true;
+
+    static constexpr void check(HuberOptions const& options) {
+        check_finite("delta", options.delta);
+        if (!(options.delta > 0)) throw ValueError("delta", options.delta, "a positive number");
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, V const& y, HuberOptions const& o) {
+        V const d = x - y, size = size_of(d);
+        V const line = product(V(size - constant<V>(o.delta / 2)), constant<V>(o.delta));
+        return choose(size > constant<V>(o.delta), line, product(product(d, d), constant<V>(0.5)));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V slope(V const& x, V const& y, HuberOptions const& o) {
+        return limited(V(x - y), -o.delta, o.delta);
+    }
+};
+
+/// (x - y)² / (2 · beta) where |x - y| < beta, else |x - y| - beta / 2
+struct smooth_l1_formula {
+    static constexpr std::string_view name = "smooth_l1";
+    using options = SmoothL1Options;
+    static constexpr bool of_difference = true;
+
+    static constexpr void check(SmoothL1Options const& options) {
+        check_finite("beta", options.beta);
+        if (options.beta < 0) throw ValueError("beta", options.beta, "at least 0");
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, V const& y, SmoothL1Options const& o) {
+        V const d = x - y, size = size_of(d);
+        V const curve = quotient(product(product(d, d), constant<V>(0.5)), constant<V>(o.beta));
+        return choose(size < constant<V>(o.beta), curve, V(size - constant<V>(o.beta / 2)));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V slope(V const& x, V const& y, SmoothL1Options const& o) {
+        V const d = x - y, zero = constant<V>(0.0), one = constant<V>(1.0);
+        V const sign = choose(d > zero, one, choose(d < zero, V(zero - one), d));
+        return choose(size_of(d) < constant<V>(o.beta), quotient(d, constant<V>(o.beta)), sign);
+    }
+};
+
+/// -y · log(s) - (1 - y) · log(1 - s) for s = 1 / (1 + exp(-x)): max(x, 0) - x · y + log(1 + exp(-|x|))
+struct sigmoid_cross_entropy_with_logits_formula {
+    static constexpr std::string_view name = "sigmoid_cross_entropy_with_logits";
+    using options = LossOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, V const& y, LossOptions const&) {
+        V const zero = constant<V>(0.0);
+        V const tail = logarithm_of_one_plus(exponential_of_any(V(zero - size_of(x))));
+        return (positive_part(x) - product(x, y)) + tail;
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V slope(V const& x, V const& y, LossOptions const&) {
+        return logistic(x) - y;
+    }
+};
+
+/// -y · log(x) - (1 - y) · log(1 - x), where logarithms are at least -100, as in PyTorch
+struct binary_cross_entropy_formula {
+    static constexpr std::string_view name = "binary_cross_entropy";
+    using options = LossOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, V const& y, LossOptions const&) {
+        V const least = constant<V>(-100.0), log_x = logarithm(x), log_rest = logarithm_of_one_minus(x);
+        V const rest = product(V(y - constant<V>(1.0)), V(choose(log_rest < least, least, log_rest)));
+        return rest - product(y, V(choose(log_x < least, least, log_x)));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V slope(V const& x, V const& y, LossOptions const&) {
+        V const least = constant<V>(1e-12), spread = product(V(constant<V>(1.0) - x), x);
+        return quotient(V(x - y), V(choose(spread < least, least, spread)));
+    }
+};
+
+/// -y · log(x + epsilon) - (1 - y) · log(1 - x + epsilon)
+struct log_loss_formula {
+    static constexpr std::string_view name = "log_loss";
+    using options = LogLossOptions;
+
+    static constexpr void check(LogLossOptions const& options) {
+        check_finite("epsilon", options.epsilon);
+        if (options.epsilon < 0) throw ValueError("epsilon", options.epsilon, "at least 0");
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, V const& y, LogLossOptions const& o) {
+        V const one = constant<V>(1.0), epsilon = constant<V>(o.epsilon);
+        V const rest = product(V(y - one), logarithm(V((one - x) + epsilon)));
+        return rest - product(y, logarithm(V(x + epsilon)));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V slope(V const& x, V const& y, LogLossOptions const& o) {
+        V const one = constant<V>(1.0), epsilon = constant<V>(o.epsilon);
+        return quotient(V(one - y), V((one - x) + epsilon)) - quotient(y, V(x + epsilon));
+    }
+};
+
+/// max(1 - x · (2 y - 1), 0) for labels y of 0 and 1
+struct hinge_formula {
+    static constexpr std::string_view name = "hinge";
+    using options = LossOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, V const& y, LossOptions const&) {
+        V const one = constant<V>(1.0), sign = product(y, constant<V>(2.0)) - one;
+        return positive_part(V(one - product(x, sign)));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V slope(V const& x, V const& y, LossOptions const&) {
+        V const one = constant<V>(1.0), zero = constant<V>(0.0), sign = product(y, constant<V>(2.0)) - one;
+        return choose(one - product(x, sign) > zero, V(zero - sign), zero);
+    }
+};
+
+/// y · (log(y) - x) for log-probabilities x, or 0 where the probability y is 0
+struct kl_div_formula {
+    static constexpr std::string_view name = "kl_div";
+    using options = LossOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, V const& y, LossOptions const&) {
+        V const zero = constant<V>(0.0), loss = product(y, V(logarithm(y) - x));
+        return choose(y > zero, loss, choose(y < zero, loss, y));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V slope(V const& x, V const& y, LossOptions const&) {
+        static_cast<void>(x);
+        return constant<V>(0.0) - y;
+    }
+};
+
+/// max(margin - x · y, 0) for labels y of 1 and -1
+struct margin_rank_loss_formula {
+    static constexpr std::string_view name = "margin_rank_loss";
+    using options = MarginOptions;
+
+    static constexpr void check(MarginOptions const& options) { check_finite("margin", options.margin); }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, V const& y, MarginOptions const& o) {
+        return positive_part(V(constant<V>(o.margin) - product(x, y)));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V slope(V const& x, V const& y, MarginOptions const& o) {
+        V const zero = constant<V>(0.0);
+        return choose(constant<V>(o.margin) - product(x, y) > zero, V(zero - y), zero);
+    }
+};
+
+/// 1 - x where y > 0, else max(x - margin, 0), for cosines x and labels y of 1 and -1
+struct cosine_embedding_loss_formula {
+    static constexpr std::string_view name = "cosine_embedding_loss";
+    using options = MarginOptions;
+
+    static constexpr void check(MarginOptions const& options) { check_finite("margin", options.margin); }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, V const& y, MarginOptions const& o) {
+        return choose(y > constant<V>(0.0), V(constant<V>(1.0) - x), positive_part(V(x - constant<V>(o.margin))));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V slope(V const& x, V const& y, MarginOptions const& o) {
+        V const zero = constant<V>(0.0), one = constant<V>(1.0);
+        return choose(y > zero, V(zero - one), choose(x > constant<V>(o.margin), one, zero));
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/pointwise_loss.hpp: operators that apply a loss to the elements of x and y, made from its formula.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class Formula>
+inline constexpr bool is_of_difference = requires {
+    Formula::of_difference;
+};
+
+template <class Formula>
+struct LossValue {
+    typename Formula::options options;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return Formula::value(x, y, options);
+    }
+};
+
+/// Writes the gradient of x, or that of y, which is its negative. A row is the gradient of the reduced loss.
+template <class Formula, bool of_y, class T>
+struct LossGradStep {
+    using S = sum_t<T>;
+    typename Formula::options options;
+    T const *x, *y, *out_grad;
+    LossGrads<T> reduced;
+    T* to;
+
+    ROWAN_HD S of_row(std::size_t) const { return reduced(0); }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(S const& row, std::size_t i) const {
+        V const g = options.reduction == Reduction::none ? load<V>(out_grad + i) : V(row);
+        V const grad = product(Formula::slope(load<V>(x + i), load<V>(y + i), options), g);
+        store(of_y ? V(constant<V>(0.0) - grad) : grad, to + i);
+    }
+};
+
+/// errors   ValueError if an option is out of range
+template <class Formula>
+constexpr void check_loss(typename Formula::options const& options) {
+    if constexpr (requires { Formula::check(options); }) Formula::check(options);
+}
+
+/// The losses of the elements, or their mean or sum.
+template <class Formula, class D, class T>
+Tensor<T, D> pointwise_loss(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                            typename Formula::options const& options) {
+    using S = sum_t<T>;
+    static_assert(floating_element<T>, "rowan: this loss needs x and y of a floating-point type: convert them");
+    check_loss<Formula>(options);
+    check_same_shape("y", y, x);
+    LossValue<Formula> const value{options};
+    if (options.reduction == Reduction::none) return zip_elements<S>(exec, value, x, y);
+    ElementLoops<D>::check(exec, x, y);
+    auto losses = ElementLoops<D>::template scratch<S>(exec, x.size());
+    ElementLoops<D>::template zip<S>(exec, x.size(), value, losses.data(), x.data(), y.data());
+    return reduce<T>(exec, options.reduction, losses);
+}
+
+template <class Formula, bool of_y, class D, class T>
+Tensor<T, D> pointwise_loss_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                 Tensor<T, D> const& out_grad, typename Formula::options const& options) {
+    using S = sum_t<T>;
+    check_loss<Formula>(options);
+    check_same_shape("y", y, x);
+    if (options.reduction == Reduction::none) {
+        check_same_shape("out_grad", out_grad, x);
+    } else {
+        check_reduced("out_grad", out_grad, options.reduction, x.size());
+    }
+    ElementLoops<D>::check(exec, x, y, out_grad);
+    auto grad = new_tensor<T>(exec, x.shape());
+    if (x.size() == 0) return grad;
+    LossGradStep<Formula, of_y, T> const step{
+        options, x.data(), y.data(), out_grad.data(), {out_grad.data(), options.reduction, x.size()}, grad.data()};
+    ElementLoops<D>::template each_in_rows<S>(exec, 1, x.size(), step);
+    return grad;
+}
+
+struct loss_grad_x_suffix {
+    static constexpr std::string_view name = "_grad";
+};
+struct loss_grad_y_suffix {
+    static constexpr std::string_view name = "_grad_y";
+};
+struct loss_y_suffix {
+    static constexpr std::string_view name = ": y";
+};
+struct loss_out_grad_suffix {
+    static constexpr std::string_view name = ": out@GRAD";
+};
+
+}  // namespace detail
+
+template <class Formula, bool of_y>
+struct pointwise_loss_grad_op;
+
+/// An operator that applies a loss to the elements of x and y and reduces the results.
+template <class Formula>
+struct pointwise_loss_op {
+    static constexpr std::string_view name = Formula::name;
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using attributes = typename Formula::options;
+    using grad = std::conditional_t<
+        detail::is_of_difference<Formula>,
+        grad_rules<grad_rule<pointwise_loss_grad_op<Formula, false>>, grad_rule<pointwise_loss_grad_op<Formula, true>>>,
+        grad_rule<pointwise_loss_grad_op<Formula, false>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, attributes const& a) {
+        detail::check_loss<Formula>(a);
+        VarSpec const all = spec::elementwise(detail::joined_name<Formula, detail::loss_y_suffix>::value.data(), y, x);
+        if (a.reduction == Reduction::none) return all;
+        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, attributes const& a) {
+        return detail::pointwise_loss<Formula>(exec, x, y, a);
+    }
+};
+
+/// The gradient of x or y of a pointwise_loss_op.
+template <class Formula, bool of_y>
+struct pointwise_loss_grad_op {
+    static constexpr std::string_view name =
+        detail::joined_name<Formula,
+                            std::conditional_t<of_y, detail::loss_grad_y_suffix, detail::loss_grad_x_suffix>>::value;
+    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
+    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
+    using attributes = typename Formula::options;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad, attributes const& a) {
+        spec::elementwise(detail::joined_name<Formula, detail::loss_out_grad_suffix>::value.data(), out_grad,
+                          pointwise_loss_op<Formula>::infer(x, y, a));
+        return of_y ? y : x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
+                            attributes const& a) {
+        return detail::pointwise_loss_grad<Formula, of_y>(exec, x, y, out_grad, a);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/losses.hpp: element-wise losses.
+
+namespace rowan::inline v0 {
+
+// Losses are computed in dtype<T>::sum, with vector functions of rowan for exp and log: all devices and any number of
+// threads return the same bits. Sums are formed as in cross_entropy, in temporary memory for x.size() numbers.
+
+/// (x - y)²: the mean over all elements, or by options.reduction their sum or all of them. mse with any reduction.
+/// shapes   x and y [...] -> [1], or [...] without reduction
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both
+template <class T, device D>
+Tensor<T, D> squared_error(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                           LossOptions const& options = {}) {
+    return detail::pointwise_loss<detail::squared_error_formula>(exec, x, y, options);
+}
+template <class T, class Device>
+Tensor<T, Device> squared_error(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                                LossOptions const& options = {}) {
+    return squared_error(x.device(), x, y, options);
+}
+
+using squared_error_op = pointwise_loss_op<detail::squared_error_formula>;  ///< See squared_error.
+
+/// (x - y)² / 2 where |x - y| <= delta, else delta · (|x - y| - delta / 2): the mean over all elements, or by
+/// options.reduction their sum or all of them. Huber 1964.
+/// shapes   x and y [...] -> [1], or [...] without reduction
+/// errors   ValueError if delta is not finite or not above 0; ShapeError if the shapes differ
+/// cost     one read of both
+template <class T, device D>
+Tensor<T, D> huber(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, HuberOptions const& options = {}) {
+    return detail::pointwise_loss<detail::huber_formula>(exec, x, y, options);
+}
+template <class T, class Device>
+Tensor<T, Device> huber(Tensor<T, Device> const& x, Tensor<T, Device> const& y, HuberOptions const& options = {}) {
+    return huber(x.device(), x, y, options);
+}
+
+using huber_op = pointwise_loss_op<detail::huber_formula>;  ///< See huber.
+
+/// (x - y)² / (2 · beta) where |x - y| < beta, else |x - y| - beta / 2: the mean over all elements, or by
+/// options.reduction their sum or all of them. |x - y| if beta is 0. As in PyTorch; Paddle's beta is 1 / sigma², and it
+/// sums over each row.
+/// shapes   x and y [...] -> [1], or [...] without reduction
+/// errors   ValueError if beta is not finite or negative; ShapeError if the shapes differ
+/// cost     one read of both
+template <class T, device D>
+Tensor<T, D> smooth_l1(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                       SmoothL1Options const& options = {}) {
+    return detail::pointwise_loss<detail::smooth_l1_formula>(exec, x, y, options);
+}
+template <class T, class Device>
+Tensor<T, Device> smooth_l1(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                            SmoothL1Options const& options = {}) {
+    return smooth_l1(x.device(), x, y, options);
+}
+
+using smooth_l1_op = pointwise_loss_op<detail::smooth_l1_formula>;  ///< See smooth_l1.
+
+/// -y · log(s) - (1 - y) · log(1 - s) for s = 1 / (1 + exp(-x)): the mean over all elements, or by options.reduction
+/// their sum or all of them. Finite if x and y are. y has no gradient, as in Paddle.
+/// shapes   x and y [...] -> [1], or [...] without reduction
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both
+template <class T, device D>
+Tensor<T, D> sigmoid_cross_entropy_with_logits(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                               LossOptions const& options = {}) {
+    return detail::pointwise_loss<detail::sigmoid_cross_entropy_with_logits_formula>(exec, x, y, options);
+}
+template <class T, class Device>
+Tensor<T, Device> sigmoid_cross_entropy_with_logits(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                                                    LossOptions const& options = {}) {
+    return sigmoid_cross_entropy_with_logits(x.device(), x, y, options);
+}
+
+using sigmoid_cross_entropy_with_logits_op =
+    pointwise_loss_op<detail::sigmoid_cross_entropy_with_logits_formula>;  ///< See sigmoid_cross_entropy_with_logits.
+
+/// -y · log(x) - (1 - y) · log(1 - x) for probabilities x: the mean over all elements, or by options.reduction their
+/// sum or all of them. Logarithms below -100 count as -100, and x · (1 - x) in the gradient is at least 1e-12, as in
+/// PyTorch. Outside of [0, 1] the loss is NaN. y has no gradient.
+/// shapes   x and y [...] -> [1], or [...] without reduction
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both
+template <class T, device D>
+Tensor<T, D> binary_cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                  LossOptions const& options = {}) {
+    return detail::pointwise_loss<detail::binary_cross_entropy_formula>(exec, x, y, options);
+}
+template <class T, class Device>
+Tensor<T, Device> binary_cross_entropy(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                                       LossOptions const& options = {}) {
+    return binary_cross_entropy(x.device(), x, y, options);
+}
+
+using binary_cross_entropy_op = pointwise_loss_op<detail::binary_cross_entropy_formula>;  ///< See binary_cross_entropy.
+
+/// -y · log(x + epsilon) - (1 - y) · log(1 - x + epsilon) for probabilities x: the mean over all elements, or by
+/// options.reduction their sum or all of them. y has no gradient, as in Paddle.
+/// shapes   x and y [...] -> [1], or [...] without reduction
+/// errors   ValueError if epsilon is not finite or negative; ShapeError if the shapes differ
+/// cost     one read of both
+template <class T, device D>
+Tensor<T, D> log_loss(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, LogLossOptions const& options = {}) {
+    return detail::pointwise_loss<detail::log_loss_formula>(exec, x, y, options);
+}
+template <class T, class Device>
+Tensor<T, Device> log_loss(Tensor<T, Device> const& x, Tensor<T, Device> const& y, LogLossOptions const& options = {}) {
+    return log_loss(x.device(), x, y, options);
+}
+
+using log_loss_op = pointwise_loss_op<detail::log_loss_formula>;  ///< See log_loss.
+
+/// max(1 - x · (2 y - 1), 0) for labels y of 0 and 1, as in Paddle: the mean over all elements, or by options.reduction
+/// their sum or all of them. The slope at the bend is 0. y has no gradient.
+/// shapes   x and y [...] -> [1], or [...] without reduction
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both
+template <class T, device D>
+Tensor<T, D> hinge(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, LossOptions const& options = {}) {
+    return detail::pointwise_loss<detail::hinge_formula>(exec, x, y, options);
+}
+template <class T, class Device>
+Tensor<T, Device> hinge(Tensor<T, Device> const& x, Tensor<T, Device> const& y, LossOptions const& options = {}) {
+    return hinge(x.device(), x, y, options);
+}
+
+using hinge_op = pointwise_loss_op<detail::hinge_formula>;  ///< See hinge.
+
+/// y · (log(y) - x) for log-probabilities x, or 0 where the probability y is 0: the mean over all elements, or by
+/// options.reduction their sum or all of them. As in PyTorch; its "batchmean" is the sum divided by the number of rows.
+/// y has no gradient.
+/// shapes   x and y [...] -> [1], or [...] without reduction
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both
+template <class T, device D>
+Tensor<T, D> kl_div(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, LossOptions const& options = {}) {
+    return detail::pointwise_loss<detail::kl_div_formula>(exec, x, y, options);
+}
+template <class T, class Device>
+Tensor<T, Device> kl_div(Tensor<T, Device> const& x, Tensor<T, Device> const& y, LossOptions const& options = {}) {
+    return kl_div(x.device(), x, y, options);
+}
+
+using kl_div_op = pointwise_loss_op<detail::kl_div_formula>;  ///< See kl_div.
+
+/// max(margin - x · y, 0) for differences x of two scores and labels y of 1 or -1: the mean over all elements, or by
+/// options.reduction their sum or all of them. The slope at the bend is 0, as in Paddle. y has no gradient.
+/// shapes   x and y [...] -> [1], or [...] without reduction
+/// errors   ValueError if margin is not finite; ShapeError if the shapes differ
+/// cost     one read of both
+template <class T, device D>
+Tensor<T, D> margin_rank_loss(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                              MarginOptions const& options = {}) {
+    return detail::pointwise_loss<detail::margin_rank_loss_formula>(exec, x, y, options);
+}
+template <class T, class Device>
+Tensor<T, Device> margin_rank_loss(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                                   MarginOptions const& options = {}) {
+    return margin_rank_loss(x.device(), x, y, options);
+}
+
+using margin_rank_loss_op = pointwise_loss_op<detail::margin_rank_loss_formula>;  ///< See margin_rank_loss.
+
+/// 1 - x where y > 0, else max(x - margin, 0), for cosines x and labels y of 1 and -1: the mean over all elements, or by
+/// options.reduction their sum or all of them. The slope at the bend is 0. y has no gradient.
+/// shapes   x and y [...] -> [1], or [...] without reduction
+/// errors   ValueError if margin is not finite; ShapeError if the shapes differ
+/// cost     one read of both
+template <class T, device D>
+Tensor<T, D> cosine_embedding_loss(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                   MarginOptions const& options = {}) {
+    return detail::pointwise_loss<detail::cosine_embedding_loss_formula>(exec, x, y, options);
+}
+template <class T, class Device>
+Tensor<T, Device> cosine_embedding_loss(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                                        MarginOptions const& options = {}) {
+    return cosine_embedding_loss(x.device(), x, y, options);
+}
+
+using cosine_embedding_loss_op =
+    pointwise_loss_op<detail::cosine_embedding_loss_formula>;  ///< See cosine_embedding_loss.
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/losses.hpp: layers of element-wise losses.
+
+namespace rowan::inline v0::layer {
+
+/// (x - y)²: the mean over all elements, or by options.reduction their sum or all of them, as rowan::squared_error.
+/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
+/// errors   ShapeError if the shapes differ
+/// cost     as rowan::squared_error, when the net runs
+template <class T, class Device>
+Var<T, Device> squared_error(Var<T, Device> const& x, Var<T, Device> const& y, LossOptions const& options = {}) {
+    return apply<squared_error_op>(options, x, y);
+}
+
+/// (x - y)² / 2 where |x - y| <= delta, else delta · (|x - y| - delta / 2): the mean over all elements, or by
+/// options.reduction their sum or all of them, as rowan::huber.
+/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
+/// errors   ValueError if delta is not finite or not above 0; ShapeError if the shapes differ
+/// cost     as rowan::huber, when the net runs
+template <class T, class Device>
+Var<T, Device> huber(Var<T, Device> const& x, Var<T, Device> const& y, HuberOptions const& options = {}) {
+    rowan::detail::huber_formula::check(options);
+    return apply<huber_op>(options, x, y);
+}
+
+/// (x - y)² / (2 · beta) where |x - y| < beta, else |x - y| - beta / 2: the mean over all elements, or by
+/// options.reduction their sum or all of them, as rowan::smooth_l1.
+/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
+/// errors   ValueError if beta is not finite or negative; ShapeError if the shapes differ
+/// cost     as rowan::smooth_l1, when the net runs
+template <class T, class Device>
+Var<T, Device> smooth_l1(Var<T, Device> const& x, Var<T, Device> const& y, SmoothL1Options const& options = {}) {
+    rowan::detail::smooth_l1_formula::check(options);
+    return apply<smooth_l1_op>(options, x, y);
+}
+
+/// -y · log(s) - (1 - y) · log(1 - s) for s = 1 / (1 + exp(-x)): the mean over all elements, or by options.reduction
+/// their sum or all of them, as rowan::sigmoid_cross_entropy_with_logits.
+/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
+/// errors   ShapeError if the shapes differ
+/// cost     as rowan::sigmoid_cross_entropy_with_logits, when the net runs
+template <class T, class Device>
+Var<T, Device> sigmoid_cross_entropy_with_logits(Var<T, Device> const& x, Var<T, Device> const& y,
+                                                 LossOptions const& options = {}) {
+    return apply<sigmoid_cross_entropy_with_logits_op>(options, x, y);
+}
+
+/// -y · log(x) - (1 - y) · log(1 - x) for probabilities x: the mean over all elements, or by options.reduction their
+/// sum or all of them, as rowan::binary_cross_entropy.
+/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
+/// errors   ShapeError if the shapes differ
+/// cost     as rowan::binary_cross_entropy, when the net runs
+template <class T, class Device>
+Var<T, Device> binary_cross_entropy(Var<T, Device> const& x, Var<T, Device> const& y, LossOptions const& options = {}) {
+    return apply<binary_cross_entropy_op>(options, x, y);
+}
+
+/// -y · log(x + epsilon) - (1 - y) · log(1 - x + epsilon) for probabilities x: the mean over all elements, or by
+/// options.reduction their sum or all of them, as rowan::log_loss.
+/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
+/// errors   ValueError if epsilon is not finite or negative; ShapeError if the shapes differ
+/// cost     as rowan::log_loss, when the net runs
+template <class T, class Device>
+Var<T, Device> log_loss(Var<T, Device> const& x, Var<T, Device> const& y, LogLossOptions const& options = {}) {
+    rowan::detail::log_loss_formula::check(options);
+    return apply<log_loss_op>(options, x, y);
+}
+
+/// max(1 - x · (2 y - 1), 0) for labels y of 0 and 1, as in Paddle: the mean over all elements, or by options.reduction
+/// their sum or all of them, as rowan::hinge.
+/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
+/// errors   ShapeError if the shapes differ
+/// cost     as rowan::hinge, when the net runs
+template <class T, class Device>
+Var<T, Device> hinge(Var<T, Device> const& x, Var<T, Device> const& y, LossOptions const& options = {}) {
+    return apply<hinge_op>(options, x, y);
+}
+
+/// y · (log(y) - x) for log-probabilities x, or 0 where the probability y is 0: the mean over all elements, or by
+/// options.reduction their sum or all of them, as rowan::kl_div.
+/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
+/// errors   ShapeError if the shapes differ
+/// cost     as rowan::kl_div, when the net runs
+template <class T, class Device>
+Var<T, Device> kl_div(Var<T, Device> const& x, Var<T, Device> const& y, LossOptions const& options = {}) {
+    return apply<kl_div_op>(options, x, y);
+}
+
+/// log(1 + exp(left - right)) - label · (left - right), RankNet's loss of pairs (Burges et al. 2005), as Paddle's
+/// rank_loss. The label is 1 if left is better, 0 if right is, or in between.
+/// shapes   all [...] -> [1], or [...] without reduction
+/// errors   ShapeError if the shapes differ
+/// cost     of sub and sigmoid_cross_entropy_with_logits, when the net runs
+template <class T, class Device>
+Var<T, Device> rank_loss(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
+                         LossOptions const& options = {}) {
+    return layer::sigmoid_cross_entropy_with_logits(layer::sub(left, right), label, options);
+}
+
+/// max(margin - label · (left - right), 0), as Paddle's margin_rank_loss and PyTorch's margin_ranking_loss. The label is
+/// 1 if left is to be the greater one, else -1.
+/// shapes   all [...] -> [1], or [...] without reduction
+/// errors   ValueError if margin is not finite; ShapeError if the shapes differ
+/// cost     of sub and rowan::margin_rank_loss, when the net runs
+template <class T, class Device>
+Var<T, Device> margin_rank_loss(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
+                                MarginOptions const& options = {}) {
+    rowan::detail::margin_rank_loss_formula::check(options);
+    return apply<margin_rank_loss_op>(options, layer::sub(left, right), label);
+}
+
+/// The cosine of the angle between the rows of x and y, as rowan::cosine_similarity.
+/// shapes   x and y [n, width] -> [n, 1], with the levels of x
+/// errors   ValueError if epsilon is not above 0; ShapeError if x is not a matrix or the shapes differ
+/// cost     as rowan::cosine_similarity, when the net runs
+template <class T, class Device>
+Var<T, Device> cosine_similarity(Var<T, Device> const& x, Var<T, Device> const& y, CosineOptions const& options = {}) {
+    rowan::detail::check_cosine(options);
+    return apply<cosine_similarity_op>(options, x, y);
+}
+
+/// 1 - cos where the label is 1, and max(cos - margin, 0) where it is -1, for the cosines of the angles between the rows
+/// of x and y, as PyTorch's cosine_embedding_loss.
+/// shapes   x and y [n, width], label [n, 1] -> [1], or [n, 1] without reduction
+/// errors   ValueError if margin is not finite; ShapeError if the shapes do not fit
+/// cost     of cosine_similarity and rowan::cosine_embedding_loss, when the net runs
+template <class T, class Device>
+Var<T, Device> cosine_embedding_loss(Var<T, Device> const& x, Var<T, Device> const& y, Var<T, Device> const& label,
+                                     MarginOptions const& options = {}) {
+    rowan::detail::cosine_embedding_loss_formula::check(options);
+    return apply<cosine_embedding_loss_op>(options, layer::cosine_similarity(x, y), label);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/batched_matmul.hpp: the operator of nets for the products of batches of matrices, see matmul.
+
+namespace rowan::inline v0 {
+
+/// Which operands are transposed.
+struct MatmulOptions {
+    bool transpose_x = false;  ///< whether the matrices of x are transposed
+    bool transpose_y = false;  ///< whether those of y are
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"transpose_x", &MatmulOptions::transpose_x},
+                     field{"transpose_y", &MatmulOptions::transpose_y});
+    }
+};
+
+/// The gradient of x or y of a batched_matmul_op, summed over the matrices for which that operand was repeated.
+template <bool of_y>
+struct batched_matmul_grad_op {
+    static constexpr std::string_view name = of_y ? "matmul_grad_y" : "matmul_grad_x";
+    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
+    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
+    using attributes = MatmulOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const&, MatmulOptions const& = {}) {
+        return of_y ? y : x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
+                            MatmulOptions const& options = {}) {
+        return detail::batched_product_grad<of_y>(exec, x, options.transpose_x, y, options.transpose_y, out_grad);
+    }
+};
+
+/// The products of batches of matrices, see matmul. For two matrices, the operators of matmul.hpp do the same.
+struct batched_matmul_op {
+    static constexpr std::string_view name = "matmul";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using attributes = MatmulOptions;
+    using grad = grad_rules<grad_rule<batched_matmul_grad_op<false>>, grad_rule<batched_matmul_grad_op<true>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, MatmulOptions const& options = {}) {
+        spec::dense("matmul: x", x);
+        spec::dense("matmul: y", y);
+        spec::same_dtype("matmul: y", y, x);
+        if (x.dims.size() < 2) spec::the_rank_does_not_fit("matmul: x", x.dims.size(), "at least 2");
+        if (y.dims.size() < 2) spec::the_rank_does_not_fit("matmul: y", y.dims.size(), "at least 2");
+        spec::same_dim("matmul: the inner dim of y", detail::matrix_dim(y.dims, options.transpose_y, 0),
+                       detail::matrix_dim(x.dims, options.transpose_x, 1));
+        Dims dims =
+            detail::broadcast_dims("matmul: batch of y", detail::batch_of(x.dims), detail::batch_of(y.dims), -1);
+        dims.push_back(detail::matrix_dim(x.dims, options.transpose_x, 0));
+        dims.push_back(detail::matrix_dim(y.dims, options.transpose_y, 1));
+        bool const matrices = dims.size() == 2;
+        bool const rows_of_x = matrices || (x.dims.size() == dims.size() && x.dims[0] != 1);
+        bool const none = matrices && options.transpose_x;
+        return {.type = VarType::LOD_TENSOR,
+                .dtype = x.dtype,
+                .dims = dims,
+                .lod_level = none                           ? 0
+                             : rows_of_x                    ? x.lod_level
+                             : y.dims.size() == dims.size() ? y.lod_level
+                                                            : 0};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, MatmulOptions const& options = {}) {
+        return detail::batched_product(exec, x, options.transpose_x, y, options.transpose_y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/matmul.hpp: layer::matmul, the product of two matrices, or of batches of them.
+
+namespace rowan::inline v0::layer {
+
+/// The product x · y, with x or y transposed if its flag is set; of batches of matrices, the products of their matrices,
+/// see rowan::matmul. For a product with a trainable weight, see layer::fc.
+///     auto scores = layer::matmul(h, table, false, true);      // h · tableᵀ: the table of an embedding as a weight
+/// shapes   x [..., n, k], y [..., k, m], after transposition -> [..., n, m], with the levels of the operand whose rows
+///          the result has; without levels for two matrices of which x is transposed
+/// errors   ShapeError if an operand has a rank below 2, the inner dims differ, or the dims before do not broadcast
+/// cost     as rowan::matmul, when the net runs
+template <class T, class Device>
+Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, bool transpose_x = false,
+                      bool transpose_y = false) {
+    bool const matrices = x->spec().dims.size() == 2 && y->spec().dims.size() == 2;
+    if (!matrices || (transpose_x && transpose_y))
+        return apply<batched_matmul_op>({.transpose_x = transpose_x, .transpose_y = transpose_y}, x, y);
+    if (transpose_x) return apply<mul_tn_op>({}, x, y);
+    if (transpose_y) return apply<mul_nt_op>({}, x, y);
+    return apply<mul_op>({}, x, y);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/lstmp_unit.hpp: layer::lstmp_unit, an LSTM step with peepholes, a projection and clipped cells.
+
+namespace rowan::inline v0::layer {
+
+/// The settings of layer::lstmp_unit.
+struct LstmpOptions {
+    std::int64_t size = 0;                   ///< width of the cell
+    std::int64_t projection = 0;             ///< width of the output; 0: that of the cell, without a projection
+    bool peepholes = false;                  ///< whether the gates also read the cell
+    double cell_clip = 0;                    ///< largest absolute value of an element of the cell; 0: no limit
+    std::optional<FirstValues> weight = {};  ///< initial weights and biases; default ±1/√size
+
+    /// The width of the output.
+    /// errors   none
+    /// cost     O(1)
+    std::int64_t output_size() const { return projection == 0 ? size : projection; }
+};
+
+/// Computes one step of the LSTM of Sak, Senior and Beaufays (2014), TensorFlow's LSTMCell and Paddle's lstmp. With
+/// g = x · w_x + b_x + h_prev · w_h + b_h, and without peepholes p = 0:
+///     i = sigmoid(g_i + p_i · c_prev);  f = sigmoid(g_f + p_f · c_prev);  c = clip(f · c_prev + i · tanh(g_u))
+///     o = sigmoid(g_o + p_o · c);  h = (o · tanh(c)) · w_p
+/// The state is the output concatenated with the cell, so its width is options.output_size() + options.size.
+/// Parameters: w_x [width of x, 4 · size] and b_x, w_h [output size, 4 · size] and b_h, with the gates in the order
+/// input, forget, cell, output; p_i, p_f and p_o [size]; w_p [size, projection].
+/// Without any of this, layer::lstm_unit is faster.
+/// shapes   x [n, width], before [n, output size + size] -> output [n, output size], memory like before
+/// errors   ValueError if options.size is less than 1, or the projection or the limit is negative or NaN; ShapeError as
+///          layer::fc, or if `before` has another width
+/// cost     8 · n · size · output size operations, and those of the projection; a pass over n · size elements for each
+///          operation on elements, when the net runs
+template <class T, class Device>
+Step<T, Device> lstmp_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmpOptions const& options) {
+    std::int64_t const size = options.size, width = options.output_size();
+    if (options.projection < 0)
+        throw ValueError("layer::lstmp_unit: projection", static_cast<double>(width), "0 or more");
+    if (!(options.cell_clip >= 0)) throw ValueError("layer::lstmp_unit: cell_clip", options.cell_clip, "0 or more");
+    rowan::detail::Gates<T, Device> const gates(4, x, {.size = size, .weight = options.weight}, width);
+    auto const state = split(before, {width, size}, 1);
+    auto const g = split(add(gates.x, apply<fc_op>({}, state[0], gates.w, gates.b)), {size, size, size, size}, 1);
+    auto const weight = [&](Dims const& dims) { return parameter<T, Device>(dims, gates.first); };
+    auto const gate = [&](auto const& sum, auto const& cell) {
+        return sigmoid(options.peepholes ? add(sum, mul(cell, weight({size}))) : sum);
+    };
+    auto const input = gate(g[0], state[1]), forget = gate(g[1], state[1]);
+    auto const sum = add(mul(forget, state[1]), mul(input, tanh(g[2])));
+    auto const c = options.cell_clip > 0 ? clip(sum, -options.cell_clip, options.cell_clip) : sum;
+    auto const out = mul(gate(g[3], c), tanh(c));
+    auto const h = options.projection == 0 ? out : matmul(out, weight({size, width}));
+    return {h, concat({h, c}, 1)};
+}
+
+}  // namespace rowan::inline v0::layer
 
 // rowan/layer/map_fn.hpp: layer::map_fn, layers applied to every element of sequences or arrays.
 
@@ -24310,7 +31181,10 @@ namespace rowan::inline v0 {
 struct PowOptions {
     double exponent = 1;  ///< any finite number
 
-    static constexpr auto fields = std::array{field{"exponent", &PowOptions::exponent}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"exponent", &PowOptions::exponent});
+    }
 };
 
 namespace detail {
@@ -24648,425 +31522,419 @@ Var<T, Device> pow(Var<T, Device> const& x, PowOptions const& options = {}) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/matmul.hpp: layer::matmul, the product of two matrices.
+// rowan/op/moving_average.hpp: moving_average, an average of a tensor over time.
+
+namespace rowan::inline v0 {
+
+/// The options of moving_average.
+struct MovingAverageOptions {
+    double decay = 0.999;  ///< the part of the average that a step keeps, in [0, 1)
+};
+
+namespace detail {
+
+struct moving_average_formula {
+    double decay;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& x, V& average) const {
+        average = product(constant<V>(decay), average) + product(constant<V>(1.0 - decay), x);
+    }
+};
+
+}  // namespace detail
+
+/// average = decay · average + (1 - decay) · x
+/// shapes   average and x of one shape, rank at least 1
+/// errors   ShapeError if shapes differ; ValueError if decay is not in [0, 1)
+/// cost     one pass over both; the same bits for any number of threads and on every device
+template <class T, device D>
+void moving_average(D const& exec, Tensor<T, D>& average, Tensor<T, D> const& x,
+                    MovingAverageOptions const& options = {}) {
+    detail::check_types<T, T>();
+    detail::check_decay("decay", options.decay);
+    update_rows(exec, x, LaneRule{detail::moving_average_formula{options.decay}}, average);
+}
+
+template <class T, class Device>
+void moving_average(Tensor<T, Device>& average, Tensor<T, Device> const& x, MovingAverageOptions const& options = {}) {
+    moving_average(average.device(), average, x, options);
+}
+
+/// See moving_average. The slot `param` holds the average and `grad` holds x.
+struct moving_average_op : detail::optimizer_op<MovingAverageOptions> {
+    static constexpr std::string_view name = "moving_average";
+
+    template <class T, class D>
+    static void run(D exec, Tensor<T, D>& average, Tensor<T, D> const& x, MovingAverageOptions const& options = {}) {
+        moving_average(exec, average, x, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/moving_average.hpp: layer::MovingAverage, averages of parameters over the steps of a training.
 
 namespace rowan::inline v0::layer {
 
-/// The product x · y, with x or y transposed if its flag is set. For a product with a trainable weight, see layer::fc.
-///     auto scores = layer::matmul(h, table, false, true);      // h · tableᵀ: the table of an embedding as a weight
-/// shapes   x [n, k], y [k, m], after transposition -> [n, m], with the levels of x unless x is transposed
-/// errors   ShapeError if x or y is not a matrix or the inner dims differ; ValueError if both flags are set
-/// cost     as rowan::matmul, when the net runs
-template <class T, class Device>
-Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, bool transpose_x = false,
-                      bool transpose_y = false) {
-    if (transpose_x && transpose_y)
-        throw ValueError("transpose_y", 1, "0 if transpose_x is set: transpose the product of y and x instead");
-    if (transpose_x) return apply<mul_tn_op>({}, x, y);
-    if (transpose_y) return apply<mul_nt_op>({}, x, y);
-    return apply<mul_op>({}, x, y);
+/// After each step, average = decay · average + (1 - decay) · parameter, beginning with the parameter's first value (a
+/// resumed training goes on with its averages). `parameters.averaged()` has the averages as parameters, for infer and
+/// save_model. Averages have the element type of the parameter. Of tables, all rows are averaged, in every step.
+///     auto const learned = train(cost, reader, {.average = layer::MovingAverage{.decay = 0.999}});
+///     auto y = infer(predict, batch, learned.averaged());
+struct MovingAverage {
+    double decay = 0.999;  ///< the part of the average that a step keeps, in [0, 1)
+
+    using op = moving_average_op;
+    MovingAverageOptions options() const { return {decay}; }
+};
+
+/// A MovingAverage for parameters of given element types on a device, or none.
+template <class Device>
+class AverageOn {
+public:
+    AverageOn() = default;  ///< none
+    /// For parameters of the element types in trained_dtypes<MovingAverage>.
+    AverageOn(MovingAverage const& average) : update_(OptimizerOn<Device>(average)) {}
+    /// For parameters of other element types, such as user-defined ones.
+    template <class... T>
+    AverageOn(MovingAverage const& average, dtypes<T...> types) : update_(OptimizerOn<Device>(average, types)) {}
+
+    explicit operator bool() const noexcept { return update_.has_value(); }  ///< whether there is one
+    /// Adds a variable for the average of a parameter, `name@average`, to a scope, and the operator that updates it.
+    /// errors   TypeError if the element type is not supported; ValueError if decay is not in [0, 1)
+    /// cost     one operator and its variable
+    typename OptimizerOn<Device>::Update add(Scope& scope, Variable& parameter) const;
+
+private:
+    std::optional<OptimizerOn<Device>> update_;
+};
+
+template <class Device>
+auto AverageOn<Device>::add(Scope& scope, Variable& parameter) const -> typename OptimizerOn<Device>::Update {
+    Variable& average = scope.new_var(parameter.name() + "@average", parameter.spec(), Role::state);
+    average.bring = parameter.bring;
+    average.initialize = [&parameter](Value& value, std::optional<std::uint64_t>, AnyExec) {
+        value = parameter.value().copy();
+    };
+    auto update = update_->add(scope, {&average, &parameter});
+    update.states = {&average};
+    update.prepare(1, 1);
+    return update;
 }
+
+ROWAN_TEMPLATE(class AverageOn<Cpu>)
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(MovingAverage const&, trained_dtypes<MovingAverage>))
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/sequence/sequence_expand.hpp: sequence_expand, which repeats rows or sequences.
+// rowan/layer/precision_recall.hpp: PrecisionRecall, of each class, of any number of batches.
 
 namespace rowan::inline v0 {
 
-namespace detail {
-
-/// Instance i of x, rows [rows[i], rows[i + 1]), is written times[i + 1] - times[i] times, from row starts[i] of the
-/// result on.
-struct Expansion {
-    std::span<std::int64_t const> times;
-    std::vector<std::int64_t> rows;
-    std::vector<std::int64_t> starts;
-    Lod lod;  // of the result
-
-    std::size_t length(std::size_t i) const { return length_at(rows, i); }
-    std::size_t repeats(std::size_t i) const { return length_at(times, i); }
-
-    /// Replaces sequence offsets by those one level below.
-    static void descend(std::span<std::int64_t const> offsets, std::vector<std::int64_t>& at) {
-        for (auto& q : at) q = offsets[static_cast<std::size_t>(q)];
+/// Precision, recall and F1 of each class, and their means over the classes (macro averages). A quotient whose divisor
+/// is 0 is 0, as in scikit-learn.
+///     PrecisionRecall metric(classes);
+///     for (auto const& batch : batches) metric.update(infer(scores, batch.feeds, parameters).value(), batch.labels);
+///     double f1 = metric.f1();
+class PrecisionRecall {
+public:
+    /// errors   ValueError if classes is 0
+    /// cost     memory for three counts per class
+    explicit PrecisionRecall(std::size_t classes) : right_(classes), predicted_(classes), present_(classes) {
+        if (classes == 0) throw ValueError("classes", 0, "at least 1");
     }
 
-    /// The exclusive prefix sum of repeats(i) * (at[i + 1] - at[i]), followed by the total. Throws ShapeError if that
-    /// exceeds 2^60.
-    std::vector<std::int64_t> sums(std::vector<std::int64_t> const& at) const;
-};
-
-/// Throws a ShapeError for a batch of `rows` rows with `size` instances instead of `expected`.
-[[noreturn]] void bad_instances(std::size_t size, std::size_t expected, std::size_t level, std::size_t levels,
-                                std::size_t rows);
-
-template <class T, class D>
-Expansion make_expansion(LoDTensor<T, D> const& x, Lod const& lod, std::optional<std::size_t> const& given) {
-    x.check();
-    check_levels("lod", lod);
-    std::size_t const level = given.value_or(lod.levels() - 1);
-    Expansion e;
-    e.times = lod[level];
-    std::size_t const n = e.times.size() - 1;
-    if (x.size() != n) bad_instances(x.size(), n, level, x.lod().levels(), x.shape()[0]);
-    std::vector<std::int64_t> at(n + 1);
-    std::iota(at.begin(), at.end(), std::int64_t{0});
-    if (x.lod().empty()) {
-        e.rows = std::move(at);
-        e.starts.assign(e.times.begin(), e.times.end());
-        e.lod = lod.slice_levels(level, level + 1);
-        return e;
+    /// Adds a batch of predicted classes.
+    /// shapes   predicted and label [n]
+    /// errors   ShapeError if the sizes differ; IndexError if a class is not in [0, classes)
+    /// cost     O(n)
+    template <id_type P, id_type I>
+    void update(Tensor<P> const& predicted, Tensor<I> const& label) {
+        check_size(label.size(), predicted.size());
+        check("predicted", predicted);
+        check("label", label);
+        for (std::size_t i = 0; i < label.size(); ++i) count(predicted.data()[i], label.data()[i]);
     }
-    std::vector<std::size_t> sizes;
-    for (std::size_t l = 0; l < x.lod().levels(); ++l) {
-        sizes.push_back(static_cast<std::size_t>(e.sums(at).back()));
-        Expansion::descend(x.lod()[l], at);
-    }
-    e.rows = at;
-    e.starts = e.sums(at);
-    auto const levels = std::make_shared<std::vector<std::vector<std::int64_t>>>();
-    std::iota(at.begin(), at.end(), std::int64_t{0});
-    for (std::size_t l = 0; l < x.lod().levels(); ++l) {
-        auto const offsets = x.lod()[l];
-        auto& out = levels->emplace_back();
-        out.reserve(sizes[l] + 1);
-        out.push_back(0);
-        for (std::size_t i = 0; i < n; ++i) {
-            if (at[i] == at[i + 1]) continue;
-            for (std::size_t k = 0; k < e.repeats(i); ++k) {
-                for (auto q = static_cast<std::size_t>(at[i]); q < static_cast<std::size_t>(at[i + 1]); ++q)
-                    out.push_back(out.back() + offsets[q + 1] - offsets[q]);
-            }
+
+    /// Adds a batch of scores; the class with the greatest one, the first of equal ones, is predicted.
+    /// shapes   scores [n, classes], label [n]
+    /// errors   ShapeError if the shapes differ from these; ValueError if a score is NaN; IndexError if a label is not
+    ///          in [0, classes)
+    /// cost     one read of the scores
+    template <floating_element T, id_type I>
+    void update(Tensor<T> const& scores, Tensor<I> const& label) {
+        if (scores.dimension() != 2 || scores.shape(1) != right_.size())
+            throw ShapeError("scores.shape()", detail::shape_text(scores.shape()),
+                             std::string("[n, ").append(std::to_string(right_.size())).append("]"));
+        check_size(label.size(), scores.shape(0));
+        check("label", label);
+        for (std::size_t i = 0; i < scores.size(); ++i) {
+            auto const score = dtype<T>::widen(scores.data()[i]);
+            if (score != score)
+                throw ValueError(std::string("scores[").append(std::to_string(i)).append("]"),
+                                 static_cast<double>(score), "a number");
         }
-        Expansion::descend(offsets, at);
-    }
-    e.lod = LodAccess::make(levels, *levels);
-    return e;
-}
-
-/// Device-specific implementation of sequence_expand and of its gradient.
-template <class D>
-struct SequenceExpansion {
-    static_assert(
-        has_backend<D>,
-        "rowan: sequence_expand on a Thrust device needs #include <rowan/thrust/sequence/sequence_expand.hpp>");
-};
-
-template <>
-struct SequenceExpansion<Cpu> {
-    template <class T>
-    static void expand(Cpu exec, Expansion const& e, std::size_t width, T const* rows, T* out) {
-        for_sequences(exec, e.starts, width, [&](std::size_t i, std::size_t end) {
-            for (; i < end; ++i) {
-                if (e.length(i) == 0) continue;
-                detail::repeat(rows + static_cast<std::size_t>(e.rows[i]) * width, e.length(i) * width, e.repeats(i),
-                               out + static_cast<std::size_t>(e.starts[i]) * width);
+        for (std::size_t i = 0; i < label.size(); ++i) {
+            T const *const row = scores.data() + i * right_.size(), *most = row;
+            for (T const* p = row; p != row + right_.size(); ++p) {
+                if (dtype<T>::widen(*p) > dtype<T>::widen(*most)) most = p;
             }
-        });
+            count(most - row, label.data()[i]);
+        }
     }
 
-    template <class T>
-    static void grad(Cpu exec, Expansion const& e, std::size_t width, T const* out_grad, T* x_grad) {
-        using S = sum_t<T>;
-        for_sequences(exec, e.starts, width, [&](std::size_t i, std::size_t end) {
-            BlockSum<T, S> sum(out_grad, width, longest_of(e.times, i, end));
-            std::vector<std::int64_t> positions;
-            for (; i < end; ++i) {
-                T* to = x_grad + static_cast<std::size_t>(e.rows[i]) * width;
-                std::size_t const length = e.length(i);
-                if (length == 0) continue;
-                if (e.repeats(i) == 0) {
-                    std::fill_n(to, length * width, zero<T>());
-                    continue;
-                }
-                positions.resize(e.repeats(i));
-                for (std::size_t k = 0; k < positions.size(); ++k)
-                    positions[k] = e.starts[i] + static_cast<std::int64_t>(k * length);
-                for (std::size_t r = 0; r < length; ++r, to += width) {
-                    copy_lanes<S>(width, sum(positions.data(), positions.size(), 0), to);
-                    for (auto& p : positions) ++p;
-                }
-            }
-        });
+    /// The fraction of the examples predicted as this class that are of it.
+    /// errors   IndexError if there is no such class
+    /// cost     O(1)
+    double precision(std::size_t of) const { return share(right_, predicted_, of); }
+    /// The fraction of the examples of this class that are predicted as it.
+    /// errors   IndexError if there is no such class
+    /// cost     O(1)
+    double recall(std::size_t of) const { return share(right_, present_, of); }
+    /// The harmonic mean of the precision and the recall of a class.
+    /// errors   IndexError if there is no such class
+    /// cost     O(1)
+    double f1(std::size_t of) const {
+        double const p = precision(of), r = recall(of);
+        return p + r > 0 ? 2 * p * r / (p + r) : 0;
     }
+
+    /// The mean of the classes' precisions.
+    /// errors   none
+    /// cost     O(classes)
+    double precision() const {
+        return mean([this](std::size_t k) { return precision(k); });
+    }
+    /// The mean of the classes' recalls.
+    /// errors   none
+    /// cost     O(classes)
+    double recall() const {
+        return mean([this](std::size_t k) { return recall(k); });
+    }
+    /// The mean of the classes' F1.
+    /// errors   none
+    /// cost     O(classes)
+    double f1() const {
+        return mean([this](std::size_t k) { return f1(k); });
+    }
+
+    /// Forgets all batches.
+    /// errors   none
+    /// cost     O(classes)
+    void reset() {
+        for (auto* counts : {&right_, &predicted_, &present_}) counts->assign(counts->size(), 0);
+    }
+
+private:
+    using Counts = std::vector<std::int64_t>;
+
+    static void check_size(std::size_t size, std::size_t expected) {
+        if (size != expected) throw ShapeError("label.size()", std::to_string(size), std::to_string(expected));
+    }
+
+    template <class I>
+    void check(char const* field, Tensor<I> const& ids) const {
+        detail::check_ids(Cpu{}, field, ids, static_cast<std::int64_t>(right_.size()));
+    }
+
+    void count(std::int64_t predicted, std::int64_t label) {
+        ++predicted_[static_cast<std::size_t>(predicted)];
+        ++present_[static_cast<std::size_t>(label)];
+        if (predicted == label) ++right_[static_cast<std::size_t>(label)];
+    }
+
+    static double share(Counts const& part, Counts const& all, std::size_t of) {
+        if (of >= all.size()) throw IndexError("class", 0, of, all.size());
+        return all[of] == 0 ? 0 : static_cast<double>(part[of]) / static_cast<double>(all[of]);
+    }
+
+    template <class F>
+    double mean(F const& of) const {
+        double sum = 0;
+        for (std::size_t k = 0; k < right_.size(); ++k) sum += of(k);
+        return sum / static_cast<double>(right_.size());
+    }
+
+    Counts right_, predicted_, present_;  // examples by class: correctly predicted, predicted, labelled
 };
-
-}  // namespace detail
-
-/// Repeats instance i of x once for each element of sequence i of lod[level], by default the last level. An instance is
-/// a row or, if x has levels, a first-level sequence with all that it contains.
-///
-///     x without levels     [a] [b]        sequences of 2 and 3   ->   [a a]  [b b b]
-///     x {{0, 2, 4}}        [a b]  [c d]   of 2 and 1             ->   [a b]  [a b]  [c d]
-///
-/// shapes   x with one instance per sequence of the level -> [elements of the level, ...] with that level if x has no
-///          levels, else the repeated sequences with as many levels as x
-/// errors   ShapeError if x has another number of instances (see drop_levels, if its rows are meant), lod has no
-///          levels, or the result is too large; IndexError if lod has no such level
-/// cost     one read of x and one write of the result
-template <class T, device D>
-LoDTensor<T, D> sequence_expand(D const& exec, LoDTensor<T, D> const& x, Lod const& lod,
-                                std::optional<std::size_t> level = {}) {
-    auto const e = detail::make_expansion(x, lod, level);
-    auto shape = x.shape();
-    shape[0] = static_cast<std::size_t>(e.starts.back());
-    auto result = detail::new_tensor<T>(exec, shape);
-    detail::SequenceExpansion<D>::expand(exec, e, x.value().row_size(), x.value().data(), result.data());
-    return {std::move(result), e.lod};
-}
-
-/// The adjoint of sequence_expand: the gradient of each row of x is the sum over its repeats, in their order and blocks
-/// of 64. Only the shape and the levels of x are used.
-/// shapes   out_grad as the result of sequence_expand -> [n, ...] with the levels of x
-/// errors   as sequence_expand, and ShapeError if out_grad has another shape
-/// cost     one read of out_grad and one write of the result
-template <class T, device D>
-LoDTensor<T, D> sequence_expand_grad(D const& exec, std::type_identity_t<Tensor<T, D>> const& out_grad,
-                                     LoDTensor<T, D> const& x, Lod const& lod, std::optional<std::size_t> level = {}) {
-    auto const e = detail::make_expansion(x, lod, level);
-    detail::check_height("out_grad", out_grad, e.starts.back());
-    detail::check_trailing("out_grad", out_grad, x.shape());
-    auto x_grad = detail::new_tensor<T>(exec, x.shape());
-    detail::SequenceExpansion<D>::grad(exec, e, x_grad.row_size(), out_grad.data(), x_grad.data());
-    return {std::move(x_grad), x.lod()};
-}
-
-template <class T, class Device>
-LoDTensor<T, Device> sequence_expand(LoDTensor<T, Device> const& x, Lod const& lod,
-                                     std::optional<std::size_t> level = {}) {
-    return sequence_expand(x.device(), x, lod, level);
-}
-template <class T, class Device>
-LoDTensor<T, Device> sequence_expand_grad(std::type_identity_t<Tensor<T, Device>> const& out_grad,
-                                          LoDTensor<T, Device> const& x, Lod const& lod,
-                                          std::optional<std::size_t> level = {}) {
-    return sequence_expand_grad(out_grad.device(), out_grad, x, lod, level);
-}
 
 }  // namespace rowan::inline v0
 
-// rowan/sequence/sequence_expand_inl.hpp: definitions of rowan/sequence/sequence_expand.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <limits>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION std::vector<std::int64_t> Expansion::sums(std::vector<std::int64_t> const& at) const {
-    constexpr std::int64_t limit = std::numeric_limits<std::ptrdiff_t>::max() / 8;
-    std::vector<std::int64_t> result{0};
-    result.reserve(at.size());
-    for (std::size_t i = 0; i + 1 < at.size(); ++i) {
-        std::int64_t const one = at[i + 1] - at[i];
-        std::int64_t const k = times[i + 1] - times[i];
-        if (one != 0 && k > (limit - result.back()) / one) {
-            throw ShapeError("x[" + std::to_string(i) + "] expanded",
-                             std::to_string(one) + " rows or sequences " + std::to_string(k) + " times",
-                             "at most 2^60 in all");
-        }
-        result.push_back(result.back() + k * one);
-    }
-    return result;
-}
-
-ROWAN_FUNCTION void bad_instances(std::size_t size, std::size_t expected, std::size_t level, std::size_t levels,
-                                  std::size_t rows) {
-    std::string text = std::to_string(expected).append(", the number of sequences of level ") + std::to_string(level);
-    if (levels > 0 && rows == expected) {
-        text.append(": x has ").append(std::to_string(levels)).append(levels == 1 ? " level" : " levels");
-        text.append(", so its ").append(std::to_string(size)).append(" sequences count, not its ");
-        text.append(std::to_string(rows)).append(" rows: use drop_levels");
-    }
-    throw ShapeError("x.size()", std::to_string(size), text);
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/sequence/pick_sequences.hpp: pick_sequences, the sequences of a batch that a list names.
+// rowan/op/reduce.hpp: reduce_mean, reduce_max, reduce_min and reduce_prod along some axes.
 
 namespace rowan::inline v0 {
 
-namespace detail {
-
-/// The first rows of the first-level sequences, followed by the number of rows. Without levels, sequences are rows.
-template <class T, class D>
-std::vector<std::int64_t> first_rows(LoDTensor<T, D> const& x) {
-    if (!x.lod().empty()) return x.lod().absolute()[0];
-    std::vector<std::int64_t> rows(x.size() + 1);
-    std::iota(rows.begin(), rows.end(), std::int64_t{0});
-    return rows;
-}
-
-/// The picks of a list, stably sorted by sequence.
-struct SortedPicks {
-    std::vector<std::int64_t> times;   // that each sequence is picked
-    std::vector<std::int64_t> starts;  // of the sorted picks, in rows
-    std::vector<std::int64_t> from;    // their first rows in the unsorted result
-    bool sorted = true;                // whether the list was sorted
-};
-
-SortedPicks sort_picks(Ids<> const& list, std::vector<std::int64_t> const& rows);
-
-/// Throws unless `list` is flat and its ids are sequences of x.
-template <class T, class D>
-void check_picks([[maybe_unused]] D const& exec, LoDTensor<T, D> const& x, Ids<> const& list) {
-    Cpu host;
-    if constexpr (std::same_as<D, Cpu>) host = exec;
-    x.check();
-    check_list("ids", list);
-    check_ids(host, "ids", list, static_cast<std::int64_t>(x.size()));
-}
-
-}  // namespace detail
-
-/// Result j is first-level sequence ids[j] of x with all that it contains, or row ids[j] if x has no levels. Ids may
-/// repeat and be in any order.
-///
-///     [a b]  [c]  [d e]     ids {0, 2, 2}   ->   [a b]  [d e]  [d e]
-///
-/// shapes   x of m sequences or rows, ids [n] -> n of them, with the levels of x
-/// errors   IndexError if an id is not in [0, m); ShapeError if ids are a tensor whose rank is not 1, or the result is
-///          too large
-/// cost     one read and one write of every row of the result; ids in device memory are copied to the host, which
-///          synchronizes
+/// The means of the elements along some axes, by default of all of them: the sums of reduce_sum, divided before they
+/// are narrowed. The mean of no elements is 0.
+///     reduce_mean([[1 2] [3 5]], {.axes = {0}})   ->   [2 3.5]
+/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
+/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
+/// cost     as reduce_sum
 template <class T, device D>
-LoDTensor<T, D> pick_sequences(D const& exec, LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> ids) {
-    detail::HostIds<D> const on_host(exec, ids);
-    Ids<> const& list = on_host;
-    detail::check_picks(exec, x, list);
-    return detail::take_sequences(exec, x, list.size(), [&](std::size_t j) { return list[j]; });
+Tensor<T, D> reduce_mean(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
+    return detail::fold_along<detail::axis_means>(exec, x, options);
 }
 
-/// The adjoint of pick_sequences: the gradient of each row is the sum over the picks of its sequence, in the order of
-/// the list and blocks of 64; 0 for a sequence that is not picked. Only the shape and the levels of x are used.
-/// shapes   out_grad as the result of pick_sequences -> the shape and levels of x
-/// errors   as pick_sequences, and ShapeError if out_grad has another shape
-/// cost     one read of out_grad and one write of the result; unless ids ascend, also a copy of out_grad
+/// The greatest elements along some axes, by default of all of them. NaN where one of the elements is NaN.
+/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
+/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice; ShapeError if there is a result of no
+///          elements
+/// cost     as reduce_sum
 template <class T, device D>
-LoDTensor<T, D> pick_sequences_grad(D const& exec, std::type_identity_t<Tensor<T, D>> const& out_grad,
-                                    LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> ids) {
-    detail::HostIds<D> const on_host(exec, ids);
-    Ids<> const& list = on_host;
-    detail::check_picks(exec, x, list);
-    auto const picks = detail::sort_picks(list, detail::first_rows(x));
-    detail::check_height("out_grad", out_grad, picks.starts.back());
-    auto const times = Lod::from_lengths({picks.times});
-    if (picks.sorted) return sequence_expand_grad(exec, out_grad, x, times);
-    auto grad = detail::new_tensor<T>(exec, out_grad.shape());
-    std::size_t const width = grad.row_size();
-    detail::copy_blocks(exec, picks.starts, width * sizeof(T), detail::blocks_at(out_grad.data(), picks.from, width),
-                        detail::blocks_at(grad.data(), picks.starts, width));
-    return sequence_expand_grad(exec, grad, x, times);
+Tensor<T, D> reduce_max(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
+    return detail::fold_along<detail::axis_extremes<true>>(exec, x, options);
+}
+
+/// The smallest elements along some axes, by default of all of them. NaN where one of the elements is NaN.
+/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
+/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice; ShapeError if there is a result of no
+///          elements
+/// cost     as reduce_sum
+template <class T, device D>
+Tensor<T, D> reduce_min(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
+    return detail::fold_along<detail::axis_extremes<false>>(exec, x, options);
+}
+
+/// The products of the elements along some axes, by default of all of them, in the order in which reduce_sum adds. The
+/// product of no elements is 1.
+/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
+/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
+/// cost     as reduce_sum
+template <class T, device D>
+Tensor<T, D> reduce_prod(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
+    return detail::fold_along<detail::axis_products>(exec, x, options);
 }
 
 template <class T, class Device>
-LoDTensor<T, Device> pick_sequences(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> ids) {
-    return pick_sequences(x.device(), x, ids);
+Tensor<T, Device> reduce_mean(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {
+    return reduce_mean(x.device(), x, options);
 }
 template <class T, class Device>
-LoDTensor<T, Device> pick_sequences_grad(std::type_identity_t<Tensor<T, Device>> const& out_grad,
-                                         LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> ids) {
-    return pick_sequences_grad(out_grad.device(), out_grad, x, ids);
+Tensor<T, Device> reduce_max(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {
+    return reduce_max(x.device(), x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> reduce_min(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {
+    return reduce_min(x.device(), x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> reduce_prod(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {
+    return reduce_prod(x.device(), x, options);
 }
 
-}  // namespace rowan::inline v0
-
-// rowan/sequence/pick_sequences_inl.hpp: definitions of rowan/sequence/pick_sequences.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
-#include <numeric>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION SortedPicks sort_picks(Ids<> const& list, std::vector<std::int64_t> const& rows) {
-    std::size_t const n = list.size();
-    SortedPicks picks;
-    picks.times.resize(rows.size() - 1);
-    std::vector<std::int64_t> starts(n + 1);  // of the unsorted picks
-    for (std::size_t j = 0; j < n; ++j) {
-        auto const s = static_cast<std::size_t>(list[j]);
-        picks.sorted = picks.sorted && (j == 0 || list[j - 1] <= list[j]);
-        ++picks.times[s];
-        starts[j + 1] = checked_add("rows of the result", starts[j], rows[s + 1] - rows[s]);
-    }
-    std::vector<std::int64_t> next(picks.times.size());
-    std::exclusive_scan(picks.times.begin(), picks.times.end(), next.begin(), std::int64_t{0});
-    std::vector<std::size_t> order(n);
-    for (std::size_t j = 0; j < n; ++j) order[static_cast<std::size_t>(next[static_cast<std::size_t>(list[j])]++)] = j;
-    picks.starts.push_back(0);
-    for (std::size_t const j : order) {
-        picks.from.push_back(starts[j]);
-        picks.starts.push_back(picks.starts.back() + starts[j + 1] - starts[j]);
-    }
-    return picks;
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/op/pick_sequences.hpp: pick_sequences_op, the sequences of a batch that a list names.
-
-namespace rowan::inline v0 {
-
-struct pick_sequences_grad_op {
-    static constexpr std::string_view name = "pick_sequences_grad";
-    using inputs = slots<slot::x, slot::ids, grad_of<slot::out>>;  // only the shape and the levels of x are used
+/// The gradient of x in a reduce_op. Of a mean: each element gets its share. Of a maximum or minimum: the elements that
+/// equal the result get equal shares (those that are NaN if it is NaN), as in PyTorch's amax. Of a product: each
+/// element gets the product of the others, also if elements are zero: the product of all, divided by the element, so
+/// NaN if an element is infinite.
+template <class Rule>
+struct reduce_grad_op {
+    static constexpr std::string_view name = detail::joined_name<Rule, detail::grad_op_suffix>::value;
+    using inputs = std::conditional_t<Rule::reads_out, slots<slot::x, slot::out, grad_of<slot::out>>,
+                                      slots<slot::x, grad_of<slot::out>>>;
     using outputs = slots<grad_of<slot::x>>;
+    using attributes = ReduceOptions;
     using grad = no_grad;
 
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&) { return x; }
+    template <class... Spec>
+    static constexpr VarSpec infer(VarSpec const& x, Spec const&...) {
+        return x;
+    }
 
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
-                               LoDTensor<T, D> const& out_grad) {
-        return pick_sequences_grad(exec, out_grad.value(), x, ids.value());
+    template <class T, class D>
+    requires(Rule::reads_out) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out,
+                                                      Tensor<T, D> const& out_grad, ReduceOptions const& options = {}) {
+        return detail::fold_along_grad<Rule>(exec, x, out, out_grad, options);
+    }
+    template <class T, class D>
+    requires(!Rule::reads_out) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                                                       ReduceOptions const& options = {}) {
+        return detail::fold_along_grad<Rule>(exec, x, out_grad, out_grad, options);
     }
 };
 
-/// See pick_sequences.
-struct pick_sequences_op {
-    static constexpr std::string_view name = "pick_sequences";
-    static constexpr bool row_output = false;
-    using inputs = slots<slot::x, slot::ids>;
+/// A reduction along axes.
+template <class Rule>
+struct reduce_op {
+    static constexpr std::string_view name = Rule::name;
+    using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
-    using grad = grad_rule<pick_sequences_grad_op>;
+    using attributes = ReduceOptions;
+    using grad = grad_rule<reduce_grad_op<Rule>>;
 
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids) {
-        spec::dense("pick_sequences: x", x);
-        spec::has_rows("pick_sequences: x", x);
-        spec::dense("pick_sequences: ids", ids);
-        spec::ids("pick_sequences: ids", ids);
-        spec::rank("pick_sequences: ids", ids, 1, "1");
-        VarSpec out = x;
-        out.dims[0] = x.lod_level == 0 ? ids.dims[0] : UNK;
-        return out;
+    static constexpr bool row_wise(ReduceOptions const& options) { return reduce_sum_op::row_wise(options); }
+    static constexpr bool row_output(ReduceOptions const& options) { return reduce_sum_op::row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& x, ReduceOptions const& options = {}) {
+        return detail::reduced_spec(detail::joined_name<Rule, detail::x_suffix>::value.data(), x, options);
     }
 
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids) {
-        return pick_sequences(exec, x, ids.value());
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
+        return detail::fold_along<Rule>(exec, x, options);
     }
 };
+
+using reduce_mean_op = reduce_op<detail::axis_means>;           ///< See reduce_mean.
+using reduce_max_op = reduce_op<detail::axis_extremes<true>>;   ///< See reduce_max.
+using reduce_min_op = reduce_op<detail::axis_extremes<false>>;  ///< See reduce_min.
+using reduce_prod_op = reduce_op<detail::axis_products>;        ///< See reduce_prod.
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/pick_sequences.hpp: layer::pick_sequences, the sequences of a batch that a list names.
+// rowan/layer/reduce.hpp: layers for the means, maxima, minima and products along some axes.
 
 namespace rowan::inline v0::layer {
 
-/// Result j is first-level sequence ids[j] of x with all that it contains, or row ids[j] if x has no levels. Ids may
-/// repeat and be in any order.
-///     auto chosen = layer::pick_sequences(sentences, layer::data<std::int64_t>("chosen", {UNK}));
-/// shapes   x of m sequences or rows, ids [n] -> n of them, with the levels of x
-/// errors   ShapeError if ids are not of rank 1; when the net runs, IndexError if an id is not in [0, m)
-/// cost     as rowan::pick_sequences, when the net runs
-template <class T, id_type I, class Device>
-Var<T, Device> pick_sequences(Var<T, Device> const& x, Var<I, Device> const& ids) {
-    return apply<pick_sequences_op>({}, x, ids);
+/// The means along some axes, by default the mean of all elements, see rowan::reduce_mean.
+///     auto const of_rows = layer::reduce_mean(x, {.axes = {1}, .keep_dims = true});
+/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them; without levels if axis 0 is
+///          among the axes
+/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
+/// cost     as rowan::reduce_mean, when the net runs
+template <class T, class Device>
+Var<T, Device> reduce_mean(Var<T, Device> const& x, ReduceOptions options = {}) {
+    return apply<reduce_mean_op>(rowan::detail::counted_from_first(x, std::move(options)), x);
+}
+/// The maxima along some axes, by default that of all elements, see rowan::reduce_max. Elements that equal the maximum
+/// get equal shares of its gradient.
+/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them; without levels if axis 0 is
+///          among the axes
+/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice; when the net runs, ShapeError if there is a
+///          result of no elements
+/// cost     as rowan::reduce_max, when the net runs
+template <class T, class Device>
+Var<T, Device> reduce_max(Var<T, Device> const& x, ReduceOptions options = {}) {
+    return apply<reduce_max_op>(rowan::detail::counted_from_first(x, std::move(options)), x);
+}
+/// The minima along some axes, as layer::reduce_max.
+/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them; without levels if axis 0 is
+///          among the axes
+/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice; when the net runs, ShapeError if there is a
+///          result of no elements
+/// cost     as rowan::reduce_min, when the net runs
+template <class T, class Device>
+Var<T, Device> reduce_min(Var<T, Device> const& x, ReduceOptions options = {}) {
+    return apply<reduce_min_op>(rowan::detail::counted_from_first(x, std::move(options)), x);
+}
+/// The products along some axes, by default that of all elements, see rowan::reduce_prod.
+/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them; without levels if axis 0 is
+///          among the axes
+/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
+/// cost     as rowan::reduce_prod, when the net runs
+template <class T, class Device>
+Var<T, Device> reduce_prod(Var<T, Device> const& x, ReduceOptions options = {}) {
+    return apply<reduce_prod_op>(rowan::detail::counted_from_first(x, std::move(options)), x);
+}
+/// The mean of all elements: the cost of a net that computes a loss for each row.
+///     layer::train(layer::mean(layer::square(layer::sub(prediction, target))), reader, options);
+/// shapes   x [...] -> []
+/// errors   none
+/// cost     as rowan::reduce_mean, when the net runs
+template <class T, class Device>
+Var<T, Device> mean(Var<T, Device> const& x) {
+    return apply<reduce_mean_op>({}, x);
 }
 
 }  // namespace rowan::inline v0::layer
@@ -25084,11 +31952,712 @@ namespace rowan::inline v0::layer {
 /// cost     as rowan::reduce_sum, when the net runs
 template <class T, class Device>
 Var<T, Device> reduce_sum(Var<T, Device> const& x, ReduceOptions options = {}) {
-    auto const rank = static_cast<std::int64_t>(x->spec().dims.size());
-    for (std::int64_t& axis : options.axes) {
-        if (axis < 0 && axis >= -rank) axis += rank;  // what a recurrent net can tell from axis 0
+    return apply<reduce_sum_op>(rowan::detail::counted_from_first(x, std::move(options)), x);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/reset_first_gru_unit.hpp: a GRU step that resets the state before the product.
+
+namespace rowan::inline v0::layer {
+
+/// Returns the state after one step of a GRU that applies the reset gate before the matrix product, as Cho et al.
+/// (2014) and Paddle do; layer::gru_unit applies it after the product, as PyTorch and cuDNN do.
+/// With x' = x · w_x + b_x:
+///     (r, z) = sigmoid(x'_rz + h_prev · w_rz + b_rz);  c = tanh(x'_c + (r · h_prev) · w_c + b_c)
+///     h = (1 - z) · c + z · h_prev
+/// Parameters: w_x [width of x, 3 · size] and b_x, with the gates in the order reset, update, candidate;
+/// w_rz [size, 2 · size] and b_rz; w_c [size, size] and b_c. (Paddle's default is h = z · c + (1 - z) · h_prev.)
+/// shapes   x [n, width], before [n, size] -> [n, size]
+/// errors   ValueError if options.size is less than 1; ShapeError as layer::fc, or if the width of `before` is not size
+/// cost     6 · n · size² operations; a pass over n · size elements for each operation on elements, when the net runs
+template <class T, class Device>
+Var<T, Device> reset_first_gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, GruOptions const& options) {
+    std::int64_t const size = options.size;
+    FirstValues const first = rowan::detail::Gates<T, Device>::first_values(options);
+    auto const linear = [&](auto const& y, std::int64_t width) {
+        return fc(y, {.output_size = width, .weight = first, .bias = first});
+    };
+    auto const from_x = split(linear(x, 3 * size), {2 * size, size}, 1);
+    auto const gates = split(sigmoid(add(from_x[0], linear(before, 2 * size))), {size, size}, 1);
+    auto const candidate = tanh(add(from_x[1], linear(mul(gates[0], before), size)));
+    return add(candidate, mul(gates[1], sub(before, candidate)));
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/reshape.hpp: reshape, squeeze and unsqueeze, which return aliases with another shape.
+
+namespace rowan::inline v0 {
+
+/// The shape of reshape.
+struct ReshapeOptions {
+    std::vector<std::int64_t> shape{};  ///< 0: that dim of x; one dim may be -1: what remains
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"shape", &ReshapeOptions::shape});
     }
-    return apply<reduce_sum_op>(std::move(options), x);
+};
+
+/// The axes of squeeze and unsqueeze.
+struct SqueezeOptions {
+    std::vector<std::int64_t> axes{};  ///< in any order; -1 is the last one
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"axes", &SqueezeOptions::axes});
+    }
+};
+
+namespace detail {
+
+[[noreturn]] inline void bad_reshape(std::vector<std::int64_t> const& shape, std::string const& expected) {
+    throw ShapeError("shape", shape_text(shape), expected);
+}
+
+/// The number of elements of one more dim.
+constexpr std::int64_t times_dim(std::int64_t elements, std::int64_t dim, std::vector<std::int64_t> const& shape) {
+    if (__builtin_mul_overflow(elements, dim, &elements)) bad_reshape(shape, "fewer than 2^63 elements");
+    return elements;
+}
+
+/// The dims of x after reshape. Dims of x may be UNK; where the result depends on them, it is UNK.
+constexpr Dims reshaped_dims(Dims const& x, std::vector<std::int64_t> const& shape) {
+    std::int64_t left = 1, given = 1;  // elements of x in dims that are not copied, and in dims that are given
+    std::size_t open = shape.size();
+    bool known = true;
+    Dims dims;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (shape[i] < -1 || (shape[i] == -1 && open != shape.size()))
+            bad_reshape(shape, "dims of 0 or more, and at most one -1");
+        if (shape[i] == 0 && i >= x.size()) bad_reshape(shape, "a 0 only where x has a dim");
+        if (shape[i] == -1) open = i;
+        if (shape[i] > 0) given = times_dim(given, shape[i], shape);
+        dims.push_back(shape[i] == 0 ? x[i] : shape[i]);
+    }
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        if (i < shape.size() && shape[i] == 0) continue;
+        if (x[i] == UNK) {
+            known = false;
+        } else {
+            left = times_dim(left, x[i], shape);
+        }
+    }
+    if (!known) return dims;  // an open dim is UNK
+    if (open != shape.size() && left % given == 0) {
+        dims[open] = left / given;
+    } else if (left != given) {
+        bad_reshape(shape, std::string("a shape for the elements of ").append(shape_text(x)));
+    }
+    return dims;
+}
+
+/// Whether the result has the rows of x.
+constexpr bool keeps_rows(Dims const& x, Dims const& result, std::vector<std::int64_t> const& shape) {
+    if (x.empty() || result.empty()) return false;
+    return shape[0] == 0 || (result.product_from(1) != UNK && result.product_from(1) == x.product_from(1));
+}
+
+/// The shape without, or with additional, dims of 1 at the axes in `at`.
+template <class Shape>
+constexpr Shape squeezed_shape(Shape const& shape, std::array<bool, 8> const& at) {
+    Shape result;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (!at[i]) {
+            result.push_back(shape[i]);
+        } else if (static_cast<std::int64_t>(shape[i]) != UNK) {
+            spec::same_dim(("squeeze: x.shape(" + std::to_string(i) + ")").c_str(), static_cast<std::int64_t>(shape[i]),
+                           1);
+        }
+    }
+    return result;
+}
+template <class Shape>
+constexpr Shape unsqueezed_shape(Shape const& shape, std::span<std::int64_t const> axes) {
+    std::size_t const rank = shape.size() + axes.size();
+    if (rank > max_tensor_rank) spec::the_rank_does_not_fit("the result's", rank, "at most 8");
+    auto const added = axes.empty() ? std::array<bool, 8>{} : checked_axes(axes, rank);
+    Shape result;
+    for (std::size_t i = 0, k = 0; i < rank; ++i) result.push_back(added[i] ? 1 : shape[k++]);
+    return result;
+}
+
+/// The spec of x with other dims; with the levels of x if `rows`.
+constexpr VarSpec with_dims(VarSpec const& x, Dims const& dims, bool rows) {
+    return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = dims, .lod_level = rows ? x.lod_level : 0};
+}
+
+/// For operators whose axes are positions of dims, whether rows remain: no axis can be the first one.
+inline bool spares_rows(std::vector<std::int64_t> const& axes) {
+    return std::ranges::all_of(axes, [](std::int64_t axis) { return axis > 0; });
+}
+
+}  // namespace detail
+
+/// An alias of x with another shape. A dim of 0 stands for that dim of x, and one dim of -1 for what remains.
+///     reshape(x, {0, -1})     // [n, 3, 4] -> [n, 12]
+/// shapes   x [...] -> shape
+/// errors   ShapeError if the shape does not fit the elements of x, has several -1, or a 0 where x has no dim
+/// cost     O(1); the result shares the elements of x
+template <class T, class Device>
+Tensor<T, Device> reshape(Tensor<T, Device> const& x, std::vector<std::int64_t> const& shape) {
+    Dims of_x;
+    for (std::size_t const dim : x.shape()) of_x.push_back(static_cast<std::int64_t>(dim));
+    auto const dims = detail::reshaped_dims(of_x, shape);
+    return x.reshaped(typename Tensor<T, Device>::shape_type(dims.begin(), dims.end()));
+}
+
+/// An alias of x without some dims of 1; by default, without all of them.
+/// shapes   x [...] -> the dims of x without those of the axes
+/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice; ShapeError if its dim is not 1
+/// cost     O(1); the result shares the elements of x
+template <class T, class Device>
+Tensor<T, Device> squeeze(Tensor<T, Device> const& x, std::vector<std::int64_t> const& axes = {}) {
+    auto at = detail::checked_axes(axes, x.dimension());
+    for (std::size_t i = 0; axes.empty() && i < x.dimension(); ++i) at[i] = x.shape(i) == 1;
+    return x.reshaped(detail::squeezed_shape(x.shape(), at));
+}
+
+/// An alias of x with additional dims of 1: the axes are positions in the result.
+///     unsqueeze(x, {0, -1})     // [3, 4] -> [1, 3, 4, 1]
+/// shapes   x [...] -> the dims of x, with dims of 1 at the axes
+/// errors   IndexError if an axis is not in [-rank, rank) of the result or occurs twice; ShapeError if the result's
+///          rank exceeds 8
+/// cost     O(1); the result shares the elements of x
+template <class T, class Device>
+Tensor<T, Device> unsqueeze(Tensor<T, Device> const& x, std::vector<std::int64_t> const& axes) {
+    return x.reshaped(detail::unsqueezed_shape(x.shape(), axes));
+}
+
+/// The gradient of x: that of the result with the shape of x, an alias.
+struct reshape_grad_op {
+    static constexpr std::string_view name = "reshape_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr bool row_wise = true;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
+
+    /// errors   ShapeError if out_grad does not have as many elements as x
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x, Tensor<T, D> const& out_grad) {
+        return out_grad.reshaped(x.shape());
+    }
+};
+
+/// See reshape.
+struct reshape_op {
+    static constexpr std::string_view name = "reshape";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = ReshapeOptions;
+    using grad = grad_rule<reshape_grad_op>;
+
+    static constexpr bool row_wise(ReshapeOptions const& options) {
+        return !options.shape.empty() && options.shape[0] == 0;
+    }
+    static constexpr bool row_output(ReshapeOptions const& options) { return row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& x, ReshapeOptions const& options = {}) {
+        spec::dense("reshape: x", x);
+        Dims const dims = detail::reshaped_dims(x.dims, options.shape);
+        return detail::with_dims(x, dims, detail::keeps_rows(x.dims, dims, options.shape));
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x, ReshapeOptions const& options = {}) {
+        return reshape(x, options.shape);
+    }
+};
+
+/// See squeeze; without axes, the shape remains.
+struct squeeze_op {
+    static constexpr std::string_view name = "squeeze";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = SqueezeOptions;
+    using grad = grad_rule<reshape_grad_op>;
+
+    static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }
+    static bool row_output(SqueezeOptions const& options) { return row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& x, SqueezeOptions const& options = {}) {
+        spec::dense("squeeze: x", x);
+        auto const at = axes_of(options, x.dims.size());
+        return detail::with_dims(x, detail::squeezed_shape(x.dims, at), !at[0]);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x, SqueezeOptions const& options = {}) {
+        return x.reshaped(detail::squeezed_shape(x.shape(), axes_of(options, x.dimension())));
+    }
+
+private:
+    static constexpr std::array<bool, 8> axes_of(SqueezeOptions const& options, std::size_t rank) {
+        if (options.axes.empty()) return {};
+        return detail::checked_axes(options.axes, rank);
+    }
+};
+
+/// See unsqueeze.
+struct unsqueeze_op {
+    static constexpr std::string_view name = "unsqueeze";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = SqueezeOptions;
+    using grad = grad_rule<reshape_grad_op>;
+
+    static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }
+    static bool row_output(SqueezeOptions const& options) { return row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& x, SqueezeOptions const& options = {}) {
+        spec::dense("unsqueeze: x", x);
+        Dims const dims = detail::unsqueezed_shape(x.dims, options.axes);
+        auto const rank = static_cast<std::int64_t>(dims.size());
+        bool const before_rows =
+            std::ranges::any_of(options.axes, [&](std::int64_t axis) { return axis == 0 || axis == -rank; });
+        return detail::with_dims(x, dims, !before_rows);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x, SqueezeOptions const& options = {}) {
+        return unsqueeze(x, options.axes);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/row_dot.hpp: row_dot, the dot product of each row of two matrices.
+
+namespace rowan::inline v0 {
+
+/// The dot product of each row of x with the same row of y: the products, each rounded to dtype<T>::sum, are summed as
+/// in reduce_sum.
+///     row_dot([[1 2] [3 4]], [[5 6] [7 8]])   ->   [[17] [53]]
+/// shapes   both [n, width] -> [n, 1]
+/// errors   ShapeError if x is not a matrix or the shapes differ
+/// cost     one read of both; temporary memory for the products
+template <class T, device D>
+Tensor<T, D> row_dot(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    using S = detail::sum_t<T>;
+    detail::check_rank("x", x, 2);
+    detail::check_same_shape("y", y, x);
+    detail::ElementLoops<D>::check(exec, x, y);
+    if (x.size() == 0) return Tensor<T, D>::zeros(exec, {x.shape(0), 1});
+    auto out = detail::new_tensor<T>(exec, {x.shape(0), 1});
+    auto products = detail::ElementLoops<D>::template scratch<S>(exec, x.size());
+    detail::ElementLoops<D>::template zip<S>(exec, x.size(), detail::multiplied{}, products.data(), x.data(), y.data());
+    detail::fold_axes<S, detail::add_lanes>(exec, detail::reduction_of(x.shape(), {false, true}),
+                                            static_cast<S const*>(products.data()), out.data());
+    return out;
+}
+
+template <class T, class Device>
+Tensor<T, Device> row_dot(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return row_dot(x.device(), x, y);
+}
+
+/// The gradient of one factor: the other one, each row times the gradient of its result.
+struct row_dot_grad_op {
+    static constexpr std::string_view name = "row_dot_grad";
+    using inputs = slots<slot::y, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& y, VarSpec const&) { return y; }
+
+    /// errors   ShapeError if out_grad is not [n, 1]
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& y, Tensor<T, D> const& out_grad) {
+        detail::check_rank("y", y, 2);
+        if (auto like = y.shape(); out_grad.shape() != (like[1] = 1, like))
+            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(like));
+        return detail::zip_broadcast(exec, detail::multiplied{}, y, out_grad);
+    }
+};
+
+/// See row_dot.
+struct row_dot_op {
+    static constexpr std::string_view name = "row_dot";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = grad_rules<grad_rule<row_dot_grad_op, uses<slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                            grad_rule<row_dot_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
+        spec::matrix("row_dot: x", x);
+        VarSpec out = spec::elementwise("row_dot: y", y, x);
+        out.dims[1] = 1;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return row_dot(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/stack.hpp: stack, tensors of one shape joined along a new axis.
+
+namespace rowan::inline v0 {
+
+/// The axis of stack.
+struct StackOptions {
+    std::int64_t axis = 0;  ///< the new axis; negative values count from the end of the result
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"axis", &StackOptions::axis});
+    }
+};
+
+namespace detail {
+
+/// The shape with a dim of n at the axis.
+template <class Shape>
+constexpr Shape stacked_shape(Shape const& shape, std::size_t n, std::size_t axis) {
+    if (shape.size() == max_tensor_rank) spec::the_rank_does_not_fit("x[0]", shape.size(), "at most 7");
+    Shape result;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (i == axis) result.push_back(static_cast<std::remove_cvref_t<decltype(shape[0])>>(n));
+        result.push_back(shape[i]);
+    }
+    if (axis == shape.size()) result.push_back(static_cast<std::remove_cvref_t<decltype(result[0])>>(n));
+    return result;
+}
+
+}  // namespace detail
+
+/// Joins tensors of one shape along a new axis.
+///     stack({[1 2], [3 4]})               ->   [[1 2] [3 4]]
+///     stack({[1 2], [3 4]}, {.axis = 1})  ->   [[1 3] [2 4]]
+/// shapes   n tensors x[k] [...] -> [...] with a dim of n at the axis
+/// errors   ShapeError if x is empty, shapes differ, or the rank is 8; ValueError if the axis is not in
+///          [-rank - 1, rank + 1)
+/// cost     one read and one write of every element
+template <class T, device D>
+Tensor<T, D> stack(D const& exec, std::vector<Tensor<T, D>> const& x, StackOptions const& options = {}) {
+    detail::ElementLoops<D>::check(exec);
+    detail::check_some(x.size());
+    std::size_t const axis = detail::checked_axis(options.axis, x[0].dimension() + 1);
+    auto const shape = detail::stacked_shape(x[0].shape(), x.size(), axis);
+    std::size_t const inner = detail::product_from(shape, axis + 1);
+    std::vector<T const*> from;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+        detail::ElementLoops<D>::check(exec, x[k]);
+        if (x[k].shape() != x[0].shape())
+            throw ShapeError(detail::part_name("x", k).append(".shape()"), detail::shape_text(x[k].shape()),
+                             detail::shape_text(x[0].shape()).append(", that of x[0]"));
+        from.push_back(x[k].data());
+    }
+    auto out = detail::new_tensor<T>(exec, shape);
+    std::size_t const outer = out.size() == 0 ? 0 : out.size() / (inner * x.size());
+    detail::ConcatSplit<D>::join(exec, outer, std::vector<std::size_t>(x.size(), inner), from, out.data());
+    return out;
+}
+
+template <class T, class Device>
+Tensor<T, Device> stack(std::vector<Tensor<T, Device>> const& x, StackOptions const& options = {}) {
+    return stack(x.empty() ? Device{} : x[0].device(), x, options);
+}
+
+struct stack_grad_op;
+
+/// See stack. The slot `x` holds all tensors as a std::vector.
+struct stack_op {
+    static constexpr std::string_view name = "stack";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<stack_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using attributes = StackOptions;
+
+    static constexpr bool row_wise(StackOptions const& options) { return options.axis > 0; }
+    static constexpr bool row_output(StackOptions const& options) { return options.axis > 0; }
+
+    static constexpr VarSpec infer(std::span<VarSpec const> x, StackOptions const& options) {
+        detail::check_some(x.size());
+        spec::dense("stack: x", x[0]);
+        VarSpec out = x[0];
+        for (std::size_t k = 1; k < x.size(); ++k) {
+            detail::with_part_name("stack: x", k, [&](char const* name) {
+                spec::dense(name, x[k]);
+                spec::same_dtype(name, x[k], out);
+                out.dims = spec::same_dims(name, x[k], out);
+            });
+        }
+        std::size_t const axis = detail::checked_axis(options.axis, out.dims.size() + 1);
+        out.dims = detail::stacked_shape(out.dims, x.size(), axis);
+        if (axis == 0) out.lod_level = 0;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x, StackOptions const& options) {
+        return stack(exec, x, options);
+    }
+};
+
+/// Cuts the gradient of the result into the gradients of the inputs.
+struct stack_grad_op {
+    static constexpr std::string_view name = "stack_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+    using attributes = StackOptions;
+
+    static constexpr bool row_wise(StackOptions const& options) { return options.axis > 0; }
+
+    static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&, StackOptions const&) {
+        return {x.begin(), x.end()};
+    }
+
+    /// errors   ShapeError if x is empty or out_grad does not have the shape of the result; ValueError if the axis is
+    ///          out of range
+    template <class T, class D>
+    static std::vector<Tensor<T, D>> run(D exec, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad,
+                                         StackOptions const& options) {
+        detail::ElementLoops<D>::check(exec, out_grad);
+        detail::check_some(x.size());
+        std::size_t const axis = detail::checked_axis(options.axis, x[0].dimension() + 1);
+        auto const shape = detail::stacked_shape(x[0].shape(), x.size(), axis);
+        if (out_grad.shape() != shape)
+            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
+        auto parts = detail::cut_along(exec, out_grad, axis, std::vector<std::int64_t>(x.size(), 1));
+        for (auto& part : parts) part = part.reshaped(x[0].shape());
+        return parts;
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/transpose.hpp: transpose, a tensor with its dims in another order.
+
+namespace rowan::inline v0 {
+
+/// The order of transpose.
+struct TransposeOptions {
+    std::vector<std::int64_t> perm{};  ///< dim i of the result is dim perm[i] of x; empty: all dims reversed
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"perm", &TransposeOptions::perm});
+    }
+};
+
+namespace detail {
+
+[[noreturn]] inline void bad_perm(std::vector<std::int64_t> const& perm, std::size_t rank) {
+    throw ShapeError("perm", shape_text(perm),
+                     std::string("each of the ").append(std::to_string(rank)).append(" axes of x once"));
+}
+
+/// The dims of x in the order of the result, negative ones counted from the end.
+constexpr std::array<std::size_t, 8> checked_perm(std::vector<std::int64_t> const& perm, std::size_t rank) {
+    std::array<std::size_t, 8> order{};
+    for (std::size_t i = 0; i < rank; ++i) order[i] = rank - 1 - i;
+    if (perm.empty()) return order;
+    if (perm.size() != rank) bad_perm(perm, rank);
+    auto const dims = static_cast<std::int64_t>(rank);
+    std::array<bool, 8> seen{};
+    for (std::size_t i = 0; i < rank; ++i) {
+        if (perm[i] < -dims || perm[i] >= dims) bad_perm(perm, rank);
+        order[i] = static_cast<std::size_t>(perm[i] < 0 ? perm[i] + dims : perm[i]);
+        if (seen[order[i]]) bad_perm(perm, rank);
+        seen[order[i]] = true;
+    }
+    return order;
+}
+
+template <class Shape>
+constexpr Shape permuted_shape(Shape const& shape, std::array<std::size_t, 8> const& order) {
+    Shape result;
+    for (std::size_t i = 0; i < shape.size(); ++i) result.push_back(shape[order[i]]);
+    return result;
+}
+
+template <class T, class D>
+Tensor<T, D> permuted(D const& exec, Tensor<T, D> const& x, std::array<std::size_t, 8> const& order) {
+    ElementLoops<D>::check(exec, x);
+    auto const shape = permuted_shape(x.shape(), order);
+    auto out = new_tensor<T>(exec, shape);
+    if (out.size() == 0) return out;
+    CopyByAxes<T> copy{x.data(), out.data(), {}};
+    for (std::size_t i = 0; i < shape.size(); ++i) copy.rows.push(shape[i], product_from(x.shape(), order[i] + 1));
+    copy.split_row();
+    ElementLoops<D>::each_element(exec, copy.rows.elements(), copy.width, copy);
+    return out;
+}
+
+}  // namespace detail
+
+/// x with its dims in another order: dim i of the result is dim perm[i] of x. By default, all dims are reversed.
+///     transpose(x)                         // [n, m] -> [m, n]
+///     transpose(x, {.perm = {0, 2, 1}})    // [b, n, m] -> [b, m, n]
+/// shapes   x [...] -> the dims of x in the order of perm
+/// errors   ShapeError if perm does not name each axis of x once
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> transpose(D const& exec, Tensor<T, D> const& x, TransposeOptions const& options = {}) {
+    return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
+}
+
+template <class T, class Device>
+Tensor<T, Device> transpose(Tensor<T, Device> const& x, TransposeOptions const& options = {}) {
+    return detail::permuted(x.device(), x, detail::checked_perm(options.perm, x.dimension()));
+}
+
+/// The gradient of x: that of the result in the order of x.
+struct transpose_grad_op {
+    static constexpr std::string_view name = "transpose_grad";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = TransposeOptions;
+    using grad = no_grad;
+
+    static constexpr bool row_wise(TransposeOptions const& options) {
+        return !options.perm.empty() && options.perm[0] == 0;
+    }
+    static constexpr bool row_output(TransposeOptions const& options) { return row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& out_grad, TransposeOptions const& options = {}) {
+        VarSpec x = out_grad;
+        x.dims = detail::permuted_shape(out_grad.dims, order_of_x(options, x.dims.size()));
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, TransposeOptions const& options = {}) {
+        return detail::permuted(exec, out_grad, order_of_x(options, out_grad.dimension()));
+    }
+
+private:
+    static constexpr std::array<std::size_t, 8> order_of_x(TransposeOptions const& options, std::size_t rank) {
+        auto const order = detail::checked_perm(options.perm, rank);
+        std::array<std::size_t, 8> back{};
+        for (std::size_t i = 0; i < rank; ++i) back[order[i]] = i;
+        return back;
+    }
+};
+
+/// See transpose.
+struct transpose_op {
+    static constexpr std::string_view name = "transpose";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = TransposeOptions;
+    using grad = grad_rule<transpose_grad_op>;
+
+    static constexpr bool row_wise(TransposeOptions const& options) { return transpose_grad_op::row_wise(options); }
+    static constexpr bool row_output(TransposeOptions const& options) { return row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& x, TransposeOptions const& options = {}) {
+        spec::dense("transpose: x", x);
+        auto const order = detail::checked_perm(options.perm, x.dims.size());
+        VarSpec out = x;
+        out.dims = detail::permuted_shape(x.dims, order);
+        if (!x.dims.empty() && order[0] != 0) out.lod_level = 0;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, TransposeOptions const& options = {}) {
+        return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/reshape.hpp: layers that change shapes: reshape, squeeze, unsqueeze, transpose and stack; row_dot.
+
+namespace rowan::inline v0::layer {
+
+/// x with another shape. A dim of 0 stands for that dim of x, and one dim of -1 for what remains.
+///     auto flat = layer::reshape(x, {0, -1});     // [n, 3, 4] -> [n, 12], with the levels of x
+/// shapes   x [...] -> shape; with the levels of x if the first dim is that of x: it is 0, or the other dims have as
+///          many elements as the rows of x
+/// errors   ShapeError if the shape does not fit the elements of x, has several -1, or a 0 where x has no dim
+/// cost     O(1), when the net runs
+template <class T, class Device>
+Var<T, Device> reshape(Var<T, Device> const& x, std::vector<std::int64_t> shape) {
+    Dims const dims = rowan::detail::reshaped_dims(x->spec().dims, shape);
+    if (!shape.empty() && shape[0] == -1 && rowan::detail::keeps_rows(x->spec().dims, dims, shape))
+        shape[0] = 0;  // what a recurrent net can tell from another first dim
+    return apply<reshape_op>({.shape = std::move(shape)}, x);
+}
+
+/// x without some dims of 1; by default, without all dims that are known to be 1.
+/// shapes   x [...] -> the dims of x without those of the axes; with the levels of x unless axis 0 is among them
+/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice; ShapeError if its dim is not 1
+/// cost     O(1), when the net runs
+template <class T, class Device>
+Var<T, Device> squeeze(Var<T, Device> const& x, std::vector<std::int64_t> axes = {}) {
+    Dims const& dims = x->spec().dims;
+    for (std::int64_t& axis : axes) axis = rowan::detail::axis_from_first(x, axis);
+    if (axes.empty()) {
+        for (std::size_t i = 0; i < dims.size(); ++i) {
+            if (dims[i] == 1) axes.push_back(static_cast<std::int64_t>(i));
+        }
+    }
+    return apply<squeeze_op>({.axes = std::move(axes)}, x);
+}
+
+/// x with additional dims of 1: the axes are positions in the result.
+///     auto column = layer::unsqueeze(x, {-1});    // [n, m] -> [n, m, 1]
+/// shapes   x [...] -> the dims of x, with dims of 1 at the axes; with the levels of x unless axis 0 is among them
+/// errors   IndexError if an axis is not in [-rank, rank) of the result or occurs twice; ShapeError if the result's
+///          rank exceeds 8
+/// cost     O(1), when the net runs
+template <class T, class Device>
+Var<T, Device> unsqueeze(Var<T, Device> const& x, std::vector<std::int64_t> axes) {
+    auto const rank = static_cast<std::int64_t>(x->spec().dims.size() + axes.size());
+    for (std::int64_t& axis : axes) axis += axis < 0 && axis >= -rank ? rank : 0;
+    return apply<unsqueeze_op>({.axes = std::move(axes)}, x);
+}
+
+/// x with its dims in another order: dim i of the result is dim perm[i] of x. By default, all dims are reversed.
+///     auto columns = layer::transpose(x, {0, 2, 1});
+/// shapes   x [...] -> the dims of x in the order of perm; with the levels of x if perm[0] is 0
+/// errors   ShapeError if perm does not name each axis of x once
+/// cost     as rowan::transpose, when the net runs
+template <class T, class Device>
+Var<T, Device> transpose(Var<T, Device> const& x, std::vector<std::int64_t> perm = {}) {
+    for (std::int64_t& axis : perm) axis = rowan::detail::axis_from_first(x, axis);
+    return apply<transpose_op>({.perm = std::move(perm)}, x);
+}
+
+/// Joins values of one shape along a new axis; a negative axis counts from the end of the result.
+///     auto pairs = layer::stack({a, b}, 1);       // [n, 3] and [n, 3] -> [n, 2, 3]
+/// shapes   n values x[k] [...] -> [...] with a dim of n at the axis; with the levels of the first unless it is axis 0
+/// errors   ShapeError if x is empty, shapes differ, or the rank is 8; ValueError if there is no such axis
+/// cost     as rowan::stack, when the net runs
+template <class T, class Device>
+Var<T, Device> stack(std::vector<Var<T, Device>> const& x, std::int64_t axis = 0) {
+    std::vector<Variable*> inputs;
+    for (auto const& part : x) inputs.push_back(&*part);
+    if (auto const rank = x.empty() ? 0 : static_cast<std::int64_t>(x[0]->spec().dims.size() + 1);
+        axis < 0 && axis >= -rank)
+        axis += rank;
+    return Var<T, Device>(*default_scope().new_op<stack_op, Device, T>(std::move(inputs), {.axis = axis}).outputs[0]);
+}
+template <class T, class Device>
+Var<T, Device> stack(std::initializer_list<Var<T, Device>> x, std::int64_t axis = 0) {
+    return stack(std::vector<Var<T, Device>>(x), axis);
+}
+
+/// The dot product of each row of x with the same row of y, see rowan::row_dot.
+///     auto score = layer::row_dot(query, key);
+/// shapes   both [n, width] -> [n, 1], with the levels of x
+/// errors   ShapeError if x is not a matrix or the shapes differ
+/// cost     as rowan::row_dot, when the net runs
+template <class T, class Device>
+Var<T, Device> row_dot(Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<row_dot_op>({}, x, y);
 }
 
 }  // namespace rowan::inline v0::layer
@@ -25229,8 +32798,10 @@ struct SequencePoolOptions {
     Pooling pool = Pooling::sum;  ///< the reduction of the rows of a sequence
     double pad_value = 0;         ///< the elements of the row of an empty sequence
 
-    static constexpr auto fields =
-        std::tuple(field{"pool", &SequencePoolOptions::pool}, field{"pad_value", &SequencePoolOptions::pad_value});
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"pool", &SequencePoolOptions::pool}, field{"pad_value", &SequencePoolOptions::pad_value});
+    }
 };
 
 struct sequence_pool_grad_op {
@@ -25506,6 +33077,1213 @@ ROWAN_FUNCTION double Warmup::operator()(std::int64_t step) const {
 
 #endif
 
+// rowan/op/detail/attention.hpp: the algorithm of sequence_attention and of its gradients.
+
+namespace rowan::inline v0::detail {
+
+/// Queries of one sequence that are computed together.
+inline constexpr std::size_t query_block = 64;
+
+/// The keys that query i of a sequence may see, and those of the products of its block; keys that it may not see have
+/// weight 0 there.
+struct VisibleKeys {
+    bool causal;
+
+    ROWAN_HD std::size_t seen(std::size_t i, std::size_t keys) const { return causal && i < keys ? i + 1 : keys; }
+    ROWAN_HD std::size_t loaded(std::size_t i, std::size_t keys) const {
+        return seen(i / query_block * query_block + query_block - 1, keys);
+    }
+};
+
+/// The rows of one head in one sequence.
+template <class S>
+struct HeadRows {
+    S* data;
+    std::size_t next_row;
+
+    S* row(std::size_t i) const { return data + i * next_row; }
+    Factor<std::remove_const_t<S>> from(std::size_t i, bool transposed = false) const {
+        return {row(i), next_row, transposed};
+    }
+};
+
+/// The sizes of a call: the sequences, and the widths of one head.
+struct AttentionSizes {
+    std::span<std::int64_t const> queries, keys;  // offsets of the sequences
+    std::size_t heads, width, value_width;
+    double scale;
+    VisibleKeys visible;
+
+    std::size_t sequences() const { return queries.size() - 1; }
+    std::size_t query_rows() const { return static_cast<std::size_t>(queries.back()); }
+    std::size_t key_rows() const { return static_cast<std::size_t>(keys.back()); }
+    /// Multiplications of one matrix product of all scores.
+    std::size_t products() const {
+        std::size_t pairs = 0;
+        for (std::size_t s = 0; s < sequences(); ++s) pairs += length_at(queries, s) * length_at(keys, s);
+        return pairs * heads * std::max(width, value_width);
+    }
+    /// The rows of head h in sequence s, of queries or of keys.
+    template <class S>
+    HeadRows<S> of_queries(S* rows, std::size_t head_width, std::size_t s, std::size_t h) const {
+        return {rows + static_cast<std::size_t>(queries[s]) * heads * head_width + h * head_width, heads * head_width};
+    }
+    template <class S>
+    HeadRows<S> of_keys(S* rows, std::size_t head_width, std::size_t s, std::size_t h) const {
+        return {rows + static_cast<std::size_t>(keys[s]) * heads * head_width + h * head_width, heads * head_width};
+    }
+};
+
+/// out [m, n] = a [m, k] · b [k, n], or += if `add`, on one thread. Rows of out are next_out elements apart.
+template <class S>
+void multiply_block(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, std::size_t next_out,
+                    bool add) {
+    if constexpr (is_machine_float<S>) {
+        multiply_serial(m, n, k, a, b, out, next_out, add);
+    } else {
+        for (std::size_t i = 0; i < m; ++i) {
+            for (std::size_t j = 0; j < n; ++j) {
+                S sum = add ? out[i * next_out + j] : constant<S>(0.0);
+                for (std::size_t l = 0; l < k; ++l) sum = plus(sum, product(*a.at(i, l), *b.at(l, j)));
+                out[i * next_out + j] = sum;
+            }
+        }
+    }
+}
+
+/// Attention of one head in one sequence, query_block queries at a time.
+template <class S>
+class HeadAttention {
+public:
+    HeadAttention(AttentionSizes const& sizes, std::size_t longest)
+        : sizes_(sizes), weights_(query_block * longest), slopes_(query_block * longest), row_(longest) {}
+
+    void run(std::size_t queries, std::size_t keys, HeadRows<S const> q, HeadRows<S const> k, HeadRows<S const> v,
+             HeadRows<S> out) {
+        for (std::size_t i = 0; i < queries; i += query_block) {
+            std::size_t const rows = std::min(query_block, queries - i), loaded = sizes_.visible.loaded(i, keys);
+            weigh(i, rows, loaded, q, k);
+            product(rows, sizes_.value_width, loaded, {weights_.data(), loaded}, v.from(0), out, i, false);
+        }
+    }
+
+    /// q_grad is written; k_grad and v_grad are added to.
+    void grad(std::size_t queries, std::size_t keys, HeadRows<S const> q, HeadRows<S const> k, HeadRows<S const> v,
+              HeadRows<S const> g, HeadRows<S> q_grad, HeadRows<S> k_grad, HeadRows<S> v_grad) {
+        for (std::size_t i = 0; i < queries; i += query_block) {
+            std::size_t const rows = std::min(query_block, queries - i), loaded = sizes_.visible.loaded(i, keys);
+            weigh(i, rows, loaded, q, k);
+            product(loaded, sizes_.value_width, rows, {weights_.data(), loaded, true}, g.from(i), v_grad, 0, true);
+            product(rows, loaded, sizes_.value_width, g.from(i), v.from(0, true), {slopes_.data(), loaded}, 0, false);
+            for (std::size_t r = 0; r < rows; ++r)
+                slope(sizes_.visible.seen(i + r, keys), loaded, weights_.data() + r * loaded,
+                      slopes_.data() + r * loaded);
+            product(rows, sizes_.width, loaded, {slopes_.data(), loaded}, k.from(0), q_grad, i, false);
+            product(loaded, sizes_.width, rows, {slopes_.data(), loaded, true}, q.from(i), k_grad, 0, true);
+        }
+    }
+
+private:
+    static void product(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, HeadRows<S> out,
+                        std::size_t first, bool add) {
+        if (m != 0 && n != 0) multiply_block(m, n, k, a, b, out.row(first), out.next_row, add);
+    }
+
+    /// Computes the weights of the keys for `rows` queries from i on.
+    void weigh(std::size_t i, std::size_t rows, std::size_t loaded, HeadRows<S const> q, HeadRows<S const> k) {
+        product(rows, loaded, sizes_.width, q.from(i), k.from(0, true), {weights_.data(), loaded}, 0, false);
+        S const scale = constant<S>(sizes_.scale);
+        for (std::size_t r = 0; r < rows; ++r) {
+            S* const row = weights_.data() + r * loaded;
+            std::size_t const seen = std::min(sizes_.visible.seen(i + r, loaded), loaded);
+            if (seen == 0) continue;
+            map_lanes<S>([&]<class V>(V const& x) { return detail::product(x, V(scale)); }, seen, row, row);
+            S const greatest = largest<S>(seen, row), total = exponentials<S>(seen, row, greatest, row_.data());
+            normalise<S>(seen, row_.data(), total, row);
+            std::fill(row + seen, row + loaded, constant<S>(0.0));
+        }
+    }
+
+    /// Replaces the gradients of the weights of one query by those of the products of query and keys.
+    void slope(std::size_t seen, std::size_t loaded, S const* weights, S* slopes) {
+        zip_lanes<S>(multiplied{}, seen, row_.data(), weights, static_cast<S const*>(slopes));
+        S const dot = interleaved_sum<S>(seen, static_cast<S const*>(row_.data()), [](auto const& x) { return x; });
+        S const scale = constant<S>(sizes_.scale);
+        auto const formula = [&]<class V>(V const& w, V const& g) {
+            return detail::product(softmax_slope{}(w, g, V(dot)), V(scale));
+        };
+        zip_lanes<S>(formula, seen, slopes, weights, static_cast<S const*>(slopes));
+        std::fill(slopes + seen, slopes + loaded, constant<S>(0.0));
+    }
+
+    AttentionSizes const& sizes_;
+    Buffer<S> weights_, slopes_, row_;
+};
+
+/// Elements converted to the type of sums, or as they are if they have it.
+template <class S, class T>
+class Widened {
+public:
+    Widened(T const* from, std::size_t n) : wide_(n) { copy_lanes<S>(n, from, wide_.data()); }
+    S const* data() const { return wide_.data(); }
+
+private:
+    Buffer<S> wide_;
+};
+template <class S>
+class Widened<S, S> {
+public:
+    Widened(S const* from, std::size_t) : from_(from) {}
+    S const* data() const { return from_; }
+
+private:
+    S const* from_;
+};
+
+/// Results in the type of sums, which begin as zeros; `write` converts them unless they already are the results.
+template <class S, class T>
+class WideResult {
+public:
+    WideResult(T* to, std::size_t n) : to_(to), wide_(std::is_same_v<S, T> ? 0 : n) {
+        if constexpr (std::is_same_v<S, T>) {
+            std::fill_n(to, n, constant<S>(0.0));
+        } else {
+            std::fill_n(wide_.data(), n, constant<S>(0.0));
+        }
+    }
+    S* data() {
+        if constexpr (std::is_same_v<S, T>) {
+            return to_;
+        } else {
+            return wide_.data();
+        }
+    }
+    void write(std::size_t n) {
+        if constexpr (!std::is_same_v<S, T>) copy_lanes<S>(n, static_cast<S const*>(wide_.data()), to_);
+    }
+
+private:
+    T* to_;
+    Buffer<S> wide_;
+};
+
+/// Device-specific implementation of sequence_attention. The Thrust one is in rowan/thrust/op/sequence_attention.hpp.
+template <class D>
+struct SequenceAttention {
+    static_assert(has_backend<D>, "rowan: sequence_attention on a Thrust device needs #include <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct SequenceAttention<Cpu> {
+    template <class T>
+    static void run(Cpu exec, AttentionSizes const& at, T const* query, T const* key, T const* value, T* out) {
+        using S = sum_t<T>;
+        std::size_t const d = at.width, e = at.value_width, n = at.query_rows() * at.heads,
+                          m = at.key_rows() * at.heads;
+        Widened<S, T> const q(query, n * d), k(key, m * d), v(value, m * e);
+        WideResult<S, T> result(out, n * e);
+        each_head<S>(exec, at, [&](HeadAttention<S>& head, std::size_t s, std::size_t h) {
+            head.run(length_at(at.queries, s), length_at(at.keys, s), at.of_queries(q.data(), d, s, h),
+                     at.of_keys(k.data(), d, s, h), at.of_keys(v.data(), e, s, h),
+                     at.of_queries(result.data(), e, s, h));
+        });
+        result.write(n * e);
+    }
+
+    template <class T>
+    static void grad(Cpu exec, AttentionSizes const& at, T const* query, T const* key, T const* value, T const* grad,
+                     T* query_grad, T* key_grad, T* value_grad) {
+        using S = sum_t<T>;
+        std::size_t const d = at.width, e = at.value_width, n = at.query_rows() * at.heads,
+                          m = at.key_rows() * at.heads;
+        Widened<S, T> const q(query, n * d), k(key, m * d), v(value, m * e), g(grad, n * e);
+        WideResult<S, T> q_grad(query_grad, n * d), k_grad(key_grad, m * d), v_grad(value_grad, m * e);
+        each_head<S>(exec, at, [&](HeadAttention<S>& head, std::size_t s, std::size_t h) {
+            head.grad(length_at(at.queries, s), length_at(at.keys, s), at.of_queries(q.data(), d, s, h),
+                      at.of_keys(k.data(), d, s, h), at.of_keys(v.data(), e, s, h), at.of_queries(g.data(), e, s, h),
+                      at.of_queries(q_grad.data(), d, s, h), at.of_keys(k_grad.data(), d, s, h),
+                      at.of_keys(v_grad.data(), e, s, h));
+        });
+        q_grad.write(n * d);
+        k_grad.write(m * d);
+        v_grad.write(m * e);
+    }
+
+private:
+    /// Calls f(head, s, h) for each head h of each sequence s, on several threads if there is enough work.
+    template <class S, class F>
+    static void each_head(Cpu exec, AttentionSizes const& at, F const& f) {
+        std::size_t const tasks = at.sequences() * at.heads, work = at.products() / 8;
+        parallel_work(exec, work, tasks, tasks / ((work >> 15) + 1), [&](std::size_t begin, std::size_t end) {
+            HeadAttention<S> head(at, longest_of(at.keys, begin / at.heads, (end - 1) / at.heads + 1));
+            for (std::size_t t = begin; t < end; ++t) f(head, t / at.heads, t % at.heads);
+        });
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/sequence_attention.hpp: sequence_attention, the attention of ragged sequences without padding.
+
+namespace rowan::inline v0 {
+
+/// The settings of sequence_attention.
+struct SequenceAttentionOptions {
+    std::int64_t heads = 1;  ///< the columns are divided into so many parts, each with weights of its own
+    double scale = 0;        ///< the factor of the scores; 0: 1 / sqrt(columns of a head)
+    bool causal = false;     ///< whether query i of a sequence sees only the first i + 1 keys
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"heads", &SequenceAttentionOptions::heads}, field{"scale", &SequenceAttentionOptions::scale},
+                     field{"causal", &SequenceAttentionOptions::causal});
+    }
+};
+
+namespace detail {
+
+/// Throws unless the columns can be divided into heads.
+constexpr void check_heads(char const* field, std::int64_t width, std::int64_t heads) {
+    if (heads < 1) throw ShapeError("sequence_attention: heads", std::to_string(heads), "at least 1");
+    if (width != UNK && width % heads != 0)
+        throw ShapeError(field, std::to_string(width), "a multiple of heads, " + std::to_string(heads));
+}
+
+template <class T, class D>
+AttentionSizes attention_sizes(D const& exec, LoDTensor<T, D> const& query, LoDTensor<T, D> const& key,
+                               Tensor<T, D> const& value, SequenceAttentionOptions const& options) {
+    static_assert(floating_element<T>, "rowan::sequence_attention: query must have a floating-point type: convert it");
+    check_finite("sequence_attention: scale", options.scale);
+    check_sequences(exec, "query", query);
+    check_sequences(exec, "key", key);
+    check_rank("query", query.value(), 2);
+    check_trailing("key", key.value(), query.shape());
+    check_rank("value", value, 2);
+    check_height("value", value, static_cast<std::int64_t>(key.shape()[0]));
+    ElementLoops<D>::check(exec, query.value(), key.value(), value);
+    std::size_t const width = query.shape()[1], value_width = value.shape()[1];
+    check_heads("sequence_attention: query.shape(1)", static_cast<std::int64_t>(width), options.heads);
+    check_heads("sequence_attention: value.shape(1)", static_cast<std::int64_t>(value_width), options.heads);
+    auto const queries = last_level(query.lod()), keys = last_level(key.lod());
+    if (queries.size() != keys.size())
+        throw ShapeError("key sequences", std::to_string(keys.size() - 1),
+                         std::to_string(queries.size() - 1) + ", the number of sequences of query");
+    auto const heads = static_cast<std::size_t>(options.heads);
+    double const scale =
+        options.scale != 0 || width == 0 ? options.scale : 1 / std::sqrt(static_cast<double>(width / heads));
+    return {queries, keys, heads, width / heads, value_width / heads, scale, {options.causal}};
+}
+
+}  // namespace detail
+
+/// Scaled dot-product attention in each sequence of the last level. For each row q of query and each head:
+///     the sum of w_j · value_j over the keys j of its sequence, with w = softmax_j(scale · q · key_j)
+/// A row whose sequence has no keys becomes zeros. With `causal`, the keys that a query does not see have weight 0; NaN or
+/// infinity in their rows may still make its result NaN, as in PyTorch. Vaswani et al.: Attention is all you need, 2017, section 3.2; PyTorch's
+/// scaled_dot_product_attention, without padding.
+///
+///     query [a b] [c]   key [x y z] [u]      ->      [a over x y z   b over x y z]   [c over u]
+///
+/// Scores and results add their terms in order with fused multiply-add, the softmax as rowan::softmax.
+/// shapes   query [n, heads * d], key [m, heads * d] with as many sequences, value [m, heads * e] -> [n, heads * e] with
+///          the levels of query
+/// errors   ShapeError if query or key has no levels or is not a matrix, their widths or numbers of sequences differ,
+///          value has another number of rows, or heads is less than 1 or does not divide a width; ValueError if scale is
+///          not finite
+/// cost     4 · d operations for each pair of a query and a key of its sequence and each head; temporary memory for 64
+///          rows of the longest sequence per thread, on a device for all pairs, and for 16-bit types of all arguments in
+///          the type of sums; the same bits for any number of threads
+template <class T, device D>
+LoDTensor<T, D> sequence_attention(D const& exec, LoDTensor<T, D> const& query, LoDTensor<T, D> const& key,
+                                   std::type_identity_t<Tensor<T, D>> const& value,
+                                   SequenceAttentionOptions const& options = {}) {
+    auto const sizes = detail::attention_sizes(exec, query, key, value, options);
+    auto out = detail::new_tensor<T>(exec, {query.shape()[0], value.shape()[1]});
+    detail::SequenceAttention<D>::run(exec, sizes, query.value().data(), key.value().data(), value.data(), out.data());
+    return {std::move(out), query.lod()};
+}
+
+/// The gradients of query, key and value from that of the result of sequence_attention. The weights are computed again.
+/// shapes   out_grad [n, heads * e], the others as for sequence_attention -> the shapes of query, key and value
+/// errors   as sequence_attention, and ShapeError if out_grad has another shape
+/// cost     10 · d operations for each pair of a query and a key of its sequence and each head; temporary memory twice that
+///          of sequence_attention
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> sequence_attention_grad(
+    D const& exec, LoDTensor<T, D> const& query, LoDTensor<T, D> const& key,
+    std::type_identity_t<Tensor<T, D>> const& value, std::type_identity_t<Tensor<T, D>> const& out_grad,
+    SequenceAttentionOptions const& options = {}) {
+    auto const sizes = detail::attention_sizes(exec, query, key, value, options);
+    detail::check_rank("out_grad", out_grad, 2);
+    detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(query.shape()[0]));
+    detail::check_trailing("out_grad", out_grad, value.shape());
+    detail::ElementLoops<D>::check(exec, out_grad);
+    auto query_grad = detail::new_tensor<T>(exec, query.shape());
+    auto key_grad = detail::new_tensor<T>(exec, key.shape());
+    auto value_grad = detail::new_tensor<T>(exec, value.shape());
+    detail::SequenceAttention<D>::grad(exec, sizes, query.value().data(), key.value().data(), value.data(),
+                                       out_grad.data(), query_grad.data(), key_grad.data(), value_grad.data());
+    return {std::move(query_grad), std::move(key_grad), std::move(value_grad)};
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> sequence_attention(LoDTensor<T, Device> const& query, LoDTensor<T, Device> const& key,
+                                        std::type_identity_t<Tensor<T, Device>> const& value,
+                                        SequenceAttentionOptions const& options = {}) {
+    return sequence_attention(query.device(), query, key, value, options);
+}
+template <class T, class Device>
+auto sequence_attention_grad(LoDTensor<T, Device> const& query, LoDTensor<T, Device> const& key,
+                             std::type_identity_t<Tensor<T, Device>> const& value,
+                             std::type_identity_t<Tensor<T, Device>> const& out_grad,
+                             SequenceAttentionOptions const& options = {}) {
+    return sequence_attention_grad(query.device(), query, key, value, out_grad, options);
+}
+
+struct sequence_attention_grad_op {
+    static constexpr std::string_view name = "sequence_attention_grad";
+    using inputs = slots<slot::query, slot::key, slot::value, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::query>, grad_of<slot::key>, grad_of<slot::value>>;
+    using attributes = SequenceAttentionOptions;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 3> infer(VarSpec const& query, VarSpec const& key, VarSpec const& value,
+                                                  VarSpec const&, SequenceAttentionOptions const& = {}) {
+        return {query, key, value};
+    }
+
+    template <class T, class D>
+    static std::tuple<LoDTensor<T, D>, LoDTensor<T, D>, LoDTensor<T, D>> run(
+        D exec, LoDTensor<T, D> const& query, LoDTensor<T, D> const& key, LoDTensor<T, D> const& value,
+        LoDTensor<T, D> const& out_grad, SequenceAttentionOptions const& options = {}) {
+        auto [q, k, v] = sequence_attention_grad(exec, query, key, value.value(), out_grad.value(), options);
+        return {LoDTensor<T, D>(std::move(q), query.lod()), LoDTensor<T, D>(std::move(k), key.lod()),
+                LoDTensor<T, D>(std::move(v), value.lod())};
+    }
+};
+
+/// See sequence_attention.
+struct sequence_attention_op {
+    static constexpr std::string_view name = "sequence_attention";
+    using inputs = slots<slot::query, slot::key, slot::value>;
+    using outputs = slots<slot::out>;
+    using attributes = SequenceAttentionOptions;
+    using grad = grad_rule<sequence_attention_grad_op>;
+    static constexpr bool row_wise = true;
+
+    static constexpr VarSpec infer(VarSpec const& query, VarSpec const& key, VarSpec const& value,
+                                   SequenceAttentionOptions const& options = {}) {
+        spec::matrix("sequence_attention: query", query);
+        spec::has_levels("sequence_attention: query", query);
+        spec::matrix("sequence_attention: key", key);
+        spec::has_levels("sequence_attention: key", key);
+        spec::same_dtype("sequence_attention: key", key, query);
+        spec::same_dim("sequence_attention: key", key.dims[1], query.dims[1]);
+        spec::matrix("sequence_attention: value", value);
+        spec::same_dtype("sequence_attention: value", value, query);
+        spec::same_dim("sequence_attention: value", value.dims[0], key.dims[0]);
+        detail::check_finite("sequence_attention: scale", options.scale);
+        detail::check_heads("sequence_attention: query.shape(1)", query.dims[1], options.heads);
+        detail::check_heads("sequence_attention: value.shape(1)", value.dims[1], options.heads);
+        VarSpec out = query;
+        out.dims[1] = value.dims[1];
+        return out;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& query, LoDTensor<T, D> const& key,
+                               LoDTensor<T, D> const& value, SequenceAttentionOptions const& options = {}) {
+        if (!value.lod().empty() && !key.lod().empty() &&
+            !std::ranges::equal(detail::last_level(value.lod()), detail::last_level(key.lod())))
+            throw ShapeError("value sequences", "others", "those of key, or none");
+        return sequence_attention(exec, query, key, value.value(), options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/sequence_attention.hpp: layer::sequence_attention, the attention of ragged sequences without padding.
+
+namespace rowan::inline v0::layer {
+
+/// Each row of query becomes a mean of the rows of value in the same sequence, with weights from the products of query
+/// and key: softmax(scale · query · key). For trained projections, pass layer::fc of the inputs.
+///     auto context = layer::sequence_attention(decoded, encoded, encoded, {.heads = 4});
+/// shapes   query [n, heads * d], key [m, heads * d] with as many sequences, value [m, heads * e] -> [n, heads * e], with
+///          the levels of query
+/// errors   ShapeError if query or key has no levels or is not a matrix, widths or numbers of rows differ, or heads is
+///          less than 1 or does not divide a width; ValueError if scale is not finite; when the net runs, ShapeError if
+///          value has other sequences than key
+/// cost     as rowan::sequence_attention, when the net runs
+template <class T, class Device>
+Var<T, Device> sequence_attention(Var<T, Device> const& query, Var<T, Device> const& key, Var<T, Device> const& value,
+                                  SequenceAttentionOptions const& options = {}) {
+    return apply<sequence_attention_op>(options, query, key, value);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/sequence/sequence_concat.hpp: sequence_concat, which concatenates the i-th sequences of several batches.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Throws ShapeError unless all Lods have equal upper levels and the same number of sequences in the last level.
+void check_alike(std::string const& field, std::string const& member, std::span<Lod const> lods);
+
+/// The row offsets of the blocks of the result: block s * lods.size() + j is sequence s of batch j.
+Lod concat_starts(std::span<Lod const> lods);
+
+template <class T, class D>
+LoDTensor<T, D> concat(D const& exec, std::span<LoDTensor<T, D> const* const> inputs) {
+    check_exec(exec);
+    std::vector<Lod> lods;
+    for (auto const* x : inputs) lods.push_back(x->lod());
+    for (auto const* x : inputs) x->check();
+    check_alike("inputs", ".lod()", lods);
+    for (std::size_t j = 1; j < inputs.size(); ++j)
+        check_trailing(("inputs[" + std::to_string(j) + "]").c_str(), inputs[j]->value(), inputs[0]->shape());
+    Lod const blocks = concat_starts(lods);
+    auto const starts = blocks[0];
+    auto const offset = [&](std::size_t i) {
+        return static_cast<std::size_t>(last_level(lods[i % lods.size()])[i / lods.size()]);
+    };
+    std::vector<std::int64_t> offsets;
+    for (std::size_t i = 0; i < starts.size(); i += lods.size()) offsets.push_back(starts[i]);
+    auto shape = inputs[0]->shape();
+    shape[0] = static_cast<std::size_t>(starts.back());
+    auto result = new_tensor<T>(exec, shape);
+    std::size_t const width = result.row_size();
+    copy_blocks(
+        exec, starts, width * sizeof(T),
+        [&](std::size_t i) { return inputs[i % inputs.size()]->value().data() + offset(i) * width; },
+        blocks_at(result.data(), starts, width));
+    return {std::move(result), with_last_level(lods[0], std::move(offsets))};
+}
+
+template <class X>
+struct lod_tensor_type {};
+template <class T, class D>
+struct lod_tensor_type<LoDTensor<T, D>> {
+    using type = LoDTensor<T, D>;
+    using device = D;
+};
+
+/// The LoDTensor type of a range of LoDTensors or of std::reference_wrappers to them.
+template <class R>
+using lod_tensor_in = typename lod_tensor_type<
+    std::remove_cvref_t<std::unwrap_ref_decay_t<std::ranges::range_reference_t<R const>>>>::type;
+
+/// The device type of these LoDTensors.
+template <class R>
+using device_of_tensors = typename lod_tensor_type<lod_tensor_in<R>>::device;
+
+/// A range whose iterators return references to existing LoDTensors, not temporaries.
+template <class R>
+concept lod_tensors = std::ranges::forward_range<R const> && requires {
+    typename lod_tensor_in<R>;
+} && !std::same_as<std::ranges::range_reference_t<R const>, lod_tensor_in<R>>;
+
+}  // namespace detail
+
+/// Sequence i of the last level of the result is the concatenation of sequences i of all inputs. Inputs are separate
+/// arguments, or a range of LoDTensors or of references to them.
+///
+///     [a b]  []  [c]   and   [d]  [e f]  []   ->   [a b d]  [e f]  [c]
+///
+/// shapes   inputs [n_j, ...] -> [Σ n_j, ...], with the upper levels of the first input
+/// errors   ShapeError if there are no inputs or no levels, or if the number of sequences, the levels above the last,
+///          or trailing dims differ
+/// cost     one read and one write of every row; 8 bytes per sequence of each input
+template <detail::lod_tensors R>
+auto sequence_concat(detail::device_of_tensors<R> const& exec, R const& inputs) {
+    using X = detail::lod_tensor_in<R>;
+    std::vector<X const*> pointers;
+    for (X const& x : inputs) pointers.push_back(&x);
+    return detail::concat<typename X::value_type, detail::device_of_tensors<R>>(exec, pointers);
+}
+template <class T, device D, std::same_as<LoDTensor<T, D>>... More>
+LoDTensor<T, D> sequence_concat(D const& exec, LoDTensor<T, D> const& first, More const&... more) {
+    std::array<LoDTensor<T, D> const*, 1 + sizeof...(More)> const pointers{&first, &more...};
+    return detail::concat<T, D>(exec, pointers);
+}
+
+/// The adjoint of sequence_concat: splits out_grad into the gradients of the inputs, whose levels are `lods`.
+/// shapes   out_grad [Σ n_j, ...] -> [n_j, ...] with lods[j], for each j
+/// errors   ShapeError if inputs with `lods` cannot be concatenated, or out_grad has another number of rows
+/// cost     one read and one write of every row
+template <class T, device D, std::ranges::contiguous_range R>
+requires std::same_as<std::ranges::range_value_t<R>, Lod> std::vector<LoDTensor<T, D>> sequence_concat_grad(
+    D const& exec, LoDTensor<T, D> const& out_grad, R const& lods) {
+    detail::check_exec(exec);
+    std::span<Lod const> const all(lods);
+    detail::check_alike("lods", "", all);
+    Lod const blocks = detail::concat_starts(all);
+    auto const starts = blocks[0];
+    detail::check_height("out_grad", out_grad.value(), starts.back());
+    std::size_t const width = out_grad.value().row_size();
+    std::vector<LoDTensor<T, D>> grads;
+    grads.reserve(all.size());
+    std::vector<T*> to;
+    for (Lod const& lod : all) {
+        auto shape = out_grad.shape();
+        shape[0] = static_cast<std::size_t>(lod.rows());
+        grads.emplace_back(detail::new_tensor<T>(exec, shape), lod);
+        to.push_back(grads.back().value().data());
+    }
+    detail::copy_blocks(exec, starts, width * sizeof(T), detail::blocks_at(out_grad.value().data(), starts, width),
+                        [&](std::size_t i) {
+                            std::size_t const j = i % all.size();
+                            return to[j] + static_cast<std::size_t>(detail::last_level(all[j])[i / all.size()]) * width;
+                        });
+    return grads;
+}
+template <class T, device D>
+std::vector<LoDTensor<T, D>> sequence_concat_grad(D const& exec, LoDTensor<T, D> const& out_grad,
+                                                  std::initializer_list<Lod> lods) {
+    return sequence_concat_grad(exec, out_grad, std::span(lods.begin(), lods.size()));
+}
+
+template <detail::lod_tensors R>
+auto sequence_concat(R const& inputs) {
+    return sequence_concat(detail::device_of_first<detail::lod_tensor_in<R>>(inputs), inputs);
+}
+template <class T, class Device, std::same_as<LoDTensor<T, Device>>... More>
+LoDTensor<T, Device> sequence_concat(LoDTensor<T, Device> const& first, More const&... more) {
+    return sequence_concat(first.device(), first, more...);
+}
+template <class T, class Device, std::ranges::contiguous_range R>
+auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, R const& lods) {
+    return sequence_concat_grad(out_grad.device(), out_grad, lods);
+}
+template <class T, class Device>
+auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, std::initializer_list<Lod> lods) {
+    return sequence_concat_grad(out_grad.device(), out_grad, lods);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/sequence_concat_inl.hpp: definitions of rowan/sequence/sequence_concat.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_alike(std::string const& field, std::string const& member, std::span<Lod const> lods) {
+    if (lods.empty()) throw ShapeError(field + ".size()", "0", "at least 1");
+    auto const name = [&](std::size_t j) { return field + "[" + std::to_string(j) + "]" + member; };
+    check_levels(name(0), lods[0]);
+    std::string const like = ", as in " + field + "[0]";
+    std::size_t const levels = lods[0].levels();
+    for (std::size_t j = 1; j < lods.size(); ++j) {
+        if (lods[j].levels() != levels)
+            throw ShapeError(name(j) + ".levels()", std::to_string(lods[j].levels()), std::to_string(levels) + like);
+        for (std::size_t l = 0; l < levels; ++l) {
+            auto const offsets = lods[j][l];
+            auto const want = lods[0][l];
+            std::string const level = std::to_string(l);
+            if (offsets.size() != want.size())
+                throw ShapeError(name(j) + ".sequences(" + level + ")", std::to_string(offsets.size() - 1),
+                                 std::to_string(want.size() - 1) + like);
+            if (l + 1 == levels) continue;
+            auto const differs = std::ranges::mismatch(offsets, want);
+            if (differs.in1 == offsets.end()) continue;
+            throw ShapeError(name(j) + "[" + level + "][" + std::to_string(differs.in1 - offsets.begin()) + "]",
+                             std::to_string(*differs.in1), std::to_string(*differs.in2) + like);
+        }
+    }
+}
+
+ROWAN_FUNCTION Lod concat_starts(std::span<Lod const> lods) {
+    std::size_t const n = last_level(lods[0]).size() - 1;
+    std::vector<std::int64_t> lengths;
+    lengths.reserve(n * lods.size());
+    for (std::size_t s = 0; s < n; ++s) {
+        for (Lod const& lod : lods) lengths.push_back(static_cast<std::int64_t>(length_at(last_level(lod), s)));
+    }
+    return Lod::from_lengths({lengths});
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/op/sequence_concat.hpp: sequence_concat_op, the i-th sequences of several batches joined.
+
+namespace rowan::inline v0 {
+
+/// Splits the gradient of the result into the gradients of the inputs.
+struct sequence_concat_grad_op {
+    static constexpr std::string_view name = "sequence_concat_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the levels of x are used
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&) {
+        return {x.begin(), x.end()};
+    }
+
+    template <class T, class D>
+    static std::vector<LoDTensor<T, D>> run(D exec, std::vector<LoDTensor<T, D>> const& x,
+                                            LoDTensor<T, D> const& out_grad) {
+        std::vector<Lod> lods;
+        for (auto const& part : x) lods.push_back(part.lod());
+        return sequence_concat_grad(exec, out_grad, lods);
+    }
+};
+
+/// See sequence_concat. The slot `x` holds all batches as a std::vector.
+struct sequence_concat_op {
+    static constexpr std::string_view name = "sequence_concat";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<sequence_concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(std::span<VarSpec const> x) {
+        detail::check_some(x.size());
+        spec::dense("sequence_concat: x", x[0]);
+        spec::has_rows("sequence_concat: x", x[0]);
+        spec::has_levels("sequence_concat: x", x[0]);
+        VarSpec out = x[0];
+        out.dims[0] = UNK;
+        for (std::size_t k = 1; k < x.size(); ++k) {
+            detail::with_part_name("sequence_concat: x", k, [&](char const* name) {
+                VarSpec part = x[k];
+                spec::dense(name, part);
+                spec::same_dtype(name, part, out);
+                spec::has_rows(name, part);
+                part.dims[0] = UNK;
+                out.dims = spec::same_dims(name, part, out);
+                spec::same_levels(name, part, out);
+            });
+        }
+        return out;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, std::vector<LoDTensor<T, D>> const& x) {
+        return sequence_concat(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/sequence_concat.hpp: layer::sequence_concat, the i-th sequences of several batches joined.
+
+namespace rowan::inline v0::layer {
+
+/// Sequence i of the last level of the result is the concatenation of sequences i of all values.
+///     auto text = layer::sequence_concat({title, body});      // [a b] [] [c]  and  [d] [e] []   ->   [a b d] [e] [c]
+/// shapes   x[k] [n_k, ...] with levels -> [Σ n_k, ...], with the upper levels of the first
+/// errors   ShapeError if x is empty or has no levels, or the numbers of levels or trailing dims differ; when the net
+///          runs, ShapeError if the numbers of sequences or the upper levels differ
+/// cost     as rowan::sequence_concat, when the net runs
+template <class T, class Device>
+Var<T, Device> sequence_concat(std::vector<Var<T, Device>> const& x) {
+    std::vector<Variable*> inputs;
+    for (auto const& part : x) inputs.push_back(&*part);
+    return Var<T, Device>(*default_scope().new_op<sequence_concat_op, Device, T>(std::move(inputs), {}).outputs[0]);
+}
+template <class T, class Device>
+Var<T, Device> sequence_concat(std::initializer_list<Var<T, Device>> x) {
+    return sequence_concat(std::vector<Var<T, Device>>(x));
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/detail/sequence_windows.hpp: the element-wise kernels of sequence_context and of its gradients.
+
+namespace rowan::inline v0::detail {
+
+/// Positions of windows; row i belongs to the sequence of rows [bounds[2 * i], bounds[2 * i + 1]).
+struct Windows {
+    std::int64_t const* bounds;
+    std::int64_t start, length;
+    std::size_t width;
+};
+
+/// Copies element `column` of place k % length of the window of row k / length.
+template <class T>
+struct CopyContext {
+    Windows at;
+    T const* x;
+    T const* padding;  // a row for each row of ContextRows, or null
+    std::int64_t before;
+    T pad_value;
+    T* out;
+
+    /// The row that is copied, or null.
+    ROWAN_HD T const* of_row(std::size_t k) const {
+        auto const place = static_cast<std::int64_t>(k) % at.length, row = static_cast<std::int64_t>(k) / at.length;
+        std::int64_t const begin = at.bounds[2 * row], end = at.bounds[2 * row + 1], from = row + at.start + place;
+        if (from >= begin && from < end) return x + static_cast<std::size_t>(from) * at.width;
+        if (padding == nullptr) return nullptr;
+        std::int64_t const p = before + from - (from < begin ? begin : end);
+        return padding + static_cast<std::size_t>(p) * at.width;
+    }
+    ROWAN_HD void operator()(T const* from, std::size_t k, std::size_t column) const {
+        out[k * at.width + column] = from == nullptr ? pad_value : from[column];
+    }
+};
+
+/// Sums the gradients of the places of windows that hold row `row`.
+template <class T>
+struct SumContext {
+    Windows at;
+    T const* out_grad;
+    T* x_grad;
+
+    ROWAN_HD std::size_t of_row(std::size_t row) const { return row; }
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t, std::size_t row, std::size_t column) const {
+        using S = sum_t<T>;
+        auto const r = static_cast<std::int64_t>(row);
+        S sum = constant<S>(0.0);
+        for (std::int64_t place = 0; place < at.length; ++place) {
+            std::int64_t const i = r - at.start - place;
+            if (i < at.bounds[2 * r] || i >= at.bounds[2 * r + 1]) continue;
+            sum = S(sum + load<S>(out_grad + static_cast<std::size_t>(i * at.length + place) * at.width + column));
+        }
+        store(sum, x_grad + row * at.width + column);
+    }
+};
+
+/// Sums the gradients of the places of windows that hold row `row` of the padding, sequence by sequence.
+template <class T>
+struct SumPadding {
+    Windows at;  // bounds are the offsets of the sequences
+    std::size_t sequences;
+    std::int64_t before;
+    T const* out_grad;
+    T* w_grad;
+
+    ROWAN_HD std::size_t of_row(std::size_t row) const { return row; }
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t, std::size_t row, std::size_t column) const {
+        using S = sum_t<T>;
+        S sum = constant<S>(0.0), block = sum;
+        std::size_t terms = 0;
+        auto const p = static_cast<std::int64_t>(row) - before;
+        for (std::size_t s = 0; s < sequences; ++s) {
+            std::int64_t const begin = at.bounds[s], end = at.bounds[s + 1];
+            std::int64_t const i = (p < 0 ? begin : end) + p - at.start;  // the row whose first place this is
+            std::int64_t const from = i >= end ? i - end + 1 : 0,
+                               to = i - begin < at.length ? i - begin + 1 : at.length;
+            for (std::int64_t place = from; place < to; ++place) {
+                std::size_t const k = static_cast<std::size_t>((i - place) * at.length + place);
+                block = S(block + load<S>(out_grad + k * at.width + column));
+                if (++terms % 64 != 0) continue;
+                sum = S(sum + block);
+                block = constant<S>(0.0);
+            }
+        }
+        store(S(sum + block), w_grad + row * at.width + column);
+    }
+};
+
+inline std::vector<std::int64_t> bounds_of_rows(std::span<std::int64_t const> offsets) {
+    std::vector<std::int64_t> bounds;
+    bounds.reserve(2 * static_cast<std::size_t>(offsets.back()));
+    for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
+        for (std::int64_t i = offsets[s]; i < offsets[s + 1]; ++i)
+            bounds.insert(bounds.end(), {offsets[s], offsets[s + 1]});
+    }
+    return bounds;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/sequence_context.hpp: sequence_context, the windows of rows around each row of a sequence.
+
+namespace rowan::inline v0 {
+
+/// The settings of sequence_context: the window of row i is rows [i + start, i + start + length) of its sequence.
+struct SequenceContextOptions {
+    std::int64_t start = 0;   ///< the first row of the window, relative to its own
+    std::int64_t length = 1;  ///< the number of rows of the window
+    double pad_value = 0;     ///< the elements outside of the sequence
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"start", &SequenceContextOptions::start}, field{"length", &SequenceContextOptions::length},
+                     field{"pad_value", &SequenceContextOptions::pad_value});
+    }
+};
+
+namespace detail {
+
+[[noreturn]] inline void bad_window(char const* field, std::int64_t x, char const* expected) {
+    throw ShapeError(field, std::to_string(x), expected);
+}
+
+/// Rows before and after a sequence that its windows reach.
+struct ContextRows {
+    std::int64_t before, after;
+    constexpr std::int64_t both() const { return before + after; }
+};
+
+constexpr ContextRows rows_of_context(SequenceContextOptions const& window) {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    if (window.length < 1 || window.length > most)
+        bad_window("sequence_context: length", window.length, "in [1, 2^31)");
+    if (window.start < -most || window.start > most)
+        bad_window("sequence_context: start", window.start, "in (-2^31, 2^31)");
+    return {std::max<std::int64_t>(0, -window.start), std::max<std::int64_t>(0, window.start + window.length - 1)};
+}
+
+/// The number of elements of the windows of rows of `width` elements.
+constexpr std::int64_t context_width(std::int64_t width, std::int64_t length) {
+    if (width > std::numeric_limits<std::int64_t>::max() / length)
+        bad_window("sequence_context: x.row_size()", width, "a width whose windows have at most 2^63 - 1 elements");
+    return width == UNK ? UNK : width * length;
+}
+
+/// Throws unless x is a batch of sequences whose rows are elements or vectors.
+template <class T, class D>
+void check_context(D const& exec, LoDTensor<T, D> const& x) {
+    check_sequences(exec, "x", x);
+    if (x.shape().size() > 2) throw ShapeError("x rank", std::to_string(x.shape().size()), "1 or 2");
+}
+
+template <class T, class D>
+LoDTensor<T, D> context_of(D const& exec, LoDTensor<T, D> const& x, Tensor<T, D> const* padding,
+                           SequenceContextOptions const& window) {
+    ContextRows const around = rows_of_context(window);
+    check_context(exec, x);
+    std::size_t const width = x.value().row_size(), length = static_cast<std::size_t>(window.length);
+    if (padding != nullptr) {
+        check_height("padding", *padding, around.both());
+        check_trailing("padding", *padding, x.shape());
+    }
+    auto out = new_tensor<T>(exec, {x.shape()[0], length, width});
+    auto const on_host = bounds_of_rows(last_level(x.lod()));
+    OnDevice<std::int64_t, D> const bounds(exec, on_host);
+    ElementLoops<D>::each_element(exec, x.shape()[0] * length, width,
+                                  CopyContext<T>{{bounds.data(), window.start, window.length, width},
+                                                 x.value().data(),
+                                                 padding == nullptr ? nullptr : padding->data(),
+                                                 around.before,
+                                                 checked_number<T>("pad_value", window.pad_value),
+                                                 out.data()});
+    return {out.reshaped({x.shape()[0], length * width}), x.lod()};
+}
+
+template <class T, class D>
+ContextRows check_context_grad(D const& exec, Tensor<T, D> const& out_grad, LoDTensor<T, D> const& x,
+                               SequenceContextOptions const& window) {
+    ContextRows const around = rows_of_context(window);
+    check_context(exec, x);
+    std::size_t const width = x.value().row_size() * static_cast<std::size_t>(window.length);
+    check_trailing("out_grad", out_grad, typename Tensor<T, D>::shape_type{0, width});
+    check_height("out_grad", out_grad, static_cast<std::int64_t>(x.shape()[0]));
+    return around;
+}
+
+}  // namespace detail
+
+/// The windows of rows around each row: row i of the result is rows i + start, …, i + start + length - 1 of the sequence
+/// of the last level that row i belongs to. Rows outside of the sequence are pad_value, or the rows of `padding`: first
+/// those before a sequence, then those after it. Paddle's sequence_conv without its product, and sequence_enumerate.
+///
+///     [a b c]  [d]     start -1, length 3   ->   [0 a b] [a b c] [b c 0]   [0 d 0]
+///
+/// shapes   x [n] or [n, width] -> [n, length] or [n, length * width] with the levels of x; padding [before + after,
+///          width] or [before + after], where before is max(0, -start) and after is max(0, start + length - 1)
+/// errors   ShapeError if x has no levels or a rank above 2, padding has another shape, length is not in [1, 2^31) or
+///          start not in (-2^31, 2^31), or the result is too large; ValueError if the element type is an integer and
+///          cannot represent pad_value
+/// cost     one write of the result, and 16 bytes per row
+template <class T, device D>
+LoDTensor<T, D> sequence_context(D const& exec, LoDTensor<T, D> const& x, SequenceContextOptions const& window) {
+    return detail::context_of<T, D>(exec, x, nullptr, window);
+}
+template <class T, device D>
+LoDTensor<T, D> sequence_context(D const& exec, LoDTensor<T, D> const& x, Tensor<T, D> const& padding,
+                                 SequenceContextOptions const& window) {
+    return detail::context_of(exec, x, &padding, window);
+}
+
+/// The gradient of x from that of the result of sequence_context: for each row the sum over the windows that hold it, in
+/// the order of its places in them.
+/// shapes   x [n, ...], out_grad [n, length * width] -> the shape and levels of x
+/// errors   as sequence_context, and ShapeError if out_grad has another shape
+/// cost     one read of out_grad and one write of the result
+template <class T, device D>
+LoDTensor<T, D> sequence_context_grad(D const& exec, std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                      LoDTensor<T, D> const& x, SequenceContextOptions const& window) {
+    detail::check_context_grad(exec, out_grad, x, window);
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    std::size_t const width = x_grad.row_size();
+    auto const on_host = detail::bounds_of_rows(detail::last_level(x.lod()));
+    detail::OnDevice<std::int64_t, D> const bounds(exec, on_host);
+    detail::ElementLoops<D>::each_element(
+        exec, x.shape()[0], width,
+        detail::SumContext<T>{{bounds.data(), window.start, window.length, width}, out_grad.data(), x_grad.data()});
+    return {std::move(x_grad), x.lod()};
+}
+
+/// The gradient of the padding: for each of its rows the sum over the windows that hold it, sequence by sequence in
+/// blocks of 64. Only the levels and the shape of x are used.
+/// shapes   x [n, ...], out_grad [n, length * width] -> the shape of padding
+/// errors   as sequence_context_grad
+/// cost     one read of a part of out_grad: before + after windows per sequence
+template <class T, device D>
+Tensor<T, D> sequence_padding_grad(D const& exec, std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                   LoDTensor<T, D> const& x, SequenceContextOptions const& window) {
+    auto const around = detail::check_context_grad(exec, out_grad, x, window);
+    auto shape = x.shape();
+    shape[0] = static_cast<std::size_t>(around.both());
+    auto grad = detail::new_tensor<T>(exec, shape);
+    std::size_t const width = x.value().row_size();
+    auto const offsets = detail::last_level(x.lod());
+    detail::OnDevice<std::int64_t, D> const bounds(exec, offsets);
+    detail::ElementLoops<D>::each_element(exec, shape[0], width,
+                                          detail::SumPadding<T>{{bounds.data(), window.start, window.length, width},
+                                                                offsets.size() - 1,
+                                                                around.before,
+                                                                out_grad.data(),
+                                                                grad.data()});
+    return grad;
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> sequence_context(LoDTensor<T, Device> const& x, SequenceContextOptions const& window) {
+    return sequence_context(x.device(), x, window);
+}
+template <class T, class Device>
+LoDTensor<T, Device> sequence_context(LoDTensor<T, Device> const& x, Tensor<T, Device> const& padding,
+                                      SequenceContextOptions const& window) {
+    return sequence_context(x.device(), x, padding, window);
+}
+
+struct sequence_context_grad_op {
+    static constexpr std::string_view name = "sequence_context_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the shape and the levels of x are used
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = SequenceContextOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequenceContextOptions const&) { return x; }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
+                               SequenceContextOptions const& window) {
+        return sequence_context_grad(exec, out_grad.value(), x, window);
+    }
+};
+
+struct sequence_padding_grad_op {
+    static constexpr std::string_view name = "sequence_padding_grad";
+    using inputs = slots<slot::x, slot::w, grad_of<slot::out>>;  // only the shape and the levels of x are used
+    using outputs = slots<grad_of<slot::w>>;
+    using attributes = SequenceContextOptions;
+    using grad = no_grad;
+    static constexpr bool row_output = false;
+
+    static constexpr VarSpec infer(VarSpec const&, VarSpec const& w, VarSpec const&, SequenceContextOptions const&) {
+        return w;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const&,
+                               LoDTensor<T, D> const& out_grad, SequenceContextOptions const& window) {
+        return LoDTensor<T, D>(sequence_padding_grad(exec, out_grad.value(), x, window));
+    }
+};
+
+/// See sequence_context.
+struct sequence_context_op {
+    static constexpr std::string_view name = "sequence_context";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = SequenceContextOptions;
+    using grad = grad_rule<sequence_context_grad_op>;
+    static constexpr bool row_wise = true;
+
+    static constexpr VarSpec infer(VarSpec const& x, SequenceContextOptions const& window) {
+        spec::dense("sequence_context: x", x);
+        spec::has_rows("sequence_context: x", x);
+        spec::has_levels("sequence_context: x", x);
+        if (x.dims.size() > 2) spec::the_rank_does_not_fit("sequence_context: x", x.dims.size(), "1 or 2");
+        detail::rows_of_context(window);
+        VarSpec out = x;
+        out.dims = {x.dims[0], detail::context_width(x.dims.product_from(1), window.length)};
+        return out;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, SequenceContextOptions const& window) {
+        return sequence_context(exec, x, window);
+    }
+};
+
+/// See sequence_context; the slot `w` holds the rows of the padding.
+struct padded_sequence_context_op {
+    static constexpr std::string_view name = "padded_sequence_context";
+    using inputs = slots<slot::x, slot::w>;
+    using outputs = slots<slot::out>;
+    using attributes = SequenceContextOptions;
+    using grad = grad_rules<grad_rule<sequence_context_grad_op>, grad_rule<sequence_padding_grad_op>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, SequenceContextOptions const& window) {
+        VarSpec const out = sequence_context_op::infer(x, window);
+        spec::dense("sequence_context: padding", w);
+        spec::same_dtype("sequence_context: padding", w, x);
+        VarSpec like = x;
+        like.dims[0] = detail::rows_of_context(window).both();
+        spec::same_dims("sequence_context: padding", w, like);
+        return out;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& w,
+                               SequenceContextOptions const& window) {
+        return sequence_context(exec, x, w.value(), window);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/sequence_conv.hpp: layer::sequence_conv, sequence_context, sequence_enumerate: windows of sequences.
+
+namespace rowan::inline v0::layer {
+
+/// The windows of rows around each row of a sequence, side by side.
+///     auto pairs = layer::sequence_context(words, {.start = 0, .length = 2});      // each word and the next
+/// shapes   x [n] or [n, width] with levels -> [n, length] or [n, length * width], with the levels of x
+/// errors   ShapeError if x has no levels or a rank above 2, or start or length is out of range
+/// cost     as rowan::sequence_context, when the net runs
+template <class T, class Device>
+Var<T, Device> sequence_context(Var<T, Device> const& x, SequenceContextOptions const& window) {
+    return apply<sequence_context_op>(window, x);
+}
+
+/// The same with the rows of `padding` outside of sequences: those before a sequence, then those after it.
+template <class T, class Device>
+Var<T, Device> sequence_context(Var<T, Device> const& x, Var<T, Device> const& padding,
+                                SequenceContextOptions const& window) {
+    return apply<padded_sequence_context_op>(window, x, padding);
+}
+
+/// The settings of layer::sequence_enumerate.
+struct SequenceEnumerateOptions {
+    std::int64_t size = 2;       ///< the number of ids of a window
+    std::int64_t pad_value = 0;  ///< the id after the end of a sequence
+};
+
+/// Each id and those that follow it in its sequence: n-grams.
+///     auto grams = layer::sequence_enumerate(words, {.size = 2});      // [7 8 9] [5]  ->  [7 8] [8 9] [9 0]  [5 0]
+/// shapes   x [n] with levels -> [n, size], with the levels of x
+/// errors   ShapeError if x has no levels or a rank above 2, or size is not in [1, 2^31)
+/// cost     as rowan::sequence_context, when the net runs
+template <id_type I, class Device>
+Var<I, Device> sequence_enumerate(Var<I, Device> const& x, SequenceEnumerateOptions const& options = {}) {
+    return sequence_context(x, {0, options.size, static_cast<double>(options.pad_value)});
+}
+
+/// The settings of layer::sequence_conv.
+struct SequenceConvOptions {
+    std::int64_t output_size = 0;            ///< 0: the width of the input
+    std::int64_t length = 3;                 ///< the number of rows of the filter
+    std::optional<std::int64_t> start = {};  ///< its first row, relative to that of the result; default -(length / 2)
+    bool train_padding = false;              ///< whether the rows outside of sequences are parameters instead of zeros
+    std::optional<FirstValues> weight = {};  ///< initial weights; default XavierUniform{}
+    Bias bias = {};                          ///< initial bias, or false for none; default zeros
+    std::string name = {};                   ///< if not empty, the parameters are name.w_0, name.b_0 and name.w_1
+};
+
+/// A convolution along the sequences of the last level: the product of the rows i + start, …, i + start + length - 1
+/// with weights [length * width, output_size], plus a bias. Paddle's sequence_conv. The padding w_1 begins with zeros.
+///     auto features = layer::tanh(layer::sequence_conv(rows, {.output_size = 64, .length = 5}));
+/// shapes   x [n, width] with levels -> [n, output_size], with the levels of x
+/// errors   ShapeError if x has no levels, is not a matrix or its width is unknown, or start or length is out of range;
+///          as layer::fc
+/// cost     as rowan::sequence_context and rowan::fc, when the net runs
+template <class T, class Device>
+Var<T, Device> sequence_conv(Var<T, Device> const& x, SequenceConvOptions const& options = {}) {
+    spec::matrix("layer::sequence_conv: x", x->spec());
+    std::int64_t const width = x->spec().dims[1];
+    SequenceContextOptions const window{options.start.value_or(-(options.length / 2)), options.length, 0};
+    auto const around = rowan::detail::rows_of_context(window);
+    rowan::detail::ScopeRollback parameters(rowan::detail::outermost_scope()), operators(default_scope());
+    auto const context = [&] {
+        if (!options.train_padding || around.both() == 0) return sequence_context(x, window);
+        if (width == UNK) throw ShapeError("layer::sequence_conv: x width", "unknown", "a number, for its padding");
+        auto const padding = parameter<T, Device>({around.both(), width}, FirstValues(),
+                                                  options.name.empty() ? std::string() : options.name + ".w_1");
+        return sequence_context(x, padding, window);
+    }();
+    auto const y = fc(context, {.output_size = options.output_size == 0 && width != UNK ? width : options.output_size,
+                                .weight = options.weight,
+                                .bias = options.bias,
+                                .name = options.name});
+    parameters.keep();
+    operators.keep();
+    return y;
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/sequence_erase.hpp: sequence_erase_op, sequences without given tokens.
+
+namespace rowan::inline v0 {
+
+/// The settings of sequence_erase.
+struct SequenceEraseOptions {
+    std::vector<std::int64_t> tokens = {};  ///< the tokens to remove
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"tokens", &SequenceEraseOptions::tokens});
+    }
+};
+
+/// See sequence_erase.
+struct sequence_erase_op {
+    static constexpr std::string_view name = "sequence_erase";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = SequenceEraseOptions;
+    using grad = no_grad;
+    static constexpr bool row_wise = true;
+
+    static constexpr VarSpec infer(VarSpec const& x, SequenceEraseOptions const&) {
+        spec::dense("sequence_erase: x", x);
+        spec::has_rows("sequence_erase: x", x);
+        spec::has_levels("sequence_erase: x", x);
+        spec::ids("sequence_erase: x", x);
+        spec::same_dim("sequence_erase: x.row_size()", x.dims.product_from(1), 1);
+        VarSpec out = x;
+        out.dims[0] = UNK;
+        return out;
+    }
+
+    template <id_type I, class D>
+    static LoDTensor<I, D> run(D exec, LoDTensor<I, D> const& x, SequenceEraseOptions const& options) {
+        return sequence_erase(exec, x, options.tokens);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/sequence_erase.hpp: layer::sequence_erase, sequences without given tokens.
+
+namespace rowan::inline v0::layer {
+
+/// Removes some tokens from the sequences of the last level; the others keep their order.
+///     auto text = layer::sequence_erase(words, {.tokens = {0, 1}});      // without padding and unknown words
+/// shapes   x [n] or [n, 1] … with levels -> fewer rows, with the upper levels of x
+/// errors   ShapeError if x has no levels or its rows have more or less than one element
+/// cost     as rowan::sequence_erase, when the net runs
+template <id_type I, class Device>
+Var<I, Device> sequence_erase(Var<I, Device> const& x, SequenceEraseOptions const& options) {
+    return apply<sequence_erase_op>(options, x);
+}
+
+}  // namespace rowan::inline v0::layer
+
 // rowan/op/sequence_expand.hpp: sequence_expand_op, rows or sequences repeated by another input's lengths.
 
 namespace rowan::inline v0 {
@@ -25514,7 +34292,10 @@ namespace rowan::inline v0 {
 struct SequenceExpandOptions {
     std::optional<std::size_t> level = {};  ///< a level of y; the last by default
 
-    static constexpr auto fields = std::array{field{"level", &SequenceExpandOptions::level}};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"level", &SequenceExpandOptions::level});
+    }
 };
 
 struct sequence_expand_grad_op {
@@ -25539,6 +34320,7 @@ struct sequence_expand_grad_op {
 /// See sequence_expand; the levels are those of y.
 struct sequence_expand_op {
     static constexpr std::string_view name = "sequence_expand";
+    static constexpr unsigned level_inputs = 0b10;
     using inputs = slots<slot::x, slot::y>;
     using outputs = slots<slot::out>;
     using attributes = SequenceExpandOptions;
@@ -25570,7 +34352,6 @@ namespace rowan::inline v0::layer {
 /// Repeats row k of x, or sequence k if x has levels, once for each element of sequence k of y. Only the levels of y
 /// are used.
 ///     auto context = layer::sequence_expand(last, words);      // a row for each sentence -> a row for each word
-/// y has no gradient: train throws a GraphError if y depends on a parameter. Use a fed variable, such as the ids.
 /// shapes   x [sequences, ...], y [n, ...] with levels -> [rows, ...], with the levels of x, or one level if it has
 ///          none
 /// errors   ShapeError if y has no levels; when the net runs, ShapeError if the number of rows or sequences of x
@@ -25584,599 +34365,139 @@ Var<T, Device> sequence_expand(Var<T, Device> const& x, Var<U, Device> const& y,
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/sum_rows.hpp: layer::sum_rows, the former name of layer::reduce_sum along axis 0.
+// rowan/sequence/sequence_mask.hpp: sequence_mask, a mask of the valid entries of padded sequences.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+inline constexpr std::int64_t longest_sequence = std::numeric_limits<std::int64_t>::max();
+
+/// The lengths of a mask where a device needs them. The constructor throws IndexError for a negative length, as far as
+/// the host can see it.
+template <class D>
+class MaskedLengths {
+    static_assert(has_backend<D>,
+                  "rowan: sequence_mask on a Thrust device needs #include <rowan/thrust/sequence/sequence_mask.hpp>");
+};
+
+template <>
+class MaskedLengths<Cpu> {
+public:
+    MaskedLengths(Cpu exec, Ids<> const& lengths) : lengths_(lengths) {
+        check_ids(exec, "lengths", lengths, longest_sequence);
+    }
+
+    /// The greatest length.
+    std::size_t longest(Cpu) const {
+        std::int64_t longest = 0;
+        for (std::size_t i = 0; i < lengths_.size(); ++i) longest = std::max(longest, lengths_[i]);
+        return static_cast<std::size_t>(longest);
+    }
+
+    /// Writes the mask of rows of `width` entries.
+    void mark(Cpu exec, std::size_t width, bool* mask) const {
+        if (width == 0) return;
+        parallel_for(exec, lengths_.size(), (std::size_t{1} << 18) / width + 1, [&](std::size_t i, std::size_t end) {
+            for (; i < end; ++i) {
+                std::size_t const length = std::min(static_cast<std::size_t>(lengths_[i]), width);
+                std::fill_n(std::fill_n(mask + i * width, length, true), width - length, false);
+            }
+        });
+    }
+
+private:
+    Ids<> const& lengths_;
+};
+
+}  // namespace detail
+
+/// Entry j of row i is j < lengths[i], for j in [0, max_length). max_length defaults to the greatest length. On a
+/// device, lengths in device memory without max_length are copied to the host, which synchronizes; with it, the next
+/// synchronize or copy to the host throws the IndexError of a negative one.
+/// shapes   lengths of any shape -> lengths.shape + [max_length]
+/// errors   IndexError if a length is negative; ShapeError if the result is too large or has more than 8 dims
+/// cost     one write of the result
+template <device D = Cpu>
+Tensor<bool, D> sequence_mask(D const& exec, std::type_identity_t<Ids<D>> lengths,
+                              std::optional<std::size_t> max_length = {}) {
+    detail::MaskedLengths<D> const masked(exec, lengths);
+    auto shape = lengths.shape();
+    shape.push_back(max_length ? *max_length : masked.longest(exec));
+    auto mask = detail::new_tensor<bool>(exec, shape);
+    masked.mark(exec, shape.back(), mask.data());
+    return mask;
+}
+
+template <device D = Cpu>  // lists are in host memory
+Tensor<bool, D> sequence_mask(std::type_identity_t<Ids<D>> lengths, std::optional<std::size_t> max_length = {}) {
+    return sequence_mask(D{}, lengths, max_length);
+}
+template <id_type I, device D>
+Tensor<bool, D> sequence_mask(Tensor<I, D> const& lengths, std::optional<std::size_t> max_length = {}) {
+    return sequence_mask(lengths.device(), lengths, max_length);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/sequence_mask.hpp: sequence_mask_op, a mask of the valid entries of padded sequences.
+
+namespace rowan::inline v0 {
+
+/// The settings of sequence_mask.
+struct SequenceMaskOptions {
+    std::optional<std::size_t> max_length = {};  ///< the width of the mask; the greatest length by default
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"max_length", &SequenceMaskOptions::max_length});
+    }
+};
+
+/// See sequence_mask. The slot `x` holds the lengths.
+struct sequence_mask_op {
+    static constexpr std::string_view name = "sequence_mask";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = SequenceMaskOptions;
+    using grad = no_grad;
+
+    // Without max_length, the width for a part of a batch depends on its lengths.
+    static constexpr bool row_wise(SequenceMaskOptions const& options) { return options.max_length.has_value(); }
+
+    static constexpr VarSpec infer(VarSpec const& x, SequenceMaskOptions const& options = {}) {
+        spec::dense("sequence_mask: lengths", x);
+        spec::ids("sequence_mask: lengths", x);
+        VarSpec mask = x;
+        mask.dtype = rowan::dtype<bool>::wire;
+        mask.dims.push_back(options.max_length ? static_cast<std::int64_t>(*options.max_length) : UNK);
+        return mask;
+    }
+
+    template <id_type I, class D>
+    static Tensor<bool, D> run(D exec, Tensor<I, D> const& x, SequenceMaskOptions const& options = {}) {
+        return sequence_mask(exec, x, options.max_length);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/sequence_mask.hpp: layer::sequence_mask, a mask of the valid entries of padded sequences.
 
 namespace rowan::inline v0::layer {
 
-/// As layer::reduce_sum with {.axes = {0}}. A later version removes it.
-template <class T, class Device>
-[[deprecated("use layer::reduce_sum")]] Var<T, Device> sum_rows(Var<T, Device> const& x) {
-    return reduce_sum(x, {.axes = {0}});
+/// Entry j of row i is j < lengths[i].
+///     auto [rows, length] = layer::sequence_pad(scores);
+///     auto valid = layer::cast<float>(layer::sequence_mask(length));      // 1 for words, 0 for padding
+/// shapes   lengths [...] -> [..., max_length], with the levels of lengths; max_length defaults to the greatest length
+/// errors   ShapeError if lengths have rank 8; when the net runs, IndexError if a length is negative
+/// cost     as rowan::sequence_mask, when the net runs
+template <id_type I, class Device>
+Var<bool, Device> sequence_mask(Var<I, Device> const& lengths, SequenceMaskOptions const& options = {}) {
+    return apply<sequence_mask_op>(options, lengths);
 }
 
 }  // namespace rowan::inline v0::layer
-
-// rowan/layer/train_options.hpp: TrainOptions, the settings of train and Trainer.
-
-namespace rowan::inline v0 {
-
-/// The report on one batch, passed to on_batch.
-struct BatchReport {
-    std::int64_t epoch;  ///< counted from 0
-    std::int64_t batch;  ///< within the epoch, counted from 0
-    double cost;         ///< cost of the batch
-};
-
-/// A function that train calls, or none. If it returns false, train ends; a function without a result never ends it.
-///     .on_batch = [](BatchReport const& r) { return r.cost > 0.01; }
-template <class... Args>
-class Callback {
-public:
-    Callback() = default;  ///< none
-    /// Wraps a function. An empty std::function is none.
-    /// errors   std::bad_alloc
-    /// cost     at most two allocations
-    template <std::invocable<Args...> F>
-    requires(!std::same_as<F, Callback>) Callback(F f) {
-        if constexpr (std::is_pointer_v<F> || requires { f.operator bool(); }) {
-            if (!f) return;
-        }
-        if constexpr (std::same_as<std::invoke_result_t<F&, Args...>, bool>) {
-            call_ = std::move(f);
-        } else {
-            call_ = [f = std::move(f)](Args... args) mutable {
-                static_cast<void>(f(args...));
-                return true;
-            };
-        }
-    }
-
-    explicit operator bool() const noexcept { return call_ != nullptr; }  ///< whether it holds a function
-    /// Calls the function, if there is one. Returns whether training goes on.
-    /// errors   those of the function
-    /// cost     that of the function
-    bool operator()(Args... args) const { return call_ == nullptr || call_(args...); }
-
-private:
-    std::function<bool(Args...)> call_;
-};
-
-/// The settings of train and Trainer for a net on a device.
-template <class Device>
-struct TrainOptionsOn {
-    std::optional<layer::OptimizerOn<Device>> optimizer = {};           ///< default Sgd{}
-    std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< optimizers for single parameters, by name
-    layer::GradientClipOn<Device> clip = {};     ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
-    layer::Schedule schedule = {};               ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
-    std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
-    bool progress = false;                       ///< print a line to standard error for every epoch
-    std::uint64_t seed = 0;                      ///< for the initialization of parameters and for dropout
-    Device exec = {};                            ///< number of threads, or the stream
-    Callback<BatchReport const&> on_batch = {};  ///< called after every batch; false ends the training
-    Callback<std::int64_t, Parameters const&> on_epoch = {};  ///< called after every epoch with its number; false ends
-    Feeds initial = {};  ///< first values of some parameters, e.g. {{"embedding_0.w_0", table}}; excludes resume
-    Parameters const* resume = nullptr;  ///< result of an earlier training to continue from
-};
-/// The settings of train and Trainer for a net on the host.
-using TrainOptions = TrainOptionsOn<Cpu>;
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// An inner scope that, on destruction, removes its operators from the readers of outer variables.
-class PassingScope {
-public:
-    explicit PassingScope(Scope& parent) : scope_(parent) {}
-    PassingScope(PassingScope const&) = delete;
-    PassingScope& operator=(PassingScope const&) = delete;
-    ~PassingScope() { scope_.forget_readers(); }
-
-    Scope& operator*() noexcept { return scope_; }
-
-private:
-    Scope scope_;
-};
-
-/// Marks a call that must not run twice at the same time.
-class Entered {
-public:
-    /// errors   Error if another one holds the flag
-    Entered(std::atomic_flag& flag, char const* what) : flag_(flag) {
-        if (flag.test_and_set()) throw Error(std::string(what) + " is running: it is for one thread at a time");
-    }
-    Entered(Entered const&) = delete;
-    Entered& operator=(Entered const&) = delete;
-    ~Entered() { flag_.clear(); }
-
-private:
-    std::atomic_flag& flag_;
-};
-
-}  // namespace detail
-
-/// Minimizes the cost of a net over the parameters that it depends on: its backward pass and optimizers, which are
-/// removed from the net with the trainer. `train` is a loop around it.
-///     Trainer trainer(cost, {.optimizer = layer::Adam{}});
-///     for (Feeds const& batch : batches) std::cout << trainer.step(batch) << '\n';
-///     Parameters const learned = trainer.parameters();
-/// The net must outlive the trainer. A net and its trainers are for one thread at a time.
-template <class T = float, class Device = Cpu>
-class Trainer {
-public:
-    /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
-    /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, on_batch and
-    /// on_epoch, which are `train`'s.
-    /// shapes   cost [1]
-    /// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net
-    ///          has a cycle, options.optimizers contains a name that is not a parameter, a schedule is given for an
-    ///          optimizer without a learning rate, options.resume lacks a parameter, or options.initial has a name that
-    ///          is not a parameter; Error if both are given; TypeError if the optimizer or options.clip does not support
-    ///          the element type of a parameter or its gradient; TypeError or ShapeError if a value in options.resume
-    ///          or options.initial does not fit its variable; ValueError if the schedule's factor is not finite, or an
-    ///          optimizer rejects an option; GraphError if another thread runs or trains a net of this scope. On
-    ///          error, no variable has changed
-    /// cost     one pass over the net, and one write of each parameter and state
-    explicit Trainer(layer::Var<T, Device> const& cost,
-                     TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
-    // A mistake, which does not compile.
-    template <class O>
-    requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Trainer(layer::Var<T, Device> const& cost, O const&)
-        : Trainer(cost) {
-        static_assert(std::convertible_to<O, TrainOptionsOn<Device>>,
-                      "rowan::Trainer: options have names: Trainer(cost, {.optimizer = layer::Adam{}})");
-    }
-
-    /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
-    /// reject is checked before the first one runs. On a device, it synchronizes once, to read the cost; bad ids are
-    /// reported then.
-    /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
-    ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
-    ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost or
-    ///          the schedule's factor is not finite, or an optimizer rejects an option; those of the operators; Error if
-    ///          another call of step is running; GraphError if another thread runs or trains a net of this scope. On
-    ///          error, all parameters have the values from before
-    /// cost     that of the operators, of their gradients and of the optimizers
-    double step(Feeds const& feeds);
-
-    /// Returns copies of parameters and optimizer states, complete when the call returns.
-    /// errors   std::bad_alloc
-    /// cost     one read and one write of all of them
-    Parameters parameters() const;
-
-    std::int64_t steps() const noexcept { return steps_; }  ///< number of batches trained, resumed ones included
-
-private:
-    std::vector<Variable*> variables() const;
-
-    /// Returns a copy, on the net's device, of a value on any device.
-    Value own_copy(Variable const& v, Value const& value) const;
-
-    double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
-
-    /// Sets the optimizers' step number and learning rates for the next step.
-    void prepare(double factor);
-
-    /// The seed of the k-th random operator for this step; it differs from the seeds for initialization.
-    LoDTensor<std::int64_t, Device> seed_of(std::size_t k) const;
-
-    void add_updates(std::vector<ParameterGradient> const& gradients, TrainOptionsOn<Device> const& options);
-    /// errors   GraphError if there is no parameter of this name
-    void check_parameter(std::string const& name, char const* what) const;
-    void begin(Parameters const* resume, Feeds const& initial);
-
-    Variable& cost_;
-    MemoryPool pool_;
-    detail::PassingScope own_;
-    layer::Schedule schedule_;
-    Device exec_;
-    Net<Device> net_, changes_;
-    std::vector<Variable*> parameters_, gradients_, seeds_;
-    std::vector<typename layer::OptimizerOn<Device>::Update> updates_;
-    std::int64_t steps_ = 0;
-    std::uint64_t seed_;
-    std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
-    std::atomic_flag running_;
-};
-
-template <class T, class Device>
-Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
-                            TrainOptionsOn<std::type_identity_t<Device>> const& options)
-    : cost_(*cost), own_(cost_.scope()), schedule_(options.schedule), exec_(options.exec), seed_(options.seed) {
-    detail::ScopeUse const use(cost_.scope());
-    static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
-    auto gradients = append_backward<T, Device>(cost_, *own_);
-    options.clip.add(*own_, gradients);
-    std::vector<Variable*> outputs{&cost_};
-    for (auto const& g : gradients) {
-        gradients_.push_back(g.gradient);
-        parameters_.push_back(g.parameter);
-    }
-    outputs.insert(outputs.end(), gradients_.begin(), gradients_.end());
-    net_ = Net<Device>::trace_and_build(outputs);
-    for (Variable* const v : net_.inputs()) {
-        if (v->role() == Role::seed) seeds_.push_back(v);
-    }
-    add_updates(gradients, options);
-    begin(options.resume, options.initial);
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::add_updates(std::vector<ParameterGradient> const& gradients,
-                                     TrainOptionsOn<Device> const& options) {
-    for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
-    layer::OptimizerOn<Device> const optimizer = options.optimizer.value_or(layer::Sgd{});
-    for (auto const& g : gradients) {
-        auto const other = options.optimizers.find(g.parameter->name());
-        updates_.push_back((other == options.optimizers.end() ? optimizer : other->second).add(*own_, g));
-        changes_.append(*updates_.back().op);
-        if (schedule_ && !updates_.back().has_rate)
-            throw GraphError(std::string("the optimizer of ")
-                                 .append(g.parameter->name())
-                                 .append(" has no learning_rate for the schedule"));
-    }
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::check_parameter(std::string const& name, char const* what) const {
-    if (std::ranges::any_of(parameters_, [&](Variable const* v) { return v->name() == name; })) return;
-    throw GraphError(std::string("there is no parameter \"").append(name).append("\" ").append(what));
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
-    if (resume != nullptr && !initial.empty())
-        throw Error("options.initial and options.resume are both given: what is resumed has no initial values");
-    for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name");
-    steps_ = resume == nullptr ? 0 : resume->steps;
-    first_factor_ = factor();
-    prepare(*first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
-    auto const all = variables();
-    std::vector<Value> given;  // empty for a variable that is initialized
-    for (Variable* const v : all) {
-        auto const found = initial.find(v->name());
-        bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
-        given.push_back(resumed                  ? resume->find(v->name()).share()
-                        : found != initial.end() ? found->second.value()
-                                                 : Value());
-        if (resumed || found != initial.end()) detail::check_fits(*v, given.back());
-    }
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if (!given[i].empty()) {
-            all[i]->value() = own_copy(*all[i], given[i]);
-        } else if (all[i]->initialize) {
-            all[i]->initialize(all[i]->value(), detail::bits_at(seed_, i + 1), exec_);
-        }
-    }
-}
-
-template <class T, class Device>
-double Trainer<T, Device>::step(Feeds const& feeds) {
-    detail::Entered const entered(running_, "Trainer::step");
-    detail::ScopeUse const use(cost_.scope());
-    MemoryPool::Guard const guard(pool_);
-    auto const first = std::exchange(first_factor_, std::nullopt);
-    prepare(first ? *first : factor());
-    detail::feed(net_.inputs(), feeds, cost_.scope(), exec_);
-    for (Variable const* v : net_.inputs()) {
-        if (v->role() != Role::data) continue;
-        Value const& value = v->value();
-        if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
-    }
-    {
-        detail::KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
-        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k));
-        detail::in_order(exec_, [&] { net_.run(*own_, exec_); });
-    }
-    auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
-    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
-    auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
-    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
-    for (auto const& update : updates_) update.check_gradient();
-    changes_.run(*own_, exec_);
-    for (Variable* const v : gradients_) v->value().clear();
-    ++steps_;
-    return cost;
-}
-
-template <class T, class Device>
-Parameters Trainer<T, Device>::parameters() const {
-    Parameters result;
-    result.steps = steps_;
-    for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
-    synchronize(exec_);
-    return result;
-}
-
-template <class T, class Device>
-std::vector<Variable*> Trainer<T, Device>::variables() const {
-    std::vector<Variable*> all = parameters_;
-    for (auto const& update : updates_) all.insert(all.end(), update.states.begin(), update.states.end());
-    return all;
-}
-
-template <class T, class Device>
-Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value) const {
-    if (v.bring == nullptr) return value.copy();
-    Value mine = value.share();
-    v.bring(mine, exec_, true);
-    return mine;
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::prepare(double factor) {
-    if (!std::isfinite(factor))
-        throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(steps_)), factor,
-                         "a finite number");
-    for (auto const& update : updates_) detail::run_named(*update.op, [&] { update.prepare(steps_ + 1, factor); });
-}
-
-template <class T, class Device>
-LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k) const {
-    std::uint64_t const now = detail::bits_at(detail::bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
-    return to_device(exec_, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
-}
-
-ROWAN_TEMPLATE(class Trainer<float, Cpu>)
-ROWAN_TEMPLATE(class Trainer<double, Cpu>)
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/train.hpp: train, trains the parameters of a net on batches.
-
-#include <chrono>
-#include <cstdio>
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Whether a reader returns one batch, where a range of batches is needed.
-template <class Reader>
-inline constexpr bool returns_one_batch = false;
-template <std::invocable<std::int64_t&> Reader>
-inline constexpr bool returns_one_batch<Reader> =
-    std::same_as<std::remove_cvref_t<std::invoke_result_t<Reader&, std::int64_t&>>, Feeds>;
-
-}  // namespace detail
-
-/// Minimizes `cost`, batch by batch, over the parameters that it depends on, and returns them.
-///
-///     auto parameters = train(cost, reader, {.optimizer = layer::AdaGrad{.learning_rate = 0.05f}, .epochs = 3});
-///
-/// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. If
-/// options.on_batch or options.on_epoch returns false, the training ends after that batch or epoch. On a device, each
-/// batch synchronizes once, to read its cost; bad ids are reported then. The returned parameters are in device memory.
-/// shapes   cost [1]
-/// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called. On error,
-///          all parameters have the values from before that batch, and the variables keep them
-/// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
-template <class T, class Device, class Reader>
-Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
-                 TrainOptionsOn<std::type_identity_t<Device>> const& options = {}) {
-    static_assert(std::invocable<Reader&, std::int64_t&>,
-                  "rowan::train: the reader is a function of the number of the epoch: [&](std::int64_t) { return "
-                  "batches; }");
-    static_assert(!detail::returns_one_batch<Reader>,
-                  "rowan::train: the reader returns several batches, such as a std::vector<rowan::Feeds>");
-    detail::ScopeUse const use(cost->scope());
-    Trainer<T, Device> trainer(cost, options);
-    for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
-        auto const start = std::chrono::steady_clock::now();
-        std::int64_t batch = 0;
-        double sum = 0;
-        for (Feeds const& feeds : reader(epoch)) {
-            double const value = trainer.step(feeds);
-            sum += value;
-            if (!options.on_batch({epoch, batch, value})) return trainer.parameters();
-            ++batch;
-        }
-        if (options.on_epoch && !options.on_epoch(epoch, trainer.parameters())) break;
-        if (!options.progress) continue;
-        std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start;
-        std::fprintf(stderr, "epoch %lld: mean cost %g over %lld batches, %.3f s\n", static_cast<long long>(epoch + 1),
-                     sum / static_cast<double>(std::max<std::int64_t>(batch, 1)), static_cast<long long>(batch),
-                     seconds.count());
-    }
-    return trainer.parameters();
-}
-
-// A mistake, which does not compile.
-template <class T, class Device, class Reader, class O>
-requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Parameters
-    train(layer::Var<T, Device> const&, Reader&&, O const&) {
-    static_assert(std::convertible_to<O, TrainOptionsOn<Device>>,
-                  "rowan::train: options have names and come last: train(cost, reader, {.optimizer = layer::Adam{}, "
-                  ".epochs = 20})");
-    return {};
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/op/expand_rows.hpp: expand_rows, a row repeated for each row of a tensor.
-
-namespace rowan::inline v0 {
-
-/// Repeats a row for each row of `like`: the adjoint of reduce_sum along axis 0.
-/// shapes   row [...], like [n, ...] -> the shape of like
-/// errors   ShapeError if like has rank 0 or row does not have the shape of its rows
-/// cost     one write of the result
-template <class T, device D>
-Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
-    detail::check_rows("like", like);
-    detail::ElementLoops<D>::check(exec, row, like);
-    if (!std::equal(row.shape().begin(), row.shape().end(), like.shape().begin() + 1, like.shape().end()))
-        throw ShapeError("row.shape()", detail::shape_text(row.shape()),
-                         "that of the rows of like, " + detail::shape_text(like.shape()));
-    auto out = detail::new_tensor<T>(exec, like.shape());
-    detail::ElementLoops<D>::repeat_row(exec, like.shape(0), row.size(), row.data(), out.data());
-    return out;
-}
-
-struct expand_rows_op {
-    static constexpr std::string_view name = "expand_rows";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    static constexpr VarSpec infer(VarSpec const& row, VarSpec const& like) {
-        spec::dense("expand_rows: x", row);
-        spec::dense("expand_rows: y", like);
-        spec::same_dtype("expand_rows: y", like, row);
-        spec::rank("expand_rows: y", like, row.dims.size() + 1, "one more than that of x");
-        for (std::size_t i = 0; i < row.dims.size(); ++i)
-            spec::same_dim("expand_rows: a dim of y", like.dims[i + 1], row.dims[i]);
-        return like;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
-        return expand_rows(exec, row, like);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/builtin_ops.hpp: builtin_ops, the registry of rowan's operators.
-
-namespace rowan::inline v0 {
-
-/// All operators of rowan except the templates on an element type (cast_op<To>, full_op<T>); `builtin_ops::with<...>`
-/// adds them.
-using builtin_ops = registry<
-    accuracy_op, adagrad_op, adam_op, add_op, any_op, bias_grad_op, cast_grad_op, clip_by_global_norm_op,
-    clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op,
-    div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op, elementwise_mul_op,
-    equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op, gru_unit_grad_op, gru_unit_op,
-    identity_op, less_equal_op, less_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_grad_op,
-    embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op,
-    mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_grad_op, pick_sequences_op, reduce_sum_grad_op,
-    reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_grad_op, scale_op,
-    sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sgd_op, sigmoid_grad_op,
-    sigmoid_op, softmax_grad_op, softmax_op, softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op,
-    split_grad_op, split_op, sub_op, sum_grad_op, sum_op, tanh_grad_op, tanh_op, exp_grad_op, exp_op, log_grad_op,
-    log_op, sqrt_grad_op, sqrt_op, rsqrt_grad_op, rsqrt_op, square_grad_op, square_op, abs_grad_op, abs_op, pow_grad_op,
-    pow_op, relu6_grad_op, relu6_op, brelu_grad_op, brelu_op, leaky_relu_grad_op, leaky_relu_op, elu_grad_op, elu_op,
-    gelu_grad_op, gelu_op, swish_grad_op, swish_op, softplus_grad_op, softplus_op, softsign_grad_op, softsign_op,
-    hard_sigmoid_grad_op, hard_sigmoid_op, hard_swish_grad_op, hard_swish_op, stanh_grad_op, stanh_op,
-    thresholded_relu_grad_op, thresholded_relu_op, weighted_embedding_bag_grad_op, weighted_embedding_bag_op>;
-
-}  // namespace rowan::inline v0
-
-// rowan/op/forward_ops.hpp: forward_ops, the operators that programs in files may contain.
-
-namespace rowan::inline v0 {
-
-/// All operators of rowan except those that only training needs and the templates on an element type (cast_op,
-/// full_op), which programs provide for each of their element types. `forward_ops::with<my_op>` adds an operator.
-using forward_ops =
-    registry<abs_op, accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, div_op,
-             drop_levels_op, dropout_op, elementwise_mul_op, equal_op, fc_op, full_like_op, gru_unit_op, identity_op,
-             less_equal_op, less_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_op, lookup_table_op,
-             lstm_unit_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_op, reduce_sum_op, relu_op,
-             scale_op, sequence_expand_op, sequence_pool_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op,
-             split_op, sub_op, sum_op, tanh_op, exp_op, log_op, sqrt_op, rsqrt_op, square_op, pow_op, relu6_op,
-             brelu_op, leaky_relu_op, elu_op, gelu_op, swish_op, softplus_op, softsign_op, hard_sigmoid_op,
-             hard_swish_op, stanh_op, thresholded_relu_op, weighted_embedding_bag_op>;
-
-/// Whether programs provide this operator for integers as well, such as the counter of a loop.
-template <class Op>
-inline constexpr bool takes_integers =
-    registry<abs_op, add_op, concat_op, drop_levels_op, elementwise_mul_op, equal_op, full_like_op, identity_op,
-             less_equal_op, less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op, split_op, square_op, sub_op,
-             sum_op>::has<Op>;
-
-/// Whether programs provide this operator for bool as well.
-template <class Op>
-inline constexpr bool takes_truth_values =
-    registry<any_op, equal_op, logical_and_op, logical_not_op, logical_or_op>::has<Op>;
-
-}  // namespace rowan::inline v0
-
-// rowan/op/lookup_bag.hpp: lookup_bag, the former name of embedding_bag, which a later version removes.
-
-namespace rowan::inline v0 {
-
-/// As embedding_bag.
-template <class T, id_type I, device D>
-[[deprecated("use embedding_bag")]] LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table,
-                                                               LoDTensor<I, D> const& ids,
-                                                               BagOptions const& options = {}) {
-    return embedding_bag(exec, table, ids, options);
-}
-/// As embedding_bag.
-template <class T, id_type I, device D>
-[[deprecated("use embedding_bag")]] LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table,
-                                                               LoDTensor<I, D> const& ids,
-                                                               std::type_identity_t<Tensor<T, D>> const& weight,
-                                                               BagOptions const& options = {}) {
-    return embedding_bag(exec, table, ids, weight, options);
-}
-
-/// As embedding_bag_grad.
-template <class T, id_type I, device D>
-[[deprecated("use embedding_bag_grad")]] SelectedRows<T, D> lookup_bag_grad(
-    D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
-    std::type_identity_t<Tensor<T, D>> const& out_grad, BagOptions const& options = {}) {
-    return embedding_bag_grad(exec, table, ids, out_grad, options);
-}
-/// As embedding_bag_grad.
-template <class T, id_type I, device D>
-[[deprecated("use embedding_bag_grad")]] std::tuple<SelectedRows<T, D>, Tensor<T, D>> lookup_bag_grad(
-    D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
-    std::type_identity_t<Tensor<T, D>> const& weight, std::type_identity_t<Tensor<T, D>> const& out_grad,
-    BagOptions const& options = {}) {
-    return embedding_bag_grad(exec, table, ids, weight, out_grad, options);
-}
-
-using lookup_bag_op [[deprecated("use embedding_bag_op")]] = embedding_bag_op;  ///< As embedding_bag_op.
-using weighted_bag_op [[deprecated("use weighted_embedding_bag_op")]] = weighted_embedding_bag_op;  ///< As that.
-
-}  // namespace rowan::inline v0
-
-// rowan/op/sum_rows.hpp: sum_rows, the former name of reduce_sum along axis 0, which a later version removes.
-
-namespace rowan::inline v0 {
-
-/// As reduce_sum with {.axes = {0}}.
-template <class T, device D>
-[[deprecated("use reduce_sum")]] Tensor<T, D> sum_rows(D const& exec, Tensor<T, D> const& x) {
-    return reduce_sum(exec, x, {.axes = {0}});
-}
-/// As reduce_sum with {.axes = {0}}.
-template <class T, class Device>
-[[deprecated("use reduce_sum")]] Tensor<T, Device> sum_rows(Tensor<T, Device> const& x) {
-    return reduce_sum(x, {.axes = {0}});
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/sequence/map_fn.hpp: map_fn, a function applied to every slot of a TensorArray.
-
-namespace rowan::inline v0 {
-
-/// Returns an array whose slot i is f(array.read(i)). f is called on the host, in ascending order of i; the slots are
-/// in the memory of the array's device. A result that f returns by lvalue reference is copied.
-/// shapes   f takes a LoDTensor (or a Tensor, to which it converts) and returns either, of any element type
-/// errors   IndexError if a slot was never written, before any call of f; ShapeError if results differ in rank,
-///          trailing dims or number of levels; whatever f throws
-/// cost     size() calls of f, on one thread; results that f returns by value are not copied
-template <class F, class T, class Device>
-auto map_fn(F&& f, TensorArray<T, Device> const& array) {
-    using R = std::invoke_result_t<F&, LoDTensor<T, Device>>;
-    TensorArray<typename std::remove_cvref_t<R>::value_type, Device> results;
-    // Throws unless all slots were written.
-    for (std::size_t i = 0; i < array.size(); ++i) static_cast<void>(array.read(i));
-    for (std::size_t i = 0; i < array.size(); ++i)
-        results.write(i, std::invoke(f, array.read(i)), !std::is_lvalue_reference_v<R>);
-    return results;
-}
-
-}  // namespace rowan::inline v0
 
 // rowan/sequence/padded.hpp: to_padded and from_padded, conversions between ragged batches and padded tensors.
 
@@ -26369,407 +34690,112 @@ LoDTensor<T, Device> from_padded(Tensor<T, Device> const& padded, std::type_iden
 
 }  // namespace rowan::inline v0
 
-// rowan/sequence/reorder.hpp: reorder, which permutes sequences into the order of a StepMap.
+// rowan/op/sequence_pad.hpp: sequence_pad_op, sequences as padded rows, and their lengths.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Result j is row or first-level sequence from(j) of x; `from` is a permutation.
-template <class T, class D, class From>
-LoDTensor<T, D> permuted(D const& exec, LoDTensor<T, D> const& x, std::size_t sequences, From const& from) {
-    x.check();
-    if (x.size() != sequences)
-        throw ShapeError("x.size()", std::to_string(x.size()),
-                         std::to_string(sequences) + ", the number of sequences of the map");
-    return take_sequences(exec, x, sequences, from);
-}
-
-}  // namespace detail
-
-/// Permutes the rows of x into the order of a map: result j is row map.order()[j]. If x has levels, permutes its
-/// first-level sequences.
-/// shapes   x of map.sequences() rows or first-level sequences -> as many
-/// errors   ShapeError if x has another number of them
-/// cost     O(rows): one read and one write of every row
-template <class T, device D>
-LoDTensor<T, D> reorder(D const& exec, LoDTensor<T, D> const& x, StepMap<D> const& map) {
-    return detail::permuted(exec, x, map.sequences(),
-                            [&](std::size_t j) { return static_cast<std::size_t>(map.sequence(j)); });
-}
-
-template <class T, device D>
-Tensor<T, D> reorder(D const& exec, Tensor<T, D> const& x, StepMap<D> const& map) {
-    return reorder(exec, LoDTensor<T, D>(x.share()), map);
-}
-
-/// The adjoint and inverse of reorder: permutes from the map's order to that of the batch.
-/// shapes   out_grad of map.sequences() rows or first-level sequences -> as many
-/// errors   as reorder
-/// cost     as reorder, and 8 bytes per sequence
-template <class T, device D>
-LoDTensor<T, D> reorder_grad(D const& exec, LoDTensor<T, D> const& out_grad, StepMap<D> const& map) {
-    std::vector<std::size_t> position(map.sequences());
-    for (std::size_t j = 0; j < position.size(); ++j) position[static_cast<std::size_t>(map.sequence(j))] = j;
-    return detail::permuted(exec, out_grad, map.sequences(), [&](std::size_t s) { return position[s]; });
-}
-
-template <class T, device D>
-Tensor<T, D> reorder_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D> const& map) {
-    return reorder_grad(exec, LoDTensor<T, D>(out_grad.share()), map);
-}
-
-template <template <class, class> class X, class T, class Device>  // a Tensor or a LoDTensor
-X<T, Device> reorder(X<T, Device> const& x, StepMap<Device> const& map) {
-    return reorder(x.device(), x, map);
-}
-template <template <class, class> class X, class T, class Device>
-X<T, Device> reorder_grad(X<T, Device> const& out_grad, StepMap<Device> const& map) {
-    return reorder_grad(out_grad.device(), out_grad, map);
-}
-
-ROWAN_TEMPLATE(LoDTensor<float> reorder(Cpu const&, LoDTensor<float> const&, StepMap<Cpu> const&))
-ROWAN_TEMPLATE(Tensor<float> reorder(Cpu const&, Tensor<float> const&, StepMap<Cpu> const&))
-ROWAN_TEMPLATE(LoDTensor<float> reorder_grad(Cpu const&, LoDTensor<float> const&, StepMap<Cpu> const&))
-ROWAN_TEMPLATE(Tensor<float> reorder_grad(Cpu const&, Tensor<float> const&, StepMap<Cpu> const&))
-ROWAN_TEMPLATE(LoDTensor<double> reorder(Cpu const&, LoDTensor<double> const&, StepMap<Cpu> const&))
-ROWAN_TEMPLATE(Tensor<double> reorder(Cpu const&, Tensor<double> const&, StepMap<Cpu> const&))
-ROWAN_TEMPLATE(LoDTensor<double> reorder_grad(Cpu const&, LoDTensor<double> const&, StepMap<Cpu> const&))
-ROWAN_TEMPLATE(Tensor<double> reorder_grad(Cpu const&, Tensor<double> const&, StepMap<Cpu> const&))
-
-}  // namespace rowan::inline v0
-
-// rowan/sequence/sequence_concat.hpp: sequence_concat, which concatenates the i-th sequences of several batches.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Throws ShapeError unless all Lods have equal upper levels and the same number of sequences in the last level.
-void check_alike(std::string const& field, std::string const& member, std::span<Lod const> lods);
-
-/// The row offsets of the blocks of the result: block s * lods.size() + j is sequence s of batch j.
-Lod concat_starts(std::span<Lod const> lods);
-
+/// The last level of x alone.
 template <class T, class D>
-LoDTensor<T, D> concat(D const& exec, std::span<LoDTensor<T, D> const* const> inputs) {
-    check_exec(exec);
-    std::vector<Lod> lods;
-    for (auto const* x : inputs) lods.push_back(x->lod());
-    for (auto const* x : inputs) x->check();
-    check_alike("inputs", ".lod()", lods);
-    for (std::size_t j = 1; j < inputs.size(); ++j)
-        check_trailing(("inputs[" + std::to_string(j) + "]").c_str(), inputs[j]->value(), inputs[0]->shape());
-    Lod const blocks = concat_starts(lods);
-    auto const starts = blocks[0];
-    auto const offset = [&](std::size_t i) {
-        return static_cast<std::size_t>(last_level(lods[i % lods.size()])[i / lods.size()]);
-    };
-    std::vector<std::int64_t> offsets;
-    for (std::size_t i = 0; i < starts.size(); i += lods.size()) offsets.push_back(starts[i]);
-    auto shape = inputs[0]->shape();
-    shape[0] = static_cast<std::size_t>(starts.back());
-    auto result = new_tensor<T>(exec, shape);
-    std::size_t const width = result.row_size();
-    copy_blocks(
-        exec, starts, width * sizeof(T),
-        [&](std::size_t i) { return inputs[i % inputs.size()]->value().data() + offset(i) * width; },
-        blocks_at(result.data(), starts, width));
-    return {std::move(result), with_last_level(lods[0], std::move(offsets))};
+LoDTensor<T, D> of_last_level(D const& exec, LoDTensor<T, D> const& x) {
+    check_sequences(exec, "x", x);
+    std::size_t const levels = x.lod().levels();
+    return {x.value().share(), x.lod().slice_levels(levels - 1, levels)};
 }
-
-template <class X>
-struct lod_tensor_type {};
-template <class T, class D>
-struct lod_tensor_type<LoDTensor<T, D>> {
-    using type = LoDTensor<T, D>;
-    using device = D;
-};
-
-/// The LoDTensor type of a range of LoDTensors or of std::reference_wrappers to them.
-template <class R>
-using lod_tensor_in = typename lod_tensor_type<
-    std::remove_cvref_t<std::unwrap_ref_decay_t<std::ranges::range_reference_t<R const>>>>::type;
-
-/// The device type of these LoDTensors.
-template <class R>
-using device_of_tensors = typename lod_tensor_type<lod_tensor_in<R>>::device;
-
-/// A range whose iterators return references to existing LoDTensors, not temporaries.
-template <class R>
-concept lod_tensors = std::ranges::forward_range<R const> && requires {
-    typename lod_tensor_in<R>;
-} && !std::same_as<std::ranges::range_reference_t<R const>, lod_tensor_in<R>>;
 
 }  // namespace detail
 
-/// Sequence i of the last level of the result is the concatenation of sequences i of all inputs. Inputs are separate
-/// arguments, or a range of LoDTensors or of references to them.
-///
-///     [a b]  []  [c]   and   [d]  [e f]  []   ->   [a b d]  [e f]  [c]
-///
-/// shapes   inputs [n_j, ...] -> [Σ n_j, ...], with the upper levels of the first input
-/// errors   ShapeError if there are no inputs or no levels, or if the number of sequences, the levels above the last,
-///          or trailing dims differ
-/// cost     one read and one write of every row; 8 bytes per sequence of each input
-template <detail::lod_tensors R>
-auto sequence_concat(detail::device_of_tensors<R> const& exec, R const& inputs) {
-    using X = detail::lod_tensor_in<R>;
-    std::vector<X const*> pointers;
-    for (X const& x : inputs) pointers.push_back(&x);
-    return detail::concat<typename X::value_type, detail::device_of_tensors<R>>(exec, pointers);
-}
-template <class T, device D, std::same_as<LoDTensor<T, D>>... More>
-LoDTensor<T, D> sequence_concat(D const& exec, LoDTensor<T, D> const& first, More const&... more) {
-    std::array<LoDTensor<T, D> const*, 1 + sizeof...(More)> const pointers{&first, &more...};
-    return detail::concat<T, D>(exec, pointers);
-}
+/// The settings of sequence_pad.
+struct SequencePadOptions {
+    double pad_value = 0;                    ///< the elements of padding
+    std::optional<std::size_t> length = {};  ///< the padded length; that of the longest sequence by default
 
-/// The adjoint of sequence_concat: splits out_grad into the gradients of the inputs, whose levels are `lods`.
-/// shapes   out_grad [Σ n_j, ...] -> [n_j, ...] with lods[j], for each j
-/// errors   ShapeError if inputs with `lods` cannot be concatenated, or out_grad has another number of rows
-/// cost     one read and one write of every row
-template <class T, device D, std::ranges::contiguous_range R>
-requires std::same_as<std::ranges::range_value_t<R>, Lod> std::vector<LoDTensor<T, D>> sequence_concat_grad(
-    D const& exec, LoDTensor<T, D> const& out_grad, R const& lods) {
-    detail::check_exec(exec);
-    std::span<Lod const> const all(lods);
-    detail::check_alike("lods", "", all);
-    Lod const blocks = detail::concat_starts(all);
-    auto const starts = blocks[0];
-    detail::check_height("out_grad", out_grad.value(), starts.back());
-    std::size_t const width = out_grad.value().row_size();
-    std::vector<LoDTensor<T, D>> grads;
-    grads.reserve(all.size());
-    std::vector<T*> to;
-    for (Lod const& lod : all) {
-        auto shape = out_grad.shape();
-        shape[0] = static_cast<std::size_t>(lod.rows());
-        grads.emplace_back(detail::new_tensor<T>(exec, shape), lod);
-        to.push_back(grads.back().value().data());
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"pad_value", &SequencePadOptions::pad_value}, field{"length", &SequencePadOptions::length});
     }
-    detail::copy_blocks(exec, starts, width * sizeof(T), detail::blocks_at(out_grad.value().data(), starts, width),
-                        [&](std::size_t i) {
-                            std::size_t const j = i % all.size();
-                            return to[j] + static_cast<std::size_t>(detail::last_level(all[j])[i / all.size()]) * width;
-                        });
-    return grads;
-}
-template <class T, device D>
-std::vector<LoDTensor<T, D>> sequence_concat_grad(D const& exec, LoDTensor<T, D> const& out_grad,
-                                                  std::initializer_list<Lod> lods) {
-    return sequence_concat_grad(exec, out_grad, std::span(lods.begin(), lods.size()));
-}
+};
 
-template <detail::lod_tensors R>
-auto sequence_concat(R const& inputs) {
-    return sequence_concat(detail::device_of_first<detail::lod_tensor_in<R>>(inputs), inputs);
-}
-template <class T, class Device, std::same_as<LoDTensor<T, Device>>... More>
-LoDTensor<T, Device> sequence_concat(LoDTensor<T, Device> const& first, More const&... more) {
-    return sequence_concat(first.device(), first, more...);
-}
-template <class T, class Device, std::ranges::contiguous_range R>
-auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, R const& lods) {
-    return sequence_concat_grad(out_grad.device(), out_grad, lods);
-}
+struct sequence_pad_grad_op {
+    static constexpr std::string_view name = "sequence_pad_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the levels of x are used
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        auto rows = from_padded(exec, out_grad.value(), detail::of_last_level(exec, x).lod());
+        return {std::move(rows.value()), x.lod()};
+    }
+};
+
+/// to_padded for the last level: row s of the result is sequence s, followed by padding. The slot `length` holds the
+/// lengths of the sequences. Both have the upper levels of x. Paddle's sequence_pad.
+/// shapes   x [n, ...] of s sequences -> [s, m, ...] and [s] of int64, where m is options.length or the greatest length
+struct sequence_pad_op {
+    static constexpr std::string_view name = "sequence_pad";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out, slot::length>;
+    using attributes = SequencePadOptions;
+    using grad = grad_rule<sequence_pad_grad_op>;
+
+    // Without a length, the dims of a part of a batch depend on its longest sequence.
+    static constexpr bool row_wise(SequencePadOptions const& options) { return options.length.has_value(); }
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, SequencePadOptions const& options = {}) {
+        spec::dense("sequence_pad: x", x);
+        spec::has_rows("sequence_pad: x", x);
+        spec::has_levels("sequence_pad: x", x);
+        VarSpec out = x;
+        out.dims = {UNK, options.length ? static_cast<std::int64_t>(*options.length) : UNK};
+        for (std::size_t i = 1; i < x.dims.size(); ++i) out.dims.push_back(x.dims[i]);
+        --out.lod_level;
+        return {out, tensor_spec<std::int64_t>({UNK}, out.lod_level)};
+    }
+
+    template <class T, class D>
+    static std::tuple<LoDTensor<T, D>, LoDTensor<std::int64_t, D>> run(D exec, LoDTensor<T, D> const& x,
+                                                                       SequencePadOptions const& options = {}) {
+        auto const last = detail::of_last_level(exec, x);
+        std::array<std::int64_t, 1> const length{static_cast<std::int64_t>(options.length.value_or(0))};
+        auto padded = options.length ? to_padded(exec, last, options.pad_value, length)
+                                     : to_padded(exec, last, options.pad_value);
+        auto lengths = to_device(exec, Tensor<std::int64_t>::from_values({last.size()}, last.lod().lengths(0)));
+        Lod const upper = detail::upper_levels(x.lod());
+        return {LoDTensor<T, D>(std::move(padded.value), upper), LoDTensor<std::int64_t, D>(std::move(lengths), upper)};
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/sequence_pad.hpp: layer::sequence_pad, sequences as padded rows, and their lengths.
+
+namespace rowan::inline v0::layer {
+
+/// Padded sequences and their lengths.
+template <class T, class Device = Cpu>
+struct Padded {
+    Var<T, Device> value;              ///< [sequences, padded length, ...]
+    Var<std::int64_t, Device> length;  ///< [sequences]
+};
+
+/// Row s of the value is sequence s of the last level of x, followed by padding.
+///     auto [rows, length] = layer::sequence_pad(words, {.length = 20});     // [n, width] -> [sentences, 20, width]
+///     auto back = layer::sequence_unpad(rows, length);
+/// shapes   x [n, ...] of s sequences -> [s, m, ...] and [s], where m is options.length or that of the longest sequence;
+///          with the upper levels of x
+/// errors   ShapeError if x has no levels or rank 8; when the net runs, as rowan::to_padded
+/// cost     as rowan::to_padded, when the net runs
 template <class T, class Device>
-auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, std::initializer_list<Lod> lods) {
-    return sequence_concat_grad(out_grad.device(), out_grad, lods);
+Padded<T, Device> sequence_pad(Var<T, Device> const& x, SequencePadOptions const& options = {}) {
+    auto const& made = default_scope().new_op<sequence_pad_op, Device, T>({&*x}, options).outputs;
+    return {Var<T, Device>(*made[0]), Var<std::int64_t, Device>(*made[1])};
 }
 
-}  // namespace rowan::inline v0
-
-// rowan/sequence/sequence_concat_inl.hpp: definitions of rowan/sequence/sequence_concat.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION void check_alike(std::string const& field, std::string const& member, std::span<Lod const> lods) {
-    if (lods.empty()) throw ShapeError(field + ".size()", "0", "at least 1");
-    auto const name = [&](std::size_t j) { return field + "[" + std::to_string(j) + "]" + member; };
-    check_levels(name(0), lods[0]);
-    std::string const like = ", as in " + field + "[0]";
-    std::size_t const levels = lods[0].levels();
-    for (std::size_t j = 1; j < lods.size(); ++j) {
-        if (lods[j].levels() != levels)
-            throw ShapeError(name(j) + ".levels()", std::to_string(lods[j].levels()), std::to_string(levels) + like);
-        for (std::size_t l = 0; l < levels; ++l) {
-            auto const offsets = lods[j][l];
-            auto const want = lods[0][l];
-            std::string const level = std::to_string(l);
-            if (offsets.size() != want.size())
-                throw ShapeError(name(j) + ".sequences(" + level + ")", std::to_string(offsets.size() - 1),
-                                 std::to_string(want.size() - 1) + like);
-            if (l + 1 == levels) continue;
-            auto const differs = std::ranges::mismatch(offsets, want);
-            if (differs.in1 == offsets.end()) continue;
-            throw ShapeError(name(j) + "[" + level + "][" + std::to_string(differs.in1 - offsets.begin()) + "]",
-                             std::to_string(*differs.in1), std::to_string(*differs.in2) + like);
-        }
-    }
-}
-
-ROWAN_FUNCTION Lod concat_starts(std::span<Lod const> lods) {
-    std::size_t const n = last_level(lods[0]).size() - 1;
-    std::vector<std::int64_t> lengths;
-    lengths.reserve(n * lods.size());
-    for (std::size_t s = 0; s < n; ++s) {
-        for (Lod const& lod : lods) lengths.push_back(static_cast<std::int64_t>(length_at(last_level(lod), s)));
-    }
-    return Lod::from_lengths({lengths});
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/sequence/sequence_erase.hpp: sequence_erase, which removes given tokens from sequences.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Device-specific implementation of sequence_erase. `erased` is sorted; `starts` receives the last-level offsets of
-/// the result, which has the rank of x.
-template <class D>
-struct SequenceErasure {
-    static_assert(has_backend<D>,
-                  "rowan: sequence_erase on a Thrust device needs #include <rowan/thrust/sequence/sequence_erase.hpp>");
-};
-
-template <>
-struct SequenceErasure<Cpu> {
-    template <class T>
-    static Tensor<T> run(Cpu exec, std::span<std::int64_t const> offsets, Tensor<T> const& x,
-                         std::vector<std::int64_t> const& erased, std::vector<std::int64_t>& starts) {
-        auto const stays = [&](T token) {
-            return !std::ranges::binary_search(erased, static_cast<std::int64_t>(dtype<T>::widen(token)));
-        };
-        T const* const rows = x.data();
-        for_sequences(exec, offsets, 1, [&](std::size_t s, std::size_t end) {
-            for (; s < end; ++s) starts[s + 1] = std::count_if(rows + offsets[s], rows + offsets[s + 1], stays);
-        });
-        std::partial_sum(starts.begin(), starts.end(), starts.begin());
-        auto shape = x.shape();
-        shape[0] = static_cast<std::size_t>(starts.back());
-        auto result = Tensor<T>::from_shape(shape);
-        T* const out = result.data();
-        for_sequences(exec, offsets, 1, [&](std::size_t s, std::size_t end) {
-            for (; s < end; ++s) std::copy_if(rows + offsets[s], rows + offsets[s + 1], out + starts[s], stays);
-        });
-        return result;
-    }
-};
-
-}  // namespace detail
-
-/// Removes the elements that equal one of `tokens` from the sequences of the last level; the others keep their order.
-///
-///     [3 1 4]  [1]  [5 1]   tokens {1}   ->   [3 4]  []  [5]
-///
-/// shapes   x [n] or [n, 1] …: rows of one element; tokens of any shape -> fewer rows, with the upper levels of x
-/// errors   ShapeError if x has no levels or its rows have more or less than one element
-/// cost     two reads of x and one write of the result, O(log tokens) per element; on a device the call synchronizes
-template <class T, device D>
-LoDTensor<T, D> sequence_erase(D const& exec, LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> tokens) {
-    static_assert(std::integral<T>, "rowan::sequence_erase: tokens are integers, x must hold integers");
-    detail::check_sequences(exec, "x", x);
-    if (x.value().row_size() != 1) throw ShapeError("x.row_size()", std::to_string(x.value().row_size()), "1");
-    detail::HostIds<D> const on_host(exec, tokens);
-    Ids<> const& list = on_host;
-    std::vector<std::int64_t> erased(list.size());
-    for (std::size_t i = 0; i < erased.size(); ++i) erased[i] = list[i];
-    std::ranges::sort(erased);
-    auto const offsets = detail::last_level(x.lod());
-    std::vector<std::int64_t> starts(offsets.size());
-    auto result = detail::SequenceErasure<D>::run(exec, offsets, x.value(), erased, starts);
-    return {std::move(result), detail::with_last_level(x.lod(), std::move(starts))};
-}
-
-template <class T, class Device>
-LoDTensor<T, Device> sequence_erase(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> tokens) {
-    return sequence_erase(x.device(), x, tokens);
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/sequence/sequence_mask.hpp: sequence_mask, a mask of the valid entries of padded sequences.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-inline constexpr std::int64_t longest_sequence = std::numeric_limits<std::int64_t>::max();
-
-/// The lengths of a mask where a device needs them. The constructor throws IndexError for a negative length, as far as
-/// the host can see it.
-template <class D>
-class MaskedLengths {
-    static_assert(has_backend<D>,
-                  "rowan: sequence_mask on a Thrust device needs #include <rowan/thrust/sequence/sequence_mask.hpp>");
-};
-
-template <>
-class MaskedLengths<Cpu> {
-public:
-    MaskedLengths(Cpu exec, Ids<> const& lengths) : lengths_(lengths) {
-        check_ids(exec, "lengths", lengths, longest_sequence);
-    }
-
-    /// The greatest length.
-    std::size_t longest(Cpu) const {
-        std::int64_t longest = 0;
-        for (std::size_t i = 0; i < lengths_.size(); ++i) longest = std::max(longest, lengths_[i]);
-        return static_cast<std::size_t>(longest);
-    }
-
-    /// Writes the mask of rows of `width` entries.
-    void mark(Cpu exec, std::size_t width, bool* mask) const {
-        if (width == 0) return;
-        parallel_for(exec, lengths_.size(), (std::size_t{1} << 18) / width + 1, [&](std::size_t i, std::size_t end) {
-            for (; i < end; ++i) {
-                std::size_t const length = std::min(static_cast<std::size_t>(lengths_[i]), width);
-                std::fill_n(std::fill_n(mask + i * width, length, true), width - length, false);
-            }
-        });
-    }
-
-private:
-    Ids<> const& lengths_;
-};
-
-}  // namespace detail
-
-/// Entry j of row i is j < lengths[i], for j in [0, max_length). max_length defaults to the greatest length. On a
-/// device, lengths in device memory without max_length are copied to the host, which synchronizes; with it, the next
-/// synchronize or copy to the host throws the IndexError of a negative one.
-/// shapes   lengths of any shape -> lengths.shape + [max_length]
-/// errors   IndexError if a length is negative; ShapeError if the result is too large or has more than 8 dims
-/// cost     one write of the result
-template <device D = Cpu>
-Tensor<bool, D> sequence_mask(D const& exec, std::type_identity_t<Ids<D>> lengths,
-                              std::optional<std::size_t> max_length = {}) {
-    detail::MaskedLengths<D> const masked(exec, lengths);
-    auto shape = lengths.shape();
-    shape.push_back(max_length ? *max_length : masked.longest(exec));
-    auto mask = detail::new_tensor<bool>(exec, shape);
-    masked.mark(exec, shape.back(), mask.data());
-    return mask;
-}
-
-template <device D = Cpu>  // lists are in host memory
-Tensor<bool, D> sequence_mask(std::type_identity_t<Ids<D>> lengths, std::optional<std::size_t> max_length = {}) {
-    return sequence_mask(D{}, lengths, max_length);
-}
-template <id_type I, device D>
-Tensor<bool, D> sequence_mask(Tensor<I, D> const& lengths, std::optional<std::size_t> max_length = {}) {
-    return sequence_mask(lengths.device(), lengths, max_length);
-}
-
-}  // namespace rowan::inline v0
+}  // namespace rowan::inline v0::layer
 
 // rowan/sequence/sequence_reverse.hpp: sequence_reverse, which reverses the rows of each sequence.
 
@@ -26828,6 +34854,63 @@ LoDTensor<T, Device> sequence_reverse(LoDTensor<T, Device> const& x) {
 }
 
 }  // namespace rowan::inline v0
+
+// rowan/op/sequence_reverse.hpp: sequence_reverse_op, the rows of each sequence in reverse order.
+
+namespace rowan::inline v0 {
+
+struct sequence_reverse_grad_op {
+    static constexpr std::string_view name = "sequence_reverse_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the levels of x are used
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        return sequence_reverse(exec, LoDTensor<T, D>(out_grad.value().share(), x.lod()));
+    }
+};
+
+/// See sequence_reverse.
+struct sequence_reverse_op {
+    static constexpr std::string_view name = "sequence_reverse";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<sequence_reverse_grad_op>;
+    static constexpr bool row_wise = true;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        spec::dense("sequence_reverse: x", x);
+        spec::has_rows("sequence_reverse: x", x);
+        spec::has_levels("sequence_reverse: x", x);
+        return x;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x) {
+        return sequence_reverse(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/sequence_reverse.hpp: layer::sequence_reverse, the rows of each sequence in reverse order.
+
+namespace rowan::inline v0::layer {
+
+/// Reverses the rows of each sequence of the last level.
+///     auto backwards = layer::sequence_reverse(words);      // [a b c] [] [d e]   ->   [c b a] [] [e d]
+/// shapes   x [n, ...] with levels -> [n, ...], with the levels of x
+/// errors   ShapeError if x has no levels
+/// cost     as rowan::sequence_reverse, when the net runs
+template <class T, class Device>
+Var<T, Device> sequence_reverse(Var<T, Device> const& x) {
+    return apply<sequence_reverse_op>({}, x);
+}
+
+}  // namespace rowan::inline v0::layer
 
 // rowan/sequence/sequence_slice.hpp: sequence_slice, a slice of each sequence.
 
@@ -26941,6 +35024,74 @@ ROWAN_FUNCTION std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> con
 
 #endif
 
+// rowan/op/sequence_slice.hpp: sequence_slice_op, a slice of each sequence.
+
+namespace rowan::inline v0 {
+
+struct sequence_slice_grad_op {
+    static constexpr std::string_view name = "sequence_slice_grad";
+    using inputs = slots<slot::x, slot::offset, slot::length, grad_of<slot::out>>;  // only the levels of x are used
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&, VarSpec const&) { return x; }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& offset,
+                               LoDTensor<I, D> const& length, LoDTensor<T, D> const& out_grad) {
+        return sequence_slice_grad(exec, out_grad, x.lod(), offset.value(), length.value());
+    }
+};
+
+/// See sequence_slice. Offsets and lengths have the same element type.
+struct sequence_slice_op {
+    static constexpr std::string_view name = "sequence_slice";
+    using inputs = slots<slot::x, slot::offset, slot::length>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<sequence_slice_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset, VarSpec const& length) {
+        spec::dense("sequence_slice: x", x);
+        spec::has_rows("sequence_slice: x", x);
+        spec::has_levels("sequence_slice: x", x);
+        spec::dense("sequence_slice: offset", offset);
+        spec::ids("sequence_slice: offset", offset);
+        spec::rank("sequence_slice: offset", offset, 1, "1");
+        spec::dense("sequence_slice: length", length);
+        spec::same_dtype("sequence_slice: length", length, offset);
+        spec::same_dims("sequence_slice: length", length, offset);
+        VarSpec out = x;
+        out.dims[0] = UNK;
+        return out;
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& offset,
+                               LoDTensor<I, D> const& length) {
+        return sequence_slice(exec, x, offset.value(), length.value());
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/sequence_slice.hpp: layer::sequence_slice, a slice of each sequence.
+
+namespace rowan::inline v0::layer {
+
+/// Keeps rows [offset[i], offset[i] + length[i]) of sequence i of the last level.
+///     auto part = layer::sequence_slice(words, offset, length);    // offset, length: layer::data<std::int64_t>(…, {UNK})
+/// shapes   x [n, ...] with levels, offset and length with one number per sequence -> [Σ length, ...], with the upper
+///          levels of x
+/// errors   ShapeError if x has no levels, or offset or length is not of rank 1; when the net runs, ShapeError if their
+///          size is not the number of sequences, IndexError if a slice is not inside its sequence
+/// cost     as rowan::sequence_slice, when the net runs
+template <class T, id_type I, class Device>
+Var<T, Device> sequence_slice(Var<T, Device> const& x, Var<I, Device> const& offset, Var<I, Device> const& length) {
+    return apply<sequence_slice_op>({}, x, offset, length);
+}
+
+}  // namespace rowan::inline v0::layer
+
 // rowan/sequence/sequence_softmax.hpp: sequence_softmax, the softmax over the rows of each sequence.
 
 namespace rowan::inline v0 {
@@ -27053,6 +35204,1049 @@ LoDTensor<T, Device> sequence_softmax_grad(LoDTensor<T, Device> const& out,
                                            std::type_identity_t<Tensor<T, Device>> const& out_grad) {
     return sequence_softmax_grad(out.device(), out, out_grad);
 }
+
+}  // namespace rowan::inline v0
+
+// rowan/op/sequence_softmax.hpp: sequence_softmax_op, the softmax over the rows of each sequence.
+
+namespace rowan::inline v0 {
+
+struct sequence_softmax_grad_op {
+    static constexpr std::string_view name = "sequence_softmax_grad";
+    using inputs = slots<slot::out, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out, VarSpec const&) { return out; }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& out, LoDTensor<T, D> const& out_grad) {
+        return sequence_softmax_grad(exec, out, out_grad.value());
+    }
+};
+
+/// See sequence_softmax.
+struct sequence_softmax_op {
+    static constexpr std::string_view name = "sequence_softmax";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<sequence_softmax_grad_op>;
+    static constexpr bool row_wise = true;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        spec::dense("sequence_softmax: x", x);
+        spec::has_rows("sequence_softmax: x", x);
+        spec::has_levels("sequence_softmax: x", x);
+        return x;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x) {
+        return sequence_softmax(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/sequence_softmax.hpp: layer::sequence_softmax, the softmax over the rows of each sequence.
+
+namespace rowan::inline v0::layer {
+
+/// The softmax over the rows of each sequence of the last level, column by column: the weights of attention. Paddle's
+/// sequence_softmax.
+///     auto weights = layer::sequence_softmax(scores);      // a score for each word -> weights with sum 1 in a sentence
+/// shapes   x [n, ...] with levels -> [n, ...], with the levels of x
+/// errors   ShapeError if x has no levels
+/// cost     as rowan::sequence_softmax, when the net runs
+template <class T, class Device>
+Var<T, Device> sequence_softmax(Var<T, Device> const& x) {
+    return apply<sequence_softmax_op>({}, x);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/sequence_unpad.hpp: sequence_unpad_op, the sequences at the beginning of padded rows.
+
+namespace rowan::inline v0 {
+
+struct sequence_unpad_grad_op {
+    static constexpr std::string_view name = "sequence_unpad_grad";
+    using inputs = slots<slot::x, slot::length, grad_of<slot::out>>;  // only the shape and the levels of x are used
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&) { return x; }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& length,
+                               LoDTensor<T, D> const& out_grad) {
+        detail::HostIds<D> const lengths(exec, length.value());
+        LoDTensor<T, D> const rows(out_grad.value().share(), Lod::from_lengths({static_cast<Ids<> const&>(lengths)}));
+        std::array<std::int64_t, 1> const padded{static_cast<std::int64_t>(x.shape()[1])};
+        return {to_padded(exec, rows, 0, padded).value, x.lod()};
+    }
+};
+
+/// from_padded: sequence s of the result is the first length[s] elements of row s. If x has levels, they are above that
+/// of the sequences. The inverse of sequence_pad_op, Paddle's sequence_unpad.
+/// shapes   x [s, m, ...], length [s] -> [Σ length, ...]
+struct sequence_unpad_op {
+    static constexpr std::string_view name = "sequence_unpad";
+    using inputs = slots<slot::x, slot::length>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<sequence_unpad_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& length) {
+        spec::dense("sequence_unpad: x", x);
+        if (x.dims.size() < 2) spec::the_rank_does_not_fit("sequence_unpad: x", x.dims.size(), "at least 2");
+        spec::dense("sequence_unpad: length", length);
+        spec::ids("sequence_unpad: length", length);
+        spec::rank("sequence_unpad: length", length, 1, "1");
+        spec::same_dim("sequence_unpad: length.shape(0)", length.dims[0], x.dims[0]);
+        VarSpec out = x;
+        out.dims = {UNK};
+        for (std::size_t i = 2; i < x.dims.size(); ++i) out.dims.push_back(x.dims[i]);
+        ++out.lod_level;
+        return out;
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& length) {
+        x.check();
+        auto rows = from_padded(exec, x.value(), length.value());
+        if (x.lod().empty()) return rows;
+        std::vector<std::span<std::int64_t const>> levels;
+        for (std::size_t l = 0; l < x.lod().levels(); ++l) levels.push_back(x.lod()[l]);
+        levels.push_back(rows.lod()[0]);
+        return {std::move(rows.value()), Lod(levels)};
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/sequence_unpad.hpp: layer::sequence_unpad, the sequences at the beginning of padded rows.
+
+namespace rowan::inline v0::layer {
+
+/// Sequence s of the result is the first length[s] elements of row s of x: the inverse of layer::sequence_pad. If x has
+/// levels, they are above that of the sequences.
+/// shapes   x [s, m, ...], length [s] -> [Σ length, ...], with one level more than x
+/// errors   ShapeError if the rank of x is less than 2 or that of length is not 1; when the net runs, ShapeError if a
+///          length is above m or their number is not s, LodError if one is negative
+/// cost     as rowan::from_padded, when the net runs
+template <class T, id_type I, class Device>
+Var<T, Device> sequence_unpad(Var<T, Device> const& x, Var<I, Device> const& length) {
+    return apply<sequence_unpad_op>({}, x, length);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/static_input.hpp: layer::static_input, a whole sequence that every step of a recurrent layer reads.
+
+namespace rowan::inline v0::layer {
+
+/// Within the step of a recurrent layer: the sequence of an outer variable that belongs to each sequence of the step,
+/// in every step the same, as Paddle's StaticInput. Attention reads the whole output of an encoder in each step of a
+/// decoder:
+///
+///     auto out = layer::rnn(target, layer::Memory{.like = last}, [&](auto x_t, auto before) {
+///         auto source = layer::static_input(encoded);   // has as many sequences as target
+///         auto scores = layer::fc(layer::mul(source, layer::sequence_expand(before, source)), {.output_size = 1});
+///         auto context = layer::sequence_pool(layer::broadcast_mul(source, layer::sequence_softmax(scores)));
+///         …
+///
+/// Without static_input, the step reads an outer variable as a whole: the rows of all sequences.
+/// shapes   x [n, ...], whose first level has one sequence for each sequence that the layer iterates over, or x
+///          [sequences, ...] -> those of the sequences that have the step, with the levels of x
+/// errors   GraphError unless x is a variable of a net around the step; ShapeError if it has rank 0; when the net runs,
+///          ShapeError if the numbers of sequences differ
+/// cost     one copy of x for each batch: the steps read aliases; the gradients of the steps are added, one pass over
+///          the rows of a step in each
+template <class T, class Device>
+Var<T, Device> static_input(Var<T, Device> const& x) {
+    Scope& step = default_scope();
+    Scope const* around = step.parent();
+    while (around != nullptr && around != &x->scope()) around = around->parent();
+    if (around == nullptr)
+        throw GraphError(
+            "layer::static_input: x is not a variable of a net around the step, expected the result of a "
+            "layer outside the step of a recurrent layer");
+    return Var<T, Device>(*step.new_op(static_kernel, {&*x}).outputs[0]);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/sum_rows.hpp: layer::sum_rows, the former name of layer::reduce_sum along axis 0.
+
+namespace rowan::inline v0::layer {
+
+/// As layer::reduce_sum with {.axes = {0}}. A later version removes it.
+template <class T, class Device>
+[[deprecated("use layer::reduce_sum")]] Var<T, Device> sum_rows(Var<T, Device> const& x) {
+    return reduce_sum(x, {.axes = {0}});
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/train_options.hpp: TrainOptions, the settings of train and Trainer.
+
+namespace rowan::inline v0 {
+
+/// The report on one batch, passed to on_batch.
+struct BatchReport {
+    std::int64_t epoch;  ///< counted from 0
+    std::int64_t batch;  ///< within the epoch, counted from 0
+    double cost;         ///< cost of the batch
+};
+
+/// A function that train calls, or none. If it returns false, train ends; a function without a result never ends it.
+///     .on_batch = [](BatchReport const& r) { return r.cost > 0.01; }
+template <class... Args>
+class Callback {
+public:
+    Callback() = default;  ///< none
+    /// Wraps a function. An empty std::function is none.
+    /// errors   std::bad_alloc
+    /// cost     at most two allocations
+    template <std::invocable<Args...> F>
+    requires(!std::same_as<F, Callback>) Callback(F f) {
+        if constexpr (std::is_pointer_v<F> || requires { f.operator bool(); }) {
+            if (!f) return;
+        }
+        if constexpr (std::same_as<std::invoke_result_t<F&, Args...>, bool>) {
+            call_ = std::move(f);
+        } else {
+            call_ = [f = std::move(f)](Args... args) mutable {
+                static_cast<void>(f(args...));
+                return true;
+            };
+        }
+    }
+
+    explicit operator bool() const noexcept { return call_ != nullptr; }  ///< whether it holds a function
+    /// Calls the function, if there is one. Returns whether training goes on.
+    /// errors   those of the function
+    /// cost     that of the function
+    bool operator()(Args... args) const { return call_ == nullptr || call_(args...); }
+
+private:
+    std::function<bool(Args...)> call_;
+};
+
+/// The settings of train and Trainer for a net on a device.
+template <class Device>
+struct TrainOptionsOn {
+    std::optional<layer::OptimizerOn<Device>> optimizer = {};           ///< default Sgd{}
+    std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< optimizers for single parameters, by name
+    std::map<std::string, double> rates = {};    ///< factors of the learning rates of single parameters, by name
+    layer::GradientClipOn<Device> clip = {};     ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
+    layer::Schedule schedule = {};               ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
+    layer::AverageOn<Device> average = {};       ///< averages of parameters, e.g. layer::MovingAverage{.decay = 0.999}
+    std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
+    bool progress = false;                       ///< print a line to standard error for every epoch, with the metrics
+    Metrics metrics = {};                        ///< computed after every epoch, for the line and for `stop`
+    std::optional<layer::EarlyStop> stop = {};   ///< when to end before the last epoch; the result is the best epoch's
+    std::uint64_t seed = 0;                      ///< for the initialization of parameters and for dropout
+    Device exec = {};                            ///< number of threads, or the stream
+    Callback<BatchReport const&> on_batch = {};  ///< called after every batch; false ends the training
+    Callback<std::int64_t, Parameters const&> on_epoch = {};  ///< called after every epoch with its number; false ends
+    Feeds initial = {};  ///< first values of some parameters, e.g. {{"embedding_0.w_0", table}}; excludes resume
+    Parameters const* resume = nullptr;  ///< result of an earlier training to continue from
+};
+/// The settings of train and Trainer for a net on the host.
+using TrainOptions = TrainOptionsOn<Cpu>;
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/detail/epochs.hpp: Epochs, what train does after each epoch.
+
+#include <chrono>
+
+namespace rowan::inline v0::detail {
+
+/// The ends of the epochs of a training: metrics, the line about an epoch, and the best epoch.
+class Epochs {
+public:
+    /// errors   GraphError if a metric holds no function, or stop names none of them; ValueError if patience or least is
+    ///          negative
+    Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop);
+
+    void begin();
+    void count(double cost) {
+        sum_ += cost;
+        ++batches_;
+    }
+    std::int64_t batches() const noexcept { return batches_; }
+
+    /// Computes the metrics, calls on_epoch and compares with the best epoch. Returns whether the training goes on.
+    bool end(std::int64_t epoch, Parameters now, Callback<std::int64_t, Parameters const&> const& on_epoch);
+
+    /// Prints the line about the epoch to standard error.
+    void print(std::int64_t epoch) const;
+
+    std::optional<Parameters>& best() noexcept { return best_; }  ///< those of the best epoch, or none
+
+private:
+    bool goes_on(double value, Parameters now);
+
+    Metrics const& metrics_;
+    std::optional<layer::EarlyStop> const& stop_;
+    std::optional<Parameters> best_;
+    double value_ = 0;        // the metric of the best epoch
+    std::int64_t since_ = 0;  // epochs since then
+    std::chrono::steady_clock::time_point start_;
+    double sum_ = 0;
+    std::int64_t batches_ = 0;
+    std::string measured_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/epochs_inl.hpp: definitions of rowan/layer/detail/epochs.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop)
+    : metrics_(metrics), stop_(stop) {
+    for (auto const& [name, metric] : metrics) {
+        if (!metric) throw GraphError(std::string("options.metrics: \"").append(name).append("\" holds no function"));
+    }
+    if (!stop) return;
+    if (!metrics.contains(stop->metric))
+        throw GraphError(std::string("options.stop: there is no metric \"").append(stop->metric).append("\""));
+    if (stop->patience < 0)
+        throw ValueError("options.stop: patience", static_cast<double>(stop->patience), "0 or more");
+    if (!(stop->least >= 0)) throw ValueError("options.stop: least", stop->least, "0 or more");
+}
+
+ROWAN_FUNCTION void Epochs::begin() {
+    start_ = std::chrono::steady_clock::now();
+    sum_ = 0;
+    batches_ = 0;
+    measured_.clear();
+}
+
+ROWAN_FUNCTION bool Epochs::end(std::int64_t epoch, Parameters now,
+                                Callback<std::int64_t, Parameters const&> const& on_epoch) {
+    std::optional<double> compared;
+    for (auto const& [name, metric] : metrics_) {
+        double const value = metric(now);
+        char number[32];
+        std::snprintf(number, sizeof number, " %g", value);
+        measured_.append(", ").append(name).append(number);
+        if (stop_ && name == stop_->metric) compared = value;
+    }
+    bool const more = on_epoch(epoch, now);
+    return (!compared || goes_on(*compared, std::move(now))) && more;
+}
+
+ROWAN_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
+    double const gain = stop_->larger ? value - value_ : value_ - value;
+    if (!std::isnan(value) && (!best_ || (gain > 0 && gain >= stop_->least))) {
+        best_ = std::move(now);
+        value_ = value;
+        since_ = 0;
+        return true;
+    }
+    ++since_;
+    return stop_->patience == 0 || since_ < stop_->patience;
+}
+
+ROWAN_FUNCTION void Epochs::print(std::int64_t epoch) const {
+    std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start_;
+    std::fprintf(stderr, "epoch %lld: mean cost %g over %lld batches%s, %.3f s\n", static_cast<long long>(epoch + 1),
+                 sum_ / static_cast<double>(std::max<std::int64_t>(batches_, 1)), static_cast<long long>(batches_),
+                 measured_.c_str(), seconds.count());
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/layer/detail/passing_scope.hpp: what a trainer adds to a net for its lifetime, and the guard of its steps.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// An inner scope that, on destruction, removes its operators from the readers of outer variables.
+class PassingScope {
+public:
+    explicit PassingScope(Scope& parent) : scope_(parent) {}
+    PassingScope(PassingScope const&) = delete;
+    PassingScope& operator=(PassingScope const&) = delete;
+    ~PassingScope() { scope_.forget_readers(); }
+
+    Scope& operator*() noexcept { return scope_; }
+
+private:
+    Scope scope_;
+};
+
+/// Marks a call that must not run twice at the same time.
+class Entered {
+public:
+    /// errors   Error if another one holds the flag
+    Entered(std::atomic_flag& flag, char const* what) : flag_(flag) {
+        if (flag.test_and_set()) throw Error(std::string(what) + " is running: it is for one thread at a time");
+    }
+    Entered(Entered const&) = delete;
+    Entered& operator=(Entered const&) = delete;
+    ~Entered() { flag_.clear(); }
+
+private:
+    std::atomic_flag& flag_;
+};
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
+
+namespace rowan::inline v0 {
+
+/// Minimizes the cost of a net over the parameters that it depends on: its backward pass and optimizers, which are
+/// removed from the net with the trainer. `train` is a loop around it.
+///     Trainer trainer(cost, {.optimizer = layer::Adam{}});
+///     for (Feeds const& batch : batches) std::cout << trainer.step(batch) << '\n';
+///     Parameters const learned = trainer.parameters();
+/// The net must outlive the trainer. A net and its trainers are for one thread at a time.
+template <class T = float, class Device = Cpu>
+class Trainer {
+public:
+    /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
+    /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, metrics, stop,
+    /// on_batch and on_epoch, which are `train`'s.
+    /// shapes   cost [1]
+    /// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net
+    ///          has a cycle, options.optimizers or options.rates contains a name that is not a parameter, a schedule or
+    ///          a rate is given for an optimizer without a learning rate, options.resume lacks a parameter, or
+    ///          options.initial has a name that is not a parameter; Error if both are given; TypeError if the optimizer
+    ///          or options.clip does not support the element type of a parameter or its gradient; TypeError or
+    ///          ShapeError if a value in options.resume or options.initial does not fit its variable; ValueError if the
+    ///          schedule's factor or a rate is not finite, or an optimizer rejects an option; GraphError if another
+    ///          thread runs or trains a net of this scope. On error, no variable has changed
+    /// cost     one pass over the net, and one write of each parameter and state
+    explicit Trainer(layer::Var<T, Device> const& cost,
+                     TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
+    // A mistake, which does not compile.
+    template <class O>
+    requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Trainer(layer::Var<T, Device> const& cost, O const&)
+        : Trainer(cost) {
+        static_assert(std::convertible_to<O, TrainOptionsOn<Device>>,
+                      "rowan::Trainer: options have names: Trainer(cost, {.optimizer = layer::Adam{}})");
+    }
+
+    /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
+    /// reject is checked before the first one runs. On a device, it synchronizes once, to read the cost; bad ids are
+    /// reported then.
+    /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
+    ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
+    ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost
+    ///          or the schedule's factor is not finite, or an optimizer rejects an option; those of the operators;
+    ///          Error if another call of step is running; GraphError if another thread runs or trains a net of this
+    ///          scope. On error, all parameters have the values from before
+    /// cost     that of the operators, of their gradients and of the optimizers
+    double step(Feeds const& feeds);
+
+    /// Returns copies of parameters and optimizer states, complete when the call returns.
+    /// errors   std::bad_alloc
+    /// cost     one read and one write of all of them
+    Parameters parameters() const;
+
+    std::int64_t steps() const noexcept { return steps_; }  ///< number of batches trained, resumed ones included
+
+private:
+    std::vector<Variable*> variables() const;
+
+    /// Returns a copy, on the net's device, of a value on any device.
+    Value own_copy(Variable const& v, Value const& value) const;
+
+    double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
+
+    /// Sets the optimizers' step number and learning rates for the next step.
+    void prepare(double factor);
+
+    /// The seed of the k-th random operator for this step; it differs from the seeds for initialization.
+    LoDTensor<std::int64_t, Device> seed_of(std::size_t k) const;
+
+    static layer::OptimizerOn<Device> optimizer_of(ParameterGradient const& g, TrainOptionsOn<Device> const& options);
+
+    void add_updates(std::vector<ParameterGradient> const& gradients, TrainOptionsOn<Device> const& options);
+    /// errors   GraphError if there is no parameter of this name
+    void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
+    void begin(Parameters const* resume, Feeds const& initial);
+
+    /// A variable that takes the value of another one after each step, such as a moving mean.
+    struct Moving {
+        Variable *now, *next;
+    };
+
+    Variable& cost_;
+    MemoryPool pool_;
+    detail::PassingScope own_;
+    layer::Schedule schedule_;
+    Device exec_;
+    Net<Device> net_, changes_;
+    std::vector<Variable*> parameters_, gradients_, seeds_;
+    std::vector<Moving> moving_;
+    std::vector<typename layer::OptimizerOn<Device>::Update> updates_, averages_;
+    std::vector<double> rates_;  // of the updates
+    std::int64_t steps_ = 0;
+    std::uint64_t seed_;
+    std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
+    std::atomic_flag running_;
+};
+
+template <class T, class Device>
+Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
+                            TrainOptionsOn<std::type_identity_t<Device>> const& options)
+    : cost_(*cost), own_(cost_.scope()), schedule_(options.schedule), exec_(options.exec), seed_(options.seed) {
+    detail::ScopeUse const use(cost_.scope());
+    static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
+    auto gradients = append_backward<T, Device>(cost_, *own_);
+    options.clip.add(*own_, gradients);
+    for (auto& g : gradients) optimizer_of(g, options).densify(*own_, g);
+    std::vector<Variable*> outputs{&cost_};
+    for (auto const& g : gradients) {
+        gradients_.push_back(g.gradient);
+        parameters_.push_back(g.parameter);
+    }
+    outputs.insert(outputs.end(), gradients_.begin(), gradients_.end());
+    for (Operator const* op : detail::trace(std::array{&cost_})) {
+        detail::each_next(*op, [&](Variable& now, Variable& next) {
+            moving_.push_back({&now, &next});
+            outputs.push_back(&next);
+        });
+    }
+    net_ = Net<Device>::trace_and_build(outputs);
+    for (Variable* const v : net_.inputs()) {
+        if (v->role() == Role::seed) seeds_.push_back(v);
+    }
+    add_updates(gradients, options);
+    begin(options.resume, options.initial);
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::add_updates(std::vector<ParameterGradient> const& gradients,
+                                     TrainOptionsOn<Device> const& options) {
+    for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
+    for (auto const& [name, rate] : options.rates) {
+        check_parameter(name, "for the rate of that name");
+        detail::check_finite(std::string("the rate of ").append(name).c_str(), rate);
+    }
+    for (auto const& g : gradients) {
+        updates_.push_back(optimizer_of(g, options).add(*own_, g));
+        changes_.append(*updates_.back().op);
+        auto const rate = options.rates.find(g.parameter->name());
+        bool const rated = rate != options.rates.end();
+        rates_.push_back(rated ? rate->second : 1);
+        if ((schedule_ || rated) && !updates_.back().has_rate)
+            throw GraphError(std::string("the optimizer of ")
+                                 .append(g.parameter->name())
+                                 .append(" has no learning_rate for the ")
+                                 .append(rated ? "factor in options.rates" : "schedule"));
+    }
+    if (!options.average) return;
+    for (Variable* const parameter : parameters_) {
+        averages_.push_back(options.average.add(*own_, *parameter));
+        changes_.append(*averages_.back().op);
+    }
+}
+
+template <class T, class Device>
+layer::OptimizerOn<Device> Trainer<T, Device>::optimizer_of(ParameterGradient const& g,
+                                                            TrainOptionsOn<Device> const& options) {
+    auto const other = options.optimizers.find(g.parameter->name());
+    return other == options.optimizers.end() ? options.optimizer.value_or(layer::Sgd{}) : other->second;
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::check_parameter(std::string const& name, char const* what, bool may_move) const {
+    if (std::ranges::any_of(parameters_, [&](Variable const* v) { return v->name() == name; })) return;
+    if (may_move && std::ranges::any_of(moving_, [&](Moving const& m) { return m.now->name() == name; })) return;
+    throw GraphError(std::string("there is no parameter \"").append(name).append("\" ").append(what));
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
+    if (resume != nullptr && !initial.empty())
+        throw Error("options.initial and options.resume are both given: what is resumed has no initial values");
+    for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name", true);
+    steps_ = resume == nullptr ? 0 : resume->steps;
+    first_factor_ = factor();
+    prepare(*first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
+    auto const all = variables();
+    std::vector<Value> given;  // empty for a variable that is initialized
+    for (Variable* const v : all) {
+        auto const found = initial.find(v->name());
+        bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
+        given.push_back(resumed                  ? resume->find(v->name()).share()
+                        : found != initial.end() ? found->second.value()
+                                                 : Value());
+        if (resumed || found != initial.end()) detail::check_fits(*v, given.back());
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!given[i].empty()) {
+            all[i]->value() = own_copy(*all[i], given[i]);
+        } else if (all[i]->initialize) {
+            all[i]->initialize(all[i]->value(), detail::bits_at(seed_, i + 1), exec_);
+        }
+    }
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::step(Feeds const& feeds) {
+    detail::Entered const entered(running_, "Trainer::step");
+    detail::ScopeUse const use(cost_.scope());
+    MemoryPool::Guard const guard(pool_);
+    auto const first = std::exchange(first_factor_, std::nullopt);
+    prepare(first ? *first : factor());
+    detail::feed(net_.inputs(), feeds, cost_.scope(), exec_);
+    for (Variable const* v : net_.inputs()) {
+        if (v->role() != Role::data) continue;
+        Value const& value = v->value();
+        if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
+    }
+    {
+        detail::KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
+        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k));
+        detail::in_order(exec_, [&] { net_.run(*own_, exec_); });
+    }
+    auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
+    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
+    auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
+    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
+    for (auto const& update : updates_) update.check_gradient();
+    changes_.run(*own_, exec_);
+    for (Moving const& m : moving_) m.now->value() = std::move(m.next->value());
+    for (Variable* const v : gradients_) v->value().clear();
+    ++steps_;
+    return cost;
+}
+
+template <class T, class Device>
+Parameters Trainer<T, Device>::parameters() const {
+    Parameters result;
+    result.steps = steps_;
+    for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
+    synchronize(exec_);
+    return result;
+}
+
+template <class T, class Device>
+std::vector<Variable*> Trainer<T, Device>::variables() const {
+    std::vector<Variable*> all = parameters_;
+    for (auto const& update : updates_) all.insert(all.end(), update.states.begin(), update.states.end());
+    for (Moving const& m : moving_) all.push_back(m.now);
+    for (auto const& average : averages_) all.insert(all.end(), average.states.begin(), average.states.end());
+    return all;
+}
+
+template <class T, class Device>
+Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value) const {
+    if (v.bring == nullptr) return value.copy();
+    Value mine = value.share();
+    v.bring(mine, exec_, true);
+    return mine;
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::prepare(double factor) {
+    if (!std::isfinite(factor))
+        throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(steps_)), factor,
+                         "a finite number");
+    for (std::size_t i = 0; i < updates_.size(); ++i)
+        detail::run_named(*updates_[i].op, [&] { updates_[i].prepare(steps_ + 1, factor * rates_[i]); });
+}
+
+template <class T, class Device>
+LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k) const {
+    std::uint64_t const now = detail::bits_at(detail::bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
+    return to_device(exec_, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
+}
+
+ROWAN_TEMPLATE(class Trainer<float, Cpu>)
+ROWAN_TEMPLATE(class Trainer<double, Cpu>)
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/train.hpp: train, trains the parameters of a net on batches.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Whether a reader returns one batch, where a range of batches is needed.
+template <class Reader>
+inline constexpr bool returns_one_batch = false;
+template <std::invocable<std::int64_t&> Reader>
+inline constexpr bool returns_one_batch<Reader> =
+    std::same_as<std::remove_cvref_t<std::invoke_result_t<Reader&, std::int64_t&>>, Feeds>;
+
+}  // namespace detail
+
+/// Minimizes `cost`, batch by batch, over the parameters that it depends on, and returns them.
+///
+///     auto parameters = train(cost, reader, {.optimizer = layer::AdaGrad{.learning_rate = 0.05f}, .epochs = 3});
+///
+/// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. If options.on_batch
+/// or options.on_epoch returns false, the training ends after that batch or epoch. With options.stop, it may end
+/// earlier, and the result is that of the best epoch, if one was completed. On a device, each batch synchronizes once,
+/// to read its cost; bad ids are reported then. The returned parameters are in device memory.
+/// shapes   cost [1]
+/// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called;
+///          GraphError if options.stop names no metric; ValueError if it has a negative number. On error, all
+///          parameters have the values from before that batch, and the variables keep them
+/// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
+template <class T, class Device, class Reader>
+Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
+                 TrainOptionsOn<std::type_identity_t<Device>> const& options = {}) {
+    static_assert(std::invocable<Reader&, std::int64_t&>,
+                  "rowan::train: the reader is a function of the number of the epoch: [&](std::int64_t) { return "
+                  "batches; }");
+    static_assert(!detail::returns_one_batch<Reader>,
+                  "rowan::train: the reader returns several batches, such as a std::vector<rowan::Feeds>");
+    detail::ScopeUse const use(cost->scope());
+    detail::Epochs epochs(options.metrics, options.stop);
+    Trainer<T, Device> trainer(cost, options);
+    bool more = true;
+    for (std::int64_t epoch = 0; more && epoch < options.epochs; ++epoch) {
+        epochs.begin();
+        for (Feeds const& feeds : reader(epoch)) {
+            double const value = trainer.step(feeds);
+            more = options.on_batch({epoch, epochs.batches(), value});
+            epochs.count(value);
+            if (!more) break;
+        }
+        if (!more) break;
+        if (options.on_epoch || !options.metrics.empty())
+            more = epochs.end(epoch, trainer.parameters(), options.on_epoch);
+        if (options.progress) epochs.print(epoch);
+    }
+    if (epochs.best()) return std::move(*epochs.best());
+    return trainer.parameters();
+}
+
+// A mistake, which does not compile.
+template <class T, class Device, class Reader, class O>
+requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Parameters
+    train(layer::Var<T, Device> const&, Reader&&, O const&) {
+    static_assert(std::convertible_to<O, TrainOptionsOn<Device>>,
+                  "rowan::train: options have names and come last: train(cost, reader, {.optimizer = layer::Adam{}, "
+                  ".epochs = 20})");
+    return {};
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/expand_rows.hpp: expand_rows, a row repeated for each row of a tensor.
+
+namespace rowan::inline v0 {
+
+/// Repeats a row for each row of `like`: the adjoint of reduce_sum along axis 0.
+/// shapes   row [...], like [n, ...] -> the shape of like
+/// errors   ShapeError if like has rank 0 or row does not have the shape of its rows
+/// cost     one write of the result
+template <class T, device D>
+Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
+    detail::check_rows("like", like);
+    detail::ElementLoops<D>::check(exec, row, like);
+    if (!std::equal(row.shape().begin(), row.shape().end(), like.shape().begin() + 1, like.shape().end()))
+        throw ShapeError("row.shape()", detail::shape_text(row.shape()),
+                         "that of the rows of like, " + detail::shape_text(like.shape()));
+    auto out = detail::new_tensor<T>(exec, like.shape());
+    detail::ElementLoops<D>::repeat_row(exec, like.shape(0), row.size(), row.data(), out.data());
+    return out;
+}
+
+struct expand_rows_op {
+    static constexpr std::string_view name = "expand_rows";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& row, VarSpec const& like) {
+        spec::dense("expand_rows: x", row);
+        spec::dense("expand_rows: y", like);
+        spec::same_dtype("expand_rows: y", like, row);
+        spec::rank("expand_rows: y", like, row.dims.size() + 1, "one more than that of x");
+        for (std::size_t i = 0; i < row.dims.size(); ++i)
+            spec::same_dim("expand_rows: a dim of y", like.dims[i + 1], row.dims[i]);
+        return like;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
+        return expand_rows(exec, row, like);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/builtin_ops.hpp: builtin_ops, the registry of rowan's operators.
+
+namespace rowan::inline v0 {
+
+/// All operators of rowan except the templates on an element type (cast_op<To>, full_op<T>); `builtin_ops::with<...>`
+/// adds them.
+using builtin_ops = registry<
+    accuracy_op, adagrad_op, adam_op, add_op, any_op, bias_grad_op, cast_grad_op, clip_by_global_norm_op,
+    clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op,
+    div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op, elementwise_mul_op,
+    equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op, gru_unit_grad_op, gru_unit_op,
+    identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, logical_and_op, logical_not_op,
+    logical_or_op, embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op,
+    lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_grad_op,
+    pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op,
+    scale_grad_op, scale_op, sequence_concat_grad_op, sequence_concat_op, sequence_slice_grad_op, sequence_slice_op,
+    sequence_pad_grad_op, sequence_pad_op, sequence_unpad_grad_op, sequence_unpad_op, sequence_context_grad_op,
+    sequence_context_op, sequence_padding_grad_op, padded_sequence_context_op, sequence_erase_op, sequence_mask_op,
+    sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sequence_reverse_grad_op,
+    sequence_attention_grad_op, sequence_attention_op, sequence_reverse_op, sequence_softmax_grad_op,
+    sequence_softmax_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op,
+    softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op, sum_grad_op,
+    sum_op, tanh_grad_op, tanh_op, exp_grad_op, exp_op, log_grad_op, log_op, sqrt_grad_op, sqrt_op, rsqrt_grad_op,
+    rsqrt_op, square_grad_op, square_op, abs_grad_op, abs_op, pow_grad_op, pow_op, relu6_grad_op, relu6_op,
+    brelu_grad_op, brelu_op, leaky_relu_grad_op, leaky_relu_op, elu_grad_op, elu_op, gelu_grad_op, gelu_op,
+    swish_grad_op, swish_op, softplus_grad_op, softplus_op, softsign_grad_op, softsign_op, hard_sigmoid_grad_op,
+    hard_sigmoid_op, hard_swish_grad_op, hard_swish_op, stanh_grad_op, stanh_op, thresholded_relu_grad_op,
+    thresholded_relu_op, broadcast_add_op, broadcast_grad_op<detail::broadcast_add, false>,
+    broadcast_grad_op<detail::broadcast_add, true>, broadcast_div_op, broadcast_grad_op<detail::broadcast_div, false>,
+    broadcast_grad_op<detail::broadcast_div, true>, broadcast_max_op, broadcast_grad_op<detail::broadcast_max, false>,
+    broadcast_grad_op<detail::broadcast_max, true>, broadcast_min_op, broadcast_grad_op<detail::broadcast_min, false>,
+    broadcast_grad_op<detail::broadcast_min, true>, broadcast_mul_op, broadcast_grad_op<detail::broadcast_mul, false>,
+    broadcast_grad_op<detail::broadcast_mul, true>, broadcast_sub_op, broadcast_grad_op<detail::broadcast_sub, false>,
+    broadcast_grad_op<detail::broadcast_sub, true>, squared_error_op,
+    pointwise_loss_grad_op<detail::squared_error_formula, false>,
+    pointwise_loss_grad_op<detail::squared_error_formula, true>, huber_op,
+    pointwise_loss_grad_op<detail::huber_formula, false>, pointwise_loss_grad_op<detail::huber_formula, true>,
+    smooth_l1_op, pointwise_loss_grad_op<detail::smooth_l1_formula, false>,
+    pointwise_loss_grad_op<detail::smooth_l1_formula, true>, sigmoid_cross_entropy_with_logits_op,
+    pointwise_loss_grad_op<detail::sigmoid_cross_entropy_with_logits_formula, false>, binary_cross_entropy_op,
+    pointwise_loss_grad_op<detail::binary_cross_entropy_formula, false>, log_loss_op,
+    pointwise_loss_grad_op<detail::log_loss_formula, false>, hinge_op,
+    pointwise_loss_grad_op<detail::hinge_formula, false>, kl_div_op,
+    pointwise_loss_grad_op<detail::kl_div_formula, false>, margin_rank_loss_op,
+    pointwise_loss_grad_op<detail::margin_rank_loss_formula, false>, cosine_embedding_loss_op,
+    pointwise_loss_grad_op<detail::cosine_embedding_loss_formula, false>, cosine_similarity_grad_op,
+    cosine_similarity_op, crf_decoding_op, crf_matches_op, linear_chain_crf_grad_op, linear_chain_crf_op,
+    weighted_embedding_bag_grad_op, weighted_embedding_bag_op, argmax_op, argmin_op, batched_matmul_grad_op<false>,
+    batched_matmul_grad_op<true>, batched_matmul_op, cumsum_grad_op, cumsum_op, one_hot_op,
+    reduce_grad_op<detail::axis_means>, reduce_mean_op, reduce_grad_op<detail::axis_extremes<true>>, reduce_max_op,
+    reduce_grad_op<detail::axis_extremes<false>>, reduce_min_op, reduce_grad_op<detail::axis_products>, reduce_prod_op,
+    reshape_grad_op, reshape_op, squeeze_op, unsqueeze_op, row_dot_grad_op, row_dot_op, stack_grad_op, stack_op,
+    transpose_grad_op, transpose_op, top_k_grad_op, top_k_op, batch_norm_grad_op, batch_norm_op, layer_norm_grad_op,
+    layer_norm_op, layer_norm_param_grad_op, moving_average_op, to_dense_op, beam_search_decode_op, beam_search_op,
+    merge_rows_grad_op, merge_rows_op, rows_where_op>;
+
+}  // namespace rowan::inline v0
+
+// rowan/op/forward_ops.hpp: forward_ops, the operators that programs in files may contain.
+
+namespace rowan::inline v0 {
+
+/// All operators of rowan except those that only training needs and the templates on an element type (cast_op,
+/// full_op), which programs provide for each of their element types. `forward_ops::with<my_op>` adds an operator.
+using forward_ops = registry<
+    abs_op, accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, div_op, drop_levels_op,
+    dropout_op, elementwise_mul_op, equal_op, fc_op, full_like_op, gru_unit_op, identity_op, less_equal_op, less_op,
+    lod_from_offsets_op, lod_reset_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_op, lookup_table_op,
+    lstm_unit_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_op, reduce_sum_op, relu_op, scale_op,
+    sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
+    padded_sequence_context_op, sequence_erase_op, sequence_attention_op, sequence_mask_op, sequence_expand_op,
+    sequence_pool_op, sequence_reverse_op, sequence_softmax_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op,
+    split_op, sub_op, sum_op, tanh_op, broadcast_add_op, broadcast_div_op, broadcast_max_op, broadcast_min_op,
+    broadcast_mul_op, broadcast_sub_op, exp_op, log_op, sqrt_op, rsqrt_op, square_op, pow_op, relu6_op, brelu_op,
+    leaky_relu_op, elu_op, gelu_op, swish_op, softplus_op, softsign_op, hard_sigmoid_op, hard_swish_op, stanh_op,
+    thresholded_relu_op, weighted_embedding_bag_op, squared_error_op, huber_op, smooth_l1_op,
+    sigmoid_cross_entropy_with_logits_op, binary_cross_entropy_op, log_loss_op, hinge_op, kl_div_op,
+    margin_rank_loss_op, cosine_embedding_loss_op, cosine_similarity_op, crf_decoding_op, crf_matches_op,
+    linear_chain_crf_op, argmax_op, argmin_op, batched_matmul_op, cumsum_op, one_hot_op, reduce_mean_op, reduce_max_op,
+    reduce_min_op, reduce_prod_op, reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op,
+    batch_norm_op, layer_norm_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op>;
+
+/// Whether programs provide this operator for integers as well, such as the counter of a loop.
+template <class Op>
+inline constexpr bool takes_integers =
+    registry<abs_op, add_op, argmax_op, argmin_op, concat_op, cumsum_op, drop_levels_op, elementwise_mul_op, equal_op,
+             full_like_op, identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, negate_op,
+             one_hot_op, pick_sequences_op, reduce_sum_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op,
+             squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op, scale_op, sequence_reverse_op,
+             sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
+             sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op, sum_op>::has<Op>;
+
+/// Whether this operator exists for integers alone, such as tokens.
+template <class Op>
+inline constexpr bool takes_only_integers = registry<one_hot_op, sequence_erase_op, sequence_mask_op>::has<Op>;
+
+/// Whether this operator uses only the levels of its input y, which may have any element type.
+template <class Op>
+inline constexpr bool takes_levels_of_y = registry<lod_reset_op, sequence_expand_op>::has<Op>;
+
+/// Whether programs provide this operator for bool as well.
+template <class Op>
+inline constexpr bool takes_truth_values =
+    registry<any_op, equal_op, logical_and_op, logical_not_op, logical_or_op>::has<Op>;
+
+}  // namespace rowan::inline v0
+
+// rowan/op/lookup_bag.hpp: lookup_bag, the former name of embedding_bag, which a later version removes.
+
+namespace rowan::inline v0 {
+
+/// As embedding_bag.
+template <class T, id_type I, device D>
+[[deprecated("use embedding_bag")]] LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table,
+                                                               LoDTensor<I, D> const& ids,
+                                                               BagOptions const& options = {}) {
+    return embedding_bag(exec, table, ids, options);
+}
+/// As embedding_bag.
+template <class T, id_type I, device D>
+[[deprecated("use embedding_bag")]] LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table,
+                                                               LoDTensor<I, D> const& ids,
+                                                               std::type_identity_t<Tensor<T, D>> const& weight,
+                                                               BagOptions const& options = {}) {
+    return embedding_bag(exec, table, ids, weight, options);
+}
+
+/// As embedding_bag_grad.
+template <class T, id_type I, device D>
+[[deprecated("use embedding_bag_grad")]] SelectedRows<T, D> lookup_bag_grad(
+    D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+    std::type_identity_t<Tensor<T, D>> const& out_grad, BagOptions const& options = {}) {
+    return embedding_bag_grad(exec, table, ids, out_grad, options);
+}
+/// As embedding_bag_grad.
+template <class T, id_type I, device D>
+[[deprecated("use embedding_bag_grad")]] std::tuple<SelectedRows<T, D>, Tensor<T, D>> lookup_bag_grad(
+    D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+    std::type_identity_t<Tensor<T, D>> const& weight, std::type_identity_t<Tensor<T, D>> const& out_grad,
+    BagOptions const& options = {}) {
+    return embedding_bag_grad(exec, table, ids, weight, out_grad, options);
+}
+
+using lookup_bag_op [[deprecated("use embedding_bag_op")]] = embedding_bag_op;  ///< As embedding_bag_op.
+using weighted_bag_op [[deprecated("use weighted_embedding_bag_op")]] = weighted_embedding_bag_op;  ///< As that.
+
+}  // namespace rowan::inline v0
+
+// rowan/op/sum_rows.hpp: sum_rows, the former name of reduce_sum along axis 0, which a later version removes.
+
+namespace rowan::inline v0 {
+
+/// As reduce_sum with {.axes = {0}}.
+template <class T, device D>
+[[deprecated("use reduce_sum")]] Tensor<T, D> sum_rows(D const& exec, Tensor<T, D> const& x) {
+    return reduce_sum(exec, x, {.axes = {0}});
+}
+/// As reduce_sum with {.axes = {0}}.
+template <class T, class Device>
+[[deprecated("use reduce_sum")]] Tensor<T, Device> sum_rows(Tensor<T, Device> const& x) {
+    return reduce_sum(x, {.axes = {0}});
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/map_fn.hpp: map_fn, a function applied to every slot of a TensorArray.
+
+namespace rowan::inline v0 {
+
+/// Returns an array whose slot i is f(array.read(i)). f is called on the host, in ascending order of i; the slots are
+/// in the memory of the array's device. A result that f returns by lvalue reference is copied.
+/// shapes   f takes a LoDTensor (or a Tensor, to which it converts) and returns either, of any element type
+/// errors   IndexError if a slot was never written, before any call of f; ShapeError if results differ in rank,
+///          trailing dims or number of levels; whatever f throws
+/// cost     size() calls of f, on one thread; results that f returns by value are not copied
+template <class F, class T, class Device>
+auto map_fn(F&& f, TensorArray<T, Device> const& array) {
+    using R = std::invoke_result_t<F&, LoDTensor<T, Device>>;
+    TensorArray<typename std::remove_cvref_t<R>::value_type, Device> results;
+    // Throws unless all slots were written.
+    for (std::size_t i = 0; i < array.size(); ++i) static_cast<void>(array.read(i));
+    for (std::size_t i = 0; i < array.size(); ++i)
+        results.write(i, std::invoke(f, array.read(i)), !std::is_lvalue_reference_v<R>);
+    return results;
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/reorder.hpp: reorder, which permutes sequences into the order of a StepMap.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Result j is row or first-level sequence from(j) of x; `from` is a permutation.
+template <class T, class D, class From>
+LoDTensor<T, D> permuted(D const& exec, LoDTensor<T, D> const& x, std::size_t sequences, From const& from) {
+    x.check();
+    if (x.size() != sequences)
+        throw ShapeError("x.size()", std::to_string(x.size()),
+                         std::to_string(sequences) + ", the number of sequences of the map");
+    return take_sequences(exec, x, sequences, from);
+}
+
+}  // namespace detail
+
+/// Permutes the rows of x into the order of a map: result j is row map.order()[j]. If x has levels, permutes its
+/// first-level sequences.
+/// shapes   x of map.sequences() rows or first-level sequences -> as many
+/// errors   ShapeError if x has another number of them
+/// cost     O(rows): one read and one write of every row
+template <class T, device D>
+LoDTensor<T, D> reorder(D const& exec, LoDTensor<T, D> const& x, StepMap<D> const& map) {
+    return detail::permuted(exec, x, map.sequences(),
+                            [&](std::size_t j) { return static_cast<std::size_t>(map.sequence(j)); });
+}
+
+template <class T, device D>
+Tensor<T, D> reorder(D const& exec, Tensor<T, D> const& x, StepMap<D> const& map) {
+    return reorder(exec, LoDTensor<T, D>(x.share()), map);
+}
+
+/// The adjoint and inverse of reorder: permutes from the map's order to that of the batch.
+/// shapes   out_grad of map.sequences() rows or first-level sequences -> as many
+/// errors   as reorder
+/// cost     as reorder, and 8 bytes per sequence
+template <class T, device D>
+LoDTensor<T, D> reorder_grad(D const& exec, LoDTensor<T, D> const& out_grad, StepMap<D> const& map) {
+    std::vector<std::size_t> position(map.sequences());
+    for (std::size_t j = 0; j < position.size(); ++j) position[static_cast<std::size_t>(map.sequence(j))] = j;
+    return detail::permuted(exec, out_grad, map.sequences(), [&](std::size_t s) { return position[s]; });
+}
+
+template <class T, device D>
+Tensor<T, D> reorder_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D> const& map) {
+    return reorder_grad(exec, LoDTensor<T, D>(out_grad.share()), map);
+}
+
+template <template <class, class> class X, class T, class Device>  // a Tensor or a LoDTensor
+X<T, Device> reorder(X<T, Device> const& x, StepMap<Device> const& map) {
+    return reorder(x.device(), x, map);
+}
+template <template <class, class> class X, class T, class Device>
+X<T, Device> reorder_grad(X<T, Device> const& out_grad, StepMap<Device> const& map) {
+    return reorder_grad(out_grad.device(), out_grad, map);
+}
+
+ROWAN_TEMPLATE(LoDTensor<float> reorder(Cpu const&, LoDTensor<float> const&, StepMap<Cpu> const&))
+ROWAN_TEMPLATE(Tensor<float> reorder(Cpu const&, Tensor<float> const&, StepMap<Cpu> const&))
+ROWAN_TEMPLATE(LoDTensor<float> reorder_grad(Cpu const&, LoDTensor<float> const&, StepMap<Cpu> const&))
+ROWAN_TEMPLATE(Tensor<float> reorder_grad(Cpu const&, Tensor<float> const&, StepMap<Cpu> const&))
+ROWAN_TEMPLATE(LoDTensor<double> reorder(Cpu const&, LoDTensor<double> const&, StepMap<Cpu> const&))
+ROWAN_TEMPLATE(Tensor<double> reorder(Cpu const&, Tensor<double> const&, StepMap<Cpu> const&))
+ROWAN_TEMPLATE(LoDTensor<double> reorder_grad(Cpu const&, LoDTensor<double> const&, StepMap<Cpu> const&))
+ROWAN_TEMPLATE(Tensor<double> reorder_grad(Cpu const&, Tensor<double> const&, StepMap<Cpu> const&))
 
 }  // namespace rowan::inline v0
 
@@ -27391,32 +36585,6 @@ SelectedRows<T, Device> retain(SelectedRows<T, Device> const& g, std::type_ident
 
 ROWAN_TEMPLATE(SelectedRows<float> retain(Cpu const&, SelectedRows<float> const&, Ids<>))
 ROWAN_TEMPLATE(SelectedRows<double> retain(Cpu const&, SelectedRows<double> const&, Ids<>))
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/to_dense.hpp: to_dense, the dense tensor that a SelectedRows represents.
-
-namespace rowan::inline v0 {
-
-/// A tensor of zeros of shape g.shape(), to which the rows of `g` are added as by scatter_add.
-/// shapes   g -> [height, ...]
-/// errors   ShapeError if the result exceeds 2^63 - 1 bytes; std::bad_alloc if memory is insufficient
-/// cost     O(height * width + n * width)
-template <class T, device D>
-Tensor<T, D> to_dense(D const& exec, SelectedRows<T, D> const& g) {
-    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    auto dense = Tensor<T, D>::zeros(exec, g.shape());
-    scatter_add(exec, dense, g);
-    return dense;
-}
-
-template <class T, class Device>
-Tensor<T, Device> to_dense(SelectedRows<T, Device> const& g) {
-    return to_dense(g.device(), g);
-}
-
-ROWAN_TEMPLATE(Tensor<float> to_dense(Cpu const&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(Tensor<double> to_dense(Cpu const&, SelectedRows<double> const&))
 
 }  // namespace rowan::inline v0
 

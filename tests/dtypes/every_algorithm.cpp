@@ -3,6 +3,14 @@
 #include "own_types.hpp"
 #include "refused.hpp"
 
+#include <rowan/op/argmax.hpp>
+#include <rowan/op/batched_matmul.hpp>
+#include <rowan/op/cumsum.hpp>
+#include <rowan/op/one_hot.hpp>
+#include <rowan/op/reduce.hpp>
+#include <rowan/op/row_dot.hpp>
+#include <rowan/op/top_k.hpp>
+#include <rowan/op/transpose.hpp>
 #include <rowan/sequence.hpp>
 #include <rowan/sparse.hpp>
 
@@ -207,6 +215,27 @@ TEMPLATE_TEST_CASE("scale and norms work on a custom element type", "[dtypes]", 
     for (std::size_t k = 1; k < rows.size(); ++k) norm = norm + rows[k];
     CHECK(rowan::squared_norm(c.g) == norm);
     CHECK(rowan::squared_norm(Cpu{2}, RowPlan<>(c.g), c.value) == norm);
+}
+
+TEMPLATE_TEST_CASE("reductions, extrema, running sums and products of batches work on a custom element type", "[dtypes]", fixed, dual) {
+    using T = TestType;
+    auto const of = [](auto... x) { return Tensor<T>::from_values({sizeof...(x)}, std::vector<T>{rowan::dtype<T>::narrow(sum_of<T>(x))...}); };
+    auto const x = of(1.5, -2.0, 3.0, 0.0, 3.0, 2.0).reshaped({2, 3}), ones = of(1.0, 1.0);
+    rowan::ReduceOptions const rows{.axes = {1}};
+    CHECK(rowan::reduce_sum(x, rows) == of(2.5, 5.0));
+    CHECK(rowan::reduce_mean(of(2.0, 4.0), {}) == of(3.0).reshaped({}));
+    CHECK(rowan::reduce_max(x, rows) == of(3.0, 3.0));
+    CHECK(rowan::reduce_min(x, rows) == of(-2.0, 0.0));
+    CHECK(rowan::reduce_prod(x, rows) == of(-9.0, 0.0));
+    CHECK(rowan::reduce_max_op::grad::op::run(Cpu{}, x, rowan::reduce_max(x), of(4.0).reshaped({}), {}) == of(0.0, 0.0, 2.0, 0.0, 2.0, 0.0).reshaped({2, 3}));
+    CHECK(rowan::reduce_prod_op::grad::op::run(Cpu{}, x, ones, rows) == of(-6.0, 4.5, -3.0, 6.0, 0.0, 0.0).reshaped({2, 3}));
+    CHECK((rowan::argmax(x) == Tensor<std::int64_t>{2, 1}));
+    CHECK(std::get<0>(rowan::top_k(x, {.k = 2})) == of(3.0, 1.5, 3.0, 2.0).reshaped({2, 2}));
+    CHECK(rowan::cumsum(x) == of(1.5, -0.5, 2.5, 0.0, 3.0, 5.0).reshaped({2, 3}));
+    CHECK(rowan::one_hot<T>(Tensor<std::int64_t>{1}, {.depth = 2}) == of(0.0, 1.0).reshaped({1, 2}));
+    CHECK(rowan::row_dot(x, x) == of(15.25, 13.0).reshaped({2, 1}));
+    CHECK(rowan::matmul(x.reshaped({2, 1, 3}), x.reshaped({2, 3, 1})) == of(15.25, 13.0).reshaped({2, 1, 1}));
+    CHECK(rowan::transpose(x) == of(1.5, 0.0, -2.0, 3.0, 3.0, 2.0).reshaped({3, 2}));
 }
 
 TEMPLATE_TEST_CASE("sgd and adagrad work on a custom element type", "[dtypes]", fixed, dual) {

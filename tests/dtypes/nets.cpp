@@ -275,6 +275,21 @@ TEST_CASE("the forward derivative of dual numbers equals the backward pass", "[d
     check_derivatives(cost, "table");
 }
 
+TEST_CASE("the forward derivative of dual numbers equals the backward pass of losses", "[dtypes]") {
+    test::DefaultScope scope;
+    auto const ids = layer::data<std::int64_t>("words", {UNK}, 1);
+    auto const scores = layer::embedding<dual>(ids, {.height = 6, .width = 3, .name = "table"}), w = layer::parameter<dual>({5, 3}, {}, "w");
+    auto const label = layer::data<std::int64_t>("label", {UNK}, 1);
+    auto const ones = layer::data<dual>("ones", {UNK, 3}, 1);
+    test::feed(scope, "ones", LoDTensor<dual>(Tensor<dual>::full({8, 3}, dual{1, 0}), words.lod()));
+    test::feed(scope, "words", words);
+    test::feed(scope, "label", LoDTensor<std::int64_t>(Tensor<std::int64_t>{2, 0, 1, 1, 0, 2, 0, 0}, words.lod()));
+    check_derivatives(layer::sum({layer::reduce_sum(layer::linear_chain_crf(scores, w, label), {.axes = {0}}), layer::huber(scores, ones),
+                                  layer::sigmoid_cross_entropy_with_logits(scores, ones), layer::reduce_sum(layer::cosine_similarity(scores, ones), {.axes = {0}}),
+                                  layer::softmax_with_cross_entropy(scores, ones, {.soft_label = true})}),
+                      "table");
+}
+
 TEST_CASE("the forward derivative of dual numbers equals the backward pass through time", "[dtypes]") {
     for (bool const lstm : {false, true}) {
         test::DefaultScope scope;

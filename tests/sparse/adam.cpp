@@ -30,6 +30,22 @@ auto const formula = [](auto g, auto& p, auto& m, auto& v) {
 
 }  // namespace
 
+TEST_CASE("weight decay has PyTorch's values, as a part of the gradient and apart from it", "[adam][golden]") {
+    // torch 2 in double: AdamW and Adam with lr=0.05, weight_decay=0.1, three steps
+    Tensor<double> const g[] = {{0.5, -1, 0.25}, {-0.125, 2, 0}, {1, 0.5, -3}};
+    for (bool const decoupled : {true, false}) {
+        Tensor<double> p{1, -2, 0.5}, m{0, 0, 0}, v{0, 0, 0};
+        for (std::int64_t k = 0; k < 3; ++k) adam(p, m, v, g[k], {.learning_rate = 0.05, .step = k + 1, .weight_decay = 0.1, .decoupled = decoupled});
+        Tensor<double> const want = decoupled ? Tensor<double>{0.8755138195284058, -1.959644710687219, 0.43938279822667947} : Tensor<double>{0.8786399135550547, -1.9764113215049433, 0.44007615992592897};
+        for (std::size_t i = 0; i < 3; ++i) CHECK(std::abs(p(i) - want(i)) < 1e-14);
+
+        Tensor<double> table{{1}, {1}}, mean{{0}, {0}}, square{{0}, {0}};  // of a row-sparse gradient, the touched rows decay
+        adam(table, mean, square, SelectedRows<double>(2, {1}, {{0}}), {.learning_rate = 0.5, .weight_decay = 0.5, .decoupled = decoupled});
+        CHECK(table(0, 0) == 1);
+        CHECK(std::abs(table(1, 0) - (decoupled ? 0.75 : 0.5)) < 1e-7);
+    }
+}
+
 TEST_CASE("the first step is the learning rate", "[adam][golden]") {
     auto param = Tensor<float>::zeros({1, 1});
     auto mean = param;

@@ -106,6 +106,7 @@ TEST_CASE("adam refuses options that are not finite, a beta outside [0, 1) and a
     check_options("epsilon", &rowan::AdamOptions::epsilon, bad_epsilons, {0, 1e-8}, call);
     check_options("beta1", &rowan::AdamOptions::beta1, decays, {0, 0.9}, call);
     check_options("beta2", &rowan::AdamOptions::beta2, decays, {0, 0.999}, call);
+    check_options("weight_decay", &rowan::AdamOptions::weight_decay, not_finite, {0, 0.1}, call);
     auto const step = [](Cpu exec, Step& x, double value) {
         adam(exec, x.param, x.state[0], x.state[1], x.grad, {.step = static_cast<std::int64_t>(value)});
     };

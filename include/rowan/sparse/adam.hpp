@@ -17,6 +17,8 @@ struct AdamOptions {
     double epsilon = 1e-8;         ///< added to the square root
     /// The number of this step, counted from 1 by the caller, including batches that touch no row.
     std::int64_t step = 1;
+    double weight_decay = 0.0;  ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+    bool decoupled = false;     ///< AdamW: touched rows are multiplied by 1 - learning_rate · weight_decay instead
 };
 
 namespace detail {
@@ -25,10 +27,19 @@ struct adam_formula {
     AdamOptions options;
     double correction1;
     double correction2;
+    double kept = 1.0;  // of a parameter by decoupled decay
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& m, V& v) const {
+    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& m, V& v) const {
+        V g = grad;
+        if (options.weight_decay != 0.0) {
+            if (options.decoupled) {
+                p = product(constant<V>(kept), p);
+            } else {
+                g = g + product(constant<V>(options.weight_decay), p);
+            }
+        }
         m = product(constant<V>(options.beta1), m) + product(constant<V>(1.0 - options.beta1), g);
         v = product(constant<V>(options.beta2), v) + product(constant<V>(1.0 - options.beta2), product(g, g));
         V const mean = quotient(m, constant<V>(correction1));
@@ -54,10 +65,13 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
     check_decay("beta1", options.beta1);
     check_decay("beta2", options.beta2);
     check_epsilon<P, M, V>(options.epsilon);
+    check_setting<P, M, V>("weight_decay", options.weight_decay);
+    double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
+    check_setting<P, M, V>("1 - learning_rate · weight_decay", kept);
     if (options.step < 1) throw ValueError("step", static_cast<double>(options.step), "1 or more");
     check_state("moment1", param, moment1);
     check_state("moment2", param, moment2);
-    return {{options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step)}};
+    return {{options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step), kept}};
 }
 
 }  // namespace detail
@@ -66,7 +80,9 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
 ///     m = beta1 · m + (1 - beta1) · g;  v = beta2 · v + (1 - beta2) · g²
 ///     p -= learning_rate · (m / (1 - beta1^step)) / (√(v / (1 - beta2^step)) + epsilon)
 /// Lazy: rows that are not in `grad` are unchanged, and their moments do not decay. With a dense `grad` this is
-/// standard Adam.
+/// standard Adam. With a weight decay, g begins as grad + weight_decay · p; if it is decoupled (Loshchilov and Hutter:
+/// Decoupled Weight Decay Regularization, 2019), p begins as p · (1 - learning_rate · weight_decay) instead, as
+/// PyTorch's AdamW. Rows that are not in `grad` do not decay.
 /// shapes   param, moment1 and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          that shape
 /// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
