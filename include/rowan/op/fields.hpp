@@ -17,10 +17,7 @@ namespace rowan::inline v0 {
 ///     };
 ///     struct others {
 ///         double limit = 1;
-///         template <class Visit>
-///         static constexpr auto fields(Visit const& visit) {
-///             return visit(field{"limit", &others::limit});
-///         }
+///         static constexpr auto fields(auto const& visit) { return visit(field{"limit", &others::limit}); }
 ///     };
 template <class Struct, class Member>
 struct field {
