@@ -63,6 +63,7 @@
 #include <rowan/layer/sequence_mask.hpp>
 #include <rowan/layer/sequence_pad.hpp>
 #include <rowan/layer/sequence_pool.hpp>
+#include <rowan/layer/sequence_reshape.hpp>
 #include <rowan/layer/sequence_reverse.hpp>
 #include <rowan/layer/sequence_slice.hpp>
 #include <rowan/layer/sequence_softmax.hpp>

@@ -71,6 +71,7 @@
 #include <rowan/op/sequence_mask.hpp>
 #include <rowan/op/sequence_pad.hpp>
 #include <rowan/op/sequence_pool.hpp>
+#include <rowan/op/sequence_reshape.hpp>
 #include <rowan/op/sequence_reverse.hpp>
 #include <rowan/op/sequence_slice.hpp>
 #include <rowan/op/sequence_softmax.hpp>

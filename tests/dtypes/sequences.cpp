@@ -166,6 +166,7 @@ TEMPLATE_TEST_CASE("every sequence algorithm works on a custom element type", "[
         check<T>([&](auto const& x) {
             return sequence_slice_grad(exec, sequence_slice(x, offset, length), x.lod(), offset, length);
         });
+        check<T>([&](auto const& x) { return sequence_reshape(x, 1); });
         auto const six = [](auto const& x) { return LoDTensor<element_of<decltype(x)>>(x.value().slice(2, 8)); };
         check<T>([&](auto const& x) { return sequence_expand(exec, six(x), lod); });
         check<T>([&](auto const& x) { return sequence_expand_grad(exec, x, six(x), lod); });

@@ -44,6 +44,7 @@
 #include <rowan/layer/sequence_pad.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/sequence_reverse.hpp>
+#include <rowan/layer/sequence_reshape.hpp>
 #include <rowan/layer/sequence_slice.hpp>
 #include <rowan/layer/sequence_softmax.hpp>
 #include <rowan/layer/sequence_unpad.hpp>
@@ -219,6 +220,11 @@ std::vector<std::function<Out()>> const nets{
         auto const first = layer::data<std::int32_t>("first", {UNK}), count = layer::data<std::int32_t>("count", {UNK});
         auto const words = layer::sequence_slice(layer::data<std::int64_t>("words", {UNK}, 1), first, count);
         return layer::sequence_slice(layer::embedding(words, {.height = 9, .width = 3}), first, first);
+    },
+    [] {  // rows of another width, of numbers and of ids
+        auto const words = layer::sequence_reshape(layer::data<std::int64_t>("words", {UNK}, 1), {.width = 1});
+        auto const rows = layer::embedding(layer::drop_levels(layer::reshape(words, {-1})), {.height = 9, .width = 6});
+        return layer::sequence_reshape(layer::lod_reset(rows, words), {.width = 3});
     },
     [] {  // padded sequences and back, of numbers and of ids
         auto const [words, length] = layer::sequence_pad(layer::data<std::int64_t>("words", {UNK}, 1), {.pad_value = 8});

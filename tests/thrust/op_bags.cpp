@@ -158,6 +158,9 @@ TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[
     auto const kept = rowan::sequence_slice_op::run(Cpu{}, x, first, count);
     CHECK(same_batch(rowan::sequence_slice_op::run(D{}, x_on, first_on, count_on), kept));
     CHECK(same_batch(rowan::sequence_slice_grad_op::run(D{}, x_on, first_on, count_on, to_device<D>(kept)), rowan::sequence_slice_grad_op::run(Cpu{}, x, first, count, kept)));
+    auto const wide = rowan::sequence_reshape_op::run(Cpu{}, x, {1});
+    CHECK(same_batch(rowan::sequence_reshape_op::run(D{}, x_on, {1}), wide));
+    CHECK(same_batch(rowan::sequence_reshape_grad_op::run(D{}, x_on, to_device<D>(wide)), x));
     auto const [padded, length] = rowan::sequence_pad_op::run(Cpu{}, x, {.pad_value = 2, .length = 8});
     auto const [padded_on, length_on] = rowan::sequence_pad_op::run(D{}, x_on, {.pad_value = 2, .length = 8});
     CHECK(same_batch(padded_on, padded));

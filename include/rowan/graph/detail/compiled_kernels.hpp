@@ -87,6 +87,7 @@ struct sequence_expand_op;
 struct sequence_mask_op;
 struct sequence_pad_op;
 struct sequence_pool_op;
+struct sequence_reshape_op;
 struct sequence_reverse_op;
 struct sequence_slice_op;
 struct sequence_softmax_op;
@@ -185,7 +186,7 @@ using compiled_ops = type_list<
     batched_matmul_op, cumsum_op, reduce_op<axis_means>, reduce_op<axis_extremes<true>>,
     reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, row_dot_op,
     stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op, moving_average_op, beam_search_decode_op,
-    beam_search_op, merge_rows_op, rows_where_op>;
+    beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
 using compiled_integer_ops =
     type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
@@ -195,7 +196,7 @@ using compiled_integer_ops =
               sequence_erase_op, sequence_mask_op, split_op, sub_op, sum_op, unary_op<abs_formula>,
               unary_op<square_formula>, arg_extreme_op<true>, arg_extreme_op<false>, cumsum_op, one_hot_op,
               reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op,
-              squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op>;
+              squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op, sequence_reshape_op>;
 /// Operators compiled for bool.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
                                      logical_and_op, logical_not_op, logical_or_op>;
