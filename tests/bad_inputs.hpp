@@ -251,7 +251,7 @@ std::vector<BadCall<D>> sequence_calls() {
         BAD("ShapeError: out_grad.shape(0) is 4, expected 2", sequence_slice_grad(exec, a.x, a.x.lod(), {0, 0, 0}, {1, 0, 1})),
         BAD("ValueError: width is 0, expected 1 or more", sequence_reshape(a.x, 0)),
         BAD("ShapeError: x.lod().levels() is 0, expected at least 1", sequence_reshape(a.rows, 1)),
-        BAD("ShapeError: elements of sequence 0 is 4, expected a multiple of 3", sequence_reshape(a.x, 3)),
+        BAD("ShapeError: elements of sequence 0 is 2, expected a multiple of 3", sequence_reshape(a.x, 3)),
         BAD("ShapeError: x.row_size() is 2, expected 1", sequence_erase(exec, LoDTensor<std::int64_t, D>(Ids64{{0, 1}, {2, 3}}, {{0, 2}}), {1})),
         BAD("ShapeError: x.lod().levels() is 0, expected at least 1", sequence_erase(exec, LoDTensor<std::int64_t, D>(a.labels), {1})),
         BAD("ShapeError: x.size() is 3, expected 2, the number of sequences of level 0", sequence_expand(exec, a.x, a.other.lod())),

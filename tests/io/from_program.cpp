@@ -34,6 +34,7 @@
 #include <rowan/layer/math.hpp>
 #include <rowan/layer/matmul.hpp>
 #include <rowan/layer/pick_sequences.hpp>
+#include <rowan/layer/reorder.hpp>
 #include <rowan/layer/rnn_program.hpp>
 #include <rowan/layer/sequence_attention.hpp>
 #include <rowan/layer/sequence_concat.hpp>
@@ -48,6 +49,7 @@
 #include <rowan/layer/sequence_slice.hpp>
 #include <rowan/layer/sequence_softmax.hpp>
 #include <rowan/layer/sequence_unpad.hpp>
+#include <rowan/layer/shrink.hpp>
 #include <rowan/layer/split.hpp>
 #include <rowan/layer/reduce.hpp>
 #include <rowan/layer/static_input.hpp>
@@ -225,6 +227,13 @@ std::vector<std::function<Out()>> const nets{
         auto const words = layer::sequence_reshape(layer::data<std::int64_t>("words", {UNK}, 1), {.width = 1});
         auto const rows = layer::embedding(layer::drop_levels(layer::reshape(words, {-1})), {.height = 9, .width = 6});
         return layer::sequence_reshape(layer::lod_reset(rows, words), {.width = 3});
+    },
+    [] {  // in the order of lengths, of numbers and of ids, and what has a step 1
+        auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
+        auto const rows = layer::embedding(layer::reorder(words, words), {.height = 9, .width = 3});
+        auto const alive = layer::shrink(rows, words, layer::full<std::int64_t>({1}, 1));
+        return layer::sum({layer::sequence_pool(layer::shrink(alive, alive, layer::full<std::int64_t>({1}, 0), {.level = 0})),
+                           layer::sequence_pool(layer::shrink(layer::reorder(rows, rows, {.level = 0, .restore = true}), rows, layer::full<std::int64_t>({1}, 1)))});
     },
     [] {  // padded sequences and back, of numbers and of ids
         auto const [words, length] = layer::sequence_pad(layer::data<std::int64_t>("words", {UNK}, 1), {.pad_value = 8});

@@ -161,6 +161,15 @@ TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[
     auto const wide = rowan::sequence_reshape_op::run(Cpu{}, x, {1});
     CHECK(same_batch(rowan::sequence_reshape_op::run(D{}, x_on, {1}), wide));
     CHECK(same_batch(rowan::sequence_reshape_grad_op::run(D{}, x_on, to_device<D>(wide)), x));
+    for (bool const restore : {false, true}) {
+        auto const sorted = rowan::reorder_op::run(Cpu{}, x, x, {.restore = restore});
+        CHECK(same_batch(rowan::reorder_op::run(D{}, x_on, x_on, {.restore = restore}), sorted));
+        CHECK(same_batch(rowan::reorder_grad_op::run(D{}, x_on, x_on, to_device<D>(sorted), {.restore = restore}), x));
+    }
+    auto const step = to_device<D>(LoDTensor<std::int64_t>(Tensor<std::int64_t>{1}));
+    auto const alive = rowan::shrink_op::run(D{}, x_on, x_on, step);
+    CHECK(same_batch(alive, x.slice(0, 2)));
+    CHECK(same_batch(rowan::shrink_grad_op::run(D{}, x_on, alive), rowan::shrink_grad_op::run(Cpu{}, x, x.slice(0, 2))));
     auto const [padded, length] = rowan::sequence_pad_op::run(Cpu{}, x, {.pad_value = 2, .length = 8});
     auto const [padded_on, length_on] = rowan::sequence_pad_op::run(D{}, x_on, {.pad_value = 2, .length = 8});
     CHECK(same_batch(padded_on, padded));

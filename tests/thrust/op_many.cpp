@@ -61,7 +61,7 @@ void pieces() {
         for (Shape const& shape : shapes) x.push_back(filled<T>(shape, seed++));
         auto const want = rowan::concat(x, axis);
         auto const on = all_on<D>(x);
-        std::vector<LoDTensor<T, D>> const batches(on.begin(), on.end());
+        std::vector<rowan::LoDTensor<T, D>> const batches(on.begin(), on.end());
         auto const joined = rowan::concat_op::run(D{}, batches, {axis});
         auto const& got = joined.value();
         CHECK(same_bits(got, want));
