@@ -66,8 +66,10 @@
 #include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/sequence_reshape.hpp>
 #include <rowan/layer/sequence_reverse.hpp>
+#include <rowan/layer/sequence_scatter.hpp>
 #include <rowan/layer/sequence_slice.hpp>
 #include <rowan/layer/sequence_softmax.hpp>
+#include <rowan/layer/sequence_top_k_mean.hpp>
 #include <rowan/layer/sequence_unpad.hpp>
 #include <rowan/layer/shrink.hpp>
 #include <rowan/layer/split.hpp>

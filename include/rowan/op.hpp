@@ -74,8 +74,10 @@
 #include <rowan/op/sequence_pool.hpp>
 #include <rowan/op/sequence_reshape.hpp>
 #include <rowan/op/sequence_reverse.hpp>
+#include <rowan/op/sequence_scatter.hpp>
 #include <rowan/op/sequence_slice.hpp>
 #include <rowan/op/sequence_softmax.hpp>
+#include <rowan/op/sequence_top_k_mean.hpp>
 #include <rowan/op/sequence_unpad.hpp>
 #include <rowan/op/sgd.hpp>
 #include <rowan/op/shrink.hpp>

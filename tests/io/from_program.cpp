@@ -46,8 +46,10 @@
 #include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/sequence_reverse.hpp>
 #include <rowan/layer/sequence_reshape.hpp>
+#include <rowan/layer/sequence_scatter.hpp>
 #include <rowan/layer/sequence_slice.hpp>
 #include <rowan/layer/sequence_softmax.hpp>
+#include <rowan/layer/sequence_top_k_mean.hpp>
 #include <rowan/layer/sequence_unpad.hpp>
 #include <rowan/layer/shrink.hpp>
 #include <rowan/layer/split.hpp>
@@ -234,6 +236,16 @@ std::vector<std::function<Out()>> const nets{
         auto const alive = layer::shrink(rows, words, layer::full<std::int64_t>({1}, 1));
         return layer::sum({layer::sequence_pool(layer::shrink(alive, alive, layer::full<std::int64_t>({1}, 0), {.level = 0})),
                            layer::sequence_pool(layer::shrink(layer::reorder(rows, rows, {.level = 0, .restore = true}), rows, layer::full<std::int64_t>({1}, 1)))});
+    },
+    [] {  // updates of places
+        auto const rows = layer::sequence_pool(words_to_rows());
+        auto const best = layer::argmax(words_to_rows());
+        return layer::sequence_scatter(layer::drop_levels(rows), layer::lod_reset(best, layer::data<std::int64_t>("words", {UNK}, 1)), layer::cast<float>(best));
+    },
+    [] { return layer::sequence_top_k_mean(layer::sequence_top_k_mean(layer::data<float>("texts", {UNK, 3}, 2), {.ks = {2, 1}}), {.ks = {3}}); },
+    [] {  // batches joined along the first axis, and paragraphs
+        auto const texts = layer::data<float>("texts", {UNK, 3}, 2), both = layer::sequence_concat({texts, texts}, {.level = 0});
+        return layer::sequence_pool(layer::sequence_pool(layer::concat({both, layer::sequence_reverse(texts)})));
     },
     [] {  // padded sequences and back, of numbers and of ids
         auto const [words, length] = layer::sequence_pad(layer::data<std::int64_t>("words", {UNK}, 1), {.pad_value = 8});

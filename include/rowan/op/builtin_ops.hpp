@@ -64,8 +64,10 @@
 #include <rowan/op/sequence_pool.hpp>
 #include <rowan/op/sequence_reshape.hpp>
 #include <rowan/op/sequence_reverse.hpp>
+#include <rowan/op/sequence_scatter.hpp>
 #include <rowan/op/sequence_slice.hpp>
 #include <rowan/op/sequence_softmax.hpp>
+#include <rowan/op/sequence_top_k_mean.hpp>
 #include <rowan/op/sequence_unpad.hpp>
 #include <rowan/op/sgd.hpp>
 #include <rowan/op/shrink.hpp>
@@ -135,6 +137,7 @@ using builtin_ops = registry<
     transpose_grad_op, transpose_op, top_k_grad_op, top_k_op, batch_norm_grad_op, batch_norm_op, layer_norm_grad_op,
     layer_norm_op, layer_norm_param_grad_op, moving_average_op, to_dense_op, beam_search_decode_op, beam_search_op,
     merge_rows_grad_op, merge_rows_op, rows_where_op, sequence_reshape_grad_op, sequence_reshape_op, reorder_grad_op,
-    reorder_op, shrink_grad_op, shrink_op>;
+    reorder_op, shrink_grad_op, shrink_op, sequence_scatter_grad_op, sequence_scatter_op, sequence_top_k_mean_grad_op,
+    sequence_top_k_mean_op>;
 
 }  // namespace rowan::inline v0

@@ -26,7 +26,7 @@ using forward_ops =
              linear_chain_crf_op, argmax_op, argmin_op, batched_matmul_op, cumsum_op, one_hot_op, reduce_mean_op,
              reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op,
              transpose_op, top_k_op, batch_norm_op, layer_norm_op, beam_search_decode_op, beam_search_op, merge_rows_op,
-             rows_where_op, sequence_reshape_op, reorder_op, shrink_op>;
+             rows_where_op, sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
 
 /// Whether programs provide this operator for integers as well, such as the counter of a loop.
 template <class Op>

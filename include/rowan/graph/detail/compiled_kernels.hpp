@@ -90,8 +90,10 @@ struct sequence_pad_op;
 struct sequence_pool_op;
 struct sequence_reshape_op;
 struct sequence_reverse_op;
+struct sequence_scatter_op;
 struct sequence_slice_op;
 struct sequence_softmax_op;
+struct sequence_top_k_mean_op;
 struct sequence_unpad_op;
 struct sgd_op;
 struct shrink_op;
@@ -188,7 +190,8 @@ using compiled_ops = type_list<
     batched_matmul_op, cumsum_op, reduce_op<axis_means>, reduce_op<axis_extremes<true>>,
     reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, row_dot_op,
     stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op, moving_average_op, beam_search_decode_op,
-    beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op>;
+    beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op,
+    sequence_top_k_mean_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
 using compiled_integer_ops = type_list<
     add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op, elementwise_mul_op,
