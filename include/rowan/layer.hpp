@@ -50,6 +50,7 @@
 #include <rowan/layer/predictor.hpp>
 #include <rowan/layer/reduce.hpp>
 #include <rowan/layer/reduce_sum.hpp>
+#include <rowan/layer/reorder.hpp>
 #include <rowan/layer/reset_first_gru_unit.hpp>
 #include <rowan/layer/reshape.hpp>
 #include <rowan/layer/rnn.hpp>
@@ -63,10 +64,14 @@
 #include <rowan/layer/sequence_mask.hpp>
 #include <rowan/layer/sequence_pad.hpp>
 #include <rowan/layer/sequence_pool.hpp>
+#include <rowan/layer/sequence_reshape.hpp>
 #include <rowan/layer/sequence_reverse.hpp>
+#include <rowan/layer/sequence_scatter.hpp>
 #include <rowan/layer/sequence_slice.hpp>
 #include <rowan/layer/sequence_softmax.hpp>
+#include <rowan/layer/sequence_top_k_mean.hpp>
 #include <rowan/layer/sequence_unpad.hpp>
+#include <rowan/layer/shrink.hpp>
 #include <rowan/layer/split.hpp>
 #include <rowan/layer/stack_layers.hpp>
 #include <rowan/layer/static_input.hpp>

@@ -34,6 +34,7 @@
 #include <rowan/layer/math.hpp>
 #include <rowan/layer/matmul.hpp>
 #include <rowan/layer/pick_sequences.hpp>
+#include <rowan/layer/reorder.hpp>
 #include <rowan/layer/rnn_program.hpp>
 #include <rowan/layer/sequence_attention.hpp>
 #include <rowan/layer/sequence_concat.hpp>
@@ -44,9 +45,13 @@
 #include <rowan/layer/sequence_pad.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/sequence_reverse.hpp>
+#include <rowan/layer/sequence_reshape.hpp>
+#include <rowan/layer/sequence_scatter.hpp>
 #include <rowan/layer/sequence_slice.hpp>
 #include <rowan/layer/sequence_softmax.hpp>
+#include <rowan/layer/sequence_top_k_mean.hpp>
 #include <rowan/layer/sequence_unpad.hpp>
+#include <rowan/layer/shrink.hpp>
 #include <rowan/layer/split.hpp>
 #include <rowan/layer/reduce.hpp>
 #include <rowan/layer/static_input.hpp>
@@ -219,6 +224,28 @@ std::vector<std::function<Out()>> const nets{
         auto const first = layer::data<std::int32_t>("first", {UNK}), count = layer::data<std::int32_t>("count", {UNK});
         auto const words = layer::sequence_slice(layer::data<std::int64_t>("words", {UNK}, 1), first, count);
         return layer::sequence_slice(layer::embedding(words, {.height = 9, .width = 3}), first, first);
+    },
+    [] {  // rows of another width, of numbers and of ids
+        auto const words = layer::sequence_reshape(layer::data<std::int64_t>("words", {UNK}, 1), {.width = 1});
+        auto const rows = layer::embedding(layer::drop_levels(layer::reshape(words, {-1})), {.height = 9, .width = 6});
+        return layer::sequence_reshape(layer::lod_reset(rows, words), {.width = 3});
+    },
+    [] {  // in the order of lengths, of numbers and of ids, and what has a step 1
+        auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
+        auto const rows = layer::embedding(layer::reorder(words, words), {.height = 9, .width = 3});
+        auto const alive = layer::shrink(rows, words, layer::full<std::int64_t>({1}, 1));
+        return layer::sum({layer::sequence_pool(layer::shrink(alive, alive, layer::full<std::int64_t>({1}, 0), {.level = 0})),
+                           layer::sequence_pool(layer::shrink(layer::reorder(rows, rows, {.level = 0, .restore = true}), rows, layer::full<std::int64_t>({1}, 1)))});
+    },
+    [] {  // updates of places
+        auto const rows = layer::sequence_pool(words_to_rows());
+        auto const best = layer::argmax(words_to_rows());
+        return layer::sequence_scatter(layer::drop_levels(rows), layer::lod_reset(best, layer::data<std::int64_t>("words", {UNK}, 1)), layer::cast<float>(best));
+    },
+    [] { return layer::sequence_top_k_mean(layer::sequence_top_k_mean(layer::data<float>("texts", {UNK, 3}, 2), {.ks = {2, 1}}), {.ks = {3}}); },
+    [] {  // batches joined along the first axis, and paragraphs
+        auto const texts = layer::data<float>("texts", {UNK, 3}, 2), both = layer::sequence_concat({texts, texts}, {.level = 0});
+        return layer::sequence_pool(layer::sequence_pool(layer::concat({both, layer::sequence_reverse(texts)})));
     },
     [] {  // padded sequences and back, of numbers and of ids
         auto const [words, length] = layer::sequence_pad(layer::data<std::int64_t>("words", {UNK}, 1), {.pad_value = 8});

@@ -97,8 +97,10 @@ private:
             constexpr bool levels_only = takes_levels_of_y<Op>;
             constexpr bool any_index = (is_index_slot<Slot> || ...);
             if constexpr (std::is_same_v<E, I> ? has_one_type<Op> || takes_integers<Op> : any_index || levels_only) {
-                try_types<Op, std::conditional_t<is_index_slot<Slot> || (levels_only && std::is_same_v<Slot, slot::y>),
-                                                 I, E>...>(inputs, kernel);
+                try_types<Op, std::conditional_t<std::is_same_v<Slot, slot::index>, std::int64_t,
+                                                 std::conditional_t<is_index_slot<Slot> ||
+                                                                        (levels_only && std::is_same_v<Slot, slot::y>),
+                                                                    I, E>>...>(inputs, kernel);
             }
         }(std::type_identity<typename Op::inputs>{});
     }

@@ -48,6 +48,7 @@
 #include <rowan/op/reduce.hpp>
 #include <rowan/op/reduce_sum.hpp>
 #include <rowan/op/relu.hpp>
+#include <rowan/op/reorder.hpp>
 #include <rowan/op/reshape.hpp>
 #include <rowan/op/rmsprop.hpp>
 #include <rowan/op/row_dot.hpp>
@@ -61,11 +62,15 @@
 #include <rowan/op/sequence_mask.hpp>
 #include <rowan/op/sequence_pad.hpp>
 #include <rowan/op/sequence_pool.hpp>
+#include <rowan/op/sequence_reshape.hpp>
 #include <rowan/op/sequence_reverse.hpp>
+#include <rowan/op/sequence_scatter.hpp>
 #include <rowan/op/sequence_slice.hpp>
 #include <rowan/op/sequence_softmax.hpp>
+#include <rowan/op/sequence_top_k_mean.hpp>
 #include <rowan/op/sequence_unpad.hpp>
 #include <rowan/op/sgd.hpp>
+#include <rowan/op/shrink.hpp>
 #include <rowan/op/sigmoid.hpp>
 #include <rowan/op/softmax.hpp>
 #include <rowan/op/softmax_with_cross_entropy.hpp>
@@ -131,6 +136,8 @@ using builtin_ops = registry<
     reshape_grad_op, reshape_op, squeeze_op, unsqueeze_op, row_dot_grad_op, row_dot_op, stack_grad_op, stack_op,
     transpose_grad_op, transpose_op, top_k_grad_op, top_k_op, batch_norm_grad_op, batch_norm_op, layer_norm_grad_op,
     layer_norm_op, layer_norm_param_grad_op, moving_average_op, to_dense_op, beam_search_decode_op, beam_search_op,
-    merge_rows_grad_op, merge_rows_op, rows_where_op>;
+    merge_rows_grad_op, merge_rows_op, rows_where_op, sequence_reshape_grad_op, sequence_reshape_op, reorder_grad_op,
+    reorder_op, shrink_grad_op, shrink_op, sequence_scatter_grad_op, sequence_scatter_op, sequence_top_k_mean_grad_op,
+    sequence_top_k_mean_op>;
 
 }  // namespace rowan::inline v0

@@ -24,7 +24,8 @@ using forward_ops = registry<
     margin_rank_loss_op, cosine_embedding_loss_op, cosine_similarity_op, crf_decoding_op, crf_matches_op,
     linear_chain_crf_op, argmax_op, argmin_op, batched_matmul_op, cumsum_op, one_hot_op, reduce_mean_op, reduce_max_op,
     reduce_min_op, reduce_prod_op, reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op,
-    batch_norm_op, layer_norm_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op>;
+    batch_norm_op, layer_norm_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op,
+    sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
 
 /// Whether programs provide this operator for integers as well, such as the counter of a loop.
 template <class Op>
@@ -34,7 +35,8 @@ inline constexpr bool takes_integers =
              one_hot_op, pick_sequences_op, reduce_sum_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op,
              squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op, scale_op, sequence_reverse_op,
              sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
-             sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op, sum_op>::has<Op>;
+             sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op, sum_op, sequence_reshape_op, reorder_op,
+             shrink_op>::has<Op>;
 
 /// Whether this operator exists for integers alone, such as tokens.
 template <class Op>
@@ -42,7 +44,7 @@ inline constexpr bool takes_only_integers = registry<one_hot_op, sequence_erase_
 
 /// Whether this operator uses only the levels of its input y, which may have any element type.
 template <class Op>
-inline constexpr bool takes_levels_of_y = registry<lod_reset_op, sequence_expand_op>::has<Op>;
+inline constexpr bool takes_levels_of_y = registry<lod_reset_op, reorder_op, sequence_expand_op, shrink_op>::has<Op>;
 
 /// Whether programs provide this operator for bool as well.
 template <class Op>

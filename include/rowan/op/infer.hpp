@@ -45,6 +45,11 @@ namespace rowan::inline v0::spec {
     throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), std::to_string(expected));
 }
 
+/// Throws an IndexError.
+[[noreturn]] inline void there_is_no_such_level(char const* field, std::size_t level, std::size_t levels) {
+    throw IndexError(field, 0, level, levels);
+}
+
 /// Checks that x is a Tensor or LoDTensor, of any element type.
 constexpr void dense(char const* field, VarSpec const& x) {
     if (x.type != VarType::LOD_TENSOR) the_kinds_do_not_match(field, x.type, "a tensor");
@@ -69,6 +74,11 @@ constexpr void has_rows(char const* field, VarSpec const& x) {
 /// Checks that there is at least one level.
 constexpr void has_levels(char const* field, VarSpec const& x) {
     if (x.lod_level == 0) there_are_too_few_levels(field, x.lod_level);
+}
+
+/// Checks that x has the level; `field` is the name of its number.
+constexpr void has_level(char const* field, VarSpec const& x, std::size_t level) {
+    if (level >= x.lod_level) there_is_no_such_level(field, level, x.lod_level);
 }
 
 /// Checks that both have the same number of levels.
