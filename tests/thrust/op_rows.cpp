@@ -111,17 +111,17 @@ void label_losses() {
             for (Reduction const reduction : reductions) {
                 auto const grad = positive<T>({reduction == Reduction::none ? n : 1}, 4);
                 auto const grad_on = to_device<D>(grad);
-                auto const [loss, saved] = rowan::softmax_with_cross_entropy(Cpu{}, x, label, reduction);
+                auto const [loss, saved] = rowan::softmax_with_cross_entropy(Cpu{}, x, label, {reduction});
                 auto const [loss_on, saved_on] = rowan::softmax_with_cross_entropy_op::run(D{}, x_on, label_on, {reduction});
                 CHECK(same_loss(loss_on, loss));
                 CHECK(same_bits(saved_on, saved));
-                CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, label_on, grad_on, {reduction}), rowan::softmax_with_cross_entropy_grad(Cpu{}, saved, label, grad, reduction)));
+                CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, label_on, grad_on, {reduction}), rowan::softmax_with_cross_entropy_grad(Cpu{}, saved, label, grad, {reduction})));
                 std::int64_t const ignored = n == 0 ? 0 : label(0);
-                auto const kept = rowan::softmax_with_cross_entropy(Cpu{}, x, label, reduction, ignored);
+                auto const kept = rowan::softmax_with_cross_entropy(Cpu{}, x, label, {reduction, ignored});
                 CHECK(same_loss(std::get<0>(rowan::softmax_with_cross_entropy_op::run(D{}, x_on, label_on, {reduction, ignored})), std::get<0>(kept)));
-                CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, label_on, grad_on, {reduction, ignored}), rowan::softmax_with_cross_entropy_grad(Cpu{}, saved, label, grad, reduction, ignored)));
-                CHECK(same_loss(rowan::cross_entropy_op::run(D{}, p_on, label_on, {reduction}), rowan::cross_entropy(Cpu{}, p, label, reduction)));
-                CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, p_on, label_on, grad_on, {reduction}), rowan::cross_entropy_grad(Cpu{}, p, label, grad, reduction)));
+                CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, label_on, grad_on, {reduction, ignored}), rowan::softmax_with_cross_entropy_grad(Cpu{}, saved, label, grad, {reduction, ignored})));
+                CHECK(same_loss(rowan::cross_entropy_op::run(D{}, p_on, label_on, {reduction}), rowan::cross_entropy(Cpu{}, p, label, {reduction})));
+                CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, p_on, label_on, grad_on, {reduction}), rowan::cross_entropy_grad(Cpu{}, p, label, grad, {reduction})));
             }
             CHECK(same_bits(rowan::accuracy_op::run(D{}, x_on, label_on), rowan::accuracy(Cpu{}, x, label)));
             CHECK(same_bits(rowan::accuracy_op::run(D{}, x_on, label_on, {.k = 3}), rowan::accuracy(Cpu{}, x, label, 3)));
@@ -138,20 +138,20 @@ void soft_label_losses() {
             for (std::size_t i = 0; i < label.size(); i += 3) label.data()[i] = rowan::dtype<T>::narrow(0);
             for (Reduction const reduction : reductions) {
                 auto const grad = positive<T>({reduction == Reduction::none ? n : 1}, 4);
-                auto const [loss, saved] = rowan::softmax_with_cross_entropy(Cpu{}, x, label, reduction);
+                auto const [loss, saved] = rowan::softmax_with_cross_entropy(Cpu{}, x, label, {reduction});
                 auto const [loss_on, saved_on] = rowan::softmax_with_cross_entropy_op::run(D{}, to_device<D>(x), to_device<D>(label), {reduction});
                 CHECK(same_loss(loss_on, loss));
                 CHECK(same_bits(saved_on, saved));
-                CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, to_device<D>(label), to_device<D>(grad), {reduction}), rowan::softmax_with_cross_entropy_grad(Cpu{}, saved, label, grad, reduction)));
-                CHECK(same_loss(rowan::cross_entropy_op::run(D{}, to_device<D>(x), to_device<D>(label), {reduction}), rowan::cross_entropy(Cpu{}, x, label, reduction)));
-                CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, to_device<D>(x), to_device<D>(label), to_device<D>(grad), {reduction}), rowan::cross_entropy_grad(Cpu{}, x, label, grad, reduction)));
+                CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, to_device<D>(label), to_device<D>(grad), {reduction}), rowan::softmax_with_cross_entropy_grad(Cpu{}, saved, label, grad, {reduction})));
+                CHECK(same_loss(rowan::cross_entropy_op::run(D{}, to_device<D>(x), to_device<D>(label), {reduction}), rowan::cross_entropy(Cpu{}, x, label, {reduction})));
+                CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, to_device<D>(x), to_device<D>(label), to_device<D>(grad), {reduction}), rowan::cross_entropy_grad(Cpu{}, x, label, grad, {reduction})));
             }
         }
     }
     auto const none = filled<T>({3, 0}, 1);
-    CHECK(same_bits(rowan::cross_entropy(to_device<D>(none), to_device<D>(none), Reduction::none), rowan::cross_entropy(none, none, Reduction::none)));
-    CHECK(same_bits(std::get<0>(rowan::softmax_with_cross_entropy(to_device<D>(none), to_device<D>(none), Reduction::none)), Tensor<T>::zeros({3})));
-    CHECK(rowan::softmax_with_cross_entropy_grad(to_device<D>(none), to_device<D>(none), to_device<D>(Tensor<T>::zeros({3})), Reduction::none).size() == 0);
+    CHECK(same_bits(rowan::cross_entropy(to_device<D>(none), to_device<D>(none), {Reduction::none}), rowan::cross_entropy(none, none, {Reduction::none})));
+    CHECK(same_bits(std::get<0>(rowan::softmax_with_cross_entropy(to_device<D>(none), to_device<D>(none), {Reduction::none})), Tensor<T>::zeros({3})));
+    CHECK(rowan::softmax_with_cross_entropy_grad(to_device<D>(none), to_device<D>(none), to_device<D>(Tensor<T>::zeros({3})), {Reduction::none}).size() == 0);
 }
 
 template <class T, class D>
@@ -246,7 +246,7 @@ TEMPLATE_TEST_CASE("losses on a device refuse shapes at once and labels at the n
     CHECK_THROWS_AS(rowan::cross_entropy(x, few), ShapeError);
     CHECK_THROWS_AS(rowan::cross_entropy(x, wide), ShapeError);
     CHECK_THROWS_AS(rowan::cross_entropy_grad(x, label, flat), ShapeError);
-    CHECK_THROWS_AS(rowan::softmax_with_cross_entropy_grad(x, label, one, Reduction::none), ShapeError);
+    CHECK_THROWS_AS(rowan::softmax_with_cross_entropy_grad(x, label, one, {Reduction::none}), ShapeError);
     CHECK_THROWS_AS(rowan::accuracy(x, few), ShapeError);
     CHECK_THROWS_AS(rowan::mse(x, flat), ShapeError);
     CHECK_THROWS_AS(rowan::mse_grad(x, x, flat), ShapeError);

@@ -6,6 +6,7 @@
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/functions.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/exponential.hpp>
 
@@ -71,6 +72,24 @@ void normalise(std::size_t n, S const* e, S const& total, T* to) {
     map_lanes<S>([&]<class V>(V const& a) { return divided{}(a, V(total)); }, n, e, to);
 }
 
+/// x - greatest - log_total
+struct log_share {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& greatest, V const& log_total) const {
+        return V(x - greatest) - log_total;
+    }
+};
+
+/// g - exp(y) · total, the gradient of a row whose log_softmax is y, from the sum of its gradients
+struct log_softmax_slope {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& y, V const& g, V const& total) const {
+        return g - product(exponential_of_negative(y), total);
+    }
+};
+
 /// label · -log(softmax(x)), or 0 where the label is 0, from the maximum of the row and log of the sum of exponentials
 struct soft_label_loss {
     ROWAN_NO_EXEC_CHECK
@@ -116,6 +135,36 @@ struct MatrixRows<Cpu> {
                 S const total = exponentials<S>(classes, row, greatest, e.data());
                 normalise<S>(classes, e.data(), total, to + i * classes);
                 loss(i, greatest, total);
+            }
+        });
+    }
+
+    /// Writes the log_softmax of n rows.
+    template <class T>
+    static void log_softmax(Cpu exec, std::size_t n, std::size_t classes, T const* x, T* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> e(classes);
+            for (; begin < end; ++begin) {
+                T const* const row = x + begin * classes;
+                S const greatest = largest<S>(classes, row);
+                S const log_total = log_of(exponentials<S>(classes, row, greatest, e.data()));
+                auto const share = [&]<class V>(V const& a) { return log_share{}(a, V(greatest), V(log_total)); };
+                map_lanes<S>(share, classes, row, to + begin * classes);
+            }
+        });
+    }
+
+    /// to = g - exp(y) · Σ g
+    template <class T>
+    static void log_softmax_grad(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            for (; begin < end; ++begin) {
+                std::size_t const at = begin * classes;
+                S const total = interleaved_sum<S>(classes, g + at, [](auto const& a) { return a; });
+                auto const slope = [&]<class V>(V const& a, V const& b) { return log_softmax_slope{}(a, b, V(total)); };
+                zip_lanes<S>(slope, classes, to + at, y + at, g + at);
             }
         });
     }
@@ -170,7 +219,7 @@ struct MatrixRows<Cpu> {
 
     /// losses[row] = Σ soft_label_loss
     template <class T>
-    static void soft_losses(Cpu exec, std::size_t n, std::size_t classes, T const* x, T const* label,
+    static void soft_losses(Cpu exec, std::size_t n, std::size_t classes, T const* x, sum_t<T> const* label,
                             sum_t<T> const* greatest, sum_t<T> const* logs, sum_t<T>* losses) {
         using S = sum_t<T>;
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
@@ -189,7 +238,7 @@ struct MatrixRows<Cpu> {
 
     /// to = (p · Σ label - label) · grads(row)
     template <class T, class Grads>
-    static void soft_label_grad(Cpu exec, std::size_t n, std::size_t classes, T const* p, T const* label,
+    static void soft_label_grad(Cpu exec, std::size_t n, std::size_t classes, T const* p, sum_t<T> const* label,
                                 Grads const& grads, T* to) {
         using S = sum_t<T>;
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
