@@ -164,12 +164,6 @@ struct LoadAt {
     ROWAN_HD sum_t<T> operator()(std::size_t i) const { return load<sum_t<T>>(x + i); }
 };
 
-template <class S>
-struct NumberAt {
-    S const* x;
-    ROWAN_HD S operator()(std::size_t i) const { return x[i]; }
-};
-
 template <class T, class Grads>
 struct SoftGradElement {
     using S = sum_t<T>;
