@@ -88,6 +88,12 @@ TEST_CASE("softmax along any axis is that of rows, in another order", "[op]") {
             for (std::size_t k = 0; k < n; ++k) REQUIRE((y.data()[i + k * inner] == want(0, k) && x_grad.data()[i + k * inner] == slope(0, k)));
         }
     }
+    for (std::size_t const inner : {16u, 64u, 67u, 130u}) {
+        auto const wide = inputs::wild<float>({3, 37, inner}, inner), want = rowan::transpose(softmax(rowan::transpose(wide, {{0, 2, 1}})), {{0, 2, 1}});
+        CHECK((softmax(wide, {.axis = 1}) == want));
+    }
+    auto const many = inputs::wild<float>({rowan::detail::serial_below / 700, 7, 100}, 5);
+    test::check_any_threads([&](Cpu exec) { return softmax(exec, many, {.axis = 1}); });
     CHECK((softmax(Tensor<float>{5, 5, 5, 5}) == Tensor<float>{0.25, 0.25, 0.25, 0.25}));
     CHECK(softmax(Tensor<float>::zeros({0, 3, 2}), {.axis = 0}).shape() == Tensor<float>::shape_type{0, 3, 2});
     test::check_gradients<softmax_op>(std::tuple(test::values({2, 3, 4}, 3)));

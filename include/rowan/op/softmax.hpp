@@ -10,6 +10,8 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -26,13 +28,21 @@ struct SoftmaxOptions {
 /// contains a NaN or its maximum is infinite. Goodfellow et al.: Deep Learning, 2016, section 4.1.
 /// shapes   x [...] -> [...]
 /// errors   ShapeError if x has rank 0; ValueError if the axis is not in [-rank, rank)
-/// cost     two reads of x and one write of the result, temporary memory of one row per thread; x and the result are
-///          transposed if the axis is not the last one; the same bits for any number of threads
+/// cost     two reads of x and one write of the result, temporary memory of one row per thread, or of 80 rows; x and the
+///          result may be transposed if the axis is not the last one; the same bits for any number of threads
 template <class T, device D>
 Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type: convert it");
     detail::ClassRows<T, D> const c("x", x, options.axis, 1);
     detail::ElementLoops<D>::check(exec, x);
+    if constexpr (std::same_as<D, Cpu>) {
+        if (std::size_t const inner = detail::product_from(x.shape(), c.axis + 1); inner >= 16) {
+            auto out = detail::new_tensor<T>(exec, x.shape());
+            if (out.size() != 0)
+                detail::MatrixRows<D>::softmax_apart(exec, c.n / inner, c.classes, inner, x.data(), out.data());
+            return out;
+        }
+    }
     auto const rows = c.rows(exec, x);
     auto out = c.template new_rows<T>(exec);
     if (out.size() != 0)

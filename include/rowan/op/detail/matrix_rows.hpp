@@ -10,9 +10,11 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/exponential.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string>
+#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -135,6 +137,41 @@ struct MatrixRows<Cpu> {
                 S const total = exponentials<S>(classes, row, greatest, e.data());
                 normalise<S>(classes, e.data(), total, to + i * classes);
                 loss(i, greatest, total);
+            }
+        });
+    }
+
+    /// Writes the softmax along the middle axis of [outer, classes, inner], with the bits of softmax.
+    template <class T>
+    static void softmax_apart(Cpu exec, std::size_t outer, std::size_t classes, std::size_t inner, T const* x, T* to) {
+        using S = sum_t<T>;
+        constexpr std::size_t most = 64;  // lanes whose exponentials stay in the cache
+        std::size_t const pieces = (inner + most - 1) / most;
+        for_ranges(exec, outer * pieces, classes * std::min(inner, most), [&](std::size_t begin, std::size_t end) {
+            Buffer<S> e(classes * most), parts(16 * most), greatest(most);
+            for (; begin < end; ++begin) {
+                std::size_t const lane = begin % pieces * most, lanes = std::min(most, inner - lane);
+                std::size_t const first = begin / pieces * classes * inner + lane;
+                auto const row = [&](std::size_t k) { return x + first + k * inner; };
+                S const* const g = greatest.data();
+                copy_lanes<S>(lanes, row(0), greatest.data());
+                for (std::size_t k = 1; k < classes; ++k) for_lanes<S>(take_larger{}, lanes, row(k), greatest.data());
+                std::fill(parts.begin(), parts.end(), constant<S>(0.0));
+                auto const exponential = []<class V>(V const& a, V const& b) {
+                    return exponential_of_negative(V(a - b));
+                };
+                for (std::size_t k = 0; k < classes; ++k) {
+                    zip_lanes<S>(exponential, lanes, e.data() + k * most, row(k), g);
+                    for_lanes<S>(add_lanes{}, lanes, std::as_const(e).data() + k * most, parts.data() + k % 16 * most);
+                }
+                for (std::size_t half = 8; half != 0; half /= 2) {
+                    for (std::size_t k = 0; k < half; ++k)
+                        for_lanes<S>(add_lanes{}, lanes, std::as_const(parts).data() + (k + half) * most,
+                                     parts.data() + k * most);
+                }
+                for (std::size_t k = 0; k < classes; ++k)
+                    zip_lanes<S>(divided{}, lanes, to + first + k * inner, std::as_const(e).data() + k * most,
+                                 std::as_const(parts).data());
             }
         });
     }
