@@ -55,6 +55,8 @@ rowan::AttributeValue attribute_of(std::type_identity<M>, std::string const& nam
         return given.cast<bool>();
     } else if constexpr (std::is_integral_v<M>) {
         return whole_number_of(name, given, "a whole number");
+    } else if constexpr (std::is_same_v<M, std::vector<double>>) {
+        return numbers_of(name, given, "a list of numbers");
     } else {
         return whole_numbers_of(name, given, "a list of whole numbers");
     }

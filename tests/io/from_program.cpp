@@ -198,6 +198,7 @@ std::vector<std::function<Out()>> const nets{
         auto const label2 = layer::data<std::int64_t>("label2", {UNK});
         return layer::sum({layer::cross_entropy(soft, layer::data<std::int64_t>("label", {UNK})), layer::softmax_with_cross_entropy(both, label2), layer::mse(x, y),
                            layer::softmax_with_cross_entropy(both, label2, {.reduction = Reduction::sum, .ignore_index = 5}),
+                           layer::softmax_with_cross_entropy(layer::log_softmax(both, {.axis = 0}), label2, {.axis = 1, .weights = {1, 2, 3, 4, 5, 0.5}}),
                            layer::softmax_with_cross_entropy(y, layer::softmax(x), {.soft_label = true}),
                            layer::cast<float>(layer::cast<std::int64_t>(layer::full<float>({1}, 3)))});
     },

@@ -5,6 +5,8 @@
 #include "check_gradients.hpp"
 #include "refused.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <tuple>
 #include <utility>
@@ -110,6 +112,19 @@ TEST_CASE("gradients of products of batches equal central differences", "[op]") 
             test::check_gradients<batched_matmul_op>(std::tuple(test::values(xs, 1), test::values(ys, 2)), {flags % 2 == 1, flags > 1});
         }
     }
+}
+
+TEST_CASE("gradients of 16-bit matrices are narrowed after the sum over the batch", "[op]") {
+    auto const x = inputs::wild<bfloat16>({70, 3, 4}, 5), y = inputs::wild<bfloat16>({1, 4, 2}, 6), g = inputs::wild<bfloat16>({70, 3, 2}, 7);
+    auto const wide = [](Tensor<bfloat16> const& t) {
+        auto w = Tensor<float>::from_shape(t.shape());
+        std::copy(t.begin(), t.end(), w.begin());
+        return w;
+    };
+    auto const sum = batched_matmul_grad_op<true>::run(Cpu{}, x, y, g);
+    auto const want = batched_matmul_grad_op<true>::run(Cpu{}, wide(x), wide(y), wide(g));
+    REQUIRE(sum.shape() == y.shape());
+    for (std::size_t i = 0; i < sum.size(); ++i) CHECK(sum.data()[i] == bfloat16(want.data()[i]));
 }
 
 TEST_CASE("batches of matrices that do not fit are refused", "[op][bad]") {

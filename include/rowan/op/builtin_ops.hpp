@@ -34,6 +34,7 @@
 #include <rowan/op/layer_norm.hpp>
 #include <rowan/op/linear_chain_crf.hpp>
 #include <rowan/op/lod_reset.hpp>
+#include <rowan/op/log_softmax.hpp>
 #include <rowan/op/lookup_table.hpp>
 #include <rowan/op/losses.hpp>
 #include <rowan/op/lstm_unit.hpp>
@@ -93,7 +94,7 @@ using builtin_ops = registry<
     clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op,
     div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op, elementwise_mul_op,
     equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op, gru_unit_grad_op, gru_unit_op,
-    identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, logical_and_op, logical_not_op,
+    identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, log_softmax_grad_op, log_softmax_op, logical_and_op, logical_not_op,
     logical_or_op, embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op,
     lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_grad_op,
     pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op,

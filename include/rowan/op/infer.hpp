@@ -66,6 +66,12 @@ constexpr void matrix(char const* field, VarSpec const& x) {
     rank(field, x, 2, "2");
 }
 
+/// Checks that x is a Tensor or LoDTensor of rank 2 or more.
+constexpr void rows_of_elements(char const* field, VarSpec const& x) {
+    dense(field, x);
+    if (x.dims.size() < 2) the_rank_does_not_fit(field, x.dims.size(), "at least 2");
+}
+
 /// Checks that the rank is at least 1.
 constexpr void has_rows(char const* field, VarSpec const& x) {
     if (x.dims.empty()) the_rank_does_not_fit(field, 0, "at least 1");

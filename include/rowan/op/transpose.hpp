@@ -6,11 +6,13 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
+#include <rowan/op/detail/permute.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -68,8 +70,12 @@ Tensor<T, D> permuted(D const& exec, Tensor<T, D> const& x, std::array<std::size
     if (out.size() == 0) return out;
     CopyByAxes<T> copy{x.data(), out.data(), {}};
     for (std::size_t i = 0; i < shape.size(); ++i) copy.rows.push(shape[i], product_from(x.shape(), order[i] + 1));
-    copy.split_row();
-    ElementLoops<D>::each_element(exec, copy.rows.elements(), copy.width, copy);
+    if constexpr (std::same_as<D, Cpu>) {
+        permute(exec, copy.rows, copy.from, copy.to);
+    } else {
+        copy.split_row();
+        ElementLoops<D>::each_element(exec, copy.rows.elements(), copy.width, copy);
+    }
     return out;
 }
 

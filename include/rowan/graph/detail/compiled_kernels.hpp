@@ -53,6 +53,7 @@ struct less_op;
 struct linear_chain_crf_op;
 struct lod_from_offsets_op;
 struct lod_reset_op;
+struct log_softmax_op;
 struct logical_and_op;
 struct logical_not_op;
 struct logical_or_op;
@@ -169,7 +170,7 @@ using compiled_ops = type_list<
     accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
     clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, drop_levels_op, dropout_op,
     elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op, identity_op, less_equal_op,
-    less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op, lod_reset_op, lstm_unit_op,
+    less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op, lod_reset_op, log_softmax_op, lstm_unit_op,
     matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op,
     pick_sequences_op, reduce_sum_op, unary_op<relu_formula>, rmsprop_op, rowwise_adagrad_op, scale_op,
     sequence_attention_op, sequence_concat_op, sequence_context_op, padded_sequence_context_op, sequence_slice_op,
