@@ -36,9 +36,9 @@ LoDTensor<T, D> concat(D const& exec, std::span<LoDTensor<T, D> const* const> in
     std::vector<Lod> lods;
     for (auto const* x : inputs) lods.push_back(x->lod());
     for (auto const* x : inputs) x->check();
-    check_alike("inputs", ".lod()", lods);
+    check_alike("x", ".lod()", lods);
     for (std::size_t j = 1; j < inputs.size(); ++j)
-        check_trailing(("inputs[" + std::to_string(j) + "]").c_str(), inputs[j]->value(), inputs[0]->shape());
+        check_trailing(("x[" + std::to_string(j) + "]").c_str(), inputs[j]->value(), inputs[0]->shape());
     Lod const blocks = concat_starts(lods);
     auto const starts = blocks[0];
     auto const offset = [&](std::size_t i) {
@@ -82,20 +82,20 @@ concept lod_tensors = std::ranges::forward_range<R const> && requires {
 
 }  // namespace detail
 
-/// Sequence i of the last level of the result is the concatenation of sequences i of all inputs. Inputs are separate
+/// Sequence i of the last level of the result is the concatenation of sequences i of all of x. These are separate
 /// arguments, or a range of LoDTensors or of references to them.
 ///
 ///     [a b]  []  [c]   and   [d]  [e f]  []   ->   [a b d]  [e f]  [c]
 ///
-/// shapes   inputs [n_j, ...] -> [Σ n_j, ...], with the upper levels of the first input
+/// shapes   x: one or more [n_j, ...] -> [Σ n_j, ...], with the upper levels of the first input
 /// errors   ShapeError if there are no inputs or no levels, or if the number of sequences, the levels above the last,
 ///          or trailing dims differ
 /// cost     one read and one write of every row; 8 bytes per sequence of each input
 template <detail::lod_tensors R>
-auto sequence_concat(detail::device_of_tensors<R> const& exec, R const& inputs) {
+auto sequence_concat(detail::device_of_tensors<R> const& exec, R const& x) {
     using X = detail::lod_tensor_in<R>;
     std::vector<X const*> pointers;
-    for (X const& x : inputs) pointers.push_back(&x);
+    for (X const& part : x) pointers.push_back(&part);
     return detail::concat<typename X::value_type, detail::device_of_tensors<R>>(exec, pointers);
 }
 template <class T, device D, std::same_as<LoDTensor<T, D>>... More>
