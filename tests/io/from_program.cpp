@@ -469,7 +469,7 @@ TEST_CASE("an inconsistent program throws", "[io][bad]") {
     CHECK(refusal(program, [&](auto& p) { p.blocks[0].vars.pop_back(); }) == "the variable \"fc_0.out_0\" is not declared in its block");
     CHECK(refusal(program, [&](auto& p) { p.blocks[0].vars.back().lod_desc->tensor.dims[1] = 3; }) ==
           "the variable \"fc_0.out_0\" is declared as LoDTensor<f32>[UNK, 3], but is LoDTensor<f32>[UNK, 2]");
-    CHECK(refusal(program, [&](auto& p) { op(p, "fc").inputs[0].arguments[0] = op(p, "fc").inputs[1].arguments[0]; }).starts_with("fc(fc_"));
+    CHECK(refusal(program, [&](auto& p) { op(p, "fc").inputs[0].arguments[0] = op(p, "fc").inputs[1].arguments[0]; }).starts_with("fc(x = fc_"));
     CHECK(refusal(program, [&](auto& p) { op(p, "fetch").inputs[0].arguments[0] = "nobody"; }) ==
           "the variable \"nobody\" is read before an operator writes it");
     CHECK(refusal(program, [&](auto& p) { p.blocks[0].ops.pop_back(); }) == "the program has no operator of type fetch: it has no result");
@@ -478,7 +478,7 @@ TEST_CASE("an inconsistent program throws", "[io][bad]") {
     CHECK(refusal(program, [&](auto& p) { p.blocks[0].ops.insert(p.blocks[0].ops.begin(), p.blocks[0].ops[0]); }) ==
           "the scope has a variable \"words\" already");
     CHECK(refusal(program, [&](auto& p) { p.blocks[0].vars[0].lod_desc->tensor.data_type = 6; }) ==
-          "lookup_table(table, words): the input of operator lookup_table is LoDTensor<f64>, LoDTensor<i64>, expected types among the template arguments, such as dtypes<float>");
+          "lookup_table(w = table, ids = words): the input of operator lookup_table is LoDTensor<f64>, LoDTensor<i64>, expected types among the template arguments, such as dtypes<float>");
     CHECK(refusal(program, [&](auto& p) { p.blocks[1].ops.push_back(op(p, "fetch")); }) == "an inner block of the program has an operator of type fetch");
     CHECK(refusal(program, [&](auto& p) { std::swap(op(p, "fc").inputs[0], op(p, "fc").inputs[1]); }) != "nothing");
     CHECK(refusal(program, [&](auto& p) { op(p, "fc").inputs[0].parameter = "y"; }) == "operator fc has the inputs (y, w, b), expected (x, w, b)");

@@ -26,7 +26,7 @@ TEST_CASE("layer::sequence_concat joins sequences of several values, and its gra
     test::check_net(layer::mse(last, test::fed("target", LoDTensor<double>(test::values({3, 2}, 3)))));
     auto const none = test::fed("none", LoDTensor<double>(Tensor<double>::zeros({0, 1}), Lod{{0, 0}}));
     CHECK_THROWS_WITH(Net<>::trace_and_build(*layer::sequence_concat({y, none})).run(scope),
-                      "sequence_concat(y, none): inputs[1].lod().sequences(0) is 1, expected 3, as in inputs[0]");
+                      "sequence_concat(x = [y, none]): x[1].lod().sequences(0) is 1, expected 3, as in x[0]");
 }
 
 TEST_CASE("layer::sequence_concat joins paragraphs, and its gradient equals central differences", "[layer]") {

@@ -125,7 +125,7 @@ with Fresh():
     net.run(scope, threads=2)
     assert (h.value == floats(4, 3) @ floats(3, 5) + floats(5)).all()
     W.value = floats(2, 5)
-    refused(ValueError, "fc(x, fc_0.w_0, fc_0.b_0): w.shape(0) is 2, expected 3, the width of x", net.run, scope)
+    refused(ValueError, "fc(x, w = fc_0.w_0, b = fc_0.b_0): w.shape(0) is 2, expected 3, the width of x", net.run, scope)
     W.value = floats(3, 5).astype("f8")
     refused(TypeError, "LoDTensor<f64>", net.run, scope)
 

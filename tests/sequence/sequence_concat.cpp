@@ -142,14 +142,14 @@ TEST_CASE("inputs that do not match throw", "[sequence_concat][bad]") {
     using batches::refusal;
     LoDTensor<float> const a({{1}, {2}}, Lod{{0, 2}, {0, 1, 2}});
     auto const with = [&](LoDTensor<float> const& b) { return refusal<ShapeError>([&](Cpu e) { sequence_concat(e, a, a, b); }, a, b); };
-    CHECK(with(Tensor<float>{{1}}) == "inputs[2].lod().levels() is 0, expected 2, as in inputs[0]");
-    CHECK(with({{{1}}, Lod{{0, 1}}}) == "inputs[2].lod().levels() is 1, expected 2, as in inputs[0]");
-    CHECK(with({{{1}}, Lod{{0, 1, 2}, {0, 1, 1}}}) == "inputs[2].lod().sequences(0) is 2, expected 1, as in inputs[0]");
-    CHECK(with({{{1}}, Lod{{0, 1}, {0, 1}}}) == "inputs[2].lod()[0][1] is 1, expected 2, as in inputs[0]");
-    CHECK(with({{{1, 2}}, Lod{{0, 2}, {0, 0, 1}}}) == "inputs[2].shape() is [1, 2], expected [1, 1]");
-    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_concat(e, std::vector<LoDTensor<float>>{}); }) == "inputs.size() is 0, expected at least 1");
+    CHECK(with(Tensor<float>{{1}}) == "x[2].lod().levels() is 0, expected 2, as in x[0]");
+    CHECK(with({{{1}}, Lod{{0, 1}}}) == "x[2].lod().levels() is 1, expected 2, as in x[0]");
+    CHECK(with({{{1}}, Lod{{0, 1, 2}, {0, 1, 1}}}) == "x[2].lod().sequences(0) is 2, expected 1, as in x[0]");
+    CHECK(with({{{1}}, Lod{{0, 1}, {0, 1}}}) == "x[2].lod()[0][1] is 1, expected 2, as in x[0]");
+    CHECK(with({{{1, 2}}, Lod{{0, 2}, {0, 0, 1}}}) == "x[2].shape() is [1, 2], expected [1, 1]");
+    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_concat(e, std::vector<LoDTensor<float>>{}); }) == "x.size() is 0, expected at least 1");
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_concat(e, LoDTensor<float>{Tensor<float>{1}}); }) ==
-          "inputs[0].lod().levels() is 0, expected at least 1");
+          "x[0].lod().levels() is 0, expected at least 1");
     LoDTensor<float> const c({{5}}, Lod{{0, 1}, {0, 1}});
     CHECK(same(sequence_concat(std::vector{a, c}, 0), LoDTensor<float>({{1}, {2}, {5}}, Lod{{0, 3}, {0, 1, 2, 3}})));
     CHECK(refusal<rowan::IndexError>([&](Cpu e) { sequence_concat(e, std::vector{a, c}, 2); }, a, c) == "level[0] = 2 is not in [0, 2)");
@@ -158,7 +158,7 @@ TEST_CASE("inputs that do not match throw", "[sequence_concat][bad]") {
     LoDTensor<float> const one({1}, Lod{{0, 1}});
     LoDTensor<float> const two({1, 2}, Lod{{0, 1, 2}});
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_concat(e, one, two); }, one, two) ==
-          "inputs[1].lod().sequences(0) is 2, expected 1, as in inputs[0]");
+          "x[1].lod().sequences(0) is 2, expected 1, as in x[0]");
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_concat_grad(e, one, {Lod{{0, 1}}, Lod{{0, 1}}}); }, one) ==
           "out_grad.shape(0) is 1, expected 2");
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_concat_grad(e, one, {Lod{{0, 1}}, Lod{{0}}}); }, one) ==

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -23,6 +24,9 @@ void end_branch(CondBlock::Branch& branch, std::span<Variable* const> results);
 /// Throws unless both branches have results of the same kinds; finds what they read. Returns the operator's inputs.
 std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition);
 
+/// The names that the outer variables have in the branches: "then.fc_0.w_0".
+std::vector<std::string> names_in(CondBlock const& block);
+
 /// Adds the operator once the results of both branches are set. Gradients have elements of R.
 template <class R, class Device>
 Operator& finish_cond(Scope& outside, std::shared_ptr<CondBlock> const& block, Variable& condition) {
@@ -35,6 +39,7 @@ Operator& finish_cond(Scope& outside, std::shared_ptr<CondBlock> const& block, V
         return first_element(exec.get<Device>(), flag);
     };
     Operator& op = outside.new_op(cond_kernel, std::move(inputs), block);
+    op.inner_names = names_in(*block);
     op.build_backward = [block = block.get()] {
         for (auto& branch : block->branches) branch.net.template build_backward<R, Device>();
     };

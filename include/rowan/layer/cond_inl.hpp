@@ -22,6 +22,15 @@ ROWAN_FUNCTION void end_branch(CondBlock::Branch& branch, std::span<Variable* co
     for (Variable* const v : results) branch.net.states.push_back({&branch.scope->new_var("", v->spec()), v});
 }
 
+ROWAN_FUNCTION std::vector<std::string> names_in(CondBlock const& block) {
+    std::vector<std::string> names;
+    for (std::size_t b = 0; b < block.branches.size(); ++b) {
+        for (std::string const& name : block.branches[b].net.outer_names)
+            names.push_back(name.empty() ? name : (b == 0 ? "then." : "otherwise.") + name);
+    }
+    return names;
+}
+
 ROWAN_FUNCTION std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition) {
     auto const &states = block.branches[0].net.states, &others = block.branches[1].net.states;
     if (others.size() != states.size())

@@ -3,6 +3,7 @@
 
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/concat_split.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/gather.hpp>
@@ -121,6 +122,12 @@ Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& dense, std::vector<Sel
     for (SelectedRows<T, D> const& g : sparse) scatter_add(exec, out, g);
     return out;
 }
+template <class X>
+requires detail::changeable_tensor<X>
+auto sum(Cpu exec, X&& x) { return sum(exec, std::as_const(x)); }
+template <class X, class T>
+requires detail::changeable_tensor<X>
+auto sum(Cpu exec, X&& dense, std::vector<SelectedRows<T>> sparse) { return sum(exec, std::as_const(dense), sparse); }
 
 struct sum_grad_op;
 

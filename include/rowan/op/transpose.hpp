@@ -7,6 +7,7 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/permute.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
@@ -88,12 +89,21 @@ Tensor<T, D> permuted(D const& exec, Tensor<T, D> const& x, std::array<std::size
 /// errors   ShapeError if perm does not name each axis of x once
 /// cost     one read of x and one write of the result
 template <class T, device D>
-Tensor<T, D> transpose(D const& exec, Tensor<T, D> const& x, TransposeOptions const& options = {}) {
+Tensor<T, D> transpose(D exec, Tensor<T, D> const& x, TransposeOptions options = {}) {
+    return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
+}
+template <class X>
+requires detail::changeable_tensor<X>
+auto transpose(Cpu exec, X&& x, TransposeOptions options = {}) {
     return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
 }
 
-template <class T, class Device>
-Tensor<T, Device> transpose(Tensor<T, Device> const& x, TransposeOptions const& options = {}) {
+template <class X>
+requires detail::tensor_argument<X>
+auto transpose(X&& x) { return detail::permuted(x.device(), x, detail::checked_perm({}, x.dimension())); }
+template <class X>
+requires detail::tensor_argument<X>
+auto transpose(X&& x, TransposeOptions options) {
     return detail::permuted(x.device(), x, detail::checked_perm(options.perm, x.dimension()));
 }
 

@@ -49,9 +49,9 @@ LoDTensor<T, D> concat(D const& exec, std::span<LoDTensor<T, D> const* const> in
     std::vector<Lod> lods;
     for (auto const* x : inputs) lods.push_back(x->lod());
     for (auto const* x : inputs) x->check();
-    auto const plan = plan_concat("inputs", ".lod()", lods, level);
+    auto const plan = plan_concat("x", ".lod()", lods, level);
     for (std::size_t j = 1; j < inputs.size(); ++j)
-        check_trailing(("inputs[" + std::to_string(j) + "]").c_str(), inputs[j]->value(), inputs[0]->shape());
+        check_trailing(("x[" + std::to_string(j) + "]").c_str(), inputs[j]->value(), inputs[0]->shape());
     auto const starts = plan.starts();
     auto lod = concat_lods(lods, level);
     auto shape = inputs[0]->shape();
@@ -96,15 +96,15 @@ concept lod_tensors = std::ranges::forward_range<R const> && requires {
 ///
 ///     [a b]  []  [c]   and   [d]  [e f]  []   ->   [a b d]  [e f]  [c]
 ///
-/// shapes   inputs [n_j, ...] -> [Σ n_j, ...], with the levels of the first input above the given level
+/// shapes   x: one or more [n_j, ...] -> [Σ n_j, ...], with the levels of the first input above the given level
 /// errors   ShapeError if there are no inputs or no levels, or if the number of levels, the levels above the given one,
 ///          its number of sequences, or trailing dims differ; IndexError if there is no such level
 /// cost     one read and one write of every row; 16 bytes per sequence of each input
 template <detail::lod_tensors R>
-auto sequence_concat(detail::device_of_tensors<R> const& exec, R const& inputs, std::optional<std::size_t> level = {}) {
+auto sequence_concat(detail::device_of_tensors<R> const& exec, R const& x, std::optional<std::size_t> level = {}) {
     using X = detail::lod_tensor_in<R>;
     std::vector<X const*> pointers;
-    for (X const& x : inputs) pointers.push_back(&x);
+    for (X const& part : x) pointers.push_back(&part);
     return detail::concat<typename X::value_type, detail::device_of_tensors<R>>(exec, pointers, level);
 }
 template <class T, device D, std::same_as<LoDTensor<T, D>>... More>
@@ -147,8 +147,8 @@ std::vector<LoDTensor<T, D>> sequence_concat_grad(D const& exec, LoDTensor<T, D>
 }
 
 template <detail::lod_tensors R>
-auto sequence_concat(R const& inputs, std::optional<std::size_t> level = {}) {
-    return sequence_concat(detail::device_of_first<detail::lod_tensor_in<R>>(inputs), inputs, level);
+auto sequence_concat(R const& x, std::optional<std::size_t> level = {}) {
+    return sequence_concat(detail::device_of_first<detail::lod_tensor_in<R>>(x), x, level);
 }
 template <class T, class Device, std::same_as<LoDTensor<T, Device>>... More>
 LoDTensor<T, Device> sequence_concat(LoDTensor<T, Device> const& first, More const&... more) {

@@ -48,7 +48,8 @@ ROWAN_FUNCTION void LoopNet::add_outer(Variable& v) {
 }
 
 ROWAN_FUNCTION void LoopNet::name_and_count(std::span<Operator* const> order) {
-    name_inner_variables(order, *scope);
+    auto names = name_inner_variables(order, *scope, outer);
+    if (outer_names.empty()) outer_names = std::move(names);
     for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
 }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -59,6 +60,7 @@ struct StepNet {
     std::vector<Memory> memories;
     std::vector<Static> statics;
     std::vector<Variable*> outer;  // variables of outer scopes that it reads, including parameters
+    std::vector<std::string> outer_names;  // in the net of the step
     bool rows_apart = true;        // no operator combines several sequences of a step
     Phases forward;
 

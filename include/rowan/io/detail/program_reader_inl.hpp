@@ -27,9 +27,7 @@ ROWAN_FUNCTION std::string spec_text(VarSpec const& spec) {
 
 ROWAN_FUNCTION std::string called(OpDesc const& op) {
     std::string text = op.type + "(";
-    for (OpDesc::Var const& slot : op.inputs) {
-        for (std::string const& name : slot.arguments) text.append(text.ends_with('(') ? "" : ", ").append(name);
-    }
+    for (OpDesc::Var const& slot : op.inputs) append_argument(text, slot.parameter, slot.arguments);
     return text + ")";
 }
 
