@@ -45,6 +45,7 @@
 #include <rowan/layer/optimizers.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/parameters.hpp>
+#include <rowan/layer/parts.hpp>
 #include <rowan/layer/pick_sequences.hpp>
 #include <rowan/layer/precision_recall.hpp>
 #include <rowan/layer/predictor.hpp>

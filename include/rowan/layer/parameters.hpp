@@ -68,7 +68,7 @@ public:
     auto end() const { return values_.end(); }
     std::size_t size() const noexcept { return values_.size(); }
 
-    std::int64_t steps = 0;  ///< number of batches trained
+    std::int64_t steps = 0;  ///< number of steps trained: batches, or groups of them, see layer::PartsOn
 
 private:
     Parameters some(bool states) const;
