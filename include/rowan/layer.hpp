@@ -56,6 +56,7 @@
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/rnn_program.hpp>
 #include <rowan/layer/schedule.hpp>
+#include <rowan/layer/selected_rows.hpp>
 #include <rowan/layer/sequence_attention.hpp>
 #include <rowan/layer/sequence_concat.hpp>
 #include <rowan/layer/sequence_conv.hpp>

@@ -199,7 +199,7 @@ double Trainer<T, Device>::step(Feeds const& feeds) {
     if (updates_.completes()) prepare();
     detail::feed(net_.inputs(), feeds, cost_.scope(), exec_);
     for (Variable const* v : net_.inputs()) {
-        if (v->role() != Role::data) continue;
+        if (v->role() != Role::data || v->spec().type != VarType::LOD_TENSOR) continue;
         Value const& value = v->value();
         if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
     }
