@@ -45,6 +45,7 @@
 #include <rowan/layer/optimizers.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/parameters.hpp>
+#include <rowan/layer/parts.hpp>
 #include <rowan/layer/pick_sequences.hpp>
 #include <rowan/layer/precision_recall.hpp>
 #include <rowan/layer/predictor.hpp>
@@ -56,6 +57,7 @@
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/rnn_program.hpp>
 #include <rowan/layer/schedule.hpp>
+#include <rowan/layer/selected_rows.hpp>
 #include <rowan/layer/sequence_attention.hpp>
 #include <rowan/layer/sequence_concat.hpp>
 #include <rowan/layer/sequence_conv.hpp>

@@ -55,6 +55,14 @@ constexpr void dense(char const* field, VarSpec const& x) {
     if (x.type != VarType::LOD_TENSOR) the_kinds_do_not_match(field, x.type, "a tensor");
 }
 
+/// Checks that x is a table: a Tensor, a LoDTensor or a SelectedRows.
+constexpr void table(char const* field, VarSpec const& x) {
+    if (x.type != VarType::SELECTED_ROWS) {
+        if (x.type != VarType::LOD_TENSOR) the_kinds_do_not_match(field, x.type, "a tensor or a SelectedRows");
+    }
+    if (x.dims.empty()) the_rank_does_not_fit(field, 0, "at least 1");
+}
+
 /// Checks the rank; `expected` is its text in the error message.
 constexpr void rank(char const* field, VarSpec const& x, std::size_t rank, char const* expected) {
     if (x.dims.size() != rank) the_rank_does_not_fit(field, x.dims.size(), expected);
