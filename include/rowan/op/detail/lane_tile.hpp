@@ -7,7 +7,7 @@
 
 #if defined(__x86_64__) && !defined(__CUDA_ARCH__)
 #define ROWAN_X86_LANE_TILE
-#include <immintrin.h>
+#include <xmmintrin.h>
 #endif
 
 namespace rowan::inline v0::detail {
