@@ -102,7 +102,6 @@ LoDTensor<T, Device> sequence_scatter(LoDTensor<T, Device> const& x, LoDTensor<I
 /// The gradient of the updates.
 struct sequence_scatter_grad_op {
     static constexpr std::string_view name = "sequence_scatter_grad";
-    static constexpr bool row_wise = true;
     using inputs = slots<slot::ids, slot::y, grad_of<slot::out>>;  // only the levels of y are used
     using outputs = slots<grad_of<slot::y>>;
     using grad = no_grad;
@@ -130,7 +129,6 @@ struct sequence_scatter_grad_op {
 /// See sequence_scatter; y are the updates.
 struct sequence_scatter_op {
     static constexpr std::string_view name = "sequence_scatter";
-    static constexpr bool row_wise = true;
     using inputs = slots<slot::x, slot::ids, slot::y>;
     using outputs = slots<slot::out>;
     using grad = grad_rules<grad_rule<drop_levels_grad_op>, grad_rule<sequence_scatter_grad_op>>;
@@ -142,12 +140,12 @@ struct sequence_scatter_op {
         spec::ids("sequence_scatter: ids", ids);
         spec::rank("sequence_scatter: ids", ids, 1, "1");
         spec::has_levels("sequence_scatter: ids", ids);
-        spec::dense("sequence_scatter: y", y);
-        spec::same_dtype("sequence_scatter: y", y, x);
+        spec::dense("sequence_scatter: updates", y);
+        spec::same_dtype("sequence_scatter: updates", y, x);
         VarSpec like = y;
         like.dims = {ids.dims[0]};
         for (std::size_t i = 2; i < x.dims.size(); ++i) like.dims.push_back(x.dims[i]);
-        spec::same_dims("sequence_scatter: y", y, like);
+        spec::same_dims("sequence_scatter: updates", y, like);
         return x;
     }
 
