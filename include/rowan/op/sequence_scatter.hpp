@@ -61,13 +61,14 @@ void check_places(char const* field, Tensor<T, D> const& x) {
 
 }  // namespace detail
 
-/// Adds updates to places of rows: out[s, ids[i]] = x[s, ids[i]] + updates[i] for each id i of sequence s of the last level
-/// of ids. Paddle's sequence_scatter.
+/// Adds updates to places of rows: out[s, ids[i]] = x[s, ids[i]] + updates[i] for each id i of sequence s of the last
+/// level of ids. Paddle's sequence_scatter.
 ///
 ///     x [0 0 0] [0 0 0]    ids [2 0 2] [1]    updates [1 2 3] [4]   ->   [2 0 4] [0 4 0]
 ///
 /// The gradient of x is that of the result; that of updates consists of its elements at the ids.
-/// shapes   x [n, d, ...], ids [m] with n sequences in the last level, updates [m, ...] -> the shape and the levels of x
+/// shapes   x [n, d, ...], ids [m] with n sequences in the last level, updates [m, ...] -> the shape and the levels of
+///          x
 /// errors   ShapeError if x has a rank below 2, ids have no levels or another number of sequences, or updates another
 ///          number of rows than ids or other trailing dims; IndexError if an id is not in [0, d)
 /// cost     a copy of x, and scatter_add of the updates, which also states their order; ids in device memory are copied
