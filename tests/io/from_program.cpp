@@ -239,9 +239,9 @@ std::vector<std::function<Out()>> const nets{
                            layer::sequence_pool(layer::shrink(layer::reorder(rows, rows, {.level = 0, .restore = true}), rows, layer::full<std::int64_t>({1}, 1)))});
     },
     [] {  // updates of places
-        auto const rows = layer::sequence_pool(words_to_rows());
-        auto const best = layer::argmax(words_to_rows());
-        return layer::sequence_scatter(layer::drop_levels(rows), layer::lod_reset(best, layer::data<std::int64_t>("words", {UNK}, 1)), layer::cast<float>(best));
+        auto const rows = words_to_rows();
+        auto const best = layer::argmax(rows);  // keeps the levels
+        return layer::sequence_scatter(layer::sequence_pool(rows), best, layer::cast<float>(best));
     },
     [] { return layer::sequence_top_k_mean(layer::sequence_top_k_mean(layer::data<float>("texts", {UNK, 3}, 2), {.ks = {2, 1}}), {.ks = {3}}); },
     [] {  // batches joined along the first axis, and paragraphs

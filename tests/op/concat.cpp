@@ -20,12 +20,12 @@ using rowan::bfloat16, rowan::concat, rowan::concat_grad_op, rowan::concat_op, r
 namespace {
 
 constexpr std::array<VarSpec, 2> two{tensor_spec<float>({UNK, 2, 7}, 1), tensor_spec<float>({4, 3, UNK})};
-constexpr std::array<VarSpec, 2> batches{tensor_spec<float>({4, UNK}, 2), tensor_spec<float>({5, 3}, 2)};
+constexpr std::array<VarSpec, 2> nested{tensor_spec<float>({4, UNK}, 2), tensor_spec<float>({5, 3}, 2)};
 constexpr std::array<VarSpec, 2> open{tensor_spec<float>({UNK, 2}, 1), tensor_spec<float>({4, 2})};
 static_assert(concat_op::infer(two, {1}) == tensor_spec<float>({4, 5, 7}, 1));
 static_assert(concat_op::infer(two, {-2}) == tensor_spec<float>({4, 5, 7}, 1));
 static_assert(concat_op::infer(open, {0}) == tensor_spec<float>({UNK, 2}));
-static_assert(concat_op::infer(batches, {0}) == tensor_spec<float>({9, 3}, 2));
+static_assert(concat_op::infer(nested, {0}) == tensor_spec<float>({9, 3}, 2));
 static_assert(concat_grad_op::infer(two, tensor_spec<float>({4, 5, 7}), {1})[1] == two[1]);
 
 using Shape = Tensor<float>::shape_type;

@@ -153,6 +153,14 @@ TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[
     auto const joined_on = rowan::sequence_concat_op::run(D{}, std::vector{x_on.share(), to_device<D>(soft)});
     CHECK(same_batch(joined_on, joined));
     CHECK(same_batch(rowan::sequence_concat_grad_op::run(D{}, std::vector{x_on.share(), x_on.share()}, joined_on)[1], soft));
+    LoDTensor<float> const nested(x.value(), Lod{{0, 2, 3}, {0, 2, 2, 9}});
+    auto const nested_on = to_device<D>(nested);
+    auto const paragraphs = rowan::sequence_concat_op::run(Cpu{}, std::vector{nested.share(), nested.share()}, {0});
+    CHECK(same_batch(rowan::sequence_concat_op::run(D{}, std::vector{nested_on.share(), nested_on.share()}, {0}), paragraphs));
+    CHECK(same_batch(rowan::sequence_concat_grad_op::run(D{}, std::vector{nested_on.share(), nested_on.share()}, to_device<D>(paragraphs), {0})[1], nested));
+    auto const longer = rowan::concat_op::run(D{}, std::vector{nested_on.share(), nested_on.share()}, {0});
+    CHECK(same_batch(longer, rowan::concat_op::run(Cpu{}, std::vector{nested.share(), nested.share()}, {0})));
+    CHECK(same_batch(rowan::concat_grad_op::run(D{}, std::vector{nested_on.share(), nested_on.share()}, longer, {0})[0], nested));
     LoDTensor<std::int64_t> const first({1, 0, 3}), count({1, 0, 2});
     auto const first_on = to_device<D>(first), count_on = to_device<D>(count);
     auto const kept = rowan::sequence_slice_op::run(Cpu{}, x, first, count);

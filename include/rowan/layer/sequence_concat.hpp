@@ -12,11 +12,11 @@ namespace rowan::inline v0::layer {
 
 /// Sequence i of a level of the result, by default the last, is the concatenation of sequences i of all values.
 ///     auto text = layer::sequence_concat({title, body});      // [a b] [] [c]  and  [d] [e] []   ->   [a b d] [e] [c]
-///     auto pages = layer::sequence_concat({a, b}, {.level = 0});   // of 2 levels: the paragraphs of each page of a, then b's
+///     auto pages = layer::sequence_concat({a, b}, {.level = 0});     // the paragraphs of each page of a, then of b
 /// shapes   x[k] [n_k, ...] with levels -> [Σ n_k, ...], with the levels of the first above options.level
 /// errors   ShapeError if x is empty or has no levels, or the numbers of levels or trailing dims differ; IndexError if
-///          there is no such level; when the net runs, ShapeError if the numbers of sequences of the level or the levels
-///          above it differ
+///          there is no such level; when the net runs, ShapeError if the numbers of sequences of the level or the
+///          levels above it differ
 /// cost     as rowan::sequence_concat, when the net runs
 template <class T, class Device>
 Var<T, Device> sequence_concat(std::vector<Var<T, Device>> const& x, SequenceConcatOptions const& options = {}) {

@@ -42,8 +42,8 @@ std::size_t check_joinable(std::vector<Tensor<T, D>> const& x, std::int64_t axis
     return at;
 }
 
-/// The levels of x if they are concatenated along axis `at`. Along the first axis, those of all, one after another, if all
-/// have as many; otherwise those of the first.
+/// The levels of x if they are concatenated along axis `at`. Along the first axis, those of all, one after another, or
+/// none if their numbers differ; along other axes, those of the first.
 template <class T, class D>
 Lod lod_of_joined(std::vector<LoDTensor<T, D>> const& x, std::size_t at) {
     if (at != 0 || x[0].lod().empty()) return at != 0 ? x[0].lod() : Lod();
@@ -103,9 +103,9 @@ Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, std::int64_t a
 
 struct concat_grad_op;
 
-/// See concat. The slot `x` holds all tensors as a std::vector. Along the first axis, batches with as many levels are joined
-/// as merge_batches does; if their numbers of levels differ, the result has none. Along other axes, the result has the
-/// levels of the first.
+/// See concat. The slot `x` holds all tensors as a std::vector. Along the first axis, batches with as many levels are
+/// joined as merge_batches does; if their numbers of levels differ, the result has none. Along other axes, the result
+/// has the levels of the first.
 struct concat_op {
     static constexpr std::string_view name = "concat";
     using inputs = slots<slot::x>;

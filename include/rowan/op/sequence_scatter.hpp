@@ -61,13 +61,14 @@ void check_places(char const* field, Tensor<T, D> const& x) {
 
 }  // namespace detail
 
-/// Adds updates to places of rows: out[s, ids[i]] = x[s, ids[i]] + updates[i] for each id i of sequence s of the last level
-/// of ids. Paddle's sequence_scatter.
+/// Adds updates to places of rows: out[s, ids[i]] = x[s, ids[i]] + updates[i] for each id i of sequence s of the last
+/// level of ids. Paddle's sequence_scatter.
 ///
 ///     x [0 0 0] [0 0 0]    ids [2 0 2] [1]    updates [1 2 3] [4]   ->   [2 0 4] [0 4 0]
 ///
 /// The gradient of x is that of the result; that of updates consists of its elements at the ids.
-/// shapes   x [n, d, ...], ids [m] with n sequences in the last level, updates [m, ...] -> the shape and the levels of x
+/// shapes   x [n, d, ...], ids [m] with n sequences in the last level, updates [m, ...] -> the shape and the levels of
+///          x
 /// errors   ShapeError if x has a rank below 2, ids have no levels or another number of sequences, or updates another
 ///          number of rows than ids or other trailing dims; IndexError if an id is not in [0, d)
 /// cost     a copy of x, and scatter_add of the updates, which also states their order; ids in device memory are copied
@@ -102,7 +103,6 @@ LoDTensor<T, Device> sequence_scatter(LoDTensor<T, Device> const& x, LoDTensor<I
 /// The gradient of the updates.
 struct sequence_scatter_grad_op {
     static constexpr std::string_view name = "sequence_scatter_grad";
-    static constexpr bool row_wise = true;
     using inputs = slots<slot::ids, slot::y, grad_of<slot::out>>;  // only the levels of y are used
     using outputs = slots<grad_of<slot::y>>;
     using grad = no_grad;
@@ -130,7 +130,6 @@ struct sequence_scatter_grad_op {
 /// See sequence_scatter; y are the updates.
 struct sequence_scatter_op {
     static constexpr std::string_view name = "sequence_scatter";
-    static constexpr bool row_wise = true;
     using inputs = slots<slot::x, slot::ids, slot::y>;
     using outputs = slots<slot::out>;
     using grad = grad_rules<grad_rule<drop_levels_grad_op>, grad_rule<sequence_scatter_grad_op>>;
@@ -142,12 +141,12 @@ struct sequence_scatter_op {
         spec::ids("sequence_scatter: ids", ids);
         spec::rank("sequence_scatter: ids", ids, 1, "1");
         spec::has_levels("sequence_scatter: ids", ids);
-        spec::dense("sequence_scatter: y", y);
-        spec::same_dtype("sequence_scatter: y", y, x);
+        spec::dense("sequence_scatter: updates", y);
+        spec::same_dtype("sequence_scatter: updates", y, x);
         VarSpec like = y;
         like.dims = {ids.dims[0]};
         for (std::size_t i = 2; i < x.dims.size(); ++i) like.dims.push_back(x.dims[i]);
-        spec::same_dims("sequence_scatter: y", y, like);
+        spec::same_dims("sequence_scatter: updates", y, like);
         return x;
     }
 

@@ -1,4 +1,5 @@
-// rowan/op/sequence_top_k_mean.hpp: sequence_top_k_mean, the means of the greatest elements of the columns of sequences.
+// rowan/op/sequence_top_k_mean.hpp: sequence_top_k_mean, the means of the greatest elements of the columns of
+// sequences.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -170,16 +171,16 @@ void visit_top(D const& exec, LoDTensor<T, D> const& x, std::vector<std::int64_t
 
 }  // namespace detail
 
-/// For each sequence of the last level, each column and each k of `ks`: the sum of the k greatest elements of the column,
-/// divided by k. If the sequence is shorter than k, zeros are added, as in Paddle's sequence_topk_avg_pooling. Sums are
-/// formed in descending order; of equal elements the first counts, and NaN is the greatest.
+/// For each sequence of the last level, each column and each k of `ks`: the sum of the k greatest elements of the
+/// column, divided by k. If the sequence is shorter than k, zeros are added, as in Paddle's sequence_topk_avg_pooling.
+/// Sums are formed in descending order; of equal elements the first counts, and NaN is the greatest.
 ///
 ///     [1 4] [3 2] [5 0]    ks {1, 2}   ->   [5 4 4 3]           of column 0, then of column 1
 ///
 /// shapes   x [n, ...] with levels -> [number of sequences, row_size * ks.size()] with the upper levels of x
 /// errors   ShapeError if x has no levels or ks is empty; ValueError if one of ks is less than 1
-/// cost     one read of x, and at most length · k steps for a column of a sequence, which one thread processes; 8 bytes for
-///          each of the greatest elements
+/// cost     one read of x, and at most length · k steps for a column of a sequence, which one thread processes; 8 bytes
+///          for each of the greatest elements
 template <class T, device D>
 LoDTensor<T, D> sequence_top_k_mean(D const& exec, LoDTensor<T, D> const& x, SequenceTopKMeanOptions const& options) {
     detail::check_sequences(exec, "x", x);

@@ -81,7 +81,8 @@ struct shrink_grad_op {
 
 /// The first first-level sequences of x, or rows if it has no levels: as many as y has sequences longer than `index`,
 /// which is the number of a step. The sequences of x are in the order of their lengths in y, longest first, as after
-/// reorder_op; those that have ended before the step are left out. Paddle's shrink_rnn_memory; see shrink for any order.
+/// reorder_op; those that have ended before the step are left out. Paddle's shrink_rnn_memory; see shrink for any
+/// order.
 /// shapes   x of n sequences or rows, y with levels, index [1] -> count of them, where n is at least count and at most
 ///          the number of sequences of y
 /// errors   ShapeError if n is outside of that range, y has no levels or index does not have one element; IndexError if

@@ -90,9 +90,9 @@ concept lod_tensors = std::ranges::forward_range<R const> && requires {
 
 }  // namespace detail
 
-/// Sequence i of a level of the result, by default the last, is the concatenation of sequences i of all inputs, with all
-/// that they contain. Inputs are separate arguments, for the last level, or a range of LoDTensors or of references to
-/// them.
+/// Sequence i of a level of the result, by default the last, is the concatenation of sequences i of all inputs, with
+/// all that they contain. Inputs are separate arguments, for the last level, or a range of LoDTensors or of references
+/// to them.
 ///
 ///     [a b]  []  [c]   and   [d]  [e f]  []   ->   [a b d]  [e f]  [c]
 ///

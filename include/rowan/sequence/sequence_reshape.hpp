@@ -24,8 +24,8 @@ std::vector<std::int64_t> reshaped_offsets(Lod const& lod, std::size_t row_size,
 
 }  // namespace detail
 
-/// The elements of each sequence of the last level, in order, as rows of `width` elements: an alias. Its gradient is that
-/// of the result with the shape and the levels of x.
+/// The elements of each sequence of the last level, in order, as rows of `width` elements: an alias. Its gradient is
+/// that of the result with the shape and the levels of x.
 ///
 ///     [1 2] [3 4]   and   [5 6]     width 1   ->   [1] [2] [3] [4]   and   [5] [6]
 ///
