@@ -41,9 +41,9 @@
 #include <rowan/op/layer_norm.hpp>
 #include <rowan/op/linear_chain_crf.hpp>
 #include <rowan/op/lod_reset.hpp>
+#include <rowan/op/log_softmax.hpp>
 #include <rowan/op/lookup_bag.hpp>
 #include <rowan/op/lookup_table.hpp>
-#include <rowan/op/log_softmax.hpp>
 #include <rowan/op/loss_options.hpp>
 #include <rowan/op/losses.hpp>
 #include <rowan/op/lstm_unit.hpp>

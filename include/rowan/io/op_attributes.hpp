@@ -66,8 +66,8 @@ described_t<M> described(M const& x) {
 
 /// Whether a descriptor may lack a member: if it is optional, or a list of factors, which is then empty.
 template <class M>
-inline constexpr bool may_lack = !std::is_same_v<M, typename optional_value<M>::type> ||
-                                 std::is_same_v<M, std::vector<double>>;
+inline constexpr bool may_lack =
+    !std::is_same_v<M, typename optional_value<M>::type> || std::is_same_v<M, std::vector<double>>;
 
 /// The attributes of an operator as those of a descriptor. An optional attribute without a value is omitted, and so is
 /// an empty list of factors.

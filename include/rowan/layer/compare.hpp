@@ -49,7 +49,8 @@ Var<bool, Device> greater(Var<T, Device> const& x, Var<T, Device> const& y, Broa
 }
 /// x >= y, as layer::less.
 template <class T, class Device>
-Var<bool, Device> greater_equal(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+Var<bool, Device> greater_equal(Var<T, Device> const& x, Var<T, Device> const& y,
+                                BroadcastOptions const& options = {}) {
     return less_equal(rowan::detail::aligned(x, y, options), x);
 }
 /// x == y, as layer::less.
@@ -96,7 +97,7 @@ Var<bool, Device> logical_and(Var<bool, Device> const& x, Var<bool, Device> cons
 /// x || y, element-wise, as layer::less.
 template <class Device>
 Var<bool, Device> logical_or(Var<bool, Device> const& x, Var<bool, Device> const& y,
-                              BroadcastOptions const& options = {}) {
+                             BroadcastOptions const& options = {}) {
     return apply<logical_or_op>({}, x, rowan::detail::aligned(x, y, options));
 }
 /// !x, element-wise, as layer::less.

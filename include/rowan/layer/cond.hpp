@@ -95,6 +95,14 @@ auto cond(Var<bool, Device> const& condition, Then const& then, Otherwise const&
     }(std::type_identity<decltype(results)>{});
 }
 
+// A mistake, which does not compile.
+template <class T, class Device, class Then, class Otherwise>
+requires(!std::is_same_v<T, bool>) auto cond(Var<T, Device> const& condition, Then const&, Otherwise const&) {
+    static_assert(std::is_same_v<T, bool>,
+                  "rowan::layer::cond: the condition is a Var<bool>: compare, as in layer::greater(x, 0)");
+    return condition;
+}
+
 }  // namespace rowan::inline v0::layer
 
 #include <rowan/layer/cond_inl.hpp>

@@ -160,20 +160,16 @@ requires(!rowan::detail::is_label<Label>) auto softmax_with_cross_entropy(X cons
 
 ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&))
 ROWAN_TEMPLATE(Var<float> softmax(Var<float> const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&,
-                                        CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&,
-                                        CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int64_t> const&,
                                                      CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int32_t> const&,
                                                      CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&))
 ROWAN_TEMPLATE(Var<double> softmax(Var<double> const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int64_t> const&,
-                                         CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int32_t> const&,
-                                         CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int64_t> const&,
                                                       CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int32_t> const&,

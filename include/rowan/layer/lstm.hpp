@@ -110,8 +110,8 @@ LstmResult<T, Device> lstm_with_last(Var<T, Device> const& x, RecurrentOptions c
 }
 /// Returns the output alone, as lstm_with_last.
 template <class T, class Device>
-Var<T, Device> lstm(Var<T, Device> const& x, RecurrentOptions const& options,
-                    std::vector<Var<T, Device>> const& h = {}, std::vector<Var<T, Device>> const& c = {}) {
+Var<T, Device> lstm(Var<T, Device> const& x, RecurrentOptions const& options, std::vector<Var<T, Device>> const& h = {},
+                    std::vector<Var<T, Device>> const& c = {}) {
     return lstm_with_last(x, options, h, c).output;
 }
 

@@ -201,8 +201,7 @@ Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, 
     auto x_grad = c.template new_rows<T>(exec);
     detail::LossGrads<T> const grads{out_grad.data(), options.reduction, c.n};
     detail::ElementLoops<D>::each_element(
-        exec, c.n, c.classes,
-        detail::SoftLabelGrad<T>{rows.data(), shares.data(), grads, x_grad.data(), c.classes});
+        exec, c.n, c.classes, detail::SoftLabelGrad<T>{rows.data(), shares.data(), grads, x_grad.data(), c.classes});
     return c.back(exec, std::move(x_grad));
 }
 
@@ -229,8 +228,8 @@ struct cross_entropy_op {
     using attributes = CrossEntropyOptions;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
-        constexpr detail::LabelFields names{"cross_entropy: x", "cross_entropy: label",
-                                            "cross_entropy: label.shape(0)", "cross_entropy: ignore_index"};
+        constexpr detail::LabelFields names{"cross_entropy: x", "cross_entropy: label", "cross_entropy: label.shape(0)",
+                                            "cross_entropy: ignore_index"};
         return {.type = VarType::LOD_TENSOR,
                 .dtype = x.dtype,
                 .dims = detail::label_dims(names, x, label, a).losses,
@@ -238,7 +237,8 @@ struct cross_entropy_op {
     }
 
     template <class T, class L, class D>
-    requires(id_type<L> || std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, attributes const& a) {
+    requires(id_type<L> || std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& x,
+                                                                       Tensor<L, D> const& label, attributes const& a) {
         return cross_entropy(exec, x, label, a);
     }
 };
@@ -257,8 +257,9 @@ struct cross_entropy_grad_op {
     }
 
     template <class T, class L, class D>
-    requires(id_type<L> || std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, Tensor<T, D> const& out_grad,
-                            attributes const& a) {
+    requires(id_type<L> ||
+             std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                                                         Tensor<T, D> const& out_grad, attributes const& a) {
         return cross_entropy_grad(exec, x, label, out_grad, a);
     }
 };

@@ -11,9 +11,9 @@ namespace rowan::inline v0 {
 using forward_ops = registry<
     abs_op, accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, div_op, drop_levels_op,
     dropout_op, elementwise_mul_op, equal_op, fc_op, full_like_op, gru_unit_op, identity_op, less_equal_op, less_op,
-    lod_from_offsets_op, lod_reset_op, log_softmax_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_op, lookup_table_op,
-    lstm_unit_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_op, reduce_sum_op, relu_op, scale_op,
-    sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
+    lod_from_offsets_op, lod_reset_op, log_softmax_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_op,
+    lookup_table_op, lstm_unit_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_op, reduce_sum_op,
+    relu_op, scale_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
     padded_sequence_context_op, sequence_erase_op, sequence_attention_op, sequence_mask_op, sequence_expand_op,
     sequence_pool_op, sequence_reverse_op, sequence_softmax_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op,
     split_op, sub_op, sum_op, tanh_op, broadcast_add_op, broadcast_div_op, broadcast_max_op, broadcast_min_op,

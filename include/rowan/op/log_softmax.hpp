@@ -31,8 +31,7 @@ Tensor<T, D> log_softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions co
     detail::ElementLoops<D>::check(exec, x);
     auto const rows = c.rows(exec, x);
     auto out = c.template new_rows<T>(exec);
-    if (out.size() != 0)
-        detail::MatrixRows<D>::log_softmax(exec, c.n, c.classes, rows.data(), out.data());
+    if (out.size() != 0) detail::MatrixRows<D>::log_softmax(exec, c.n, c.classes, rows.data(), out.data());
     return c.back(exec, std::move(out));
 }
 
@@ -43,7 +42,7 @@ Tensor<T, D> log_softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions co
 ///          if the axis is not the last one
 template <class T, device D>
 Tensor<T, D> log_softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad,
-                          SoftmaxOptions const& options = {}) {
+                              SoftmaxOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::log_softmax_grad: out must have a floating-point type");
     detail::ClassRows<T, D> const c("out", out, options.axis, 1);
     detail::check_same_shape("out_grad", out_grad, out);
@@ -61,7 +60,7 @@ Tensor<T, Device> log_softmax(Tensor<T, Device> const& x, SoftmaxOptions const& 
 }
 template <class T, class Device>
 Tensor<T, Device> log_softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad,
-                               SoftmaxOptions const& options = {}) {
+                                   SoftmaxOptions const& options = {}) {
     return log_softmax_grad(out.device(), out, out_grad, options);
 }
 

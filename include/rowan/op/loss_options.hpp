@@ -22,10 +22,10 @@ struct LossOptions {
 
 /// The settings of cross_entropy and softmax_with_cross_entropy.
 struct CrossEntropyOptions {
-    Reduction reduction = Reduction::mean;               ///< applied to the losses of the rows
-    std::optional<std::int64_t> ignore_index = {};       ///< rows with this label do not count
-    std::optional<std::int64_t> axis = {};               ///< the axis of the classes; default the last one
-    std::vector<double> weights = {};                    ///< a factor of the losses for each class; empty: all are 1
+    Reduction reduction = Reduction::mean;          ///< applied to the losses of the rows
+    std::optional<std::int64_t> ignore_index = {};  ///< rows with this label do not count
+    std::optional<std::int64_t> axis = {};          ///< the axis of the classes; default the last one
+    std::vector<double> weights = {};               ///< a factor of the losses for each class; empty: all are 1
 
     template <class Visit>
     static constexpr auto fields(Visit const& visit) {

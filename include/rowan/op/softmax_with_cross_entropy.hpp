@@ -206,8 +206,8 @@ struct softmax_with_cross_entropy_op {
     }
 
     template <class T, class L, class D>
-    requires(id_type<L> || std::same_as<L, T>) static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
-                                                      attributes const& a) {
+    requires(id_type<L> || std::same_as<L, T>) static std::tuple<Tensor<T, D>, Tensor<T, D>> run(
+        D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, attributes const& a) {
         return softmax_with_cross_entropy(exec, x, label, a);
     }
 };
@@ -227,8 +227,9 @@ struct softmax_with_cross_entropy_grad_op {
     }
 
     template <class T, class L, class D>
-    requires(id_type<L> || std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& softmax, Tensor<L, D> const& label,
-                            Tensor<T, D> const& out_grad, attributes const& a) {
+    requires(id_type<L> ||
+             std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& softmax, Tensor<L, D> const& label,
+                                                         Tensor<T, D> const& out_grad, attributes const& a) {
         return softmax_with_cross_entropy_grad(exec, softmax, label, out_grad, a);
     }
 };

@@ -125,19 +125,6 @@ AxisReduction reduction_of(Shape const& shape, std::array<bool, 8> const& reduce
     return r;
 }
 
-/// Adds four contributions to a sum, one after the other.
-template <class Fold>
-struct fold_four {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& a, V const& b, V const& c, V const& d, V& to) const {
-        Fold{}(a, to);
-        Fold{}(b, to);
-        Fold{}(c, to);
-        Fold{}(d, to);
-    }
-};
-
 /// Sums blocks of 64 contributions on a device: to[outer, block, lane] = the sum of that block, computed in type `S`.
 /// `Fold` adds a contribution to a sum as add_lanes does, or combines them in another way. The Thrust specialization is in rowan/thrust/op/detail/axis_sums.hpp.
 template <class D>

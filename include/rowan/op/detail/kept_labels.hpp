@@ -132,8 +132,7 @@ public:
           numbers_(Loops::template scratch<S>(exec, !options.weights.empty() || !same ? label.size() : 0)) {
         if (!options.weights.empty()) {
             OnDevice<double, D> const weights(exec, std::span<double const>(options.weights));
-            Loops::each(exec, label.size(), 1,
-                        WeighShare<T>{rows_.data(), weights.data(), numbers_.data(), c.classes});
+            Loops::each(exec, label.size(), 1, WeighShare<T>{rows_.data(), weights.data(), numbers_.data(), c.classes});
         } else if (!same) {
             Loops::template zip<S>(exec, label.size(), same_number{}, numbers_.data(), std::as_const(rows_).data());
         }

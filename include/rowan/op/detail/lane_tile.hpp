@@ -1,4 +1,4 @@
-// rowan/op/detail/lane_tile.hpp: fold_float_lanes, which folds lanes of adjacent floats with SIMD registers.
+// rowan/op/detail/lane_tile.hpp: steps of folds along axes: fold_four, and fold_float_lanes for lanes of adjacent floats.
 #pragma once
 
 #include <rowan/detail/lanes.hpp>
@@ -12,6 +12,19 @@
 
 namespace rowan::inline v0::detail {
 
+/// Adds four contributions to a sum, one after the other.
+template <class Fold>
+struct fold_four {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& a, V const& b, V const& c, V const& d, V& to) const {
+        Fold{}(a, to);
+        Fold{}(b, to);
+        Fold{}(c, to);
+        Fold{}(d, to);
+    }
+};
+
 /// Folds lanes that are `step` elements apart, each of n adjacent elements, in order, and returns the number of lanes
 /// that it has folded. A register holds an element of each of four lanes, so the elements are transposed first.
 template <class Fold, class To>
@@ -21,7 +34,8 @@ std::size_t fold_float_lanes([[maybe_unused]] std::size_t n, [[maybe_unused]] st
     std::size_t lane = 0;
 #if defined(ROWAN_X86_LANE_TILE) && !defined(XSIMD_NO_SUPPORTED_ARCHITECTURE)
     using V = xsimd::batch<float, xsimd::sse2>;
-    constexpr std::size_t side = 4, together = 4;  // independent registers, so that no addition waits for the one before
+    constexpr std::size_t side = 4,
+                          together = 4;  // independent registers, so that no addition waits for the one before
     if (n < side) return 0;
     for (; lane + side * together <= lanes; lane += side * together, x += side * together * step) {
         V sums[together]{};

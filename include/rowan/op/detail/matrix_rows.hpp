@@ -8,7 +8,7 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/functions.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/op/detail/exponential.hpp>
+#include <rowan/op/detail/softmax_formulas.hpp>
 
 #include <algorithm>
 #include <array>
@@ -27,15 +27,6 @@ void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t row
                      std::to_string(rows).append(", the number of rows"));
 }
 
-/// most = max(a, most); a NaN in `most` remains, other NaNs are ignored.
-struct take_larger {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& a, V& most) const {
-        most = choose(a > most, a, most);
-    }
-};
-
 /// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored.
 template <class S, class T>
 S largest(std::size_t n, T const* x) {
@@ -47,18 +38,6 @@ S largest(std::size_t n, T const* x) {
     for_lanes<S>(take, n - i, x + i, most.data());
     for (S const& m : most) take(m, most[0]);
     return most[0];
-}
-
-/// exp(x) for x <= 0. For float and double it is 0 if x < exp_traits::least, where exp(x) may be subnormal.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V exponential_of_negative(V const& x) {
-    if constexpr (is_machine_float<typename lane_of<V>::type>) {
-        V const least = constant<V>(exp_traits<typename lane_of<V>::type>::least);
-        return choose(x < least, constant<V>(0.0), exponential(x));
-    } else {
-        return exponential(x);
-    }
 }
 
 /// Writes exp(x - greatest) and returns the sum of the results.
@@ -73,43 +52,6 @@ template <class S, class T>
 void normalise(std::size_t n, S const* e, S const& total, T* to) {
     map_lanes<S>([&]<class V>(V const& a) { return divided{}(a, V(total)); }, n, e, to);
 }
-
-/// x - greatest - log_total
-struct log_share {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& greatest, V const& log_total) const {
-        return V(x - greatest) - log_total;
-    }
-};
-
-/// g - exp(y) · total, the gradient of a row whose log_softmax is y, from the sum of its gradients
-struct log_softmax_slope {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& y, V const& g, V const& total) const {
-        return g - product(exponential_of_negative(y), total);
-    }
-};
-
-/// label · -log(softmax(x)), or 0 where the label is 0, from the maximum of the row and log of the sum of exponentials
-struct soft_label_loss {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& label, V const& greatest, V const& log_total) const {
-        V const zero = constant<V>(0.0), loss = product(label, V(log_total - (x - greatest)));
-        return choose(label > zero, loss, choose(label < zero, loss, label));
-    }
-};
-
-/// (p · total - label) · g, the gradient of a row of logits
-struct soft_label_slope {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& p, V const& label, V const& total, V const& g) const {
-        return product(V(product(p, total) - label), g);
-    }
-};
 
 /// Passed as the loss of MatrixRows::softmax if only the softmax is needed.
 struct NoRowLoss {

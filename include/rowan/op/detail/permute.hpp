@@ -38,9 +38,8 @@ struct TransposedLines {
 template <class T>
 void permute(Cpu exec, AxisOffsets const& axes, T const* from, T* to) {
     if (axes.count < 2)
-        return for_ranges(exec, axes.elements(), 1, [&](std::size_t begin, std::size_t end) {
-            std::copy(from + begin, from + end, to + begin);
-        });
+        return for_ranges(exec, axes.elements(), 1,
+                          [&](std::size_t begin, std::size_t end) { std::copy(from + begin, from + end, to + begin); });
     AxisOffsets outer = axes;
     std::size_t const width = outer.size[--outer.count], stride = outer.stride[outer.count];
     if (stride == 1)
@@ -61,15 +60,13 @@ void permute(Cpu exec, AxisOffsets const& axes, T const* from, T* to) {
     }
     constexpr std::size_t line = TransposedLines<T>::line;
     std::size_t const pieces = (lanes + line - 1) / line;
-    for_ranges(exec, outer.elements() * pieces, width * std::min(lanes, line),
-               [&](std::size_t begin, std::size_t end) {
-                   TransposedLines<T> const transpose{width, stride, next_to};
-                   for (; begin < end; ++begin) {
-                       std::size_t const at = begin / pieces, first = begin % pieces * line;
-                       transpose(std::min(line, lanes - first), from + outer(at) + first,
-                                 to + results(at) + first * next_to);
-                   }
-               });
+    for_ranges(exec, outer.elements() * pieces, width * std::min(lanes, line), [&](std::size_t begin, std::size_t end) {
+        TransposedLines<T> const transpose{width, stride, next_to};
+        for (; begin < end; ++begin) {
+            std::size_t const at = begin / pieces, first = begin % pieces * line;
+            transpose(std::min(line, lanes - first), from + outer(at) + first, to + results(at) + first * next_to);
+        }
+    });
 }
 
 }  // namespace rowan::inline v0::detail

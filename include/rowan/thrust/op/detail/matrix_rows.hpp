@@ -252,8 +252,8 @@ struct MatrixRows<ThrustDevice<System>> {
     }
 
     template <class T, class Grads>
-    static void soft_label_grad(Device const& exec, std::size_t n, std::size_t classes, T const* p, sum_t<T> const* label,
-                                Grads const& grads, T* to) {
+    static void soft_label_grad(Device const& exec, std::size_t n, std::size_t classes, T const* p,
+                                sum_t<T> const* label, Grads const& grads, T* to) {
         using S = sum_t<T>;
         if (classes == 0) return;
         DeviceStorage<S, System> const totals(exec, n);
