@@ -114,6 +114,12 @@ TEST_CASE("a static input must come from outside the step", "[layer]") {
     CHECK_THROWS_WITH(layer::static_input(x), Catch::Contains("layer::static_input: x is not a variable of a net around the step"));
     auto const own = [](auto x_t, auto) { return layer::Step{layer::static_input(x_t), x_t}; };
     CHECK_THROWS_AS(layer::rnn(x, 2, own), GraphError);
+    auto const flag = layer::data<bool>("flag", {1});
+    auto const in_branch = [&](auto x_t, auto) {
+        auto const mean = layer::cond(flag, [&] { return layer::sequence_pool(layer::static_input(x)); }, [&] { return x_t; });
+        return layer::Step{mean, mean};
+    };
+    CHECK_THROWS_WITH(layer::rnn(x, 2, in_branch), Catch::Contains("layer::static_input is called in a loop or a branch"));
 }
 
 }  // namespace test_static_input
