@@ -34,6 +34,7 @@ namespace rowan::inline v0::spec {
 [[noreturn]] inline void the_dims_do_not_match(char const* field, std::int64_t actual, std::int64_t expected) {
     throw ShapeError(field, std::to_string(actual), std::to_string(expected));
 }
+/// Throws a ShapeError.
 [[noreturn]] inline void the_dims_do_not_match(char const* field, std::size_t i, std::int64_t actual,
                                                std::int64_t expected) {
     throw ShapeError(std::string(field) + ".shape(" + std::to_string(i) + ")", std::to_string(actual),
