@@ -1,9 +1,9 @@
 // tests/layer/static_input.cpp: attention of a decoder over the whole output of an encoder, in every step.
-#include <rowan/layer/cond.hpp>
 #include <rowan/layer/static_input.hpp>
 
 #include "layer/check_net.hpp"
 
+#include <rowan/layer/cond.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/fc.hpp>
