@@ -49,7 +49,7 @@ TEST_CASE("layer::concat joins batches, and its gradient equals central differen
 TEST_CASE("layer::concat throws for shapes that do not match", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {4, 2}), y = layer::data("y", {3, 2});
-    CHECK_THROWS_WITH(layer::concat({x, y}, 1), "concat: x[1] is 3, expected 4");
+    CHECK_THROWS_WITH(layer::concat({x, y}, 1), "concat: x[1].shape(0) is 3, expected 4");
     CHECK_THROWS_WITH(layer::concat({x, y}, 2), "axis is 2, expected in [-2, 2)");
     CHECK_THROWS_WITH(layer::concat(std::vector<layer::Var<float>>{}), "x.size() is 0, expected at least 1");
     CHECK(scope.operators().empty());

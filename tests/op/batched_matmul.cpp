@@ -137,7 +137,7 @@ TEST_CASE("batches of matrices that do not fit are refused", "[op][bad]") {
     CHECK(text([&](Cpu e) { matmul(e, x, flat); }) == "y rank is 1, expected at least 2");
     CHECK(text([&](Cpu e) { batched_matmul_grad_op<true>::run(e, x, x, x, {.transpose_y = true}); }) == "out_grad.shape() is [2, 3, 4], expected [2, 3, 3]");
     CHECK(test::refusal<ShapeError>([] { static_cast<void>(batched_matmul_op::infer(ragged, ragged)); }) == "matmul: the inner dim of y is 3, expected 4");
-    CHECK(test::refusal<ShapeError>([] { static_cast<void>(batched_matmul_op::infer(tensor_spec<float>({2, 3, 4}), tensor_spec<float>({3, 4, 4}))); }) == "matmul: batch of y is 3, expected 2");
+    CHECK(test::refusal<ShapeError>([] { static_cast<void>(batched_matmul_op::infer(tensor_spec<float>({2, 3, 4}), tensor_spec<float>({3, 4, 4}))); }) == "matmul: y.shape(0) is 3, expected 2");
 }
 
 }  // namespace test_batched_matmul

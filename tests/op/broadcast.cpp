@@ -130,7 +130,7 @@ TEST_CASE("shapes that do not broadcast are refused", "[op][bad]") {
     CHECK(text([&](Cpu e) { rowan::broadcast_grad_op<rowan::detail::broadcast_add, true>::run(e, x, y, y, {.axis = 0}); }) == "out_grad.shape() is [2], expected [2, 3]");
     CHECK(text([&](Cpu e) { rowan::add_op::run(e, x, Tensor<double>{1, 2, 3}); }) == "y.shape() is [3], expected [2, 3]");
     CHECK(test::refusal<ShapeError>([] { static_cast<void>(rowan::broadcast_add_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<float>({2}))); }) ==
-          "broadcast_add: y is 2, expected 3");
+          "broadcast_add: y.shape(0) is 2, expected 3");
 }
 
 }  // namespace test_broadcast

@@ -134,7 +134,7 @@ TEST_CASE("concat throws for shapes that do not match", "[op][bad]") {
     CHECK(test::refusal<ValueError>([&](Cpu e) { concat(e, List{a}, 2); }, a) == "axis is 2, expected in [-2, 2)");
     CHECK(test::refusal<ValueError>([&](Cpu e) { concat(e, List{a}, -3); }, a) == "axis is -3, expected in [-2, 2)");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { concat_grad_op::run(e, as_batches(List{a, b}), LoDTensor<float>(a), {1}); }, a, b) == "out_grad.shape() is [1, 2], expected [1, 5]");
-    CHECK(test::refusal<ShapeError>([] { concat_op::infer(two, {0}); }) == "concat: x[1] is 3, expected 2");
+    CHECK(test::refusal<ShapeError>([] { concat_op::infer(two, {0}); }) == "concat: x[1].shape(1) is 3, expected 2");
 }
 
 }  // namespace test_concat

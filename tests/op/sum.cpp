@@ -56,7 +56,7 @@ TEST_CASE("sum names the input whose shape differs from that of the others", "[o
     CHECK(text(dense, wide) == "sparse[0].shape() is [4, 2], expected [5, 1]");
     CHECK(text(std::vector<Tensor<float>>{}, sparse) == "dense.size() is 0, expected at least 1");
     std::array const specs{tensor_spec<float>({UNK, 2}), tensor_spec<float>({UNK, 2}), tensor_spec<float>({UNK, 3})};
-    CHECK(test::refusal<rowan::ShapeError>([&] { sum_op::infer(specs); }) == "sum: x[2] is 3, expected 2");
+    CHECK(test::refusal<rowan::ShapeError>([&] { sum_op::infer(specs); }) == "sum: x[2].shape(1) is 3, expected 2");
 }
 
 constexpr std::array mixed{selected_rows_spec<float>({9, 2}), tensor_spec<float>({UNK, 2})};

@@ -311,7 +311,7 @@ with Fresh():
     whole = batches[0]
     train = lambda *batch: rowan.train(cost, lambda epoch: batch)
     refused(ValueError, "y.shape() is [4], expected [UNK, UNK]", train, {"x": floats(4, 3), "y": floats(4)})
-    refused(ValueError, "mse: y is 3, expected 2", train, {"x": floats(4, 3), "y": floats(4, 3)})
+    refused(ValueError, "mse: y.shape(1) is 3, expected 2", train, {"x": floats(4, 3), "y": floats(4, 3)})
     refused(RuntimeError, 'the parameter "fc_0.w_0" are not known: give the data its shape', train)
     refused(RuntimeError, "are not known", rowan.train, cost, lambda epoch: batches, epochs=0)
     refused(TypeError, "the batch is <class 'list'>, expected a dict", train, [1])

@@ -52,12 +52,12 @@ X&& a();
 // For arguments of one value category.
 #define ALL(C)                                                                                                         \
     UNARY(abs, C)                                                                                                      \
-    UNARY(exp, C) UNARY(log, C) UNARY(sqrt, C) UNARY(square, C) UNARY(tanh, C) UNARY(sigmoid, C) UNARY(                \
-        relu, C) BINARY(maximum, C) BINARY(minimum, C) WITH_OPTIONS(cumsum, T, CumsumOptions, C)                       \
-        WITH_OPTIONS(pow, T, PowOptions, C) WITH_OPTIONS(stack, Ts, StackOptions, C) WITH_OPTIONS(                     \
-            transpose, T, TransposeOptions, C) RETURNS(T, transpose(a<T C>(), {.perm = {1, 0}}))                       \
-            RETURNS(Ints, argmax(a<Cpu&>(), a<T C>())) RETURNS(Ints, argmax(a<T C>())) RETURNS(                        \
-                Ints, argmin(a<Cpu&>(), a<T C>())) RETURNS(Ints, argmin(a<T C>()))                                     \
+    UNARY(exp, C)                                                                                                      \
+    UNARY(log, C) UNARY(sqrt, C) UNARY(square, C) UNARY(tanh, C) UNARY(sigmoid, C) UNARY(relu, C) BINARY(maximum, C)   \
+        BINARY(minimum, C) WITH_OPTIONS(cumsum, T, CumsumOptions, C) WITH_OPTIONS(pow, T, PowOptions, C) WITH_OPTIONS( \
+            stack, Ts, StackOptions, C) WITH_OPTIONS(transpose, T, TransposeOptions, C)                                \
+            RETURNS(T, transpose(a<T C>(), {.perm = {1, 0}})) RETURNS(Ints, argmax(a<Cpu&>(), a<T C>())) RETURNS(      \
+                Ints, argmax(a<T C>())) RETURNS(Ints, argmin(a<Cpu&>(), a<T C>())) RETURNS(Ints, argmin(a<T C>()))     \
                 RETURNS(Doubles, cast<double>(a<Cpu&>(), a<T C>())) RETURNS(Doubles, cast<double>(a<T C>())) RETURNS(  \
                     T, clip(a<Cpu&>(), a<T C>())) RETURNS(T, clip(a<Cpu&>(), a<T C>(), a<ClipOptions C>()))            \
                     RETURNS(G, clip(a<Cpu&>(), a<G C>(), a<ClipOptions C>())) RETURNS(T, reshape(a<T C>(), {1, 2}))    \

@@ -56,6 +56,7 @@ namespace rowan::inline v0::layer {
 ///     auto warm = layer::less(layer::data<std::int64_t>("step", {1}), 1000);
 ///     auto y = layer::cond(warm, [&] { return layer::fc(x, {.output_size = 8}); },
 ///                          [&] { return layer::tanh(layer::fc(x, {.output_size = 8})); });
+/// A branch may return a variable from outside; the result is then an alias of its value, not a copy.
 /// In a loop, the condition may depend on the states. In the step of a recurrent layer, there is one condition for all
 /// sequences of the step; for one of each row, see layer::if_else. Gradients have the element type of the first result
 /// with a non-integer type.

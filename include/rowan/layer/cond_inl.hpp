@@ -38,14 +38,14 @@ ROWAN_FUNCTION std::vector<Variable*> finish_branches(CondBlock& block, Variable
                          std::to_string(states.size()));
     for (std::size_t k = 0; k < states.size(); ++k) {
         std::string const field =
-            std::string("layer::cond: result ").append(std::to_string(k)).append(" if the condition is false");
+            std::string("layer::cond: if the condition is false, result ").append(std::to_string(k));
         VarSpec const &a = states[k].after->spec(), &b = others[k].after->spec();
         if (b.type != a.type) throw TypeError(field, kind_text(b), kind_text(a));
         spec::same_dtype(field.c_str(), b, a);
         if (b.dims.size() != a.dims.size())
-            throw ShapeError(field + ", its rank", std::to_string(b.dims.size()), std::to_string(a.dims.size()));
+            throw ShapeError(field + " rank", std::to_string(b.dims.size()), std::to_string(a.dims.size()));
         if (b.lod_level != a.lod_level)
-            throw ShapeError(field + ", its levels", std::to_string(b.lod_level), std::to_string(a.lod_level));
+            throw ShapeError(field + ".lod().levels()", std::to_string(b.lod_level), std::to_string(a.lod_level));
     }
     std::vector<Variable*> inputs{&condition};
     for (auto& branch : block.branches) {

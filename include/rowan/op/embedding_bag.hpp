@@ -35,7 +35,7 @@ namespace detail {
 /// errors   IndexError if the padding or an id is not in [0, height)
 template <class I, class D>
 LoDTensor<I, D> without_padding(D const& exec, LoDTensor<I, D> const& ids, std::int64_t padding, std::int64_t height) {
-    if (padding < 0 || padding >= height) throw IndexError("padding_id", 0, padding, height);
+    if (padding < 0 || padding >= height) throw IndexError("padding_id", padding, height);
     ElementLoops<D>::check(exec, ids.value());
     ElementLoops<D>::check_ids(exec, "ids", ids.value(), height);
     return sequence_erase(exec, ids, {padding});

@@ -57,7 +57,7 @@ Tensor<T, D> lookup_table(D const& exec, Tensor<T, D> const& table, Tensor<I, D>
                           LookupOptions const& options = {}) {
     detail::check_rows("table", table);
     if (auto const padding = options.padding_id; padding && (*padding < 0 || *padding >= detail::height_of(table)))
-        throw IndexError("padding_id", 0, *padding, detail::height_of(table));
+        throw IndexError("padding_id", *padding, detail::height_of(table));
     auto out = gather(exec, table, ids);
     if (!options.padding_id) return out;
     std::size_t const width = table.row_size();

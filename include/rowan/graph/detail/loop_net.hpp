@@ -37,7 +37,7 @@ public:
     Scope* scope = nullptr;
     Variable* condition = nullptr;
     std::vector<State> states;
-    std::vector<Variable*> outer;  // variables of outer scopes that an iteration reads
+    std::vector<Variable*> outer;          // variables of outer scopes that an iteration reads
     std::vector<std::string> outer_names;  // in the net of the iteration
     std::vector<Op> conditions, body, back;
     std::vector<std::vector<Variable*>> outer_grads;  // the summands of the gradient of each of `outer`

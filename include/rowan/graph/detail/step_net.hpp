@@ -59,9 +59,9 @@ struct StepNet {
     Variable *x = nullptr, *out = nullptr;  // the input and the output of a step
     std::vector<Memory> memories;
     std::vector<Static> statics;
-    std::vector<Variable*> outer;  // variables of outer scopes that it reads, including parameters
+    std::vector<Variable*> outer;          // variables of outer scopes that it reads, including parameters
     std::vector<std::string> outer_names;  // in the net of the step
-    bool rows_apart = true;        // no operator combines several sequences of a step
+    bool rows_apart = true;                // no operator combines several sequences of a step
     Phases forward;
 
     // The backward pass, if it was requested.

@@ -62,7 +62,12 @@ constexpr Dims broadcast_dims(char const* field, Dims const& x, Dims const& y, s
     Dims dims;
     for (std::size_t i = 0; i < rank; ++i) {
         auto const a = aligned_dim(x, i, rank, -1), b = aligned_dim(y, i, rank, axis);
-        dims.push_back(a == 1 ? b : b == 1 ? a : spec::same_dim(field, b, a));
+        if (a == 1 || b == 1) {
+            dims.push_back(a == 1 ? b : a);
+        } else {
+            std::size_t const first = axis < 0 ? rank - y.size() : static_cast<std::size_t>(axis);  // that of y
+            dims.push_back(spec::same_dim(field, i - first, b, a));
+        }
     }
     return dims;
 }
