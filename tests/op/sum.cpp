@@ -19,11 +19,13 @@ TEST_CASE("the sum of tensors is added in their order", "[op]") {
     CHECK((rowan::sum(Cpu{}, x) == Tensor<float>{0, 6}));  // 1e8 + 1 is 1e8
 }
 
-TEST_CASE("the sum of row-sparse gradients is row-sparse; with a tensor it is dense", "[op]") {
+TEST_CASE("the sum of row-sparse gradients has the rows of all, unmerged; with a tensor it is dense", "[op]") {
     std::vector<SelectedRows<float>> const sparse{{4, {1, 3}, {{1, 2}, {3, 4}}}, {4, {1}, {{10, 20}}}};
     auto const rows = rowan::sum(Cpu{}, sparse);
     CHECK((std::vector(rows.rows().begin(), rows.rows().end()) == std::vector<std::int64_t>{1, 3, 1}));
     CHECK((rows.value() == Tensor<float>{{1, 2}, {3, 4}, {10, 20}}));
+    CHECK(!rows.merged());  // what uses the sum merges it, or need not
+    CHECK((rowan::merge(rows) == SelectedRows<float>(4, {1, 3}, {{11, 22}, {3, 4}})));
     std::vector<Tensor<float>> const dense{Tensor<float>::full({4, 2}, 1)};
     CHECK((rowan::sum(Cpu{}, dense, sparse) == Tensor<float>{{1, 1}, {12, 23}, {1, 1}, {4, 5}}));
     CHECK((dense[0] == Tensor<float>::full({4, 2}, 1)));
