@@ -32,7 +32,8 @@ struct File {
 using Rows = std::vector<std::int64_t>;
 
 layer::Var<float> table_of(std::int64_t height, Rows const& rows) {
-    return layer::embedding(layer::data<std::int64_t>("ids", {UNK}), {.height = height, .width = 2, .name = "table", .rows = rows});
+    return layer::embedding(layer::data<std::int64_t>("ids", {UNK}),
+                            {.height = height, .width = 2, .name = "table", .rows = rows});
 }
 
 Feeds const batch{{"ids", Tensor<std::int64_t>{7, 3, 7}}, {"y", Tensor<float>::full({3, 2}, 0.5F)}};
@@ -57,7 +58,8 @@ TEST_CASE("a model with a table of some rows is loaded alone, into its net, and 
     auto const loaded = load_parameters(state.path);
     CHECK(loaded.get_rows<float>("table") == learned.get_rows<float>("table"));
     auto const more = train(cost, reader, {.optimizer = layer::Adam{}, .resume = &loaded});
-    CHECK(more.get_rows<float>("table") == train(cost, reader, {.optimizer = layer::Adam{}, .epochs = 2}).get_rows<float>("table"));
+    CHECK(more.get_rows<float>("table") ==
+          train(cost, reader, {.optimizer = layer::Adam{}, .epochs = 2}).get_rows<float>("table"));
 
     // The rows are those of the file, not those with which the net was built.
     test::DefaultScope other;
@@ -75,18 +77,22 @@ TEST_CASE("a table in a file that does not fit the net is refused", "[model]") {
     }
     test::DefaultScope scope;
     auto const wide = table_of(999, {1});
-    CHECK_THROWS_WITH(load_model(wide, file.path), Catch::Matchers::Contains("table.shape() is [1000, 2], expected [999, 2]"));
+    CHECK_THROWS_WITH(load_model(wide, file.path),
+                      Catch::Matchers::Contains("table.shape() is [1000, 2], expected [999, 2]"));
     test::DefaultScope other;
-    auto const dense = layer::embedding(layer::data<std::int64_t>("ids", {UNK}), {.height = 1000, .width = 2, .name = "table"});
+    auto const dense =
+        layer::embedding(layer::data<std::int64_t>("ids", {UNK}), {.height = 1000, .width = 2, .name = "table"});
     CHECK_THROWS_AS(load_model(dense, file.path), TypeError);
 }
 
 TEST_CASE("a program whose data are a table of some rows is stored", "[model]") {
     File const file;
     test::DefaultScope scope;
-    auto const out = layer::embedding(layer::data<std::int64_t>("ids", {UNK}), layer::selected_rows<float>("rows", {UNK, 2}));
+    auto const out =
+        layer::embedding(layer::data<std::int64_t>("ids", {UNK}), layer::selected_rows<float>("rows", {UNK, 2}));
     save_model(out, {}, file.path);
-    Feeds const feeds{{"ids", Tensor<std::int64_t>{30}}, {"rows", SelectedRows<float>(31, {10, 30}, Tensor<float>{{1, 2}, {3, 4}})}};
+    Feeds const feeds{{"ids", Tensor<std::int64_t>{30}},
+                      {"rows", SelectedRows<float>(31, {10, 30}, Tensor<float>{{1, 2}, {3, 4}})}};
     CHECK((Predictor(load_model(file.path))(feeds).value() == Tensor<float>{{3, 4}}));
 }
 
