@@ -36,7 +36,8 @@ Feeds rows(std::int64_t begin, std::int64_t end) {
     auto y = Tensor<float>::from_shape({static_cast<std::size_t>(end - begin), 2});
     for (std::int64_t i = begin; i < end; ++i) {
         ids.push_back(i * i % 5);
-        for (std::int64_t k = 0; k < 2; ++k) y.data()[2 * (i - begin) + k] = 0.25F * static_cast<float>((i * 7 + k * 3) % 9);
+        for (std::int64_t k = 0; k < 2; ++k)
+            y.data()[2 * (i - begin) + k] = 0.25F * static_cast<float>((i * 7 + k * 3) % 9);
     }
     return {{"ids", ids}, {"y", y}};
 }
@@ -62,19 +63,18 @@ TEST_CASE("parts have the bits of a loop by hand, with clipping, a schedule and 
     std::vector<std::int64_t> asked;  // by the schedule
     std::vector<std::int64_t> seen;
     auto const data = batches(8, 3);
-    auto const learned =
-        train(cost, [&](std::int64_t) { return data; },
-              {.optimizer = layer::AdaGrad{.learning_rate = 0.5},
-               .clip = layer::ClipByNorm{.max_norm = 2},
-               .schedule =
-                   [&](std::int64_t step) {
-                       asked.push_back(step);
-                       return 1.0 / static_cast<double>(step + 1);
-                   },
-               .average = layer::MovingAverage{.decay = 0.5},
-               .parts = 5,
-               .epochs = 2,
-               .on_batch = [&](BatchReport const& r) { seen.push_back(r.batch); }});
+    auto const learned = train(cost, [&](std::int64_t) { return data; },
+                               {.optimizer = layer::AdaGrad{.learning_rate = 0.5},
+                                .clip = layer::ClipByNorm{.max_norm = 2},
+                                .schedule =
+                                    [&](std::int64_t step) {
+                                        asked.push_back(step);
+                                        return 1.0 / static_cast<double>(step + 1);
+                                    },
+                                .average = layer::MovingAverage{.decay = 0.5},
+                                .parts = 5,
+                                .epochs = 2,
+                                .on_batch = [&](BatchReport const& r) { seen.push_back(r.batch); }});
     CHECK(learned.steps == 4);
     CHECK(asked == std::vector<std::int64_t>{0, 1, 2, 3});
     CHECK(seen.size() == 16);
@@ -85,7 +85,9 @@ TEST_CASE("parts have the bits of a loop by hand, with clipping, a schedule and 
     for (auto const& g : gradients) outputs.push_back(g.gradient);
     auto const net = Net<>::trace_and_build(outputs);
     Cpu const exec;
-    auto const add_rows = [&](SelectedRows<float> const& a, SelectedRows<float> const& b) { return merge(exec, add(a, b)); };
+    auto const add_rows = [&](SelectedRows<float> const& a, SelectedRows<float> const& b) {
+        return merge(exec, add(a, b));
+    };
     auto const add_dense = [](Tensor<float> const& a, Tensor<float> const& b) { return Tensor<float>(a + b); };
     std::map<std::string, Tensor<float>> moments, averages;
     for (auto const& g : gradients) {
@@ -136,19 +138,23 @@ TEST_CASE("parts have the bits of a loop by hand, with clipping, a schedule and 
 }
 
 TEST_CASE("n batches as parts of a step are one batch of all their rows, for any optimizer", "[layer]") {
-    for (layer::Optimizer const& optimizer : {layer::Optimizer(layer::Sgd{.learning_rate = 0.01}), layer::Optimizer(layer::Momentum{.learning_rate = 0.01}),
-                                              layer::Optimizer(layer::Adam{.learning_rate = 0.01, .lazy = false})}) {
+    for (layer::Optimizer const& optimizer :
+         {layer::Optimizer(layer::Sgd{.learning_rate = 0.01}), layer::Optimizer(layer::Momentum{.learning_rate = 0.01}),
+          layer::Optimizer(layer::Adam{.learning_rate = 0.01, .lazy = false})}) {
         for (std::int64_t const n : {1, 2, 3, 4, 7}) {
             test::DefaultScope scope;
             auto const cost = cost_of();
-            auto const parts = train(cost, [&](std::int64_t) { return batches(n, 4); }, {.optimizer = optimizer, .parts = n, .epochs = 3});
-            auto const whole = train(cost, [&](std::int64_t) { return batches(1, 4 * n); }, {.optimizer = optimizer, .epochs = 3});
+            auto const parts = train(cost, [&](std::int64_t) { return batches(n, 4); },
+                                     {.optimizer = optimizer, .parts = n, .epochs = 3});
+            auto const whole =
+                train(cost, [&](std::int64_t) { return batches(1, 4 * n); }, {.optimizer = optimizer, .epochs = 3});
             CHECK(parts.steps == 3);
             REQUIRE(parts.size() == whole.size());
             for (auto const& named : parts) {
                 auto const& a = parts.get<float>(named.first);
                 auto const& b = whole.get<float>(named.first);
-                for (std::size_t i = 0; i < a.size(); ++i) CHECK(std::abs(a.data()[i] - b.data()[i]) <= 1e-4F * (1 + std::abs(b.data()[i])));
+                for (std::size_t i = 0; i < a.size(); ++i)
+                    CHECK(std::abs(a.data()[i] - b.data()[i]) <= 1e-4F * (1 + std::abs(b.data()[i])));
             }
         }
     }
@@ -158,7 +164,8 @@ TEST_CASE("a resumed training with parts has the same bits, and each part other 
     test::DefaultScope scope;
     auto const cost = cost_of(0.5);
     auto const run = [&](std::int64_t epochs, Parameters const* resume) {
-        return train(cost, [&](std::int64_t) { return batches(5, 2); }, {.optimizer = layer::Adam{}, .parts = 3, .epochs = epochs, .resume = resume});
+        return train(cost, [&](std::int64_t) { return batches(5, 2); },
+                     {.optimizer = layer::Adam{}, .parts = 3, .epochs = epochs, .resume = resume});
     };
     auto const half = run(1, nullptr), resumed = run(2, &half), whole = run(3, nullptr);
     CHECK(whole.steps == 6);
@@ -177,7 +184,8 @@ TEST_CASE("a batch that fails is not part of a step, and one that has not made a
     auto const data = batches(3, 3);
     Feeds const bad{{"ids", Tensor<std::int64_t>{0, 6}}, {"y", Tensor<float>::zeros({2, 2})}};
     TrainOptions const options{.optimizer = layer::Adam{}, .parts = 3};
-    auto const want = train(cost, [&](std::int64_t) { return data; }, options);
+    auto const want = train(
+        cost, [&](std::int64_t) { return data; }, options);
     Trainer failing(cost, options);
     auto const before = failing.parameters();
     for (Feeds const& batch : data) {
@@ -204,7 +212,8 @@ TEST_CASE("parts are positive, and of element types that are named", "[layer]") 
     CHECK_THROWS_WITH(layer::Parts(0), "parts is 0, expected 1 or more");
     CHECK_THROWS_AS(layer::Parts(-1), ValueError);
     test::DefaultScope scope;
-    CHECK_THROWS_WITH(Trainer(cost_of(), {.parts = {2, dtypes<double>{}}}), Catch::Matchers::Contains("parts: the element type of the gradient of"));
+    CHECK_THROWS_WITH(Trainer(cost_of(), {.parts = {2, dtypes<double>{}}}),
+                      Catch::Matchers::Contains("parts: the element type of the gradient of"));
 }
 
 }  // namespace test_parts

@@ -3,9 +3,13 @@
 
 #include "layer/check_net.hpp"
 
+#include <rowan/layer/activations.hpp>
 #include <rowan/layer/data.hpp>
+#include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/layer/reduce.hpp>
+#include <rowan/layer/rnn.hpp>
 #include <rowan/layer/train.hpp>
 #include <rowan/sparse/add.hpp>
 
@@ -19,7 +23,9 @@ using namespace rowan;
 
 using Rows = std::vector<std::int64_t>;
 
-Feeds batch(Tensor<std::int64_t> const& ids) { return {{"ids", ids}, {"y", Tensor<float>::full({ids.size(), 2}, 0.5F)}}; }
+Feeds batch(Tensor<std::int64_t> const& ids) {
+    return {{"ids", ids}, {"y", Tensor<float>::full({ids.size(), 2}, 0.5F)}};
+}
 
 TEST_CASE("a lookup finds the rows of a table that is data", "[layer]") {
     test::DefaultScope scope;
@@ -50,18 +56,25 @@ TEST_CASE("a trained table of some rows has the bits of these rows of a whole ta
         auto const cost = layer::mse(layer::embedding(ids, options), layer::data<float>("y", {UNK, 2}));
         TrainOptions all{.optimizer = optimizer, .parts = parts, .epochs = 3};
         if (clip) all.clip = layer::ClipByGlobalNorm{.max_norm = 0.25};
-        return train(cost, [](std::int64_t) { return std::vector{batch({2, 9, 2, 5}), batch({7, 9}), batch({2, 2, 2})}; }, all);
+        return train(
+            cost,
+            [](std::int64_t) {
+                return std::vector{batch({2, 9, 2, 5}), batch({7, 9}), batch({2, 2, 2})};
+            },
+            all);
     };
     for (layer::Optimizer const& optimizer :
-         {layer::Optimizer(layer::Sgd{}), layer::Optimizer(layer::AdaGrad{}), layer::Optimizer(layer::RowwiseAdaGrad{}), layer::Optimizer(layer::Momentum{}),
-          layer::Optimizer(layer::Adam{}), layer::Optimizer(layer::AdamW{}), layer::Optimizer(layer::RmsProp{}), layer::Optimizer(layer::Ftrl{})}) {
+         {layer::Optimizer(layer::Sgd{}), layer::Optimizer(layer::AdaGrad{}), layer::Optimizer(layer::RowwiseAdaGrad{}),
+          layer::Optimizer(layer::Momentum{}), layer::Optimizer(layer::Adam{}), layer::Optimizer(layer::AdamW{}),
+          layer::Optimizer(layer::RmsProp{}), layer::Optimizer(layer::Ftrl{})}) {
         for (std::int64_t const parts : {1, 2}) {
             auto const some = run(optimizer, true, parts, parts == 2), whole = run(optimizer, false, parts, parts == 2);
             auto const& rows = some.get_rows<float>("table");
             CHECK(rows.height() == 10);
             CHECK(Rows(rows.rows().begin(), rows.rows().end()) == present);
             CHECK(rows.value() == gather(whole.get<float>("table"), present));
-            for (auto const& named : some.states()) CHECK(some.get<float>(named.first) == gather(whole.get<float>(named.first), present));
+            for (auto const& named : some.states())
+                CHECK(some.get<float>(named.first) == gather(whole.get<float>(named.first), present));
         }
     }
 }
@@ -114,10 +127,30 @@ TEST_CASE("bags of a table of some rows have the bits of the whole table", "[lay
     auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
     auto const bags = layer::embedding_bag(words, {.height = 9, .width = 2, .rows = Rows{8, 0}}, {});
     auto const cost = layer::mse(bags, layer::data<float>("y", {UNK, 2}));
-    Feeds const feeds{{"words", LoDTensor<std::int64_t>::from_nested({{8, 0}, {0}})}, {"y", Tensor<float>::zeros({2, 2})}};
+    Feeds const feeds{{"words", LoDTensor<std::int64_t>::from_nested({{8, 0}, {0}})},
+                      {"y", Tensor<float>::zeros({2, 2})}};
     Trainer trainer(cost);
     double const first = trainer.step(feeds);
     CHECK(trainer.step(feeds) < first);
+}
+
+TEST_CASE("a table of some doubles that is looked up in a step has the bits of a whole one", "[layer]") {
+    auto const run = [](bool some) {
+        test::DefaultScope scope;
+        auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
+        layer::EmbeddingOptions options{.height = 9, .width = 2, .name = "table"};
+        if (some) options.rows = Rows{4, 8, 0};
+        auto const table = layer::embedding_table<double>(options);
+        auto const states = layer::rnn<double>(words, 2, [&](auto word, auto state) {
+            auto const next = layer::tanh(layer::embedding(word, table) + state);
+            return layer::Step{next, next};
+        });
+        auto const cost = layer::mean(states * states);
+        Feeds const feeds{{"words", LoDTensor<std::int64_t>::from_nested({{8, 0, 8}, {}, {4, 8}})}};
+        return train(cost, [&](std::int64_t) { return std::vector(2, feeds); }, {.optimizer = layer::AdaGrad{}});
+    };
+    auto const some = run(true), whole = run(false);
+    CHECK(some.get_rows<double>("table").value() == gather(whole.get<double>("table"), {4, 8, 0}));
 }
 
 TEST_CASE("wrong tables are refused when the net is built", "[layer]") {
@@ -128,8 +161,10 @@ TEST_CASE("wrong tables are refused when the net is built", "[layer]") {
     auto const ids = layer::data<std::int64_t>("ids", {UNK});
     auto const out = layer::embedding(ids, {.height = 10, .width = 2, .name = "table", .rows = Rows{3, 1}});
     auto const cost = layer::mse(out, layer::data<float>("y", {UNK, 2}));
-    CHECK_THROWS_WITH(Trainer(cost, {.optimizer = layer::Adam{.lazy = false}}), "the optimizer with .lazy = false: table is SelectedRows<f32>, expected a LoDTensor");
-    CHECK_THROWS_WITH(Trainer(cost, {.average = layer::MovingAverage{}}), "the moving average of table is SelectedRows<f32>, expected a LoDTensor");
+    CHECK_THROWS_WITH(Trainer(cost, {.optimizer = layer::Adam{.lazy = false}}),
+                      "the optimizer with .lazy = false: table is SelectedRows<f32>, expected a LoDTensor");
+    CHECK_THROWS_WITH(Trainer(cost, {.average = layer::MovingAverage{}}),
+                      "the moving average of table is SelectedRows<f32>, expected a LoDTensor");
 }
 
 }  // namespace test_selected_rows

@@ -23,7 +23,9 @@ TEST_CASE("find_rows gives the first position of each id, sorted or not", "[find
     auto const sorted = merge(table);
     CHECK((find_rows(sorted, Tensor<std::int64_t>{30, 10, 20}) == Tensor<std::int64_t>{2, 0, 1}));
     CHECK(find_rows(sorted, Tensor<std::int64_t>::from_shape({0})).size() == 0);
-    CHECK(find_rows(SelectedRows<float>(3, {}, Tensor<float>::from_shape({0, 2})), Tensor<std::int64_t>::from_shape({2, 0})).size() == 0);
+    CHECK(find_rows(SelectedRows<float>(3, {}, Tensor<float>::from_shape({0, 2})),
+                    Tensor<std::int64_t>::from_shape({2, 0}))
+              .size() == 0);
 
     for (std::int64_t const height : {1, 2, 17, 1000}) {
         std::vector<std::int64_t> rows, ids;
@@ -40,12 +42,15 @@ TEST_CASE("find_rows gives the first position of each id, sorted or not", "[find
 }
 
 TEST_CASE("an id that is not a row is named, and so is one outside of the table", "[find_rows]") {
-    for (SelectedRows<float> const& table : {SelectedRows<float>(40, {30, 10}, Tensor<float>{1, 2}), SelectedRows<float>(40, {10, 30}, Tensor<float>{1, 2})}) {
+    for (SelectedRows<float> const& table : {SelectedRows<float>(40, {30, 10}, Tensor<float>{1, 2}),
+                                             SelectedRows<float>(40, {10, 30}, Tensor<float>{1, 2})}) {
         CHECK_THROWS_WITH(find_rows(table, Tensor<std::int64_t>{10, 20}), "ids[1] = 20 is not a row of the table");
         CHECK_THROWS_WITH(find_rows(table, Tensor<std::int64_t>{10, 40}), "ids[1] = 40 is not in [0, 40)");
         CHECK_THROWS_WITH(find_rows(table, Tensor<std::int64_t>{-1, 40}), "ids[0] = -1 is not in [0, 40)");
-        CHECK_THROWS_WITH(find_rows(table, SelectedRows<float>(40, {10, 11}, Tensor<float>{1, 2})), "rows[1] = 11 is not a row of the table");
-        CHECK_THROWS_WITH(find_rows(table, SelectedRows<float>(41, {10}, Tensor<float>{1})), "grad.height() is 41, expected 40");
+        CHECK_THROWS_WITH(find_rows(table, SelectedRows<float>(40, {10, 11}, Tensor<float>{1, 2})),
+                          "rows[1] = 11 is not a row of the table");
+        CHECK_THROWS_WITH(find_rows(table, SelectedRows<float>(41, {10}, Tensor<float>{1})),
+                          "grad.height() is 41, expected 40");
         CHECK_THROWS_AS(find_rows(table, SelectedRows<float>(40, {10}, Tensor<float>{{1, 2}})), ShapeError);
     }
 }

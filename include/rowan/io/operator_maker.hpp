@@ -111,17 +111,22 @@ private:
             constexpr std::array<std::int32_t, sizeof...(E)> wires{dtype<E>::wire...};
             if (kernel != nullptr || inputs.size() != wires.size()) return;
             for (std::size_t i = 0; i < wires.size(); ++i) {
-                if (inputs[i]->spec().dtype != wires[i] || inputs[i]->spec().type != VarType::LOD_TENSOR) return;
+                if (!holds(*inputs[i], wires[i])) return;
             }
             kernel = &kernel_of<Op, Device, E...>::value;
         }
     }
 
+    // Whether it is a tensor or a SelectedRows with elements of this type. Whether the operator takes a SelectedRows in
+    // this slot is checked by its infer or, at the latest, when it runs.
+    static bool holds(Variable const& v, std::int32_t wire) {
+        VarSpec const& spec = v.spec();
+        return spec.dtype == wire && (spec.type == VarType::LOD_TENSOR || spec.type == VarType::SELECTED_ROWS);
+    }
+
     template <class E>
     static bool all_of(Variables const& inputs) {
-        return std::ranges::all_of(inputs, [](Variable const* v) {
-            return v->spec().dtype == dtype<E>::wire && v->spec().type == VarType::LOD_TENSOR;
-        });
+        return std::ranges::all_of(inputs, [](Variable const* v) { return holds(*v, dtype<E>::wire); });
     }
 };
 

@@ -8,6 +8,9 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_erase.hpp>
+#include <rowan/sparse/find_rows.hpp>
+#include <rowan/sparse/gather.hpp>
+#include <rowan/sparse/selected_rows.hpp>
 
 #include <cstdint>
 #include <optional>
