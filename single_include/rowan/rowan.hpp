@@ -251,6 +251,10 @@ public:
         : IndexError(std::move(field), position, static_cast<std::int64_t>(value), static_cast<std::int64_t>(bound),
                      outside(std::to_string(value), std::to_string(bound))) {}
 
+    /// A single number: `padding_id = 9 is not in [0, 4)`. position() returns no_position.
+    template <std::integral Value, std::integral Bound>
+    IndexError(std::string field, Value value, Bound bound) : IndexError(std::move(field), no_position, value, bound) {}
+
     /// A position that is invalid for another reason: `slots[3] was never written`. value() and bound() return
     /// `position`.
     IndexError(std::string field, std::size_t position, std::string const& reason);
@@ -258,8 +262,10 @@ public:
     /// A value that is invalid for another reason: `order[2] = 1 is a repeated value`. bound() returns `value`.
     IndexError(std::string field, std::size_t position, std::int64_t value, std::string const& reason);
 
+    static constexpr std::size_t no_position = static_cast<std::size_t>(-1);  ///< of an argument that is no list
+
     std::string const& field() const noexcept { return field_; }  ///< the argument
-    std::size_t position() const noexcept { return position_; }   ///< the lowest invalid position
+    std::size_t position() const noexcept { return position_; }   ///< the lowest invalid position, or no_position
     /// The value at that position. An unsigned value above 2^63 - 1, which the text names, wraps around here.
     std::int64_t value() const noexcept { return value_; }
     std::int64_t bound() const noexcept { return bound_; }  ///< valid values are in [0, bound)
@@ -412,8 +418,8 @@ ROWAN_FUNCTION IndexError IndexError::moved_to(std::string field, std::size_t po
 
 ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound,
                                       std::string reason)
-    : Error(field + "[" + std::to_string(position) + "] " + reason), field_(std::move(field)),
-      reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
+    : Error(field + (position == no_position ? " " : "[" + std::to_string(position) + "] ") + reason),
+      field_(std::move(field)), reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
 
 ROWAN_FUNCTION std::string IndexError::outside(std::string const& value, std::string const& bound) {
     return text(value, "is not in [0, " + bound + ")");
@@ -2033,7 +2039,7 @@ void Tensor<T, Cpu>::check_index(I... i) const {
 template <class T>
 std::size_t Tensor<T, Cpu>::checked_row(std::size_t i) const {
     std::size_t const rows = detail::checked_rows(this->shape());
-    if (i >= rows) throw IndexError("row", 0, i, rows);
+    if (i >= rows) throw IndexError("row", i, rows);
     return i;
 }
 
@@ -2352,7 +2358,7 @@ private:
         for (std::size_t i = 0; i < size_; ++i, ++from) {
             auto const id = *from;
             constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-            if (std::cmp_greater(id, most)) throw IndexError("ids", i, id, most);
+            if (std::cmp_greater(id, most)) throw IndexError("row numbers", i, id, most);
             to[i] = static_cast<std::int64_t>(id);
         }
         wide_ = to;
@@ -4045,7 +4051,7 @@ ROWAN_FUNCTION std::ostream& Lod::print(std::ostream& out) const {
 }
 
 ROWAN_FUNCTION void Lod::check_level(std::size_t level) const {
-    if (level >= levels_) throw IndexError("level", 0, level, levels_);
+    if (level >= levels_) throw IndexError("level", level, levels_);
 }
 
 ROWAN_FUNCTION void Lod::check_rows(std::size_t rows) const {
@@ -7183,6 +7189,12 @@ namespace rowan::inline v0::spec {
 [[noreturn]] inline void the_dims_do_not_match(char const* field, std::int64_t actual, std::int64_t expected) {
     throw ShapeError(field, std::to_string(actual), std::to_string(expected));
 }
+/// Throws a ShapeError.
+[[noreturn]] inline void the_dims_do_not_match(char const* field, std::size_t i, std::int64_t actual,
+                                               std::int64_t expected) {
+    throw ShapeError(std::string(field) + ".shape(" + std::to_string(i) + ")", std::to_string(actual),
+                     std::to_string(expected));
+}
 
 /// Throws a ShapeError.
 [[noreturn]] inline void there_are_too_few_levels(char const* field, std::size_t actual) {
@@ -7269,11 +7281,18 @@ constexpr std::int64_t same_dim(char const* field, std::int64_t actual, std::int
     return actual;
 }
 
+/// The same for dim i of the field.
+constexpr std::int64_t same_dim(char const* field, std::size_t i, std::int64_t actual, std::int64_t expected) {
+    if (actual == UNK) return expected;
+    if (expected != UNK && actual != expected) the_dims_do_not_match(field, i, actual, expected);
+    return actual;
+}
+
 /// Checks that the dims agree, each as same_dim does, and returns the known ones.
 constexpr Dims same_dims(char const* field, VarSpec const& x, VarSpec const& like) {
     if (x.dims.size() != like.dims.size()) the_rank_does_not_fit(field, x.dims.size(), "the rank of the other input");
     Dims dims;
-    for (std::size_t i = 0; i < x.dims.size(); ++i) dims.push_back(same_dim(field, x.dims[i], like.dims[i]));
+    for (std::size_t i = 0; i < x.dims.size(); ++i) dims.push_back(same_dim(field, i, x.dims[i], like.dims[i]));
     return dims;
 }
 
@@ -8146,7 +8165,7 @@ template <std::same_as<LoDTensor<T, Device>> L>
 void TensorArray<T, Device>::write(std::size_t index, L const& value, bool data_shared) {
     value.check();
     kind_.check(value);
-    if (index >= max_size()) throw IndexError("index", 0, index, max_size());
+    if (index >= max_size()) throw IndexError("index", index, max_size());
     make_slots();
     if (data_shared || index >= slots_.size() || !slots_[index]) {
         LoDTensor<T, Device> stored = data_shared ? value.share() : value;
@@ -8193,7 +8212,7 @@ void TensorArray<T, Device>::erase(std::size_t index) {
 
 template <class T, class Device>
 void TensorArray<T, Device>::resize(std::size_t size) {
-    if (size > max_size()) throw IndexError("size", 0, size, max_size());
+    if (size > max_size()) throw IndexError("size", size, max_size());
     make_slots();
     slots_.resize(size);
 }
@@ -8209,7 +8228,7 @@ Device TensorArray<T, Device>::own_exec() const {
 
 template <class T, class Device>
 void TensorArray<T, Device>::check_written(std::size_t index) const {
-    if (index >= size()) throw IndexError("index", 0, index, size());
+    if (index >= size()) throw IndexError("index", index, size());
     if (!written(index)) throw IndexError("slots", index, "was never written");
 }
 
@@ -8504,7 +8523,7 @@ template <class T, class Device>
 auto TensorArray<T, Device>::unstack(Device const& exec, Tensor<T, Device> const& tensor, std::size_t axis)
     -> TensorArray {
     auto const& shape = tensor.shape();
-    if (axis >= shape.size()) throw IndexError("axis", 0, axis, shape.size());
+    if (axis >= shape.size()) throw IndexError("axis", axis, shape.size());
     return from_parts(detail::unstack_parts(exec, tensor, axis), shape, axis);
 }
 
@@ -8667,7 +8686,7 @@ Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> 
         }
         data.push_back(slot.value().data());
     }
-    if (axis > shape.size()) throw IndexError("axis", 0, axis, shape.size() + 1);
+    if (axis > shape.size()) throw IndexError("axis", axis, shape.size() + 1);
     return detail::stack_parts<T>(exec, data, shape, axis);
 }
 
@@ -8703,8 +8722,7 @@ std::size_t slot_index(AnyExec exec, Value const& i, std::size_t slots) {
     auto const& index = i.get<LoDTensor<std::int64_t, D>>().value();
     if (index.size() != 1) throw ShapeError("index.size()", std::to_string(index.size()), "1");
     std::int64_t const k = first_element(exec.get<D>(), index);
-    if (k < 0 || static_cast<std::size_t>(k) >= slots)
-        throw IndexError("index", 0, k, static_cast<std::int64_t>(slots));
+    if (k < 0 || static_cast<std::size_t>(k) >= slots) throw IndexError("index", k, static_cast<std::int64_t>(slots));
     return static_cast<std::size_t>(k);
 }
 
@@ -10379,8 +10397,8 @@ Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x) {
 }
 
 /// The sum of SelectedRows: their rows concatenated in order. They are not merged, because what uses a gradient sums
-/// duplicates itself, with one sort, or without one (sgd), and rounds each sum to T once; merge() the result for unique
-/// rows.
+/// duplicates itself, with one sort, or without one (sgd), and rounds each sum to T once. Paddle's sum merges: merge()
+/// the result for its rows. Both have the same to_dense, but for rounding.
 /// shapes   all of one height and row shape -> the same, with the total number of rows
 /// errors   ShapeError if x is empty, or heights or row shapes differ
 /// cost     one read of each and one write of the result
@@ -10833,7 +10851,7 @@ public:
     Scope* scope = nullptr;
     Variable* condition = nullptr;
     std::vector<State> states;
-    std::vector<Variable*> outer;  // variables of outer scopes that an iteration reads
+    std::vector<Variable*> outer;          // variables of outer scopes that an iteration reads
     std::vector<std::string> outer_names;  // in the net of the iteration
     std::vector<Op> conditions, body, back;
     std::vector<std::vector<Variable*>> outer_grads;  // the summands of the gradient of each of `outer`
@@ -10902,6 +10920,36 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/graph/static_input.hpp: static_kernel, the operator that marks a static input of a step.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct static_input_op : whole_op {
+    static constexpr std::string_view name = "static_input";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static std::vector<VarSpec> infer(Specs in, AttributesRef) {
+        spec::dense("static_input: x", in[0]);
+        spec::has_rows("static_input: x", in[0]);
+        VarSpec out = in[0];
+        out.dims[0] = UNK;
+        return {out};
+    }
+    static void run(KernelCall const&) {
+        throw GraphError("a static input is read outside the step of a recurrent layer: create it in the step");
+    }
+};
+
+}  // namespace detail
+
+/// The operator of a static input. Input: an outer variable with one sequence or row for each sequence that the
+/// recurrent layer iterates over. Result: those of the sequences that have the step. The recurrent layer computes it.
+inline constexpr op_kernel const& static_kernel = detail::whole_kernel<detail::static_input_op>::value;
+
+}  // namespace rowan::inline v0
+
 // rowan/graph/detail/loop_net_inl.hpp: definitions of rowan/graph/detail/loop_net.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
@@ -10917,6 +10965,11 @@ ROWAN_FUNCTION void LoopNet::build() {
     for (State const& s : states) targets.push_back(s.after);
     order_ = trace(targets, scope);
     for (Operator* const op : order_) {
+        if (op->kernel == &static_kernel)
+            throw GraphError(
+                "layer::static_input is called in a loop or a branch: call it before that, in the step of the "
+                "recurrent "
+                "layer");
         for (Variable* const v : op->inputs) add_outer(*v);
     }
     for (Variable* const v : targets) add_outer(*v);
@@ -11597,36 +11650,6 @@ ROWAN_FUNCTION std::vector<VarSpec> cond_grad_op::infer(Specs in, AttributesRef 
 
 #endif
 
-// rowan/graph/static_input.hpp: static_kernel, the operator that marks a static input of a step.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-struct static_input_op : whole_op {
-    static constexpr std::string_view name = "static_input";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static std::vector<VarSpec> infer(Specs in, AttributesRef) {
-        spec::dense("static_input: x", in[0]);
-        spec::has_rows("static_input: x", in[0]);
-        VarSpec out = in[0];
-        out.dims[0] = UNK;
-        return {out};
-    }
-    static void run(KernelCall const&) {
-        throw GraphError("a static input is read outside the step of a recurrent layer: create it in the step");
-    }
-};
-
-}  // namespace detail
-
-/// The operator of a static input. Input: an outer variable with one sequence or row for each sequence that the
-/// recurrent layer iterates over. Result: those of the sequences that have the step. The recurrent layer computes it.
-inline constexpr op_kernel const& static_kernel = detail::whole_kernel<detail::static_input_op>::value;
-
-}  // namespace rowan::inline v0
-
 // rowan/graph/detail/step_net.hpp: StepNet, the operators of one step of a recurrent layer and of its backward pass.
 
 namespace rowan::inline v0::detail {
@@ -11674,9 +11697,9 @@ struct StepNet {
     Variable *x = nullptr, *out = nullptr;  // the input and the output of a step
     std::vector<Memory> memories;
     std::vector<Static> statics;
-    std::vector<Variable*> outer;  // variables of outer scopes that it reads, including parameters
+    std::vector<Variable*> outer;          // variables of outer scopes that it reads, including parameters
     std::vector<std::string> outer_names;  // in the net of the step
-    bool rows_apart = true;        // no operator combines several sequences of a step
+    bool rows_apart = true;                // no operator combines several sequences of a step
     Phases forward;
 
     // The backward pass, if it was requested.
@@ -14478,18 +14501,9 @@ ROWAN_HD_INLINE V hyperbolic_tangent(V const& x) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/matrix_rows.hpp: row-wise computations on matrices: maxima, exponentials and sums.
+// rowan/op/detail/softmax_formulas.hpp: the formulas of softmax, its logarithm, their losses and gradients.
 
 namespace rowan::inline v0::detail {
-
-/// Checks that the tensor has rank 1 and one element for each row of the matrix.
-template <class T, class D>
-void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t rows) {
-    check_rank(field, x, 1);
-    if (x.size() == rows) return;
-    throw ShapeError(std::string(field).append(".shape(0)"), std::to_string(x.size()),
-                     std::to_string(rows).append(", the number of rows"));
-}
 
 /// most = max(a, most); a NaN in `most` remains, other NaNs are ignored.
 struct take_larger {
@@ -14499,19 +14513,6 @@ struct take_larger {
         most = choose(a > most, a, most);
     }
 };
-
-/// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored.
-template <class S, class T>
-S largest(std::size_t n, T const* x) {
-    std::array<S, 16> most;
-    most.fill(load<S>(x));
-    take_larger const take;
-    std::size_t i = 0;
-    for (; i + 16 <= n; i += 16) for_lanes<S>(take, 16, x + i, most.data());
-    for_lanes<S>(take, n - i, x + i, most.data());
-    for (S const& m : most) take(m, most[0]);
-    return most[0];
-}
 
 /// exp(x) for x <= 0. For float and double it is 0 if x < exp_traits::least, where exp(x) may be subnormal.
 ROWAN_NO_EXEC_CHECK
@@ -14523,19 +14524,6 @@ ROWAN_HD_INLINE V exponential_of_negative(V const& x) {
     } else {
         return exponential(x);
     }
-}
-
-/// Writes exp(x - greatest) and returns the sum of the results.
-template <class S, class T>
-S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
-    map_lanes<S>([&]<class V>(V const& a) { return exponential_of_negative(V(a - V(greatest))); }, n, x, e);
-    return interleaved_sum<S>(n, static_cast<S const*>(e), [](auto const& a) { return a; });
-}
-
-/// to = e / total
-template <class S, class T>
-void normalise(std::size_t n, S const* e, S const& total, T* to) {
-    map_lanes<S>([&]<class V>(V const& a) { return divided{}(a, V(total)); }, n, e, to);
 }
 
 /// x - greatest - log_total
@@ -14574,6 +14562,47 @@ struct soft_label_slope {
         return product(V(product(p, total) - label), g);
     }
 };
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/matrix_rows.hpp: row-wise computations on matrices: maxima, exponentials and sums.
+
+namespace rowan::inline v0::detail {
+
+/// Checks that the tensor has rank 1 and one element for each row of the matrix.
+template <class T, class D>
+void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t rows) {
+    check_rank(field, x, 1);
+    if (x.size() == rows) return;
+    throw ShapeError(std::string(field).append(".shape(0)"), std::to_string(x.size()),
+                     std::to_string(rows).append(", the number of rows"));
+}
+
+/// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored.
+template <class S, class T>
+S largest(std::size_t n, T const* x) {
+    std::array<S, 16> most;
+    most.fill(load<S>(x));
+    take_larger const take;
+    std::size_t i = 0;
+    for (; i + 16 <= n; i += 16) for_lanes<S>(take, 16, x + i, most.data());
+    for_lanes<S>(take, n - i, x + i, most.data());
+    for (S const& m : most) take(m, most[0]);
+    return most[0];
+}
+
+/// Writes exp(x - greatest) and returns the sum of the results.
+template <class S, class T>
+S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
+    map_lanes<S>([&]<class V>(V const& a) { return exponential_of_negative(V(a - V(greatest))); }, n, x, e);
+    return interleaved_sum<S>(n, static_cast<S const*>(e), [](auto const& a) { return a; });
+}
+
+/// to = e / total
+template <class S, class T>
+void normalise(std::size_t n, S const* e, S const& total, T* to) {
+    map_lanes<S>([&]<class V>(V const& a) { return divided{}(a, V(total)); }, n, e, to);
+}
 
 /// Passed as the loss of MatrixRows::softmax if only the softmax is needed.
 struct NoRowLoss {
@@ -16130,14 +16159,27 @@ Options counted_from_first(layer::Var<T, Device> const& x, Options options) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/lane_tile.hpp: fold_float_lanes, which folds lanes of adjacent floats with SIMD registers.
+// rowan/op/detail/lane_tile.hpp: steps of folds along axes: fold_four, and fold_float_lanes for lanes of adjacent floats.
 
 #if defined(__x86_64__) && !defined(__CUDA_ARCH__)
 #define ROWAN_X86_LANE_TILE
-#include <immintrin.h>
+#include <xmmintrin.h>
 #endif
 
 namespace rowan::inline v0::detail {
+
+/// Adds four contributions to a sum, one after the other.
+template <class Fold>
+struct fold_four {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& a, V const& b, V const& c, V const& d, V& to) const {
+        Fold{}(a, to);
+        Fold{}(b, to);
+        Fold{}(c, to);
+        Fold{}(d, to);
+    }
+};
 
 /// Folds lanes that are `step` elements apart, each of n adjacent elements, in order, and returns the number of lanes
 /// that it has folded. A register holds an element of each of four lanes, so the elements are transposed first.
@@ -16148,7 +16190,8 @@ std::size_t fold_float_lanes([[maybe_unused]] std::size_t n, [[maybe_unused]] st
     std::size_t lane = 0;
 #if defined(ROWAN_X86_LANE_TILE) && !defined(XSIMD_NO_SUPPORTED_ARCHITECTURE)
     using V = xsimd::batch<float, xsimd::sse2>;
-    constexpr std::size_t side = 4, together = 4;  // independent registers, so that no addition waits for the one before
+    constexpr std::size_t side = 4,
+                          together = 4;  // independent registers, so that no addition waits for the one before
     if (n < side) return 0;
     for (; lane + side * together <= lanes; lane += side * together, x += side * together * step) {
         V sums[together]{};
@@ -16294,19 +16337,6 @@ AxisReduction reduction_of(Shape const& shape, std::array<bool, 8> const& reduce
     r.outer = r.kept.elements();
     return r;
 }
-
-/// Adds four contributions to a sum, one after the other.
-template <class Fold>
-struct fold_four {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& a, V const& b, V const& c, V const& d, V& to) const {
-        Fold{}(a, to);
-        Fold{}(b, to);
-        Fold{}(c, to);
-        Fold{}(d, to);
-    }
-};
 
 /// Sums blocks of 64 contributions on a device: to[outer, block, lane] = the sum of that block, computed in type `S`.
 /// `Fold` adds a contribution to a sum as add_lanes does, or combines them in another way. The Thrust specialization is in rowan/thrust/op/detail/axis_sums.hpp.
@@ -16519,7 +16549,12 @@ constexpr Dims broadcast_dims(char const* field, Dims const& x, Dims const& y, s
     Dims dims;
     for (std::size_t i = 0; i < rank; ++i) {
         auto const a = aligned_dim(x, i, rank, -1), b = aligned_dim(y, i, rank, axis);
-        dims.push_back(a == 1 ? b : b == 1 ? a : spec::same_dim(field, b, a));
+        if (a == 1 || b == 1) {
+            dims.push_back(a == 1 ? b : a);
+        } else {
+            std::size_t const first = axis < 0 ? rank - y.size() : static_cast<std::size_t>(axis);  // that of y
+            dims.push_back(spec::same_dim(field, i - first, b, a));
+        }
     }
     return dims;
 }
@@ -17476,7 +17511,8 @@ struct TopKOptions {
 namespace detail {
 
 [[noreturn]] inline void bad_k(std::int64_t k, std::int64_t n) {
-    throw ValueError("k", static_cast<double>(k), std::string("in [1, ").append(std::to_string(n)).append("]"));
+    throw ValueError("k", static_cast<double>(k),
+                     n == UNK ? std::string("at least 1") : "in [1, " + std::to_string(n) + "]");
 }
 
 /// Keeps the k greatest elements of a row in order, by insertion.
@@ -19093,8 +19129,8 @@ struct BatchNormOptions {
 ///     auto h = layer::relu(layer::batch_norm(layer::fc(x, {.output_size = 100, .bias = false})));
 /// shapes   x [n, width] -> [n, width], with the levels of x; the parameters [width]
 /// errors   ShapeError if x is not a matrix or its width is unknown; ValueError if epsilon is negative or not finite,
-///          or momentum is not in [0, 1]; GraphError in the step of a recurrent layer or a loop, where a layer_norm may
-///          be, or if the outermost scope already has these names
+///          or momentum is not in [0, 1]; GraphError in the step of a recurrent layer, in a loop or in a
+///          branch, where a layer_norm may be, or if the outermost scope already has these names
 /// cost     as rowan::batch_norm, when the net runs; four parameters in the net
 template <class T, class Device>
 Var<T, Device> batch_norm(Var<T, Device> const& x, BatchNormOptions const& options = {}) {
@@ -19105,7 +19141,7 @@ Var<T, Device> batch_norm(Var<T, Device> const& x, BatchNormOptions const& optio
     rowan::detail::check_known(row);
     Scope& scope = rowan::detail::outermost_scope();
     if (&default_scope() != &scope)
-        throw GraphError("layer::batch_norm is not for the steps of recurrent layers and loops: use layer::layer_norm");
+        throw GraphError("layer::batch_norm is not for steps, loops and branches: use layer::layer_norm");
     rowan::detail::ScopeRollback added(scope);
     auto const named = [&](double first, char const* slot) {
         return parameter<T, Device>(row, Constant{first}, options.name.empty() ? std::string() : options.name + slot);
@@ -20770,7 +20806,8 @@ Var<bool, Device> greater(Var<T, Device> const& x, Var<T, Device> const& y, Broa
 }
 /// x >= y, as layer::less.
 template <class T, class Device>
-Var<bool, Device> greater_equal(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+Var<bool, Device> greater_equal(Var<T, Device> const& x, Var<T, Device> const& y,
+                                BroadcastOptions const& options = {}) {
     return less_equal(rowan::detail::aligned(x, y, options), x);
 }
 /// x == y, as layer::less.
@@ -20817,7 +20854,7 @@ Var<bool, Device> logical_and(Var<bool, Device> const& x, Var<bool, Device> cons
 /// x || y, element-wise, as layer::less.
 template <class Device>
 Var<bool, Device> logical_or(Var<bool, Device> const& x, Var<bool, Device> const& y,
-                              BroadcastOptions const& options = {}) {
+                             BroadcastOptions const& options = {}) {
     return apply<logical_or_op>({}, x, rowan::detail::aligned(x, y, options));
 }
 /// !x, element-wise, as layer::less.
@@ -20862,8 +20899,8 @@ std::size_t check_joinable(std::vector<Tensor<T, D>> const& x, std::int64_t axis
     return at;
 }
 
-/// The levels of x if they are concatenated along axis `at`. Along the first axis, those of all, one after another, if all
-/// have as many; otherwise those of the first.
+/// The levels of x if they are concatenated along axis `at`. Along the first axis, those of all, one after another, or
+/// none if their numbers differ; along other axes, those of the first.
 template <class T, class D>
 Lod lod_of_joined(std::vector<LoDTensor<T, D>> const& x, std::size_t at) {
     if (at != 0 || x[0].lod().empty()) return at != 0 ? x[0].lod() : Lod();
@@ -20923,9 +20960,9 @@ Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, std::int64_t a
 
 struct concat_grad_op;
 
-/// See concat. The slot `x` holds all tensors as a std::vector. Along the first axis, batches with as many levels are joined
-/// as merge_batches does; if their numbers of levels differ, the result has none. Along other axes, the result has the
-/// levels of the first.
+/// See concat. The slot `x` holds all tensors as a std::vector. Along the first axis, batches with as many levels are
+/// joined as merge_batches does; if their numbers of levels differ, the result has none. Along other axes, the result
+/// has the levels of the first.
 struct concat_op {
     static constexpr std::string_view name = "concat";
     using inputs = slots<slot::x>;
@@ -21023,9 +21060,10 @@ namespace rowan::inline v0::layer {
 
 /// Concatenates values along an axis; a negative axis counts from the end.
 ///     auto both = layer::concat({a, b}, 1);
-/// Along axis 0, batches with as many levels are joined: the sequences of the first, then those of the second, and so on.
-/// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]; with the levels of the first; along axis 0 with joined levels, or
-///          without levels if the numbers of levels differ
+/// Along axis 0, batches with as many levels are joined: the sequences of the first, then those of the second, and so
+/// on.
+/// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]; with the levels of the first; along axis 0 with joined levels,
+///          or without levels if the numbers of levels differ
 /// errors   ShapeError if x is empty, or ranks or dims other than that of the axis differ; ValueError if there is no
 ///          such axis
 /// cost     as rowan::concat, when the net runs
@@ -21182,13 +21220,12 @@ requires(rowan::detail::loop_state<State>::value) State
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void check_state(std::size_t k, VarSpec const& after, VarSpec const& before) {
-    std::string const field =
-        std::string("layer::while_loop: state ").append(std::to_string(k)).append(" after an iteration");
+    std::string const field = std::string("layer::while_loop: after an iteration, state ").append(std::to_string(k));
     if (after.type != before.type) throw TypeError(field, kind_text(after), kind_text(before));
     spec::same_dtype(field.c_str(), after, before);
     static_cast<void>(spec::same_dims(field.c_str(), after, before));
     if (after.lod_level != before.lod_level)
-        throw ShapeError(field + ", its levels", std::to_string(after.lod_level), std::to_string(before.lod_level));
+        throw ShapeError(field + ".lod().levels()", std::to_string(after.lod_level), std::to_string(before.lod_level));
 }
 
 ROWAN_FUNCTION std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
@@ -21258,6 +21295,7 @@ namespace rowan::inline v0::layer {
 ///     auto warm = layer::less(layer::data<std::int64_t>("step", {1}), 1000);
 ///     auto y = layer::cond(warm, [&] { return layer::fc(x, {.output_size = 8}); },
 ///                          [&] { return layer::tanh(layer::fc(x, {.output_size = 8})); });
+/// A branch may return a variable from outside; the result is then an alias of its value, not a copy.
 /// In a loop, the condition may depend on the states. In the step of a recurrent layer, there is one condition for all
 /// sequences of the step; for one of each row, see layer::if_else. Gradients have the element type of the first result
 /// with a non-integer type.
@@ -21295,6 +21333,14 @@ auto cond(Var<bool, Device> const& condition, Then const& then, Otherwise const&
             return (V(*op.outputs[0]), ...);
         }
     }(std::type_identity<decltype(results)>{});
+}
+
+// A mistake, which does not compile.
+template <class T, class Device, class Then, class Otherwise>
+requires(!std::is_same_v<T, bool>) auto cond(Var<T, Device> const& condition, Then const&, Otherwise const&) {
+    static_assert(std::is_same_v<T, bool>,
+                  "rowan::layer::cond: the condition is a Var<bool>: compare, as in layer::greater(x, 0)");
+    return condition;
 }
 
 }  // namespace rowan::inline v0::layer
@@ -21336,14 +21382,14 @@ ROWAN_FUNCTION std::vector<Variable*> finish_branches(CondBlock& block, Variable
                          std::to_string(states.size()));
     for (std::size_t k = 0; k < states.size(); ++k) {
         std::string const field =
-            std::string("layer::cond: result ").append(std::to_string(k)).append(" if the condition is false");
+            std::string("layer::cond: if the condition is false, result ").append(std::to_string(k));
         VarSpec const &a = states[k].after->spec(), &b = others[k].after->spec();
         if (b.type != a.type) throw TypeError(field, kind_text(b), kind_text(a));
         spec::same_dtype(field.c_str(), b, a);
         if (b.dims.size() != a.dims.size())
-            throw ShapeError(field + ", its rank", std::to_string(b.dims.size()), std::to_string(a.dims.size()));
+            throw ShapeError(field + " rank", std::to_string(b.dims.size()), std::to_string(a.dims.size()));
         if (b.lod_level != a.lod_level)
-            throw ShapeError(field + ", its levels", std::to_string(b.lod_level), std::to_string(a.lod_level));
+            throw ShapeError(field + ".lod().levels()", std::to_string(b.lod_level), std::to_string(a.lod_level));
     }
     std::vector<Variable*> inputs{&condition};
     for (auto& branch : block.branches) {
@@ -22032,7 +22078,8 @@ namespace detail {
 
 // Not constexpr, so a compile error names it.
 [[noreturn]] inline void there_are_not_so_many_levels(char const* field, std::size_t given, std::size_t levels) {
-    throw ShapeError(field, std::to_string(given), "at most " + std::to_string(levels) + ", the number of levels of x");
+    throw ShapeError(field, std::to_string(static_cast<std::int64_t>(given)),  // a negative number was converted
+                     "in [0, " + std::to_string(levels) + "], as x has " + std::to_string(levels) + " levels");
 }
 
 /// The number of levels to drop; all by default.
@@ -22400,7 +22447,8 @@ using Metrics = std::map<std::string, std::function<double(Parameters const&)>>;
 namespace layer {
 
 /// Ends a training when a metric has not improved for some epochs; the result of the training is then that of its best
-/// epoch.
+/// epoch. A training that resumes counts and compares anew: it knows neither the epochs nor the best value of the
+/// training before.
 ///     {.epochs = 100,
 ///      .metrics = {{"validation", [&](Parameters const& p) { return cost_of(validation, p); }}},
 ///      .stop = layer::EarlyStop{.metric = "validation", .patience = 3}}
@@ -24386,7 +24434,7 @@ namespace detail {
 /// errors   IndexError if the padding or an id is not in [0, height)
 template <class I, class D>
 LoDTensor<I, D> without_padding(D const& exec, LoDTensor<I, D> const& ids, std::int64_t padding, std::int64_t height) {
-    if (padding < 0 || padding >= height) throw IndexError("padding_id", 0, padding, height);
+    if (padding < 0 || padding >= height) throw IndexError("padding_id", padding, height);
     ElementLoops<D>::check(exec, ids.value());
     ElementLoops<D>::check_ids(exec, "ids", ids.value(), height);
     return sequence_erase(exec, ids, {padding});
@@ -24538,8 +24586,7 @@ void check_looked_up(Shape const& ids, Tensor<T, D> const& out_grad, std::option
         throw ShapeError("out_grad.shape()", shape_text(shape),
                          "to begin with " + shape_text(ids) + ", the shape of ids");
     }
-    if (padding_id && (*padding_id < 0 || *padding_id >= height))
-        throw IndexError("padding_id", 0, *padding_id, height);
+    if (padding_id && (*padding_id < 0 || *padding_id >= height)) throw IndexError("padding_id", *padding_id, height);
 }
 
 /// out_grad reshaped to one row per id.
@@ -24641,7 +24688,7 @@ Tensor<T, D> lookup_table(D const& exec, Tensor<T, D> const& table, Tensor<I, D>
                           LookupOptions const& options = {}) {
     detail::check_rows("table", table);
     if (auto const padding = options.padding_id; padding && (*padding < 0 || *padding >= detail::height_of(table)))
-        throw IndexError("padding_id", 0, *padding, detail::height_of(table));
+        throw IndexError("padding_id", *padding, detail::height_of(table));
     auto out = gather(exec, table, ids);
     if (!options.padding_id) return out;
     std::size_t const width = table.row_size();
@@ -29218,8 +29265,8 @@ LstmResult<T, Device> lstm_with_last(Var<T, Device> const& x, RecurrentOptions c
 }
 /// Returns the output alone, as lstm_with_last.
 template <class T, class Device>
-Var<T, Device> lstm(Var<T, Device> const& x, RecurrentOptions const& options,
-                    std::vector<Var<T, Device>> const& h = {}, std::vector<Var<T, Device>> const& c = {}) {
+Var<T, Device> lstm(Var<T, Device> const& x, RecurrentOptions const& options, std::vector<Var<T, Device>> const& h = {},
+                    std::vector<Var<T, Device>> const& c = {}) {
     return lstm_with_last(x, options, h, c).output;
 }
 
@@ -29884,7 +29931,9 @@ namespace rowan::inline v0 {
 ///     auto y = infer(predict, {{"x", batch}}, parameters);
 /// A batch may contain data that only other layers need, such as the labels of a cost. Dropout returns its input. On a
 /// device, the call blocks until the result is ready, and parameters in host memory are copied to the device in every
-/// call. Threads may call it for the same net at the same time; a Predictor does not trace the net in every call.
+/// call. Threads may call it for the same net at the same time; a Predictor does not trace the net in every call. The
+/// result may be an alias of a value of the batch or of a parameter that it equals, as with layer::reshape or a branch
+/// that returns a parameter: copy it before you write to it.
 /// shapes   that of predict, with the dims of the batch
 /// errors   GraphError if no operator writes predict, the batch or the parameters lack a variable, or the batch
 ///          contains a name that no layer::data declared; TypeError or ShapeError if the element type, rank, a dim or
@@ -30309,9 +30358,8 @@ struct TransposedLines {
 template <class T>
 void permute(Cpu exec, AxisOffsets const& axes, T const* from, T* to) {
     if (axes.count < 2)
-        return for_ranges(exec, axes.elements(), 1, [&](std::size_t begin, std::size_t end) {
-            std::copy(from + begin, from + end, to + begin);
-        });
+        return for_ranges(exec, axes.elements(), 1,
+                          [&](std::size_t begin, std::size_t end) { std::copy(from + begin, from + end, to + begin); });
     AxisOffsets outer = axes;
     std::size_t const width = outer.size[--outer.count], stride = outer.stride[outer.count];
     if (stride == 1)
@@ -30332,15 +30380,13 @@ void permute(Cpu exec, AxisOffsets const& axes, T const* from, T* to) {
     }
     constexpr std::size_t line = TransposedLines<T>::line;
     std::size_t const pieces = (lanes + line - 1) / line;
-    for_ranges(exec, outer.elements() * pieces, width * std::min(lanes, line),
-               [&](std::size_t begin, std::size_t end) {
-                   TransposedLines<T> const transpose{width, stride, next_to};
-                   for (; begin < end; ++begin) {
-                       std::size_t const at = begin / pieces, first = begin % pieces * line;
-                       transpose(std::min(line, lanes - first), from + outer(at) + first,
-                                 to + results(at) + first * next_to);
-                   }
-               });
+    for_ranges(exec, outer.elements() * pieces, width * std::min(lanes, line), [&](std::size_t begin, std::size_t end) {
+        TransposedLines<T> const transpose{width, stride, next_to};
+        for (; begin < end; ++begin) {
+            std::size_t const at = begin / pieces, first = begin % pieces * line;
+            transpose(std::min(line, lanes - first), from + outer(at) + first, to + results(at) + first * next_to);
+        }
+    });
 }
 
 }  // namespace rowan::inline v0::detail
@@ -30607,10 +30653,10 @@ struct LossOptions {
 
 /// The settings of cross_entropy and softmax_with_cross_entropy.
 struct CrossEntropyOptions {
-    Reduction reduction = Reduction::mean;               ///< applied to the losses of the rows
-    std::optional<std::int64_t> ignore_index = {};       ///< rows with this label do not count
-    std::optional<std::int64_t> axis = {};               ///< the axis of the classes; default the last one
-    std::vector<double> weights = {};                    ///< a factor of the losses for each class; empty: all are 1
+    Reduction reduction = Reduction::mean;          ///< applied to the losses of the rows
+    std::optional<std::int64_t> ignore_index = {};  ///< rows with this label do not count
+    std::optional<std::int64_t> axis = {};          ///< the axis of the classes; default the last one
+    std::vector<double> weights = {};               ///< a factor of the losses for each class; empty: all are 1
 
     template <class Visit>
     static constexpr auto fields(Visit const& visit) {
@@ -30782,8 +30828,7 @@ public:
           numbers_(Loops::template scratch<S>(exec, !options.weights.empty() || !same ? label.size() : 0)) {
         if (!options.weights.empty()) {
             OnDevice<double, D> const weights(exec, std::span<double const>(options.weights));
-            Loops::each(exec, label.size(), 1,
-                        WeighShare<T>{rows_.data(), weights.data(), numbers_.data(), c.classes});
+            Loops::each(exec, label.size(), 1, WeighShare<T>{rows_.data(), weights.data(), numbers_.data(), c.classes});
         } else if (!same) {
             Loops::template zip<S>(exec, label.size(), same_number{}, numbers_.data(), std::as_const(rows_).data());
         }
@@ -31039,8 +31084,7 @@ Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, 
     auto x_grad = c.template new_rows<T>(exec);
     detail::LossGrads<T> const grads{out_grad.data(), options.reduction, c.n};
     detail::ElementLoops<D>::each_element(
-        exec, c.n, c.classes,
-        detail::SoftLabelGrad<T>{rows.data(), shares.data(), grads, x_grad.data(), c.classes});
+        exec, c.n, c.classes, detail::SoftLabelGrad<T>{rows.data(), shares.data(), grads, x_grad.data(), c.classes});
     return c.back(exec, std::move(x_grad));
 }
 
@@ -31067,8 +31111,8 @@ struct cross_entropy_op {
     using attributes = CrossEntropyOptions;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
-        constexpr detail::LabelFields names{"cross_entropy: x", "cross_entropy: label",
-                                            "cross_entropy: label.shape(0)", "cross_entropy: ignore_index"};
+        constexpr detail::LabelFields names{"cross_entropy: x", "cross_entropy: label", "cross_entropy: label.shape(0)",
+                                            "cross_entropy: ignore_index"};
         return {.type = VarType::LOD_TENSOR,
                 .dtype = x.dtype,
                 .dims = detail::label_dims(names, x, label, a).losses,
@@ -31076,7 +31120,8 @@ struct cross_entropy_op {
     }
 
     template <class T, class L, class D>
-    requires(id_type<L> || std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, attributes const& a) {
+    requires(id_type<L> || std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& x,
+                                                                       Tensor<L, D> const& label, attributes const& a) {
         return cross_entropy(exec, x, label, a);
     }
 };
@@ -31095,8 +31140,9 @@ struct cross_entropy_grad_op {
     }
 
     template <class T, class L, class D>
-    requires(id_type<L> || std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, Tensor<T, D> const& out_grad,
-                            attributes const& a) {
+    requires(id_type<L> ||
+             std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                                                         Tensor<T, D> const& out_grad, attributes const& a) {
         return cross_entropy_grad(exec, x, label, out_grad, a);
     }
 };
@@ -31226,8 +31272,7 @@ Tensor<T, D> log_softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions co
     detail::ElementLoops<D>::check(exec, x);
     auto const rows = c.rows(exec, x);
     auto out = c.template new_rows<T>(exec);
-    if (out.size() != 0)
-        detail::MatrixRows<D>::log_softmax(exec, c.n, c.classes, rows.data(), out.data());
+    if (out.size() != 0) detail::MatrixRows<D>::log_softmax(exec, c.n, c.classes, rows.data(), out.data());
     return c.back(exec, std::move(out));
 }
 
@@ -31238,7 +31283,7 @@ Tensor<T, D> log_softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions co
 ///          if the axis is not the last one
 template <class T, device D>
 Tensor<T, D> log_softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad,
-                          SoftmaxOptions const& options = {}) {
+                              SoftmaxOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::log_softmax_grad: out must have a floating-point type");
     detail::ClassRows<T, D> const c("out", out, options.axis, 1);
     detail::check_same_shape("out_grad", out_grad, out);
@@ -31256,7 +31301,7 @@ Tensor<T, Device> log_softmax(Tensor<T, Device> const& x, SoftmaxOptions const& 
 }
 template <class T, class Device>
 Tensor<T, Device> log_softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad,
-                               SoftmaxOptions const& options = {}) {
+                                   SoftmaxOptions const& options = {}) {
     return log_softmax_grad(out.device(), out, out_grad, options);
 }
 
@@ -31596,8 +31641,8 @@ struct softmax_with_cross_entropy_op {
     }
 
     template <class T, class L, class D>
-    requires(id_type<L> || std::same_as<L, T>) static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
-                                                      attributes const& a) {
+    requires(id_type<L> || std::same_as<L, T>) static std::tuple<Tensor<T, D>, Tensor<T, D>> run(
+        D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, attributes const& a) {
         return softmax_with_cross_entropy(exec, x, label, a);
     }
 };
@@ -31617,8 +31662,9 @@ struct softmax_with_cross_entropy_grad_op {
     }
 
     template <class T, class L, class D>
-    requires(id_type<L> || std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& softmax, Tensor<L, D> const& label,
-                            Tensor<T, D> const& out_grad, attributes const& a) {
+    requires(id_type<L> ||
+             std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& softmax, Tensor<L, D> const& label,
+                                                         Tensor<T, D> const& out_grad, attributes const& a) {
         return softmax_with_cross_entropy_grad(exec, softmax, label, out_grad, a);
     }
 };
@@ -31770,20 +31816,16 @@ requires(!rowan::detail::is_label<Label>) auto softmax_with_cross_entropy(X cons
 
 ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&))
 ROWAN_TEMPLATE(Var<float> softmax(Var<float> const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&,
-                                        CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&,
-                                        CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int64_t> const&,
                                                      CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int32_t> const&,
                                                      CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&))
 ROWAN_TEMPLATE(Var<double> softmax(Var<double> const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int64_t> const&,
-                                         CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int32_t> const&,
-                                         CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int64_t> const&,
                                                       CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int32_t> const&,
@@ -31810,6 +31852,14 @@ namespace detail {
 constexpr void check_cosine(CosineOptions const& options) {
     check_finite("epsilon", options.epsilon);
     if (!(options.epsilon > 0)) throw ValueError("epsilon", options.epsilon, "a positive number");
+}
+
+/// The same, and epsilon must be positive in dtype<T>::sum too.
+template <class T>
+void check_cosine(CosineOptions const& options) {
+    check_cosine(options);
+    if (!(constant<sum_t<T>>(0.0) < constant<sum_t<T>>(options.epsilon)))
+        throw ValueError("epsilon", options.epsilon, "a positive number in the type of computation");
 }
 
 /// The dot products of the rows of x and y, of x and of y with themselves.
@@ -31902,13 +31952,13 @@ struct CosineGradStep {
 /// x · y / (max(|x|, epsilon) · max(|y|, epsilon)) for the rows of x and y, as in PyTorch, computed in dtype<T>::sum. Row
 /// sums are formed in 16 interleaved partial sums.
 /// shapes   x [n, width], y [n, width] -> [n, 1]
-/// errors   ValueError if epsilon is not finite or not above 0; ShapeError if x is not a matrix or the shapes differ
+/// errors   ValueError if epsilon is not finite or, in dtype<T>::sum, not above 0; ShapeError if x is not a matrix or the shapes differ
 /// cost     two reads of both; the same bits for any number of threads
 template <class T, device D>
 Tensor<T, D> cosine_similarity(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
                                CosineOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cosine_similarity: x and y must have a floating-point type");
-    detail::check_cosine(options);
+    detail::check_cosine<T>(options);
     detail::check_rank("x", x, 2);
     detail::check_same_shape("y", y, x);
     detail::ElementLoops<D>::check(exec, x, y);
@@ -31930,7 +31980,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> cosine_similarity_grad(D const& exec, Ten
                                                               Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
                                                               CosineOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cosine_similarity_grad: x and y must have a floating-point type");
-    detail::check_cosine(options);
+    detail::check_cosine<T>(options);
     detail::check_rank("x", x, 2);
     detail::check_same_shape("y", y, x);
     std::size_t const n = x.shape(0), width = x.shape(1);
@@ -32779,8 +32829,7 @@ struct batched_matmul_op {
         if (y.dims.size() < 2) spec::the_rank_does_not_fit("matmul: y", y.dims.size(), "at least 2");
         spec::same_dim("matmul: the inner dim of y", detail::matrix_dim(y.dims, options.transpose_y, 0),
                        detail::matrix_dim(x.dims, options.transpose_x, 1));
-        Dims dims =
-            detail::broadcast_dims("matmul: batch of y", detail::batch_of(x.dims), detail::batch_of(y.dims), -1);
+        Dims dims = detail::broadcast_dims("matmul: y", detail::batch_of(x.dims), detail::batch_of(y.dims), -1);
         dims.push_back(detail::matrix_dim(x.dims, options.transpose_x, 0));
         dims.push_back(detail::matrix_dim(y.dims, options.transpose_y, 1));
         bool const matrices = dims.size() == 2;
@@ -33626,7 +33675,7 @@ private:
     }
 
     static double share(Counts const& part, Counts const& all, std::size_t of) {
-        if (of >= all.size()) throw IndexError("class", 0, of, all.size());
+        if (of >= all.size()) throw IndexError("class", of, all.size());
         return all[of] == 0 ? 0 : static_cast<double>(part[of]) / static_cast<double>(all[of]);
     }
 
@@ -35222,9 +35271,9 @@ concept lod_tensors = std::ranges::forward_range<R const> && requires {
 
 }  // namespace detail
 
-/// Sequence i of a level of the result, by default the last, is the concatenation of sequences i of all inputs, with all
-/// that they contain. Inputs are separate arguments, for the last level, or a range of LoDTensors or of references to
-/// them.
+/// Sequence i of a level of the result, by default the last, is the concatenation of sequences i of all inputs, with
+/// all that they contain. Inputs are separate arguments, for the last level, or a range of LoDTensors or of references
+/// to them.
 ///
 ///     [a b]  []  [c]   and   [d]  [e f]  []   ->   [a b d]  [e f]  [c]
 ///
@@ -35453,11 +35502,11 @@ namespace rowan::inline v0::layer {
 
 /// Sequence i of a level of the result, by default the last, is the concatenation of sequences i of all values.
 ///     auto text = layer::sequence_concat({title, body});      // [a b] [] [c]  and  [d] [e] []   ->   [a b d] [e] [c]
-///     auto pages = layer::sequence_concat({a, b}, {.level = 0});   // of 2 levels: the paragraphs of each page of a, then b's
+///     auto pages = layer::sequence_concat({a, b}, {.level = 0});     // the paragraphs of each page of a, then of b
 /// shapes   x[k] [n_k, ...] with levels -> [Σ n_k, ...], with the levels of the first above options.level
 /// errors   ShapeError if x is empty or has no levels, or the numbers of levels or trailing dims differ; IndexError if
-///          there is no such level; when the net runs, ShapeError if the numbers of sequences of the level or the levels
-///          above it differ
+///          there is no such level; when the net runs, ShapeError if the numbers of sequences of the level or the
+///          levels above it differ
 /// cost     as rowan::sequence_concat, when the net runs
 template <class T, class Device>
 Var<T, Device> sequence_concat(std::vector<Var<T, Device>> const& x, SequenceConcatOptions const& options = {}) {
@@ -36493,8 +36542,8 @@ std::vector<std::int64_t> reshaped_offsets(Lod const& lod, std::size_t row_size,
 
 }  // namespace detail
 
-/// The elements of each sequence of the last level, in order, as rows of `width` elements: an alias. Its gradient is that
-/// of the result with the shape and the levels of x.
+/// The elements of each sequence of the last level, in order, as rows of `width` elements: an alias. Its gradient is
+/// that of the result with the shape and the levels of x.
 ///
 ///     [1 2] [3 4]   and   [5 6]     width 1   ->   [1] [2] [3] [4]   and   [5] [6]
 ///
@@ -36772,13 +36821,14 @@ void check_places(char const* field, Tensor<T, D> const& x) {
 
 }  // namespace detail
 
-/// Adds updates to places of rows: out[s, ids[i]] = x[s, ids[i]] + updates[i] for each id i of sequence s of the last level
-/// of ids. Paddle's sequence_scatter.
+/// Adds updates to places of rows: out[s, ids[i]] = x[s, ids[i]] + updates[i] for each id i of sequence s of the last
+/// level of ids. Paddle's sequence_scatter.
 ///
 ///     x [0 0 0] [0 0 0]    ids [2 0 2] [1]    updates [1 2 3] [4]   ->   [2 0 4] [0 4 0]
 ///
 /// The gradient of x is that of the result; that of updates consists of its elements at the ids.
-/// shapes   x [n, d, ...], ids [m] with n sequences in the last level, updates [m, ...] -> the shape and the levels of x
+/// shapes   x [n, d, ...], ids [m] with n sequences in the last level, updates [m, ...] -> the shape and the levels of
+///          x
 /// errors   ShapeError if x has a rank below 2, ids have no levels or another number of sequences, or updates another
 ///          number of rows than ids or other trailing dims; IndexError if an id is not in [0, d)
 /// cost     a copy of x, and scatter_add of the updates, which also states their order; ids in device memory are copied
@@ -36813,7 +36863,6 @@ LoDTensor<T, Device> sequence_scatter(LoDTensor<T, Device> const& x, LoDTensor<I
 /// The gradient of the updates.
 struct sequence_scatter_grad_op {
     static constexpr std::string_view name = "sequence_scatter_grad";
-    static constexpr bool row_wise = true;
     using inputs = slots<slot::ids, slot::y, grad_of<slot::out>>;  // only the levels of y are used
     using outputs = slots<grad_of<slot::y>>;
     using grad = no_grad;
@@ -36841,7 +36890,6 @@ struct sequence_scatter_grad_op {
 /// See sequence_scatter; y are the updates.
 struct sequence_scatter_op {
     static constexpr std::string_view name = "sequence_scatter";
-    static constexpr bool row_wise = true;
     using inputs = slots<slot::x, slot::ids, slot::y>;
     using outputs = slots<slot::out>;
     using grad = grad_rules<grad_rule<drop_levels_grad_op>, grad_rule<sequence_scatter_grad_op>>;
@@ -36853,12 +36901,12 @@ struct sequence_scatter_op {
         spec::ids("sequence_scatter: ids", ids);
         spec::rank("sequence_scatter: ids", ids, 1, "1");
         spec::has_levels("sequence_scatter: ids", ids);
-        spec::dense("sequence_scatter: y", y);
-        spec::same_dtype("sequence_scatter: y", y, x);
+        spec::dense("sequence_scatter: updates", y);
+        spec::same_dtype("sequence_scatter: updates", y, x);
         VarSpec like = y;
         like.dims = {ids.dims[0]};
         for (std::size_t i = 2; i < x.dims.size(); ++i) like.dims.push_back(x.dims[i]);
-        spec::same_dims("sequence_scatter: y", y, like);
+        spec::same_dims("sequence_scatter: updates", y, like);
         return x;
     }
 
@@ -36875,12 +36923,12 @@ struct sequence_scatter_op {
 
 namespace rowan::inline v0::layer {
 
-/// Adds updates to places of rows: the result has x[s, ids[i]] + updates[i] for each id i of sequence s of the last level
-/// of ids. Paddle's sequence_scatter.
-///     auto votes = layer::sequence_scatter(scores, words, weights);    // copying: words of the source get more probable
+/// Adds updates to places of rows: the result has x[s, ids[i]] + updates[i] for each id i of sequence s of the last
+/// level of ids. Paddle's sequence_scatter.
+///     auto votes = layer::sequence_scatter(scores, words, weights);    // words of the source get more probable
 /// shapes   x [n, d, ...], ids [m] with n sequences, updates [m, ...] -> the shape and the levels of x
-/// errors   ShapeError if ranks or dims do not match, or ids have no levels; when the net runs, ShapeError if the number
-///          of sequences is not n, IndexError if an id is not in [0, d)
+/// errors   ShapeError if ranks or dims do not match, or ids have no levels; when the net runs, ShapeError if the
+///          number of sequences is not n, IndexError if an id is not in [0, d)
 /// cost     as rowan::sequence_scatter, when the net runs
 template <class T, id_type I, class Device>
 Var<T, Device> sequence_scatter(Var<T, Device> const& x, Var<I, Device> const& ids, Var<T, Device> const& updates) {
@@ -37242,7 +37290,8 @@ Var<T, Device> sequence_softmax(Var<T, Device> const& x) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/sequence_top_k_mean.hpp: sequence_top_k_mean, the means of the greatest elements of the columns of sequences.
+// rowan/op/sequence_top_k_mean.hpp: sequence_top_k_mean, the means of the greatest elements of the columns of
+// sequences.
 
 namespace rowan::inline v0 {
 
@@ -37390,16 +37439,16 @@ void visit_top(D const& exec, LoDTensor<T, D> const& x, std::vector<std::int64_t
 
 }  // namespace detail
 
-/// For each sequence of the last level, each column and each k of `ks`: the sum of the k greatest elements of the column,
-/// divided by k. If the sequence is shorter than k, zeros are added, as in Paddle's sequence_topk_avg_pooling. Sums are
-/// formed in descending order; of equal elements the first counts, and NaN is the greatest.
+/// For each sequence of the last level, each column and each k of `ks`: the sum of the k greatest elements of the
+/// column, divided by k. If the sequence is shorter than k, zeros are added, as in Paddle's sequence_topk_avg_pooling.
+/// Sums are formed in descending order; of equal elements the first counts, and NaN is the greatest.
 ///
 ///     [1 4] [3 2] [5 0]    ks {1, 2}   ->   [5 4 4 3]           of column 0, then of column 1
 ///
 /// shapes   x [n, ...] with levels -> [number of sequences, row_size * ks.size()] with the upper levels of x
 /// errors   ShapeError if x has no levels or ks is empty; ValueError if one of ks is less than 1
-/// cost     one read of x, and at most length · k steps for a column of a sequence, which one thread processes; 8 bytes for
-///          each of the greatest elements
+/// cost     one read of x, and at most length · k steps for a column of a sequence, which one thread processes; 8 bytes
+///          for each of the greatest elements
 template <class T, device D>
 LoDTensor<T, D> sequence_top_k_mean(D const& exec, LoDTensor<T, D> const& x, SequenceTopKMeanOptions const& options) {
     detail::check_sequences(exec, "x", x);
@@ -37645,7 +37694,8 @@ struct shrink_grad_op {
 
 /// The first first-level sequences of x, or rows if it has no levels: as many as y has sequences longer than `index`,
 /// which is the number of a step. The sequences of x are in the order of their lengths in y, longest first, as after
-/// reorder_op; those that have ended before the step are left out. Paddle's shrink_rnn_memory; see shrink for any order.
+/// reorder_op; those that have ended before the step are left out. Paddle's shrink_rnn_memory; see shrink for any
+/// order.
 /// shapes   x of n sequences or rows, y with levels, index [1] -> count of them, where n is at least count and at most
 ///          the number of sequences of y
 /// errors   ShapeError if n is outside of that range, y has no levels or index does not have one element; IndexError if
@@ -37693,12 +37743,12 @@ struct shrink_op {
 
 namespace rowan::inline v0::layer {
 
-/// The first sequences of x, or rows if it has no levels: as many as y has sequences with a step `index`. They are in the
-/// order of layer::reorder. The elements of y, of any type, are not used.
+/// The first sequences of x, or rows if it has no levels: as many as y has sequences with a step `index`. They are in
+/// the order of layer::reorder. The elements of y, of any type, are not used.
 ///     auto alive = layer::shrink(states, words, t);     // in a while_loop that counts the steps in t
 /// shapes   x of n sequences or rows, y with levels, index [1] -> the first of them
-/// errors   ShapeError if y has no levels or index not one element; IndexError if y has no such level; when the net runs,
-///          ShapeError if x has fewer than these or more than y, IndexError if the index is negative
+/// errors   ShapeError if y has no levels or index not one element; IndexError if y has no such level; when the net
+///          runs, ShapeError if x has fewer than these or more than y, IndexError if the index is negative
 /// cost     O(sequences), when the net runs: an alias
 template <class T, class U, class Device>
 Var<T, Device> shrink(Var<T, Device> const& x, Var<U, Device> const& y, Var<std::int64_t, Device> const& index,
@@ -37725,7 +37775,7 @@ namespace rowan::inline v0::layer {
 /// Without static_input, the step reads an outer variable as a whole: the rows of all sequences.
 /// shapes   x [n, ...], whose first level has one sequence for each sequence that the layer iterates over, or x
 ///          [sequences, ...] -> those of the sequences that have the step, with the levels of x
-/// errors   GraphError unless x is a variable of a net around the step; ShapeError if it has rank 0; when the net runs,
+/// errors   GraphError unless x is a variable of a net around the step, or in a loop or branch; ShapeError if it has rank 0; when the net runs,
 ///          ShapeError if the numbers of sequences differ
 /// cost     one copy of x for each batch: the steps read aliases; the gradients of the steps are added, one pass over
 ///          the rows of a step in each
@@ -38557,23 +38607,23 @@ using builtin_ops = registry<
     clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op,
     div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op, elementwise_mul_op,
     equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op, gru_unit_grad_op, gru_unit_op,
-    identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, log_softmax_grad_op, log_softmax_op, logical_and_op, logical_not_op,
-    logical_or_op, embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op,
-    lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_grad_op,
-    pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op,
-    scale_grad_op, scale_op, sequence_concat_grad_op, sequence_concat_op, sequence_slice_grad_op, sequence_slice_op,
-    sequence_pad_grad_op, sequence_pad_op, sequence_unpad_grad_op, sequence_unpad_op, sequence_context_grad_op,
-    sequence_context_op, sequence_padding_grad_op, padded_sequence_context_op, sequence_erase_op, sequence_mask_op,
-    sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sequence_reverse_grad_op,
-    sequence_attention_grad_op, sequence_attention_op, sequence_reverse_op, sequence_softmax_grad_op,
-    sequence_softmax_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op,
-    softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op, sum_grad_op,
-    sum_op, tanh_grad_op, tanh_op, exp_grad_op, exp_op, log_grad_op, log_op, sqrt_grad_op, sqrt_op, rsqrt_grad_op,
-    rsqrt_op, square_grad_op, square_op, abs_grad_op, abs_op, pow_grad_op, pow_op, relu6_grad_op, relu6_op,
-    brelu_grad_op, brelu_op, leaky_relu_grad_op, leaky_relu_op, elu_grad_op, elu_op, gelu_grad_op, gelu_op,
-    swish_grad_op, swish_op, softplus_grad_op, softplus_op, softsign_grad_op, softsign_op, hard_sigmoid_grad_op,
-    hard_sigmoid_op, hard_swish_grad_op, hard_swish_op, stanh_grad_op, stanh_op, thresholded_relu_grad_op,
-    thresholded_relu_op, broadcast_add_op, broadcast_grad_op<detail::broadcast_add, false>,
+    identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, log_softmax_grad_op, log_softmax_op,
+    logical_and_op, logical_not_op, logical_or_op, embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op,
+    lookup_table_op, lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op,
+    negate_op, pick_sequences_grad_op, pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op,
+    rmsprop_op, rowwise_adagrad_op, scale_grad_op, scale_op, sequence_concat_grad_op, sequence_concat_op,
+    sequence_slice_grad_op, sequence_slice_op, sequence_pad_grad_op, sequence_pad_op, sequence_unpad_grad_op,
+    sequence_unpad_op, sequence_context_grad_op, sequence_context_op, sequence_padding_grad_op,
+    padded_sequence_context_op, sequence_erase_op, sequence_mask_op, sequence_expand_grad_op, sequence_expand_op,
+    sequence_pool_grad_op, sequence_pool_op, sequence_reverse_grad_op, sequence_attention_grad_op,
+    sequence_attention_op, sequence_reverse_op, sequence_softmax_grad_op, sequence_softmax_op, sgd_op, sigmoid_grad_op,
+    sigmoid_op, softmax_grad_op, softmax_op, softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op,
+    split_grad_op, split_op, sub_op, sum_grad_op, sum_op, tanh_grad_op, tanh_op, exp_grad_op, exp_op, log_grad_op,
+    log_op, sqrt_grad_op, sqrt_op, rsqrt_grad_op, rsqrt_op, square_grad_op, square_op, abs_grad_op, abs_op, pow_grad_op,
+    pow_op, relu6_grad_op, relu6_op, brelu_grad_op, brelu_op, leaky_relu_grad_op, leaky_relu_op, elu_grad_op, elu_op,
+    gelu_grad_op, gelu_op, swish_grad_op, swish_op, softplus_grad_op, softplus_op, softsign_grad_op, softsign_op,
+    hard_sigmoid_grad_op, hard_sigmoid_op, hard_swish_grad_op, hard_swish_op, stanh_grad_op, stanh_op,
+    thresholded_relu_grad_op, thresholded_relu_op, broadcast_add_op, broadcast_grad_op<detail::broadcast_add, false>,
     broadcast_grad_op<detail::broadcast_add, true>, broadcast_div_op, broadcast_grad_op<detail::broadcast_div, false>,
     broadcast_grad_op<detail::broadcast_div, true>, broadcast_max_op, broadcast_grad_op<detail::broadcast_max, false>,
     broadcast_grad_op<detail::broadcast_max, true>, broadcast_min_op, broadcast_grad_op<detail::broadcast_min, false>,
@@ -38615,9 +38665,9 @@ namespace rowan::inline v0 {
 using forward_ops = registry<
     abs_op, accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, div_op, drop_levels_op,
     dropout_op, elementwise_mul_op, equal_op, fc_op, full_like_op, gru_unit_op, identity_op, less_equal_op, less_op,
-    lod_from_offsets_op, lod_reset_op, log_softmax_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_op, lookup_table_op,
-    lstm_unit_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_op, reduce_sum_op, relu_op, scale_op,
-    sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
+    lod_from_offsets_op, lod_reset_op, log_softmax_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_op,
+    lookup_table_op, lstm_unit_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_op, reduce_sum_op,
+    relu_op, scale_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
     padded_sequence_context_op, sequence_erase_op, sequence_attention_op, sequence_mask_op, sequence_expand_op,
     sequence_pool_op, sequence_reverse_op, sequence_softmax_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op,
     split_op, sub_op, sum_op, tanh_op, broadcast_add_op, broadcast_div_op, broadcast_max_op, broadcast_min_op,
