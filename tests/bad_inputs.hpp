@@ -237,7 +237,7 @@ std::vector<BadCall<D>> sequence_calls() {
         BAD("ShapeError: x.lod().levels() is 0, expected at least 1", sequence_reverse(exec, a.rows)),
         BAD("ShapeError: x.size() is 0, expected at least 1", sequence_concat(exec, std::vector<LoDTensor<float, D>>())),
         BAD("ShapeError: x[2].lod().sequences(0) is 2, expected 3, as in x[0]", sequence_concat(exec, a.x, a.x, a.other)),
-        BAD("IndexError: level[0] = 1 is not in [0, 1)", sequence_concat(exec, std::vector{a.x, a.x}, 1)),
+        BAD("IndexError: level = 1 is not in [0, 1)", sequence_concat(exec, std::vector{a.x, a.x}, 1)),
         BAD("ShapeError: x[2].lod().levels() is 2, expected 1, as in x[0]", sequence_concat(exec, a.x, a.x, a.nested)),
         BAD("ShapeError: x[1].lod().levels() is 0, expected 1, as in x[0]", sequence_concat(exec, a.x, a.rows)),
         BAD("ShapeError: x[1].shape() is [4, 3], expected [4, 2]", sequence_concat(exec, a.x, LoDTensor<float, D>(a.wide, a.x.lod()))),

@@ -37,7 +37,7 @@ TEST_CASE("layer::sequence_concat joins paragraphs, and its gradient equals cent
     CHECK(both->spec() == tensor_spec<double>({UNK, 2}, 2));
     auto const pages = layer::sequence_pool(layer::sequence_pool(both, {Pooling::max}), {Pooling::sqrt});
     test::check_net(layer::mse(pages, test::fed("target", LoDTensor<double>(test::values({2, 2}, 3)))));
-    CHECK_THROWS_WITH(layer::sequence_concat({x, y}, {.level = 2}), "sequence_concat: level[0] = 2 is not in [0, 2)");
+    CHECK_THROWS_WITH(layer::sequence_concat({x, y}, {.level = 2}), "sequence_concat: level = 2 is not in [0, 2)");
 }
 
 TEST_CASE("the gradient of layer::sequence_concat passes through a concatenation that drops levels", "[layer]") {

@@ -152,8 +152,8 @@ TEST_CASE("inputs that do not match throw", "[sequence_concat][bad]") {
           "x[0].lod().levels() is 0, expected at least 1");
     LoDTensor<float> const c({{5}}, Lod{{0, 1}, {0, 1}});
     CHECK(same(sequence_concat(std::vector{a, c}, 0), LoDTensor<float>({{1}, {2}, {5}}, Lod{{0, 3}, {0, 1, 2, 3}})));
-    CHECK(refusal<rowan::IndexError>([&](Cpu e) { sequence_concat(e, std::vector{a, c}, 2); }, a, c) == "level[0] = 2 is not in [0, 2)");
-    CHECK(refusal<rowan::IndexError>([&](Cpu e) { sequence_concat_grad(e, a, {a.lod(), c.lod()}, 3); }, a) == "level[0] = 3 is not in [0, 2)");
+    CHECK(refusal<rowan::IndexError>([&](Cpu e) { sequence_concat(e, std::vector{a, c}, 2); }, a, c) == "level = 2 is not in [0, 2)");
+    CHECK(refusal<rowan::IndexError>([&](Cpu e) { sequence_concat_grad(e, a, {a.lod(), c.lod()}, 3); }, a) == "level = 3 is not in [0, 2)");
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_concat_grad(e, a, {a.lod(), c.lod()}, 0); }, a) == "out_grad.shape(0) is 2, expected 3");
     LoDTensor<float> const one({1}, Lod{{0, 1}});
     LoDTensor<float> const two({1, 2}, Lod{{0, 1, 2}});

@@ -82,7 +82,7 @@ Tensor<T, D> lookup_table(D const& exec, SelectedRows<T, D> const& table, Tensor
                           LookupOptions const& options = {}) {
     auto const padding = options.padding_id;
     if (padding && (*padding < 0 || *padding >= table.height()))
-        throw IndexError("padding_id", 0, *padding, table.height());
+        throw IndexError("padding_id", *padding, table.height());
     auto const at = detail::positions(exec, "ids", table, ids, padding);
     if (table.rows().size() == 0)  // all ids are padding
         return Tensor<T, D>::zeros(exec, detail::gathered_shape(ids.shape(), table.value().shape()));

@@ -118,7 +118,7 @@ struct shrink_op {
                                LoDTensor<std::int64_t, D> const& index, ShrinkOptions const& options = {}) {
         if (index.value().size() != 1) throw ShapeError("index.size()", std::to_string(index.value().size()), "1");
         std::int64_t const t = to_host(exec, index.value()).data()[0];
-        if (t < 0) throw IndexError("index", 0, t, std::numeric_limits<std::int64_t>::max());
+        if (t < 0) throw IndexError("index", t, std::numeric_limits<std::int64_t>::max());
         x.check();
         return x.slice(0, detail::count_longer(x.size(), y.lod(), options.level, t));
     }
