@@ -4171,7 +4171,12 @@ public:
     }
     LoDTensor(Tensor<T, Device> const& value, Lod lod) : LoDTensor(Tensor<T, Device>(value), std::move(lod)) {}
 
-    // A mistake, which does not compile.
+    // Mistakes, which do not compile.
+    template <std::same_as<Tensor<T, Device>> X, std::integral I>
+    LoDTensor(X const&, std::initializer_list<I>) {
+        static_assert(!std::integral<I>,
+                      "rowan::LoDTensor: the offsets of each level are in braces: LoDTensor(value, Lod{{0, 2, 3}})");
+    }
     template <std::ranges::range R>
     requires(!xt::is_xexpression<R>::value) explicit LoDTensor(R const&, Lod const& = {}) {
         static_assert(!std::ranges::range<R>,
@@ -7208,7 +7213,7 @@ namespace rowan::inline v0::spec {
 
 /// Throws an IndexError.
 [[noreturn]] inline void there_is_no_such_level(char const* field, std::size_t level, std::size_t levels) {
-    throw IndexError(field, 0, level, levels);
+    throw IndexError(field, level, levels);
 }
 
 /// Checks that x is a Tensor or LoDTensor, of any element type.
@@ -24713,7 +24718,7 @@ Tensor<T, D> lookup_table(D const& exec, SelectedRows<T, D> const& table, Tensor
                           LookupOptions const& options = {}) {
     auto const padding = options.padding_id;
     if (padding && (*padding < 0 || *padding >= table.height()))
-        throw IndexError("padding_id", 0, *padding, table.height());
+        throw IndexError("padding_id", *padding, table.height());
     auto const at = detail::positions(exec, "ids", table, ids, padding);
     if (table.rows().size() == 0)  // all ids are padding
         return Tensor<T, D>::zeros(exec, detail::gathered_shape(ids.shape(), table.value().shape()));
@@ -37731,7 +37736,7 @@ struct shrink_op {
                                LoDTensor<std::int64_t, D> const& index, ShrinkOptions const& options = {}) {
         if (index.value().size() != 1) throw ShapeError("index.size()", std::to_string(index.value().size()), "1");
         std::int64_t const t = to_host(exec, index.value()).data()[0];
-        if (t < 0) throw IndexError("index", 0, t, std::numeric_limits<std::int64_t>::max());
+        if (t < 0) throw IndexError("index", t, std::numeric_limits<std::int64_t>::max());
         x.check();
         return x.slice(0, detail::count_longer(x.size(), y.lod(), options.level, t));
     }

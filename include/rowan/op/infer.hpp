@@ -53,7 +53,7 @@ namespace rowan::inline v0::spec {
 
 /// Throws an IndexError.
 [[noreturn]] inline void there_is_no_such_level(char const* field, std::size_t level, std::size_t levels) {
-    throw IndexError(field, 0, level, levels);
+    throw IndexError(field, level, levels);
 }
 
 /// Checks that x is a Tensor or LoDTensor, of any element type.
