@@ -41,23 +41,16 @@ TEST_CASE("sum throws for no tensors and for other shapes", "[op]") {
     std::vector<Tensor<float>> const none, other{{1, 2}, {1, 2, 3}};
     std::vector<SelectedRows<float>> const heights{{4, {1}, {{1}}}, {5, {1}, {{1}}}};
     std::vector<Tensor<float>> const flat{{1, 2, 3, 4}};
-    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::sum(exec, none); }) ==
-          "x.size() is 0, expected at least 1");
-    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::sum(exec, other); }) ==
-          "x[1].shape() is [3], expected [2]");
-    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::sum(exec, heights); }) ==
-          "x[1].shape() is [5, 1], expected [4, 1]");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::sum(exec, none); }) == "x.size() is 0, expected at least 1");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::sum(exec, other); }) == "x[1].shape() is [3], expected [2]");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::sum(exec, heights); }) == "x[1].shape() is [5, 1], expected [4, 1]");
     CHECK_THROWS_AS(rowan::sum(Cpu{}, flat, heights), rowan::ShapeError);
 }
 
 TEST_CASE("sum names the input whose shape differs from that of the others", "[op]") {
-    std::vector<Tensor<float>> const third{{1, 2}, {1, 2}, {1, 2, 3}}, first{{1, 2, 3}, {1, 2}, {1, 2}},
-        dense{Tensor<float>::zeros({5, 1})};
-    std::vector<SelectedRows<float>> const sparse{{4, {1}, {{1}}}, {4, {1}, {{1}}}, {5, {1}, {{1}}}},
-        wide{{4, {1}, {{1, 2}}}, {5, {1}, {{1}}}};
-    auto const text = [](auto const&... x) {
-        return test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::sum(exec, x...); });
-    };
+    std::vector<Tensor<float>> const third{{1, 2}, {1, 2}, {1, 2, 3}}, first{{1, 2, 3}, {1, 2}, {1, 2}}, dense{Tensor<float>::zeros({5, 1})};
+    std::vector<SelectedRows<float>> const sparse{{4, {1}, {{1}}}, {4, {1}, {{1}}}, {5, {1}, {{1}}}}, wide{{4, {1}, {{1, 2}}}, {5, {1}, {{1}}}};
+    auto const text = [](auto const&... x) { return test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::sum(exec, x...); }); };
     CHECK(text(third) == "x[2].shape() is [3], expected [2]");
     CHECK(text(first) == "x[0].shape() is [3], expected [2]");
     CHECK(text(sparse) == "x[2].shape() is [5, 1], expected [4, 1]");
@@ -75,9 +68,7 @@ static_assert(sum_op::infer(std::span(mixed).first(1)) == selected_rows_spec<flo
 TEST_CASE("the gradient of a sum with row-sparse terms equals central differences", "[op]") {
     auto const weights = test::values({5, 2}, 1);  // cost = Σ weights · sum(dense, sparse)
     std::vector<Tensor<double>> dense{test::values({5, 2}, 2)};
-    std::vector<SelectedRows<double>> sparse{{5, {3, 0, 3}, test::values({3, 2}, 3)},
-                                             {5, {}, Tensor<double>::from_shape({0, 2})},
-                                             {5, {4}, test::values({1, 2}, 4)}};
+    std::vector<SelectedRows<double>> sparse{{5, {3, 0, 3}, test::values({3, 2}, 3)}, {5, {}, Tensor<double>::from_shape({0, 2})}, {5, {4}, test::values({1, 2}, 4)}};
     auto const cost = [&] { return xt::sum(weights * rowan::sum(Cpu{}, dense, sparse))(); };
     auto const [dense_grads, sparse_grads] = rowan::sum_grad_op::run(Cpu{}, dense, sparse, weights);
     auto const check = [&](Tensor<double>& x, Tensor<double> const& grad) {
