@@ -58,7 +58,7 @@ requires(!std::same_as<X, Y> || rowan::detail::no_var<X>) auto mse(X const& x, Y
     return x;
 }
 
-/// The probabilities of the classes, along the last axis or the one given, as rowan::softmax.
+/// The probabilities of the classes, along the last axis or the one given, as rowan::softmax and PyTorch's.
 ///     auto shares = layer::softmax(scores, {.axis = 1});    // [n, classes, m], whose sums along axis 1 are 1
 /// shapes   [n, ..., classes] -> the same; with an axis, [...] -> [...]; with the levels of x
 /// errors   ShapeError if x has a rank below 2, or with an axis below 1; ValueError if the axis is not in [-rank, rank)
@@ -103,7 +103,8 @@ Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& labe
     return apply<cross_entropy_op>(options, x, label);
 }
 
-/// cross_entropy(softmax(x), label) in a numerically stable form, as rowan::softmax_with_cross_entropy.
+/// cross_entropy(softmax(x), label) in a numerically stable form, as rowan::softmax_with_cross_entropy and PyTorch's
+/// cross_entropy.
 ///     auto cost = layer::softmax_with_cross_entropy(scores, label, {.ignore_index = -100, .weights = {1, 1, 4}});
 /// shapes   as layer::cross_entropy, of scores
 /// errors   as layer::cross_entropy
