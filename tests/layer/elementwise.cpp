@@ -63,7 +63,7 @@ TEST_CASE("an axis aligns y with the dims of x, as in Paddle", "[layer][golden]"
     gives(layer::greater_equal(x, y, {.axis = 1}), Truth{{{false, true}, {true, true}, {false, true}}, {{true, true}, {true, true}, {true, true}}});
     gives(layer::equal(x, y, {.axis = 1}), Truth{{{false, true}, {false, false}, {false, true}}, {{false, false}, {false, false}, {false, false}}});
     gives(layer::less(x, x, {.axis = 0}), Truth::zeros({2, 3, 2}));
-    CHECK_THROWS_WITH(layer::add(x, y, {.axis = 2}), "broadcast_add: y is 3, expected 2");
+    CHECK_THROWS_WITH(layer::add(x, y, {.axis = 2}), "broadcast_add: y.shape(0) is 3, expected 2");
     CHECK_THROWS_WITH(layer::equal(x, y, {.axis = 3}), "y rank is 1, expected at most that of x after axis");
     CHECK_THROWS_WITH(layer::less(x, y, {.axis = -2}), "axis is -2, expected -1 or a dim of x");
 }
