@@ -158,9 +158,6 @@ struct x_grad_suffix {
 struct y_grad_suffix {
     static constexpr std::string_view name = "_grad_y";
 };
-struct y_suffix {
-    static constexpr std::string_view name = ": y";
-};
 
 }  // namespace detail
 
