@@ -182,6 +182,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
                                                  : Value());
         if (resumed || found != initial.end()) detail::check_fits(*v, given.back());
     }
+    if (resume != nullptr) updates_.check_states(*resume);
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (!given[i].empty()) {
             all[i]->value() = own_copy(*all[i], given[i]);

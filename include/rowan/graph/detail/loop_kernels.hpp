@@ -36,7 +36,8 @@ struct LoopKernels {
             return value;
         };
         auto const no_rows = [](AnyExec exec, Value const& table) {
-            auto shape = table.get<LoDTensor<T, Device>>().shape();
+            using Rows = SelectedRows<T, Device>;
+            auto shape = table.is<Rows>() ? table.get<Rows>().shape() : table.get<LoDTensor<T, Device>>().shape();
             auto const height = static_cast<std::int64_t>(shape[0]);
             shape[0] = 0;
             Value value;

@@ -11,6 +11,7 @@
 #include <rowan/layer/detail/feed.hpp>
 #include <rowan/layer/detail/part_sums.hpp>
 #include <rowan/layer/optimizer.hpp>
+#include <rowan/layer/parameters.hpp>
 #include <rowan/layer/train_options.hpp>
 
 #include <cmath>
@@ -45,6 +46,10 @@ public:
     /// options.rates are those of parameters.
     /// errors   as the constructor of Trainer
     void add_updates(Scope& scope, TrainOptionsOn<Device> const& options);
+
+    /// Checks that the states to resume have a row for each row of a parameter that is a SelectedRows.
+    /// errors   ShapeError if not
+    void check_states(Parameters const& resume) const;
 
     std::int64_t batches() const noexcept { return done_.batches(); }          // of the next step, so far
     bool completes() const noexcept { return done_.batches() + 1 == parts_; }  // whether the next batch makes a step
@@ -125,6 +130,22 @@ void ParameterUpdates<Device>::add_updates(Scope& scope, TrainOptionsOn<Device> 
     for (auto const& g : gradients_) {
         averages_.push_back(options.average.add(scope, *g.parameter));
         changes_.append(*averages_.back().op);
+    }
+}
+
+template <class Device>
+void ParameterUpdates<Device>::check_states(Parameters const& resume) const {
+    for (std::size_t i = 0; i < updates_.size(); ++i) {
+        Variable const& parameter = *gradients_[i].parameter;
+        if (parameter.spec().type != VarType::SELECTED_ROWS) continue;
+        std::size_t const rows = resume.find(parameter.name()).row_values().rows();
+        for (Variable const* const state : updates_[i].states) {
+            if (!resume.contains(state->name())) continue;
+            std::size_t const there = resume.find(state->name()).rows();
+            if (there != rows)
+                throw ShapeError(std::string(state->name()).append(".shape(0)"), std::to_string(there),
+                                 std::to_string(rows).append(", the number of rows of ").append(parameter.name()));
+        }
     }
 }
 
