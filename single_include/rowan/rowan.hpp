@@ -10781,7 +10781,8 @@ struct LoopKernels {
             return value;
         };
         auto const no_rows = [](AnyExec exec, Value const& table) {
-            auto shape = table.get<LoDTensor<T, Device>>().shape();
+            using Rows = SelectedRows<T, Device>;
+            auto shape = table.is<Rows>() ? table.get<Rows>().shape() : table.get<LoDTensor<T, Device>>().shape();
             auto const height = static_cast<std::int64_t>(shape[0]);
             shape[0] = 0;
             Value value;
@@ -38131,6 +38132,10 @@ public:
     /// errors   as the constructor of Trainer
     void add_updates(Scope& scope, TrainOptionsOn<Device> const& options);
 
+    /// Checks that the states to resume have a row for each row of a parameter that is a SelectedRows.
+    /// errors   ShapeError if not
+    void check_states(Parameters const& resume) const;
+
     std::int64_t batches() const noexcept { return done_.batches(); }          // of the next step, so far
     bool completes() const noexcept { return done_.batches() + 1 == parts_; }  // whether the next batch makes a step
 
@@ -38210,6 +38215,22 @@ void ParameterUpdates<Device>::add_updates(Scope& scope, TrainOptionsOn<Device> 
     for (auto const& g : gradients_) {
         averages_.push_back(options.average.add(scope, *g.parameter));
         changes_.append(*averages_.back().op);
+    }
+}
+
+template <class Device>
+void ParameterUpdates<Device>::check_states(Parameters const& resume) const {
+    for (std::size_t i = 0; i < updates_.size(); ++i) {
+        Variable const& parameter = *gradients_[i].parameter;
+        if (parameter.spec().type != VarType::SELECTED_ROWS) continue;
+        std::size_t const rows = resume.find(parameter.name()).row_values().rows();
+        for (Variable const* const state : updates_[i].states) {
+            if (!resume.contains(state->name())) continue;
+            std::size_t const there = resume.find(state->name()).rows();
+            if (there != rows)
+                throw ShapeError(std::string(state->name()).append(".shape(0)"), std::to_string(there),
+                                 std::to_string(rows).append(", the number of rows of ").append(parameter.name()));
+        }
     }
 }
 
@@ -38442,6 +38463,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
                                                  : Value());
         if (resumed || found != initial.end()) detail::check_fits(*v, given.back());
     }
+    if (resume != nullptr) updates_.check_states(*resume);
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (!given[i].empty()) {
             all[i]->value() = own_copy(*all[i], given[i]);
