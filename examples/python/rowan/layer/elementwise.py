@@ -1,0 +1,161 @@
+# rowan/layer/elementwise.py: arithmetic and comparisons of elements, which also give variables their + - * /.
+from __future__ import annotations
+
+from typing import Sequence, Union
+
+from rowan_cpp import Variable
+
+from .data import apply, full_like
+
+Operand = Union[Variable, float]
+
+
+def _broadcasts(x: Variable, y: Variable) -> bool:
+    return len(x.shape) != len(y.shape) or [a == 1 for a in x.shape] != [b == 1 for b in y.shape]
+
+
+def _binary(same: str, broadcast: str, x: Variable, y: Variable) -> Variable:
+    return apply(broadcast if _broadcasts(x, y) else same, x, y)
+
+
+def add(x: Variable, y: Variable) -> Variable:
+    """x + y; shapes are broadcast by NumPy's rules."""
+    return _binary("add", "broadcast_add", x, y)
+
+
+def sub(x: Variable, y: Variable) -> Variable:
+    """x - y; shapes are broadcast by NumPy's rules."""
+    return _binary("sub", "broadcast_sub", x, y)
+
+
+def mul(x: Variable, y: Variable) -> Variable:
+    """x · y of elements; shapes are broadcast by NumPy's rules."""
+    return _binary("elementwise_mul", "broadcast_mul", x, y)
+
+
+def div(x: Variable, y: Variable) -> Variable:
+    """x / y; shapes are broadcast by NumPy's rules."""
+    return _binary("div", "broadcast_div", x, y)
+
+
+def maximum(x: Variable, y: Variable) -> Variable:
+    """The greater elements; shapes are broadcast by NumPy's rules."""
+    return apply("broadcast_max", x, y)
+
+
+def minimum(x: Variable, y: Variable) -> Variable:
+    """The smaller elements; shapes are broadcast by NumPy's rules."""
+    return apply("broadcast_min", x, y)
+
+
+def broadcast_add(x: Variable, y: Variable, axis: int = -1) -> Variable:
+    """x + y, with y's dims at x's from an axis on, as in Paddle."""
+    return apply("broadcast_add", x, y, axis=axis)
+
+
+def broadcast_sub(x: Variable, y: Variable, axis: int = -1) -> Variable:
+    """x - y, with y's dims at x's from an axis on, as in Paddle."""
+    return apply("broadcast_sub", x, y, axis=axis)
+
+
+def broadcast_mul(x: Variable, y: Variable, axis: int = -1) -> Variable:
+    """x · y, with y's dims at x's from an axis on, as in Paddle."""
+    return apply("broadcast_mul", x, y, axis=axis)
+
+
+def broadcast_div(x: Variable, y: Variable, axis: int = -1) -> Variable:
+    """x / y, with y's dims at x's from an axis on, as in Paddle."""
+    return apply("broadcast_div", x, y, axis=axis)
+
+
+def sum(x: Sequence[Variable]) -> Variable:
+    """The sum of tensors of one shape."""
+    return apply("sum", *x)
+
+
+def scale(x: Variable, factor: float, bias: float = 0.0) -> Variable:
+    """factor · x + bias."""
+    return apply("scale", x, factor=factor, bias=bias)
+
+
+def clip(x: Variable, min: float, max: float) -> Variable:
+    """x limited to [min, max]."""
+    return apply("clip", x, min=min, max=max)
+
+
+def clip_by_norm(x: Variable, max_norm: float) -> Variable:
+    """x, scaled so that its norm is at most max_norm."""
+    return apply("clip_by_norm", x, max_norm=max_norm)
+
+
+def negate(x: Variable) -> Variable:
+    """-x."""
+    return apply("negate", x)
+
+
+def _other(x: Variable, y: Operand) -> Variable:
+    return y if isinstance(y, Variable) else full_like(x, y)
+
+
+def less(x: Variable, y: Operand) -> Variable:
+    """Whether x < y."""
+    return apply("less", x, _other(x, y))
+
+
+def less_equal(x: Variable, y: Operand) -> Variable:
+    """Whether x <= y."""
+    return apply("less_equal", x, _other(x, y))
+
+
+def greater(x: Variable, y: Operand) -> Variable:
+    """Whether x > y."""
+    return apply("less", _other(x, y), x)
+
+
+def greater_equal(x: Variable, y: Operand) -> Variable:
+    """Whether x >= y."""
+    return apply("less_equal", _other(x, y), x)
+
+
+def equal(x: Variable, y: Operand) -> Variable:
+    """Whether x == y."""
+    return apply("equal", x, _other(x, y))
+
+
+def logical_and(x: Variable, y: Variable) -> Variable:
+    """Whether x and y."""
+    return apply("logical_and", x, y)
+
+
+def logical_or(x: Variable, y: Variable) -> Variable:
+    """Whether x or y."""
+    return apply("logical_or", x, y)
+
+
+def logical_not(x: Variable) -> Variable:
+    """Whether not x."""
+    return apply("logical_not", x)
+
+
+def any(x: Variable) -> Variable:
+    """Whether any element is true."""
+    return apply("any", x)
+
+
+def _arithmetic(both, right, left):
+    def forward(x, y):
+        if isinstance(y, Variable):
+            return both(x, y)
+        return right(x, float(y)) if isinstance(y, (int, float)) else NotImplemented
+
+    def backward(y, x):
+        return left(float(x), y) if isinstance(x, (int, float)) else NotImplemented
+    return forward, backward
+
+
+Variable.__add__, Variable.__radd__ = _arithmetic(add, lambda x, s: scale(x, 1, s), lambda s, y: scale(y, 1, s))
+Variable.__sub__, Variable.__rsub__ = _arithmetic(sub, lambda x, s: scale(x, 1, -s), lambda s, y: scale(y, -1, s))
+Variable.__mul__, Variable.__rmul__ = _arithmetic(mul, scale, lambda s, y: scale(y, s))
+Variable.__truediv__, Variable.__rtruediv__ = _arithmetic(
+    div, lambda x, s: scale(x, 1 / s), lambda s, y: div(full_like(y, s), y))
+Variable.__neg__ = negate
