@@ -56,7 +56,7 @@ def log_loss(x: Variable, y: Variable, reduction: Reduction = Reduction.mean, ep
 
 
 def hinge(x: Variable, y: Variable, reduction: Reduction = Reduction.mean) -> Variable:
-    """max(0, 1 - x · y) for labels y of -1 and 1."""
+    """max(0, 1 - x · (2 y - 1)) for labels y of 0 and 1."""
     return apply("hinge", x, y, reduction=reduction)
 
 

@@ -85,7 +85,7 @@ def reset_first_gru_unit(x: Variable, before: Variable, size: int, weight: Optio
 
 
 def _lstm_step(gates: _Gates, h: Variable, c: Variable) -> list[Variable]:
-    return results("lstm_unit", gates.x, h, c, gates.w, gates.b)
+    return results("lstm_unit", gates.x, h, c, gates.w, gates.b)[:2]  # and what the gradient needs
 
 
 def lstm_unit(x: Variable, before: Variable, size: int, weight: Optional[Init] = None) -> tuple[Variable, Variable]:
