@@ -106,7 +106,8 @@ void with_tensor(std::string const& name, py::handle given, rowan::VarSpec const
     Lod lod;
     bool const is_declared = declared != nullptr && !dtype_name(declared->dtype).empty();
     auto pair = py::reinterpret_borrow<py::object>(given);
-    if (is_declared && declared->lod_level > 0 && py::isinstance<py::list>(given)) pair = joined(name, given, *declared);
+    if (is_declared && declared->lod_level > 0 && py::isinstance<py::list>(given))
+        pair = joined(name, given, *declared);
     given = pair;
     if (py::isinstance<py::tuple>(pair) && py::len(pair) == 2) {
         auto const parts = py::reinterpret_borrow<py::tuple>(pair);
@@ -115,8 +116,8 @@ void with_tensor(std::string const& name, py::handle given, rowan::VarSpec const
     }
     std::string const known =
         "a NumPy array of float32, float64, int32, int64, uint8 or bool, or a pair of one and its lod";
-    py::object const kept = is_declared ? py::object(converted(name, given, declared->dtype))
-                                        : py::reinterpret_borrow<py::object>(given);
+    py::object const kept =
+        is_declared ? py::object(converted(name, given, declared->dtype)) : py::reinterpret_borrow<py::object>(given);
     if (!py::isinstance<py::array>(kept)) throw rowan::TypeError(name, py::str(py::type::of(kept)), known);
     auto const array = py::reinterpret_borrow<py::array>(kept);
     auto const attempt = [&]<class T>(T) {

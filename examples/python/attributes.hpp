@@ -142,8 +142,7 @@ void set_member(M& member, std::string const& name, pybind11::handle given) {
     if constexpr (!std::is_same_v<typename optional_of<M>::type, M>) {
         set_member(member.emplace(), name, given);
     } else if constexpr (std::is_enum_v<M>) {
-        if (!pybind11::isinstance<M>(given))
-            refuse(pybind11::str(pybind11::detail::get_type_handle(typeid(M), true)));
+        if (!pybind11::isinstance<M>(given)) refuse(pybind11::str(pybind11::detail::get_type_handle(typeid(M), true)));
         member = given.cast<M>();
     } else if constexpr (std::is_floating_point_v<M>) {
         member = static_cast<M>(number_of(name, given));

@@ -15,7 +15,8 @@ void bind_first_values(py::module_& m) {
         .def(py::init<double, double>(), py::arg("low") = 0.0, py::arg("high") = 0.0)
         .def(py::init([](py::tuple const& bounds) {
             if (bounds.size() != 2)
-                throw rowan::TypeError("first values", "a tuple of " + std::to_string(bounds.size()), "a pair of bounds");
+                throw rowan::TypeError("first values", "a tuple of " + std::to_string(bounds.size()),
+                                       "a pair of bounds");
             return FirstValues(bounds[0].cast<double>(), bounds[1].cast<double>());
         }));
     py::implicitly_convertible<py::tuple, FirstValues>();

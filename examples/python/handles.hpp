@@ -50,7 +50,8 @@ decltype(auto) with_float(rowan::Variable const& v, char const* what, F const& f
 template <class T>
 rowan::layer::Var<T> var_of(rowan::Variable& v, char const* what) {
     if (v.spec().dtype != rowan::dtype<T>::wire)
-        throw rowan::TypeError(what, "of other elements", std::string("of ") + (sizeof(T) == 4 ? "float32" : "float64"));
+        throw rowan::TypeError(what, "of other elements",
+                               std::string("of ") + (sizeof(T) == 4 ? "float32" : "float64"));
     return rowan::layer::Var<T>(v);
 }
 

@@ -26,8 +26,8 @@ rowan::Tensor<T> tensor_of(char const* name, py::handle given) {
 
 void update(rowan::PrecisionRecall& metric, py::handle predicted, py::handle label) {
     auto const labels = tensor_of<std::int64_t>("label", label);
-    bool const scores = py::isinstance<py::array>(predicted) &&
-                        py::reinterpret_borrow<py::array>(predicted).dtype().kind() == 'f';
+    bool const scores =
+        py::isinstance<py::array>(predicted) && py::reinterpret_borrow<py::array>(predicted).dtype().kind() == 'f';
     if (scores) return metric.update(tensor_of<double>("scores", predicted), labels);
     metric.update(tensor_of<std::int64_t>("predicted", predicted), labels);
 }

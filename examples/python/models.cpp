@@ -23,7 +23,9 @@ namespace {
 using rowan::Parameters;
 
 /// rowan's functions of files use only the variable of a Var, so that one of any element type will do.
-void expect_float(rowan::Variable const& predict) { with_float(predict, "predict", []<class T>() {}); }
+void expect_float(rowan::Variable const& predict) {
+    with_float(predict, "predict", []<class T>() {});
+}
 
 void save_model(VariablePtr const& predict, Parameters const& parameters, std::filesystem::path const& path) {
     expect_float(*predict);
@@ -86,9 +88,7 @@ void bind_models(py::module_& m) {
         py::arg("parameters"), py::arg("path"), "All values, with those of optimizers, to resume a training.");
     m.def(
         "load_parameters",
-        [](std::filesystem::path const& path) {
-            return std::make_shared<Parameters>(rowan::load_parameters<>(path));
-        },
+        [](std::filesystem::path const& path) { return std::make_shared<Parameters>(rowan::load_parameters<>(path)); },
         py::arg("path"), "What save_parameters wrote.");
 }
 

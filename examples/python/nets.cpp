@@ -88,9 +88,10 @@ void bind_nets(py::module_& m) {
         .def("run", &Net::run, py::arg("scope").none(false), py::arg("threads") = 0,
              py::call_guard<py::gil_scoped_release>())
         .def("dot", &Net::dot, "The net in Graphviz's language.");
-    m.def("append_backward", &append_backward, py::arg("cost").none(false), py::arg("scope") = py::none(),
-          "Adds the operators that compute the gradients of all parameters that cost depends on, to its scope or to one "
-          "inside it. Returns pairs of a parameter and its gradient, whose value is a SelectedRows for a table.");
+    m.def(
+        "append_backward", &append_backward, py::arg("cost").none(false), py::arg("scope") = py::none(),
+        "Adds the operators that compute the gradients of all parameters that cost depends on, to its scope or to one "
+        "inside it. Returns pairs of a parameter and its gradient, whose value is a SelectedRows for a table.");
 }
 
 }  // namespace python

@@ -54,8 +54,7 @@ void add_kernels(Table& table) {
         using with_int64 = typename d::input_types<typename Op::inputs, E, std::int64_t>::type;
         using with_int32 = typename d::input_types<typename Op::inputs, E, std::int32_t>::type;
         if constexpr (d::has_one_type<Op>) add_kernel<Op>(info, plain{});
-        if constexpr (!d::has_one_type<Op> || !std::is_same_v<with_int64, plain>)
-            add_kernel<Op>(info, with_int64{});
+        if constexpr (!d::has_one_type<Op> || !std::is_same_v<with_int64, plain>) add_kernel<Op>(info, with_int64{});
         if constexpr (!std::is_same_v<with_int32, with_int64>) add_kernel<Op>(info, with_int32{});
     }
 }

@@ -165,9 +165,8 @@ py::object run_operator(std::string const& name, py::args const& given, int thre
     std::vector<Variable*> inputs;
     for (auto const& one : given) {
         std::size_t const i = inputs.size();
-        std::string const slot = info.variadic || i >= info.inputs.size()
-                                     ? "input " + std::to_string(i)
-                                     : name + ": " + std::string(info.inputs[i]);
+        std::string const slot = info.variadic || i >= info.inputs.size() ? "input " + std::to_string(i)
+                                                                          : name + ": " + std::string(info.inputs[i]);
         bool const changes = info.outputs.empty() && i + 1 < given.size();  // an optimizer changes all but the gradient
         if (changes && !(py::isinstance<py::array>(one) && py::reinterpret_borrow<py::array>(one).writeable()))
             throw rowan::TypeError(slot, py::str(py::type::of(one)), "an array that may be written");
@@ -225,10 +224,11 @@ VariablePtr rnn(VariablePtr const& input, VariablePtr const& step_net, bool conc
     static_cast<void>(scope_for(*input));
     rowan::ScopeGuard const guard(scope_for(*step_net));
     return with_float(*input, "rnn: input", [&]<class T>() -> VariablePtr {
-        return {input, &*rowan::layer::rnn(rowan::layer::RnnProgram<T>{.input = rowan::layer::Var<T>(*input),
-                                                                       .step_net = var_of<T>(*step_net, "rnn: step_net"),
-                                                                       .concat_output = concat_output,
-                                                                       .reverse = reverse})};
+        return {input,
+                &*rowan::layer::rnn(rowan::layer::RnnProgram<T>{.input = rowan::layer::Var<T>(*input),
+                                                                .step_net = var_of<T>(*step_net, "rnn: step_net"),
+                                                                .concat_output = concat_output,
+                                                                .reverse = reverse})};
     });
 }
 
@@ -266,7 +266,8 @@ void bind_operators(py::module_& m) {
     m.def("add_to", &add_to, py::arg("memory").none(false), py::arg("x"),
           "The memory plus x, or plus the step's input if x is None.");
     m.def("rnn", &rnn, py::arg("input").none(false), py::arg("step_net").none(false), py::arg("concat_output") = true,
-          py::arg("reverse") = false, "A recurrent layer whose step is an expression of memories and the step's input.");
+          py::arg("reverse") = false,
+          "A recurrent layer whose step is an expression of memories and the step's input.");
 }
 
 }  // namespace python

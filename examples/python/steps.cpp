@@ -179,12 +179,12 @@ Variables while_loop(Variables const& first, py::function const& condition, py::
         net.condition = holds[0].get();
         auto const after = variables_of("while_loop: the states after an iteration", body(*states));
         if (after.size() != inputs.size())
-            throw rowan::ShapeError("while_loop: the number of states after an iteration",
-                                    std::to_string(after.size()), std::to_string(inputs.size()));
+            throw rowan::ShapeError("while_loop: the number of states after an iteration", std::to_string(after.size()),
+                                    std::to_string(inputs.size()));
         for (std::size_t k = 0; k < after.size(); ++k) net.states[k].after = after[k].get();
     }
-    Operator& op = *with_gradients(
-        inputs, [&]<class R>() { return &d::finish_loop<R, rowan::Cpu>(*outside, block, inputs); });
+    Operator& op =
+        *with_gradients(inputs, [&]<class R>() { return &d::finish_loop<R, rowan::Cpu>(*outside, block, inputs); });
     refused.scope = nullptr;
     std::vector<Variable*> const results(op.outputs.begin(),
                                          op.outputs.begin() + static_cast<std::ptrdiff_t>(inputs.size()));
@@ -228,7 +228,8 @@ void bind_steps(py::module_& m) {
     m.def("static_input", &static_input, py::arg("x").none(false),
           "In a step: the sequence of an outer variable that belongs to each sequence of the step.");
     m.def("while_loop", &while_loop, py::arg("states"), py::arg("condition"), py::arg("body"),
-          py::arg("max_iterations") = 0, "Runs body(*states), which returns the next states, while condition(*states).");
+          py::arg("max_iterations") = 0,
+          "Runs body(*states), which returns the next states, while condition(*states).");
     m.def("cond", &cond, py::arg("condition").none(false), py::arg("then"), py::arg("otherwise"),
           "The results of then() if the condition is true, else those of otherwise().");
     m.def("seed", &seed, "A variable that train sets for every batch, for random operators; it is empty elsewhere.");

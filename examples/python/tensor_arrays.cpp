@@ -59,9 +59,8 @@ PyArray empty(std::string const& dtype) {
 
 PyArray unstack(py::handle given, std::size_t axis) {
     auto const value = value_of("tensor", given);
-    return with_wire("tensor", rowan::Value(value.share()).elements().dtype, [&]<class T>() {
-        return TensorArray<T>::unstack(value.get<LoDTensor<T>>().value(), axis);
-    });
+    return with_wire("tensor", rowan::Value(value.share()).elements().dtype,
+                     [&]<class T>() { return TensorArray<T>::unstack(value.get<LoDTensor<T>>().value(), axis); });
 }
 
 std::pair<PyArray, std::shared_ptr<StepMap>> unpack(py::handle given, std::size_t level, bool sort_by_length) {
@@ -95,12 +94,11 @@ void bind_array(py::module_& m) {
                     "Slot t holds element t of every sequence of a pair of an array and its lod. Returns the array of "
                     "steps and the map for pack.")
         .def("__len__", [](PyArray const& a) { return visit(a, [](auto& x) { return x.size(); }); })
-        .def_property_readonly("dtype",
-                               [](PyArray const& a) {
-                                   return visit(a, []<class T>(TensorArray<T> const&) {
-                                       return dtype_name(rowan::dtype<T>::wire);
-                                   });
-                               })
+        .def_property_readonly(
+            "dtype",
+            [](PyArray const& a) {
+                return visit(a, []<class T>(TensorArray<T> const&) { return dtype_name(rowan::dtype<T>::wire); });
+            })
         .def(
             "read",
             [](PyArray const& a, std::size_t i) { return visit(a, [&](auto& x) { return object(x.read(i)); }); },
@@ -129,10 +127,9 @@ void bind_array(py::module_& m) {
                 return visit(a, [&](auto& x) { return object(x.pack(level, map)); });
             },
             py::arg("level"), py::arg("map"), "The sequences of the steps, in the order before unpack.")
-        .def("__repr__",
-             [](PyArray const& a) {
-                 return "<TensorArray of " + std::to_string(visit(a, [](auto& x) { return x.size(); })) + " slots>";
-             });
+        .def("__repr__", [](PyArray const& a) {
+            return "<TensorArray of " + std::to_string(visit(a, [](auto& x) { return x.size(); })) + " slots>";
+        });
 }
 
 // ---- arrays in nets
@@ -155,15 +152,14 @@ VariablePtr create_array(std::vector<std::int64_t> const& shape, std::string con
     spec->dtype = wire_of("create_array: dtype", dtype);
     Variable* made = nullptr;
     static_cast<void>(with_wire("create_array", spec->dtype, [&]<class T>() {
-        made = &d::result_of<typename d::array_kernels<T, rowan::Cpu>::create>({}, std::shared_ptr<VarSpec const>(spec));
+        made =
+            &d::result_of<typename d::array_kernels<T, rowan::Cpu>::create>({}, std::shared_ptr<VarSpec const>(spec));
         return TensorArray<T>();
     }));
     return {default_scope(), made};
 }
 
-void expect_array(VariablePtr const& array, char const* name) {
-    d::check_array(name, array->spec());
-}
+void expect_array(VariablePtr const& array, char const* name) { d::check_array(name, array->spec()); }
 
 void bind_layers(py::module_& m) {
     m.def("create_array", &create_array, py::arg("slot_shape"), py::arg("dtype") = "float32", py::arg("lod_level") = 0);
@@ -189,8 +185,8 @@ void bind_layers(py::module_& m) {
     m.def(
         "array_size",
         [](VariablePtr const& array) {
-            return result_for(
-                array, [&]<class K>() -> Variable& { return d::result_of<typename K::size>({array.get()}); });
+            return result_for(array,
+                              [&]<class K>() -> Variable& { return d::result_of<typename K::size>({array.get()}); });
         },
         py::arg("array").none(false));
     m.def(
@@ -205,8 +201,7 @@ void bind_layers(py::module_& m) {
     m.def(
         "array_unstack",
         [](VariablePtr const& x) {
-            return result_for(
-                x, [&]<class K>() -> Variable& { return d::result_of<typename K::unstack>({x.get()}); });
+            return result_for(x, [&]<class K>() -> Variable& { return d::result_of<typename K::unstack>({x.get()}); });
         },
         py::arg("x").none(false));
 }

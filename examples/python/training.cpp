@@ -88,7 +88,8 @@ rowan::TrainOptions options_of(py::dict const& given, Scope const& scope) {
         }
     };
     take("optimizer", [&](auto const& o) { options.optimizer = o.template cast<layer::Optimizer>(); });
-    take("optimizers", [&](auto const& o) { options.optimizers = o.template cast<std::map<std::string, layer::Optimizer>>(); });
+    take("optimizers",
+         [&](auto const& o) { options.optimizers = o.template cast<std::map<std::string, layer::Optimizer>>(); });
     take("rates", [&](auto const& o) { options.rates = o.template cast<std::map<std::string, double>>(); });
     take("clip", [&](auto const& o) { options.clip = o.template cast<layer::GradientClip>(); });
     take("schedule", [&](auto const& o) { options.schedule = schedule_of("schedule", o); });
@@ -183,9 +184,8 @@ public:
         : cost_((expect_settled(*cost), std::move(cost))) {
         others["optimizer"] = optimizer;
         auto const options = options_of(others, cost_->scope());
-        with_float(*cost_, "cost", [&]<class T>() {
-            trainer_ = std::make_unique<rowan::Trainer<T>>(layer::Var<T>(*cost_), options);
-        });
+        with_float(*cost_, "cost",
+                   [&]<class T>() { trainer_ = std::make_unique<rowan::Trainer<T>>(layer::Var<T>(*cost_), options); });
     }
 
     double step(py::dict const& batch) {

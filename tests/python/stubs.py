@@ -1,10 +1,15 @@
 # tests/python/stubs.py FOLDER: the stub in FOLDER has the names and arguments of rowan_cpp, and rowan's functions have
 # types.
 import ast
+import importlib.util
 import inspect
+import os
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 
 import rowan
 from rowan import cpp, layer
@@ -75,4 +80,9 @@ for where in layer, rowan.sparse, rowan:
             untyped = [p for p in inspect.signature(value).parameters.values() if p.annotation is p.empty]
             assert not untyped and inspect.signature(value).return_annotation is not inspect.Signature.empty, (name, untyped)
             assert value.__doc__, name
+if importlib.util.find_spec("mypy"):  # Debian: mypy
+    with tempfile.TemporaryDirectory() as place:
+        shutil.copy(folder / "rowan_cpp-stubs" / "__init__.pyi", os.path.join(place, "rowan_cpp.pyi"))
+        shutil.copytree(folder / "rowan", os.path.join(place, "rowan"))
+        subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", os.devnull, "-p", "rowan"], cwd=place, check=True)
 print(f"stubs: {len(module)} names")

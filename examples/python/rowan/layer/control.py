@@ -18,8 +18,8 @@ def while_loop(states: Union[Variable, Sequence[Variable]], condition: Callable,
                max_iterations: int = 0) -> Any:
     """Runs body(*states), which returns the next states, while condition(*states) is true. A state is a variable, also
     an array of create_array. Gradients flow through all iterations."""
-    one = isinstance(states, Variable)
-    return _one_or_all(cpp.while_loop([states] if one else list(states), condition, body, max_iterations), one)
+    first = [states] if isinstance(states, Variable) else list(states)
+    return _one_or_all(cpp.while_loop(first, condition, body, max_iterations), isinstance(states, Variable))
 
 
 def cond(condition: Variable, then: Callable, otherwise: Callable) -> Any:

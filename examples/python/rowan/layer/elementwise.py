@@ -153,9 +153,12 @@ def _arithmetic(both, right, left):
     return forward, backward
 
 
-Variable.__add__, Variable.__radd__ = _arithmetic(add, lambda x, s: scale(x, 1, s), lambda s, y: scale(y, 1, s))
-Variable.__sub__, Variable.__rsub__ = _arithmetic(sub, lambda x, s: scale(x, 1, -s), lambda s, y: scale(y, -1, s))
-Variable.__mul__, Variable.__rmul__ = _arithmetic(mul, scale, lambda s, y: scale(y, s))
-Variable.__truediv__, Variable.__rtruediv__ = _arithmetic(
-    div, lambda x, s: scale(x, 1 / s), lambda s, y: div(full_like(y, s), y))
-Variable.__neg__ = negate
+for _name, _functions in {
+    "add": _arithmetic(add, lambda x, s: scale(x, 1, s), lambda s, y: scale(y, 1, s)),
+    "sub": _arithmetic(sub, lambda x, s: scale(x, 1, -s), lambda s, y: scale(y, -1, s)),
+    "mul": _arithmetic(mul, scale, lambda s, y: scale(y, s)),
+    "truediv": _arithmetic(div, lambda x, s: scale(x, 1 / s), lambda s, y: div(full_like(y, s), y)),
+}.items():
+    setattr(Variable, f"__{_name}__", _functions[0])
+    setattr(Variable, f"__r{_name}__", _functions[1])
+setattr(Variable, "__neg__", negate)

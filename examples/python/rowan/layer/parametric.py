@@ -23,11 +23,20 @@ def fc(input: Variable, output_size: Optional[int] = None, weight: Optional[Init
     return apply("fc", input, w, b, output_size=output_size, weight=weight, bias=init)
 
 
+def _table(table: Optional[Variable], height: Optional[int], width: Optional[int], init: Init, name: str,
+           dtype: str) -> Variable:
+    if table is not None:
+        return table
+    if height is None or width is None:
+        raise TypeError("embedding: it needs a table, or height and width")
+    return parameter([height, width], init, name, dtype)
+
+
 def embedding(ids: Variable, height: Optional[int] = None, width: Optional[int] = None,
               padding_id: Optional[int] = None, name: str = "", init: Init = (-0.1, 0.1), dtype: str = "float32",
               table: Optional[Variable] = None) -> Variable:
     """A row of a table for each id: of a given one, or of a new one of that name. Its gradient is row-sparse."""
-    table = parameter([height, width], init, name, dtype) if table is None else table
+    table = _table(table, height, width, init, name, dtype)
     return apply("lookup_table", table, ids, padding_id=padding_id)
 
 
@@ -36,7 +45,7 @@ def embedding_bag(ids: Variable, height: Optional[int] = None, width: Optional[i
                   init: Init = (-0.1, 0.1), dtype: str = "float32", table: Optional[Variable] = None,
                   weight: Optional[Variable] = None) -> Variable:
     """A row for each sequence of ids: the sum, mean, … of their rows, each with a weight if there are weights."""
-    table = parameter([height, width], init, name, dtype) if table is None else table
+    table = _table(table, height, width, init, name, dtype)
     if weight is None:
         return apply("lookup_bag", table, ids, pool=pool, padding_id=padding_id)
     return apply("weighted_bag", table, ids, weight, pool=pool, padding_id=padding_id)

@@ -32,10 +32,10 @@ def rnn_with_last(x: Variable, memory: Union[Memory, Sequence[Memory]], step: Ca
     """Runs step(x_t, state), which returns (output, state), for every step of the sequences of x. A memory is the width
     of a state that begins with zeros, or its first value. With a list of memories, states are lists."""
     several = isinstance(memory, (list, tuple))
-    memories = list(memory) if several else [memory]
+    memories: Any = list(memory) if isinstance(memory, (list, tuple)) else [memory]
     kinds = [x.dtype] + [m.dtype for m in memories if isinstance(m, Variable)]
     dtype = "float64" if "float64" in kinds else "float32"
-    function = step if several else lambda x_t, states: step(x_t, states[0])
+    function: Any = step if several else lambda x_t, states: step(x_t, states[0])
     output, last = cpp.rnn_with_last(x, memories, function, reverse, level, dtype)
     return Recurrence(output, last if several else last[0])
 
@@ -45,6 +45,8 @@ def rnn(input: Variable, memory: Any = None, step: Optional[Callable] = None, *,
     """The outputs of rnn_with_last. With `step_net`, the step is an expression of memories and the step's input."""
     if step_net is not None:
         return cpp.rnn(input, step_net, concat_output, reverse)
+    if step is None:
+        raise TypeError("rnn: it needs a memory and a step, or a step_net")
     return rnn_with_last(input, memory, step, reverse, level).output
 
 
