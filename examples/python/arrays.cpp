@@ -159,6 +159,13 @@ std::vector<std::int64_t> whole_numbers_of(std::string const& name, py::handle g
     return list;
 }
 
+std::vector<double> numbers_of(std::string const& name, py::handle given, std::string const& expected) {
+    std::vector<double> list;
+    for (auto const& element : sequence_of(name, given, expected))
+        list.push_back(number_of(name + "[" + std::to_string(list.size()) + "]", element));
+    return list;
+}
+
 rowan::Value value_of(std::string const& name, py::handle given, rowan::VarSpec const* declared) {
     rowan::Value value;
     with_tensor(name, given, declared, [&](auto tensor) { value.set(std::move(tensor)); });

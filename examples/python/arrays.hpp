@@ -27,6 +27,8 @@ double number_of(std::string const& name, pybind11::handle given);
 /// errors   TypeError as above; std::overflow_error if int64 cannot represent an element
 std::vector<std::int64_t> whole_numbers_of(std::string const& name, pybind11::handle given,
                                            std::string const& expected);
+/// A list or an array of numbers.
+std::vector<double> numbers_of(std::string const& name, pybind11::handle given, std::string const& expected);
 
 /// The elements of an array, or of a pair of an array and its lod, a list of offsets for each level. Every tensor that
 /// shares the elements keeps the array alive. With a declaration, also lists and numbers, and nested lists for data with

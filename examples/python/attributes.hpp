@@ -111,6 +111,8 @@ std::string type_name() {
         return "int";
     } else if constexpr (std::is_same_v<M, std::string>) {
         return "str";
+    } else if constexpr (std::is_same_v<M, std::vector<double>>) {
+        return "list[float]";
     } else {
         return "list[int]";
     }
@@ -158,6 +160,8 @@ void set_member(M& member, std::string const& name, pybind11::handle given) {
         rowan::Dims dims;
         for (std::int64_t const dim : whole_numbers_of(name, given, "a list of whole numbers")) dims.push_back(dim);
         member = dims;
+    } else if constexpr (std::is_same_v<M, std::vector<double>>) {
+        member = numbers_of(name, given, "a list of numbers");
     } else {
         auto const numbers = whole_numbers_of(name, given, "a list of whole numbers");
         member.assign(numbers.begin(), numbers.end());

@@ -41,6 +41,7 @@
 #include <rowan/op/layer_norm.hpp>
 #include <rowan/op/linear_chain_crf.hpp>
 #include <rowan/op/lod_reset.hpp>
+#include <rowan/op/log_softmax.hpp>
 #include <rowan/op/lookup_bag.hpp>
 #include <rowan/op/lookup_table.hpp>
 #include <rowan/op/loss_options.hpp>
@@ -58,6 +59,7 @@
 #include <rowan/op/reduce_sum.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/relu.hpp>
+#include <rowan/op/reorder.hpp>
 #include <rowan/op/reshape.hpp>
 #include <rowan/op/rmsprop.hpp>
 #include <rowan/op/row_dot.hpp>
@@ -71,11 +73,15 @@
 #include <rowan/op/sequence_mask.hpp>
 #include <rowan/op/sequence_pad.hpp>
 #include <rowan/op/sequence_pool.hpp>
+#include <rowan/op/sequence_reshape.hpp>
 #include <rowan/op/sequence_reverse.hpp>
+#include <rowan/op/sequence_scatter.hpp>
 #include <rowan/op/sequence_slice.hpp>
 #include <rowan/op/sequence_softmax.hpp>
+#include <rowan/op/sequence_top_k_mean.hpp>
 #include <rowan/op/sequence_unpad.hpp>
 #include <rowan/op/sgd.hpp>
+#include <rowan/op/shrink.hpp>
 #include <rowan/op/sigmoid.hpp>
 #include <rowan/op/slots.hpp>
 #include <rowan/op/softmax.hpp>

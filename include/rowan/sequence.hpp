@@ -14,6 +14,7 @@
 #include <rowan/sequence/sequence_expand.hpp>
 #include <rowan/sequence/sequence_mask.hpp>
 #include <rowan/sequence/sequence_pool.hpp>
+#include <rowan/sequence/sequence_reshape.hpp>
 #include <rowan/sequence/sequence_reverse.hpp>
 #include <rowan/sequence/sequence_slice.hpp>
 #include <rowan/sequence/sequence_softmax.hpp>

@@ -5,6 +5,7 @@
 #include <rowan/sparse/adagrad.hpp>
 #include <rowan/sparse/adam.hpp>
 #include <rowan/sparse/add.hpp>
+#include <rowan/sparse/find_rows.hpp>
 #include <rowan/sparse/from_dense.hpp>
 #include <rowan/sparse/ftrl.hpp>
 #include <rowan/sparse/gather.hpp>

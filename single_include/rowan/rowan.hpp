@@ -251,6 +251,10 @@ public:
         : IndexError(std::move(field), position, static_cast<std::int64_t>(value), static_cast<std::int64_t>(bound),
                      outside(std::to_string(value), std::to_string(bound))) {}
 
+    /// A single number: `padding_id = 9 is not in [0, 4)`. position() returns no_position.
+    template <std::integral Value, std::integral Bound>
+    IndexError(std::string field, Value value, Bound bound) : IndexError(std::move(field), no_position, value, bound) {}
+
     /// A position that is invalid for another reason: `slots[3] was never written`. value() and bound() return
     /// `position`.
     IndexError(std::string field, std::size_t position, std::string const& reason);
@@ -258,8 +262,10 @@ public:
     /// A value that is invalid for another reason: `order[2] = 1 is a repeated value`. bound() returns `value`.
     IndexError(std::string field, std::size_t position, std::int64_t value, std::string const& reason);
 
+    static constexpr std::size_t no_position = static_cast<std::size_t>(-1);  ///< of an argument that is no list
+
     std::string const& field() const noexcept { return field_; }  ///< the argument
-    std::size_t position() const noexcept { return position_; }   ///< the lowest invalid position
+    std::size_t position() const noexcept { return position_; }   ///< the lowest invalid position, or no_position
     /// The value at that position. An unsigned value above 2^63 - 1, which the text names, wraps around here.
     std::int64_t value() const noexcept { return value_; }
     std::int64_t bound() const noexcept { return bound_; }  ///< valid values are in [0, bound)
@@ -412,8 +418,8 @@ ROWAN_FUNCTION IndexError IndexError::moved_to(std::string field, std::size_t po
 
 ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound,
                                       std::string reason)
-    : Error(field + "[" + std::to_string(position) + "] " + reason), field_(std::move(field)),
-      reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
+    : Error(field + (position == no_position ? " " : "[" + std::to_string(position) + "] ") + reason),
+      field_(std::move(field)), reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
 
 ROWAN_FUNCTION std::string IndexError::outside(std::string const& value, std::string const& bound) {
     return text(value, "is not in [0, " + bound + ")");
@@ -2033,7 +2039,7 @@ void Tensor<T, Cpu>::check_index(I... i) const {
 template <class T>
 std::size_t Tensor<T, Cpu>::checked_row(std::size_t i) const {
     std::size_t const rows = detail::checked_rows(this->shape());
-    if (i >= rows) throw IndexError("row", 0, i, rows);
+    if (i >= rows) throw IndexError("row", i, rows);
     return i;
 }
 
@@ -2352,7 +2358,7 @@ private:
         for (std::size_t i = 0; i < size_; ++i, ++from) {
             auto const id = *from;
             constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-            if (std::cmp_greater(id, most)) throw IndexError("ids", i, id, most);
+            if (std::cmp_greater(id, most)) throw IndexError("row numbers", i, id, most);
             to[i] = static_cast<std::int64_t>(id);
         }
         wide_ = to;
@@ -4045,7 +4051,7 @@ ROWAN_FUNCTION std::ostream& Lod::print(std::ostream& out) const {
 }
 
 ROWAN_FUNCTION void Lod::check_level(std::size_t level) const {
-    if (level >= levels_) throw IndexError("level", 0, level, levels_);
+    if (level >= levels_) throw IndexError("level", level, levels_);
 }
 
 ROWAN_FUNCTION void Lod::check_rows(std::size_t rows) const {
@@ -4165,7 +4171,12 @@ public:
     }
     LoDTensor(Tensor<T, Device> const& value, Lod lod) : LoDTensor(Tensor<T, Device>(value), std::move(lod)) {}
 
-    // A mistake, which does not compile.
+    // Mistakes, which do not compile.
+    template <std::same_as<Tensor<T, Device>> X, std::integral I>
+    LoDTensor(X const&, std::initializer_list<I>) {
+        static_assert(!std::integral<I>,
+                      "rowan::LoDTensor: the offsets of each level are in braces: LoDTensor(value, Lod{{0, 2, 3}})");
+    }
     template <std::ranges::range R>
     requires(!xt::is_xexpression<R>::value) explicit LoDTensor(R const&, Lod const& = {}) {
         static_assert(!std::ranges::range<R>,
@@ -4375,6 +4386,282 @@ ROWAN_TEMPLATE(class LoDTensor<bool>)
 
 }  // namespace rowan::inline v0
 
+// rowan/sparse/selected_rows.hpp: SelectedRows, a row-sparse tensor.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct SelectedRowsAccess;
+
+/// How the row numbers of a SelectedRows are made and read.
+template <class D>
+struct RowNumbers {
+    static_assert(has_backend<D>,
+                  "rowan::SelectedRows: a Thrust device needs #include <rowan/thrust/sparse/selected_rows.hpp>");
+};
+
+template <>
+struct RowNumbers<Cpu> {
+    using View = std::span<std::int64_t const>;
+    static View view(Tensor<std::int64_t> const& rows) noexcept { return {rows.data(), rows.size()}; }
+
+    static Tensor<std::int64_t> copy(Ids<> const& ids) {
+        auto rows = Tensor<std::int64_t>::from_shape({ids.size()});
+        ids.visit([&](auto list) { std::copy(list.begin(), list.end(), rows.data()); });
+        return rows;
+    }
+    /// A copy of ids in [0, height).
+    static Tensor<std::int64_t> checked(Cpu exec, char const* field, Ids<> const& ids, std::int64_t height) {
+        check_ids(exec, field, ids, height);
+        return copy(ids);
+    }
+    static Tensor<std::int64_t> shared(Tensor<std::int64_t> const& rows) { return rows; }
+
+    /// Whether rows are seen to be ascending and unique. Rows in the memory of other devices are not read.
+    static bool merged(Tensor<std::int64_t> const& rows) {
+        View const list = view(rows);
+        return std::ranges::adjacent_find(list, std::greater_equal<>{}) == list.end();
+    }
+};
+
+}  // namespace detail
+
+/// A row-sparse tensor of `height` rows, for example the gradient of a table of which a batch used few rows.
+///
+///     height 6    rows  [4 1 4]      value [1 2]     represents   0: [0 0]
+///                                          [3 4]                  1: [3 4]
+///                                          [5 6]                  4: [6 8]   duplicates are summed
+///
+/// Rows may be in any order and may repeat. `value` has rank 1 or more; its first dim is the number of rows.
+template <class T, class D>
+class SelectedRows {
+    static_assert(detail::is_element<T>(), "rowan::SelectedRows<T>: specialize rowan::dtype<T> for this element type");
+    using Numbers = detail::RowNumbers<D>;
+
+public:
+    using Device = D;
+    using value_type = T;
+    using shape_type = typename Tensor<T, D>::shape_type;
+
+    /// An object without rows, of height 0.
+    SelectedRows() = default;
+
+    /// Row rows[i] of the represented tensor has the value value[i].
+    /// shapes   rows [n], value [n, ...]
+    /// errors   ShapeError if height is negative, rows are not a flat list, value has rank 0 or not n rows;
+    ///          IndexError if a row is not in [0, height): for rows in device memory, unless height is 0, thrown by the
+    ///          next synchronize or copy to the host
+    /// cost     O(n); the rows are copied; the value is copied, or moved unless an error is thrown
+    SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D>&& value);
+    SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D> const& value)
+        : SelectedRows(exec, height, rows, Tensor<T, D>(value)) {}
+    SelectedRows(Height height, Ids<D> rows, Tensor<T, D>&& value)
+        : SelectedRows(value.device(), height, rows, std::move(value)) {}
+    SelectedRows(Height height, Ids<D> rows, Tensor<T, D> const& value)
+        : SelectedRows(value.device(), height, rows, Tensor<T, D>(value)) {}
+
+    // Mistakes, which do not compile.
+    template <class R>
+    requires(!std::integral<T> && std::integral<typename R::value_type>)
+        SelectedRows(Height, Tensor<T, D> const&, R const&) {
+        static_assert(!std::integral<typename R::value_type>,
+                      "rowan::SelectedRows: the rows come before the value: SelectedRows<T>(height, rows, value)");
+    }
+    template <detail::numbers_for<T> V>
+    SelectedRows(Height, Ids<D> const&, V const&) {
+        static_assert(!detail::numbers_for<V, T>,
+                      "rowan::SelectedRows: the value is a Tensor: Tensor<T>::from_values({rows, width}, values)");
+    }
+    template <class R>
+    requires std::integral<typename R::value_type> SelectedRows(R const&, Tensor<T, D> const&) {
+        static_assert(!std::integral<typename R::value_type>,
+                      "rowan::SelectedRows: the height of the table comes first: SelectedRows<T>(height, rows, value)");
+    }
+
+    SelectedRows(SelectedRows const&) = default;
+    SelectedRows(SelectedRows&& other) noexcept { swap(other); }
+    SelectedRows& operator=(SelectedRows const& other) {
+        SelectedRows copy(other);
+        swap(copy);
+        return *this;
+    }
+    SelectedRows& operator=(SelectedRows&& other) noexcept {
+        SelectedRows moved(std::move(other));
+        swap(moved);
+        return *this;
+    }
+    ~SelectedRows() = default;
+
+    std::int64_t height() const noexcept { return height_; }  ///< the number of rows of the represented tensor
+    /// The row numbers, one for each row of value(): a span on the host, a Tensor in the memory of other devices. Code
+    /// that modifies them through an alias must keep them in [0, height) and, if merged(), ascending and unique.
+    typename Numbers::View rows() const noexcept { return Numbers::view(rows_); }
+
+    /// Row i of the value belongs to row rows()[i] of the represented tensor. The elements may be modified; if the
+    /// first dim is changed, the next function that takes this object throws ShapeError.
+    Tensor<T, D> const& value() const noexcept { return value_; }
+    Tensor<T, D>& value() noexcept { return value_; }
+
+    /// The execution of calls that are given none: where the value was made.
+    D device() const noexcept { return value_.device(); }
+
+    /// The shape of the represented tensor, [height, ...].
+    /// errors   ShapeError if the value has been given rank 0
+    /// cost     O(1)
+    shape_type shape() const;
+
+    /// Whether the rows are ascending and unique. Rows in device memory are not inspected: false if it is not known.
+    bool merged() const noexcept { return merged_ || rows_.size() == 0; }
+
+    /// An alias: of the value, and of the rows in device memory; the rows on the host are copied.
+    /// errors   std::bad_alloc
+    /// cost     O(rows) on the host: row numbers are copied, elements are not; O(1) on other devices
+    SelectedRows share() const;
+
+    /// The number of elements per row.
+    std::size_t row_size() const noexcept { return value_.row_size(); }
+
+    void swap(SelectedRows& other) noexcept;
+
+    /// Whether heights, rows in order and values are equal. Unequal objects may represent the same tensor.
+    friend bool operator==(SelectedRows const& a, SelectedRows const& b) requires std::same_as<D, Cpu> {
+        return a.height_ == b.height_ && std::ranges::equal(a.rows(), b.rows()) && a.value_ == b.value_;
+    }
+
+    /// Checks that a value has `rows` rows, as in the constructor. Functions that use a value repeat this check.
+    /// errors   ShapeError if value has rank 0 or another number of rows
+    /// cost     O(1)
+    static void check_value(Tensor<T, D> const& value, std::size_t rows);
+
+private:
+    friend struct detail::SelectedRowsAccess;
+
+    std::int64_t height_ = 0;
+    bool merged_ = true;
+    Tensor<std::int64_t, D> rows_;
+    Tensor<T, D> value_;
+};
+
+template <class T>
+SelectedRows(Height, Ids<>, Tensor<T>) -> SelectedRows<T>;
+
+/// Aliases of a SelectedRows that is in host memory already. On a device, `to_device` and `to_host` copy it.
+/// shapes   the same
+/// errors   std::bad_alloc
+/// cost     as SelectedRows::share
+template <class T>
+SelectedRows<T> to_device(Cpu const&, SelectedRows<T> const& x) {
+    return x.share();
+}
+template <class T>
+SelectedRows<T> to_host(SelectedRows<T> const& x) {
+    return x.share();
+}
+
+namespace detail {
+
+/// Access to SelectedRows without validation, for algorithms whose rows are validated or from another SelectedRows.
+struct SelectedRowsAccess {
+    template <class T>
+    static SelectedRows<T> make(std::int64_t height, Ids<> const& rows, Tensor<T> value) {
+        return adopt(height, RowNumbers<Cpu>::copy(rows), std::move(value));
+    }
+
+    /// Makes a SelectedRows of validated rows without copying them.
+    template <class T, class D>
+    static SelectedRows<T, D> adopt(std::int64_t height, Tensor<std::int64_t, D> rows, Tensor<T, D> value,
+                                    bool merged = false) {
+        SelectedRows<T, D> g;
+        g.height_ = height;
+        g.merged_ = merged || RowNumbers<D>::merged(rows);
+        g.rows_ = std::move(rows);
+        g.value_ = std::move(value);
+        return g;
+    }
+    /// An alias of the rows.
+    template <class T, class D>
+    static Tensor<std::int64_t, D> rows(SelectedRows<T, D> const& g) {
+        return g.rows_.share();
+    }
+
+    /// Memory for `count` merged rows, that of `g` if it suffices. `g` is unchanged until this memory is written.
+    template <class T>
+    static SelectedRows<T> room(SelectedRows<T> const& g, std::int64_t height, std::size_t count,
+                                typename SelectedRows<T>::shape_type shape) {
+        SelectedRows<T> room;
+        shape[0] = count;
+        room.height_ = height;
+        room.rows_ = room_for(g.rows_, {count});
+        room.value_ = room_for(g.value_, shape);
+        return room;
+    }
+
+    /// Copies `rows` to `room`, whose value has been written, and swaps it with `g`.
+    template <class T>
+    static void move_in(SelectedRows<T>& g, SelectedRows<T>& room, std::span<std::int64_t const> rows) noexcept {
+        std::copy(rows.begin(), rows.end(), room.rows_.data());
+        g.swap(room);
+    }
+
+private:
+    template <class T>
+    static Tensor<T> room_for(Tensor<T> const& t, typename Tensor<T>::shape_type const& shape) {
+        std::size_t const size = checked_size("value", shape, sizeof(T));
+        Tensor<T> room;
+        room.storage() = t.storage().room(size);
+        room.resize(shape);
+        return room;
+    }
+};
+
+}  // namespace detail
+
+template <class T, class D>
+SelectedRows<T, D>::SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D>&& value) {
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
+    check_value(value, rows.size());
+    rows_ = Numbers::checked(exec, "rows", rows, height);
+    merged_ = Numbers::merged(rows_);
+    height_ = height;
+    value_ = std::move(value);  // last: it remains the caller's if an error is thrown
+}
+
+template <class T, class D>
+auto SelectedRows<T, D>::shape() const -> shape_type {
+    if (value_.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
+    shape_type shape = value_.shape();
+    shape[0] = static_cast<std::size_t>(height_);
+    return shape;
+}
+
+template <class T, class D>
+auto SelectedRows<T, D>::share() const -> SelectedRows {
+    return detail::SelectedRowsAccess::adopt(height_, Numbers::shared(rows_), value_.share(), merged_);
+}
+
+template <class T, class D>
+void SelectedRows<T, D>::swap(SelectedRows& other) noexcept {
+    std::swap(height_, other.height_);
+    std::swap(merged_, other.merged_);
+    rows_.swap(other.rows_);
+    value_.swap(other.value_);
+}
+
+template <class T, class D>
+void SelectedRows<T, D>::check_value(Tensor<T, D> const& value, std::size_t rows) {
+    if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
+    if (value.shape()[0] != rows) {
+        throw ShapeError("value.shape(0)", std::to_string(value.shape()[0]),
+                         std::to_string(rows) + ", the number of rows");
+    }
+}
+
+ROWAN_TEMPLATE(class SelectedRows<float>)
+ROWAN_TEMPLATE(class SelectedRows<double>)
+
+}  // namespace rowan::inline v0
+
 // rowan/graph/value.hpp: Value, what a variable holds at run time.
 
 namespace rowan::inline v0 {
@@ -4420,7 +4707,7 @@ public:
         return alias;
     }
 
-    /// A deep copy of a LoDTensor; empty if this is empty.
+    /// A deep copy of a LoDTensor or a SelectedRows; empty if this is empty.
     /// errors   TypeError for any other type
     /// cost     one read and one write of the elements
     Value copy() const {
@@ -4434,6 +4721,25 @@ public:
     /// errors   TypeError for any other type; ShapeError if slots differ in shape
     /// cost     one copy and one addition for each slot that both have, O(1) for the others
     Value add_slots(Value const& other) const { return held().add_slots(other); }
+
+    /// The kind, element type, dims and number of levels of a LoDTensor or a SelectedRows.
+    /// errors   TypeError for any other type
+    /// cost     O(1)
+    VarSpec spec() const { return held().spec(); }
+
+    /// The row numbers of a SelectedRows, on the host.
+    /// errors   TypeError for any other type
+    /// cost     O(rows); on a device one blocking copy of the SelectedRows
+    std::vector<std::int64_t> row_numbers() const { return held().row_numbers(); }
+    /// An alias of the value of a SelectedRows.
+    /// errors   TypeError for any other type
+    /// cost     O(1)
+    Value row_values() const { return held().row_values(); }
+    /// A SelectedRows on the host of the height, row shape and element type of this one, with other rows and
+    /// uninitialized values.
+    /// errors   TypeError for any other type; IndexError if a row is not in [0, height)
+    /// cost     O(rows), two allocations
+    Value with_rows(std::span<std::int64_t const> rows) const { return held().with_rows(rows); }
 
     // The members below need a LoDTensor, of any element type, and throw a TypeError for anything else. The parts of a
     // LoDTensor are the sequences of its first level, or its rows if it has no levels.
@@ -4488,8 +4794,8 @@ public:
     /// cost     O(1)
     Elements elements() { return held().elements(); }
 
-    /// The value in host memory: an alias if it is already there, else a copy.
-    /// errors   TypeError if it is not a LoDTensor
+    /// The value in host memory, also of a SelectedRows: an alias if it is already there, else a copy.
+    /// errors   TypeError for any other type
     /// cost     O(1) on the host, else one blocking copy
     Value on_host() const { return held().on_host(); }
     /// Calls f to write the bytes of all elements, in host or device memory. The bytes passed to it may be
@@ -4524,6 +4830,10 @@ private:
         virtual std::unique_ptr<Base> copy() const { no_rows(); }
         virtual std::string name() const = 0;
         virtual Value add_slots(Value const&) const { throw TypeError("the value", name(), "a TensorArray"); }
+        virtual VarSpec spec() const { no_rows(); }
+        virtual std::vector<std::int64_t> row_numbers() const { no_selected_rows(); }
+        virtual Value row_values() const { no_selected_rows(); }
+        virtual Value with_rows(std::span<std::int64_t const>) const { no_selected_rows(); }
         virtual std::size_t rows() const { no_rows(); }
         virtual Lod const& lod() const { no_rows(); }
         virtual Value with_lod(Lod) const { no_rows(); }
@@ -4537,6 +4847,7 @@ private:
         virtual Value on_host() const { no_rows(); }
         virtual void write(std::function<void(std::span<std::byte>)> const&) { no_rows(); }
         [[noreturn]] void no_rows() const { throw TypeError("the value", name(), "a LoDTensor"); }
+        [[noreturn]] void no_selected_rows() const { throw TypeError("the value", name(), "a SelectedRows"); }
         char const* type;
     };
 
@@ -4559,6 +4870,21 @@ private:
     };
 
     template <class T, class D>
+    struct Holder<SelectedRows<T, D>> final : Base {
+        using V = SelectedRows<T, D>;
+        explicit Holder(V&& v) : Base(&detail::type_tag<V>), value(std::move(v)) {}
+        std::unique_ptr<Base> share() const override { return std::make_unique<Holder>(value.share()); }
+        std::unique_ptr<Base> copy() const override { return std::make_unique<Holder>(V(value)); }
+        std::string name() const override { return detail::kind_name<V>::text(); }
+        VarSpec spec() const override;
+        std::vector<std::int64_t> row_numbers() const override;
+        Value row_values() const override { return of(LoDTensor<T, D>(value.value().share())); }
+        Value with_rows(std::span<std::int64_t const> rows) const override;
+        Value on_host() const override { return of(to_host(value)); }
+        V value;
+    };
+
+    template <class T, class D>
     struct Holder<LoDTensor<T, D>> final : Base {
         using V = LoDTensor<T, D>;
         explicit Holder(V&& v) : Base(&detail::type_tag<V>), value(std::move(v)) {}
@@ -4566,6 +4892,7 @@ private:
         std::unique_ptr<Base> copy() const override { return std::make_unique<Holder>(V(value)); }
         std::string name() const override { return detail::kind_name<V>::text(); }
 
+        VarSpec spec() const override;
         std::size_t rows() const override;
         Lod const& lod() const override { return value.lod(); }
         Elements elements() const override;
@@ -4663,6 +4990,284 @@ Tensor<T, D> scattered_rows(D const& exec, std::size_t n, At const& at,
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/detail/block_sum.hpp: BlockSum, the sum of a row's contributions in the documented order.
+
+namespace rowan::inline v0::detail {
+
+/// Contributions per block: the first level of the sum adds blocks of 64 contributions in input order, the next level
+/// adds blocks of 64 of these sums, and so on.
+inline constexpr std::size_t block_size = 64;
+
+/// Sums the rows of a value at given positions. It owns the memory of the partial sums, so each thread needs its own.
+template <class T, class S>
+class BlockSum {
+public:
+    /// `most` is the maximum number of contributions of one sum.
+    BlockSum(T const* value, std::size_t width, std::size_t most)
+        : value_(value), width_(width), ahead_(lookahead(width * sizeof(T))) {
+        std::size_t levels = 1;
+        for (std::size_t n = most; n > block_size; n = (n + block_size - 1) / block_size) ++levels;
+        partial_.resize(levels * width);
+    }
+
+    /// Returns the sum of the rows at the n > 0 positions from `first` on, valid until the next call. `ahead` more
+    /// positions follow in the array; their rows are prefetched.
+    S const* operator()(std::int64_t const* first, std::size_t n, std::size_t ahead) {
+        if constexpr (std::is_same_v<S, T>) {
+            if (n == 1) {
+                if (ahead >= ahead_) prefetch_row<false>(row(first[ahead_]), width_ * sizeof(T));
+                return row(*first);
+            }
+        }
+        sum(first, n, n + ahead, partial_.data());
+        return partial_.data();
+    }
+
+private:
+    T const* row(std::int64_t position) const { return value_ + static_cast<std::size_t>(position) * width_; }
+
+    void sum(std::int64_t const* first, std::size_t n, std::size_t known, S* out) {
+        if (n <= block_size) {
+            for (std::size_t i = 0; i < n; ++i) {
+                if (i + ahead_ < known) prefetch_row<false>(row(first[i + ahead_]), width_ * sizeof(T));
+                if (i == 0) {
+                    copy_lanes<S>(width_, row(*first), out);
+                } else {
+                    for_lanes<S>(add_lanes{}, width_, row(first[i]), out);
+                }
+            }
+            return;
+        }
+        std::size_t span = block_size;
+        while (span * block_size < n) span *= block_size;
+        sum(first, span, known, out);
+        for (std::size_t i = span; i < n; i += span) {
+            sum(first + i, std::min(span, n - i), known - i, out + width_);
+            for_lanes<S>(add_lanes{}, width_, static_cast<S const*>(out + width_), out);
+        }
+    }
+
+    T const* value_;
+    std::size_t width_;
+    std::size_t ahead_;
+    Buffer<S> partial_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/extremes.hpp: more_extreme, which finds maxima and minima: the first one, or the first NaN.
+
+namespace rowan::inline v0::detail {
+
+/// True if x is neither less nor greater than y: equal or unordered.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD bool beside(V const& x, V const& y) {
+    return !(x < y) && !(x > y);
+}
+
+/// True if x is NaN: neither less nor greater than two different numbers.
+template <class V>
+ROWAN_HD bool unordered(V const& x) {
+    return beside(x, constant<V>(0)) && beside(x, constant<V>(1));
+}
+
+/// True if x replaces `best`, the extremum of all elements before it: it is more extreme, or the first NaN. Ties keep
+/// `best`.
+template <bool greatest>
+struct more_extreme {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static auto beyond(V const& x, V const& best) {
+        if constexpr (greatest) {
+            return x > best;
+        } else {
+            return x < best;
+        }
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE auto operator()(V const& x, V const& best) const {
+        if constexpr (std::integral<V>) {
+            return beyond(x, best);
+        } else if constexpr (is_batch<V>) {
+            return beyond(x, best) | ((x != x) & (best == best));
+        } else if constexpr (std::floating_point<V>) {
+            return beyond(x, best) || (x != x && best == best);
+        } else {
+            return beyond(x, best) || (unordered(x) && !unordered(best));
+        }
+    }
+};
+
+/// True if x equals y, or both are NaN.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE auto same_or_nan(V const& x, V const& y) {
+    if constexpr (std::integral<V>) {
+        return x == y;
+    } else if constexpr (is_batch<V>) {
+        return (x == y) | ((x != x) & (y != y));
+    } else if constexpr (std::floating_point<V>) {
+        return x == y || (x != x && y != y);
+    } else {
+        return beside(x, y) && unordered(x) == unordered(y);
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sequence/detail/sequences.hpp: helpers shared by the algorithms on sequences of the last level.
+
+#include <numeric>
+
+namespace rowan::inline v0::detail {
+
+void check_levels(std::string const& field, Lod const& lod);
+
+/// Throws unless `x` has levels that match its rows. Validates exec.threads even if there is no work.
+template <class T, class D>
+void check_sequences(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
+    check_exec(exec);
+    x.check();
+    check_levels(field + ".lod()", x.lod());
+}
+
+/// Converts an argument to the element type. Throws ValueError if that is an integer type and x is not whole or out of
+/// range.
+template <class T>
+T checked_number(char const* field, double x) {
+    using S = sum_t<T>;
+    if constexpr (std::integral<S>) {
+        if (!is_whole<std::conditional_t<std::integral<T>, T, S>>(x))
+            throw ValueError(field, x, "a whole number that the element type holds");
+    }
+    return dtype<T>::narrow(constant<S>(x));
+}
+
+/// The value that Tensor::zeros fills with.
+template <class T>
+T zero() {
+    return dtype<T>::narrow(sum_t<T>{});
+}
+
+inline std::span<std::int64_t const> last_level(Lod const& lod) { return lod[lod.levels() - 1]; }
+
+inline Lod upper_levels(Lod const& lod) { return lod.slice_levels(0, lod.levels() - 1); }
+
+/// Replaces the offsets of the last level. Their number must stay the same.
+Lod with_last_level(Lod const& lod, std::vector<std::int64_t> offsets);
+
+/// The levels of batches that follow one another: the sequences of the first, then those of the second, and so on. All
+/// have as many levels.
+Lod join_lods(std::span<Lod const> lods);
+
+/// The length of sequence s.
+inline std::size_t length_at(std::span<std::int64_t const> offsets, std::size_t s) {
+    return static_cast<std::size_t>(offsets[s + 1] - offsets[s]);
+}
+
+/// The length of the longest of the sequences [begin, end).
+std::size_t longest_of(std::span<std::int64_t const> offsets, std::size_t begin, std::size_t end);
+
+/// Calls f(begin, end) on ranges that partition the sequences, of about 2^15 elements each; small inputs run serially.
+/// Does nothing if width is 0, except that it validates exec.threads.
+template <class F>
+void for_sequences(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, F const& f) {
+    std::size_t const n = offsets.size() - 1;
+    std::size_t const elements = static_cast<std::size_t>(offsets.back()) * width + n;
+    bool const serial = threads_for(exec, elements) == 1;
+    if (width == 0) return;
+    parallel_for(exec, n, serial ? n : n / (elements >> 15), f);
+}
+
+/// Writes `times` consecutive copies of `size` elements.
+template <class T>
+void repeat(T const* from, std::size_t size, std::size_t times, T* to) {
+    for (std::size_t i = 0; i < times; ++i) to = std::copy_n(from, size, to);
+}
+
+/// Writes the extremum of each column of n > 0 rows to `best`.
+template <bool greatest, class S, class T>
+void column_extremes(T const* rows, std::size_t n, std::size_t width, S* best) {
+    copy_lanes<S>(width, rows, best);
+    for (std::size_t i = 1; i < n; ++i) {
+        for_lanes<S>([](auto const& x, auto& y) { y = choose(more_extreme<greatest>{}(x, y), x, y); }, width,
+                     rows + i * width, best);
+    }
+}
+
+/// Scratch memory for the computed rows of one sequence at a time, and their sum per column in input order and blocks
+/// of 64.
+template <class S>
+class ScratchRows {
+public:
+    ScratchRows(std::size_t rows, std::size_t width)
+        : rows_(rows * width), positions_(rows), width_(width), sum_(rows_.data(), width, rows) {
+        std::iota(positions_.begin(), positions_.end(), std::int64_t{0});
+    }
+    ScratchRows(ScratchRows const&) = delete;
+    ScratchRows& operator=(ScratchRows const&) = delete;
+
+    S* row(std::size_t i) { return rows_.data() + i * width_; }
+    S const* sum(std::size_t n) { return sum_(positions_.data(), n, 0); }
+
+private:
+    std::vector<S> rows_;
+    std::vector<std::int64_t> positions_;
+    std::size_t width_;
+    BlockSum<S, S> sum_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sequence/detail/sequences_inl.hpp: definitions of rowan/sequence/detail/sequences.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <array>
+#include <memory>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_levels(std::string const& field, Lod const& lod) {
+    if (lod.empty()) throw ShapeError(field + ".levels()", "0", "at least 1");
+}
+
+ROWAN_FUNCTION Lod with_last_level(Lod const& lod, std::vector<std::int64_t> offsets) {
+    struct Memory {
+        Lod upper;
+        std::vector<std::int64_t> last;
+    };
+    auto const memory = std::make_shared<Memory const>(Memory{upper_levels(lod), std::move(offsets)});
+    std::array<std::span<std::int64_t const>, Lod::max_levels> levels;
+    for (std::size_t l = 0; l + 1 < lod.levels(); ++l) levels[l] = memory->upper[l];
+    levels[lod.levels() - 1] = memory->last;
+    return LodAccess::make(memory, std::span(levels.data(), lod.levels()));
+}
+
+ROWAN_FUNCTION std::size_t longest_of(std::span<std::int64_t const> offsets, std::size_t begin, std::size_t end) {
+    std::size_t longest = 0;
+    for (std::size_t s = begin; s < end; ++s) longest = std::max(longest, length_at(offsets, s));
+    return longest;
+}
+
+ROWAN_FUNCTION Lod join_lods(std::span<Lod const> lods) {
+    std::vector<std::vector<std::int64_t>> lengths(lods[0].levels());
+    for (Lod const& lod : lods) {
+        for (std::size_t l = 0; l < lengths.size(); ++l) {
+            auto const more = lod.lengths(l);
+            lengths[l].insert(lengths[l].end(), more.begin(), more.end());
+        }
+    }
+    return Lod::from_lengths(lengths);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/sequence/batches.hpp: append_lengths, split_batch and merge_batches, to extend, split and concatenate batches.
 
 namespace rowan::inline v0 {
@@ -4749,7 +5354,7 @@ template <class T, device D>
 LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> batches) {
     if (batches.empty()) throw ShapeError("batches.size()", "0", "at least 1");
     std::size_t const levels = batches[0].lod().levels();
-    std::vector<std::vector<std::int64_t>> lengths(levels);
+    std::vector<Lod> lods;
     std::vector<std::int64_t> rows{0};
     for (std::size_t k = 0; k < batches.size(); ++k) {
         std::string const name = "batches[" + std::to_string(k) + "]";
@@ -4760,10 +5365,7 @@ LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> ba
         }
         detail::check_rows(name.c_str(), batches[k].value());
         detail::check_trailing(name.c_str(), batches[k].value(), batches[0].shape());
-        for (std::size_t l = 0; l < levels; ++l) {
-            auto const more = batches[k].lod().lengths(l);
-            lengths[l].insert(lengths[l].end(), more.begin(), more.end());
-        }
+        lods.push_back(batches[k].lod());
         rows.push_back(
             detail::checked_add("rows of the batches", rows.back(), static_cast<std::int64_t>(batches[k].shape()[0])));
     }
@@ -4774,7 +5376,7 @@ LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> ba
     detail::copy_blocks(
         exec, rows, width * sizeof(T), [&](std::size_t k) { return batches[k].value().data(); },
         detail::blocks_at(value.data(), rows, width));
-    return {std::move(value), Lod::from_lengths(lengths)};
+    return {std::move(value), detail::join_lods(lods)};
 }
 
 template <class T, class Device>
@@ -4838,6 +5440,33 @@ LoDTensor<T, D> take_sequences(D const& exec, LoDTensor<T, D> const& x, std::siz
 // rowan/graph/value_inl.hpp: definitions of rowan/graph/value.hpp.
 
 namespace rowan::inline v0 {
+
+template <class T, class D>
+VarSpec Value::Holder<LoDTensor<T, D>>::spec() const {
+    VarSpec spec{.type = VarType::LOD_TENSOR, .dtype = dtype<T>::wire, .dims = {}, .lod_level = value.lod().levels()};
+    for (std::size_t const dim : value.value().shape()) spec.dims.push_back(static_cast<std::int64_t>(dim));
+    return spec;
+}
+
+template <class T, class D>
+VarSpec Value::Holder<SelectedRows<T, D>>::spec() const {
+    VarSpec spec{.type = VarType::SELECTED_ROWS, .dtype = dtype<T>::wire, .dims = {}, .lod_level = 0};
+    for (std::size_t const dim : value.shape()) spec.dims.push_back(static_cast<std::int64_t>(dim));
+    return spec;
+}
+
+template <class T, class D>
+std::vector<std::int64_t> Value::Holder<SelectedRows<T, D>>::row_numbers() const {
+    auto const host = to_host(value);
+    return {host.rows().begin(), host.rows().end()};
+}
+
+template <class T, class D>
+Value Value::Holder<SelectedRows<T, D>>::with_rows(std::span<std::int64_t const> rows) const {
+    typename Tensor<T>::shape_type shape(value.value().shape().begin(), value.value().shape().end());
+    shape[0] = rows.size();
+    return of(SelectedRows<T>(value.height(), rows, Tensor<T>::from_shape(shape)));
+}
 
 template <class T, class D>
 std::size_t Value::Holder<LoDTensor<T, D>>::rows() const {
@@ -4997,6 +5626,22 @@ void bring(Value& value, AnyExec any, bool own) {
     value.set(LoDTensor<T, D>(to_device(exec, host.value().share()), host.lod()));
 }
 
+/// The same for a SelectedRows.
+/// errors   TypeError if it is not a SelectedRows whose elements are of type T
+template <class T, class D>
+void bring_rows(Value& value, AnyExec any, bool own) {
+    D const exec = any.or_default<D>();
+    if (value.is<SelectedRows<T, D>>()) {
+        auto& there = value.get<SelectedRows<T, D>>();
+        if (!own) return;
+        if (!(there.device() == exec)) synchronize(there.device());
+        value.set(SelectedRows<T, D>(there));
+        return;
+    }
+    value = value.on_host();
+    value.set(to_device(exec, value.get<SelectedRows<T>>()));
+}
+
 ROWAN_TEMPLATE(void bring<float, Cpu>(Value&, AnyExec, bool))
 ROWAN_TEMPLATE(void bring<double, Cpu>(Value&, AnyExec, bool))
 ROWAN_TEMPLATE(void bring<std::int32_t, Cpu>(Value&, AnyExec, bool))
@@ -5101,7 +5746,7 @@ ROWAN_SLOT(variance)
 ROWAN_SLOT(next_mean)
 ROWAN_SLOT(next_variance)
 ROWAN_SLOT(array)   // TensorArray
-ROWAN_SLOT(index)   // slot of an array
+ROWAN_SLOT(index)   // slot of an array, or number of a step
 ROWAN_SLOT(state)   // states of a loop
 ROWAN_SLOT(last)    // states after the last step
 ROWAN_SLOT(scopes)  // values of all steps
@@ -5159,6 +5804,7 @@ struct less_op;
 struct linear_chain_crf_op;
 struct lod_from_offsets_op;
 struct lod_reset_op;
+struct log_softmax_op;
 struct logical_and_op;
 struct logical_not_op;
 struct logical_or_op;
@@ -5179,6 +5825,7 @@ struct pointwise_loss_op;
 template <class Rule>
 struct reduce_op;
 struct reduce_sum_op;
+struct reorder_op;
 struct reshape_op;
 struct rmsprop_op;
 struct row_dot_op;
@@ -5193,11 +5840,15 @@ struct sequence_expand_op;
 struct sequence_mask_op;
 struct sequence_pad_op;
 struct sequence_pool_op;
+struct sequence_reshape_op;
 struct sequence_reverse_op;
+struct sequence_scatter_op;
 struct sequence_slice_op;
 struct sequence_softmax_op;
+struct sequence_top_k_mean_op;
 struct sequence_unpad_op;
 struct sgd_op;
+struct shrink_op;
 struct softmax_op;
 struct softmax_with_cross_entropy_op;
 struct split_op;
@@ -5270,7 +5921,7 @@ using compiled_ops = type_list<
     accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
     clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, drop_levels_op, dropout_op,
     elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op, identity_op, less_equal_op,
-    less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op, lod_reset_op, lstm_unit_op,
+    less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op, lod_reset_op, log_softmax_op, lstm_unit_op,
     matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op,
     pick_sequences_op, reduce_sum_op, unary_op<relu_formula>, rmsprop_op, rowwise_adagrad_op, scale_op,
     sequence_attention_op, sequence_concat_op, sequence_context_op, padded_sequence_context_op, sequence_slice_op,
@@ -5291,17 +5942,17 @@ using compiled_ops = type_list<
     batched_matmul_op, cumsum_op, reduce_op<axis_means>, reduce_op<axis_extremes<true>>,
     reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, row_dot_op,
     stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op, moving_average_op, beam_search_decode_op,
-    beam_search_op, merge_rows_op, rows_where_op>;
+    beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op,
+    sequence_top_k_mean_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
-using compiled_integer_ops =
-    type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
-              elementwise_mul_op, equal_op, full_like_op, identity_op, less_equal_op, less_op, negate_op,
-              pick_sequences_op, reduce_sum_op, scale_op, sequence_reverse_op, sequence_concat_op, sequence_slice_op,
-              sequence_pad_op, sequence_unpad_op, lod_from_offsets_op, lod_reset_op, sequence_context_op,
-              sequence_erase_op, sequence_mask_op, split_op, sub_op, sum_op, unary_op<abs_formula>,
-              unary_op<square_formula>, arg_extreme_op<true>, arg_extreme_op<false>, cumsum_op, one_hot_op,
-              reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op,
-              squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op>;
+using compiled_integer_ops = type_list<
+    add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op, elementwise_mul_op,
+    equal_op, full_like_op, identity_op, less_equal_op, less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op,
+    sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, lod_from_offsets_op,
+    lod_reset_op, sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, sub_op, sum_op,
+    unary_op<abs_formula>, unary_op<square_formula>, arg_extreme_op<true>, arg_extreme_op<false>, cumsum_op, one_hot_op,
+    reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op,
+    unsqueeze_op, stack_op, transpose_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op>;
 /// Operators compiled for bool.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
                                      logical_and_op, logical_not_op, logical_or_op>;
@@ -5313,13 +5964,17 @@ template <class Slot>
 inline constexpr bool is_index_slot =
     is_in<Slot, type_list<slot::ids, slot::label, slot::seed, slot::offset, slot::length>>;
 
+/// Whether the slot holds int64 alone.
+template <class Slot>
+inline constexpr bool is_int64_slot = is_in<Slot, type_list<slot::seed, slot::index>>;
+
 /// The element types of an operator's inputs, in the order of its slots: I for index slots, E for the others.
 template <class Slots, class E, class I>
 struct input_types;
 template <class... Slot, class E, class I>
 struct input_types<slots<Slot...>, E, I> {
-    using type = type_list<std::conditional_t<std::is_same_v<Slot, slot::seed>, std::int64_t,
-                                              std::conditional_t<is_index_slot<Slot>, I, E>>...>;
+    using type = type_list<
+        std::conditional_t<is_int64_slot<Slot>, std::int64_t, std::conditional_t<is_index_slot<Slot>, I, E>>...>;
 };
 
 /// Whether all inputs may have the same element type: there is no index slot, or labels may be probabilities.
@@ -5360,8 +6015,6 @@ inline constexpr bool has_compiled_kernel = [] {
 }  // namespace rowan::inline v0
 
 // rowan/op/registry.hpp: registry, a compile-time list of operators, and the types of gradient rules.
-
-#include <numeric>
 
 namespace rowan::inline v0 {
 
@@ -5792,268 +6445,114 @@ auto call(D const& device, attributes_of<Op> const& attributes, V&... v) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/sparse/selected_rows.hpp: SelectedRows, a row-sparse tensor.
+// rowan/sparse/find_rows.hpp: find_rows, the positions of row numbers in a table that is a SelectedRows.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-struct SelectedRowsAccess;
+/// to[i] = the first position of ids[i] in `rows`, or 0 if it is `skip`; `merged`: the rows are ascending.
+/// errors   IndexError if an id is not in [0, height), or is not among the rows
+void find_rows(char const* field, std::span<std::int64_t const> rows, bool merged, std::int64_t height,
+               Ids<> const& ids, std::optional<std::int64_t> skip, std::int64_t* to);
 
-/// How the row numbers of a SelectedRows are made and read.
-template <class D>
-struct RowNumbers {
-    static_assert(has_backend<D>,
-                  "rowan::SelectedRows: a Thrust device needs #include <rowan/thrust/sparse/selected_rows.hpp>");
-};
-
-template <>
-struct RowNumbers<Cpu> {
-    using View = std::span<std::int64_t const>;
-    static View view(Tensor<std::int64_t> const& rows) noexcept { return {rows.data(), rows.size()}; }
-
-    static Tensor<std::int64_t> copy(Ids<> const& ids) {
-        auto rows = Tensor<std::int64_t>::from_shape({ids.size()});
-        ids.visit([&](auto list) { std::copy(list.begin(), list.end(), rows.data()); });
-        return rows;
-    }
-    /// A copy of ids in [0, height).
-    static Tensor<std::int64_t> checked(Cpu exec, char const* field, Ids<> const& ids, std::int64_t height) {
-        check_ids(exec, field, ids, height);
-        return copy(ids);
-    }
-    static Tensor<std::int64_t> shared(Tensor<std::int64_t> const& rows) { return rows; }
-
-    /// Whether rows are seen to be ascending and unique. Rows in the memory of other devices are not read.
-    static bool merged(Tensor<std::int64_t> const& rows) {
-        View const list = view(rows);
-        return std::ranges::adjacent_find(list, std::greater_equal<>{}) == list.end();
-    }
-};
+/// The same for a table on any device.
+template <class T, class I, class D>
+Tensor<std::int64_t, D> positions(D const& exec, char const* field, SelectedRows<T, D> const& table,
+                                  Tensor<I, D> const& ids, std::optional<std::int64_t> skip = {}) {
+    SelectedRows<T, D>::check_value(table.value(), table.rows().size());
+    auto const rows = to_host(exec, SelectedRowsAccess::rows(table));
+    auto const host = to_host(exec, ids);
+    auto found = Tensor<std::int64_t>::from_shape(host.shape());
+    find_rows(field, {rows.data(), rows.size()}, table.merged(), table.height(), host, skip, found.data());
+    return to_device(exec, std::move(found));
+}
 
 }  // namespace detail
 
-/// A row-sparse tensor of `height` rows, for example the gradient of a table of which a batch used few rows.
-///
-///     height 6    rows  [4 1 4]      value [1 2]     represents   0: [0 0]
-///                                          [3 4]                  1: [3 4]
-///                                          [5 6]                  4: [6 8]   duplicates are summed
-///
-/// Rows may be in any order and may repeat. `value` has rank 1 or more; its first dim is the number of rows.
-template <class T, class D>
-class SelectedRows {
-    static_assert(detail::is_element<T>(), "rowan::SelectedRows<T>: specialize rowan::dtype<T> for this element type");
-    using Numbers = detail::RowNumbers<D>;
-
-public:
-    using Device = D;
-    using value_type = T;
-    using shape_type = typename Tensor<T, D>::shape_type;
-
-    /// An object without rows, of height 0.
-    SelectedRows() = default;
-
-    /// Row rows[i] of the represented tensor has the value value[i].
-    /// shapes   rows [n], value [n, ...]
-    /// errors   ShapeError if height is negative, rows are not a flat list, value has rank 0 or not n rows;
-    ///          IndexError if a row is not in [0, height): for rows in device memory, unless height is 0, thrown by the
-    ///          next synchronize or copy to the host
-    /// cost     O(n); the rows are copied; the value is copied, or moved unless an error is thrown
-    SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D>&& value);
-    SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D> const& value)
-        : SelectedRows(exec, height, rows, Tensor<T, D>(value)) {}
-    SelectedRows(Height height, Ids<D> rows, Tensor<T, D>&& value)
-        : SelectedRows(value.device(), height, rows, std::move(value)) {}
-    SelectedRows(Height height, Ids<D> rows, Tensor<T, D> const& value)
-        : SelectedRows(value.device(), height, rows, Tensor<T, D>(value)) {}
-
-    // Mistakes, which do not compile.
-    template <class R>
-    requires(!std::integral<T> && std::integral<typename R::value_type>)
-        SelectedRows(Height, Tensor<T, D> const&, R const&) {
-        static_assert(!std::integral<typename R::value_type>,
-                      "rowan::SelectedRows: the rows come before the value: SelectedRows<T>(height, rows, value)");
-    }
-    template <detail::numbers_for<T> V>
-    SelectedRows(Height, Ids<D> const&, V const&) {
-        static_assert(!detail::numbers_for<V, T>,
-                      "rowan::SelectedRows: the value is a Tensor: Tensor<T>::from_values({rows, width}, values)");
-    }
-    template <class R>
-    requires std::integral<typename R::value_type> SelectedRows(R const&, Tensor<T, D> const&) {
-        static_assert(!std::integral<typename R::value_type>,
-                      "rowan::SelectedRows: the height of the table comes first: SelectedRows<T>(height, rows, value)");
-    }
-
-    SelectedRows(SelectedRows const&) = default;
-    SelectedRows(SelectedRows&& other) noexcept { swap(other); }
-    SelectedRows& operator=(SelectedRows const& other) {
-        SelectedRows copy(other);
-        swap(copy);
-        return *this;
-    }
-    SelectedRows& operator=(SelectedRows&& other) noexcept {
-        SelectedRows moved(std::move(other));
-        swap(moved);
-        return *this;
-    }
-    ~SelectedRows() = default;
-
-    std::int64_t height() const noexcept { return height_; }  ///< the number of rows of the represented tensor
-    /// The row numbers, one for each row of value(): a span on the host, a Tensor in the memory of other devices. Code
-    /// that modifies them through an alias must keep them in [0, height) and, if merged(), ascending and unique.
-    typename Numbers::View rows() const noexcept { return Numbers::view(rows_); }
-
-    /// Row i of the value belongs to row rows()[i] of the represented tensor. The elements may be modified; if the
-    /// first dim is changed, the next function that takes this object throws ShapeError.
-    Tensor<T, D> const& value() const noexcept { return value_; }
-    Tensor<T, D>& value() noexcept { return value_; }
-
-    /// The execution of calls that are given none: where the value was made.
-    D device() const noexcept { return value_.device(); }
-
-    /// The shape of the represented tensor, [height, ...].
-    /// errors   ShapeError if the value has been given rank 0
-    /// cost     O(1)
-    shape_type shape() const;
-
-    /// Whether the rows are ascending and unique. Rows in device memory are not inspected: false if it is not known.
-    bool merged() const noexcept { return merged_ || rows_.size() == 0; }
-
-    /// An alias: of the value, and of the rows in device memory; the rows on the host are copied.
-    /// errors   std::bad_alloc
-    /// cost     O(rows) on the host: row numbers are copied, elements are not; O(1) on other devices
-    SelectedRows share() const;
-
-    /// The number of elements per row.
-    std::size_t row_size() const noexcept { return value_.row_size(); }
-
-    void swap(SelectedRows& other) noexcept;
-
-    /// Whether heights, rows in order and values are equal. Unequal objects may represent the same tensor.
-    friend bool operator==(SelectedRows const& a, SelectedRows const& b) requires std::same_as<D, Cpu> {
-        return a.height_ == b.height_ && std::ranges::equal(a.rows(), b.rows()) && a.value_ == b.value_;
-    }
-
-    /// Checks that a value has `rows` rows, as in the constructor. Functions that use a value repeat this check.
-    /// errors   ShapeError if value has rank 0 or another number of rows
-    /// cost     O(1)
-    static void check_value(Tensor<T, D> const& value, std::size_t rows);
-
-private:
-    friend struct detail::SelectedRowsAccess;
-
-    std::int64_t height_ = 0;
-    bool merged_ = true;
-    Tensor<std::int64_t, D> rows_;
-    Tensor<T, D> value_;
-};
-
-template <class T>
-SelectedRows(Height, Ids<>, Tensor<T>) -> SelectedRows<T>;
-
-namespace detail {
-
-/// Access to SelectedRows without validation, for algorithms whose rows are validated or from another SelectedRows.
-struct SelectedRowsAccess {
-    template <class T>
-    static SelectedRows<T> make(std::int64_t height, Ids<> const& rows, Tensor<T> value) {
-        return adopt(height, RowNumbers<Cpu>::copy(rows), std::move(value));
-    }
-
-    /// Makes a SelectedRows of validated rows without copying them.
-    template <class T, class D>
-    static SelectedRows<T, D> adopt(std::int64_t height, Tensor<std::int64_t, D> rows, Tensor<T, D> value,
-                                    bool merged = false) {
-        SelectedRows<T, D> g;
-        g.height_ = height;
-        g.merged_ = merged || RowNumbers<D>::merged(rows);
-        g.rows_ = std::move(rows);
-        g.value_ = std::move(value);
-        return g;
-    }
-    /// An alias of the rows.
-    template <class T, class D>
-    static Tensor<std::int64_t, D> rows(SelectedRows<T, D> const& g) {
-        return g.rows_.share();
-    }
-
-    /// Memory for `count` merged rows, that of `g` if it suffices. `g` is unchanged until this memory is written.
-    template <class T>
-    static SelectedRows<T> room(SelectedRows<T> const& g, std::int64_t height, std::size_t count,
-                                typename SelectedRows<T>::shape_type shape) {
-        SelectedRows<T> room;
-        shape[0] = count;
-        room.height_ = height;
-        room.rows_ = room_for(g.rows_, {count});
-        room.value_ = room_for(g.value_, shape);
-        return room;
-    }
-
-    /// Copies `rows` to `room`, whose value has been written, and swaps it with `g`.
-    template <class T>
-    static void move_in(SelectedRows<T>& g, SelectedRows<T>& room, std::span<std::int64_t const> rows) noexcept {
-        std::copy(rows.begin(), rows.end(), room.rows_.data());
-        g.swap(room);
-    }
-
-private:
-    template <class T>
-    static Tensor<T> room_for(Tensor<T> const& t, typename Tensor<T>::shape_type const& shape) {
-        std::size_t const size = checked_size("value", shape, sizeof(T));
-        Tensor<T> room;
-        room.storage() = t.storage().room(size);
-        room.resize(shape);
-        return room;
-    }
-};
-
-}  // namespace detail
-
-template <class T, class D>
-SelectedRows<T, D>::SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D>&& value) {
-    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
-    check_value(value, rows.size());
-    rows_ = Numbers::checked(exec, "rows", rows, height);
-    merged_ = Numbers::merged(rows_);
-    height_ = height;
-    value_ = std::move(value);  // last: it remains the caller's if an error is thrown
+/// The position of each id among the rows of a table of which only some rows exist; of rows that occur twice, the first.
+///     table.value().row(positions(i))                   // is row ids(i) of the table
+/// shapes   ids of any shape -> the same
+/// errors   IndexError if an id is not in [0, table.height()), or is not among the rows: `ids[1] = 7 is not a row of the
+///          table`; ShapeError if the value of the table does not have a row for each
+/// cost     O(n log rows) for n ids if table.merged(), else one pass over the row numbers and a hash table of the ids;
+///          on a device, row numbers and ids are copied to the host
+template <class T, id_type I, device D>
+Tensor<std::int64_t, D> find_rows(D const& exec, SelectedRows<T, D> const& table, Tensor<I, D> const& ids) {
+    return detail::positions(exec, "ids", table, ids);
 }
 
-template <class T, class D>
-auto SelectedRows<T, D>::shape() const -> shape_type {
-    if (value_.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
-    shape_type shape = value_.shape();
-    shape[0] = static_cast<std::size_t>(height_);
-    return shape;
+/// A gradient of such a table in terms of the positions, for optimizers:
+///     auto moment = Tensor<float>::zeros(table.value().shape());
+///     adagrad(table.value(), moment, find_rows(table, grad));
+/// shapes   table and grad of the same height and row shape -> a SelectedRows of height table.rows().size()
+/// errors   as above, where the ids are the rows of grad; ShapeError if heights or row shapes differ
+/// cost     as above; the result shares the values of grad
+template <class T, class G, device D>
+SelectedRows<G, D> find_rows(D const& exec, SelectedRows<T, D> const& table, SelectedRows<G, D> const& grad) {
+    using Access = detail::SelectedRowsAccess;
+    SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
+    if (grad.height() != table.height())
+        throw ShapeError("grad.height()", std::to_string(grad.height()), std::to_string(table.height()));
+    detail::check_trailing("grad.value()", grad.value(), table.value().shape());
+    auto found = detail::positions(exec, "rows", table, Access::rows(grad));
+    return Access::adopt(static_cast<std::int64_t>(table.rows().size()), std::move(found), grad.value().share());
 }
 
-template <class T, class D>
-auto SelectedRows<T, D>::share() const -> SelectedRows {
-    return detail::SelectedRowsAccess::adopt(height_, Numbers::shared(rows_), value_.share(), merged_);
+template <class T, id_type I, class Device>
+Tensor<std::int64_t, Device> find_rows(SelectedRows<T, Device> const& table, Tensor<I, Device> const& ids) {
+    return find_rows(table.device(), table, ids);
 }
-
-template <class T, class D>
-void SelectedRows<T, D>::swap(SelectedRows& other) noexcept {
-    std::swap(height_, other.height_);
-    std::swap(merged_, other.merged_);
-    rows_.swap(other.rows_);
-    value_.swap(other.value_);
+template <class T, class G, class Device>
+SelectedRows<G, Device> find_rows(SelectedRows<T, Device> const& table, SelectedRows<G, Device> const& grad) {
+    return find_rows(table.device(), table, grad);
 }
-
-template <class T, class D>
-void SelectedRows<T, D>::check_value(Tensor<T, D> const& value, std::size_t rows) {
-    if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
-    if (value.shape()[0] != rows) {
-        throw ShapeError("value.shape(0)", std::to_string(value.shape()[0]),
-                         std::to_string(rows) + ", the number of rows");
-    }
-}
-
-ROWAN_TEMPLATE(class SelectedRows<float>)
-ROWAN_TEMPLATE(class SelectedRows<double>)
 
 }  // namespace rowan::inline v0
+
+// rowan/sparse/find_rows_inl.hpp: definitions of rowan/sparse/find_rows.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <cstddef>
+#include <unordered_map>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void find_rows(char const* field, std::span<std::int64_t const> rows, bool merged, std::int64_t height,
+                              Ids<> const& ids, std::optional<std::int64_t> skip, std::int64_t* to) {
+    check_ids(Cpu{}, field, ids, height);
+    ids.visit([&](auto list) {
+        std::unordered_map<std::int64_t, std::int64_t> first;  // of the ids, if the rows are not sorted
+        if (!merged) {
+            for (auto const id : list) first.try_emplace(id, -1);
+            std::size_t missing = first.size();
+            for (std::size_t i = 0; i < rows.size() && missing > 0; ++i) {
+                auto const found = first.find(rows[i]);
+                if (found == first.end() || found->second >= 0) continue;
+                found->second = static_cast<std::int64_t>(i);
+                --missing;
+            }
+        }
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            std::int64_t const id = list[i];
+            if (id == skip) {
+                to[i] = 0;
+            } else if (!merged) {
+                to[i] = first.at(id);
+            } else {
+                auto const at = std::ranges::lower_bound(rows, id);
+                to[i] = at != rows.end() && *at == id ? at - rows.begin() : -1;
+            }
+            if (to[i] < 0) throw IndexError(field, i, id, "is not a row of the table");
+        }
+    });
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/graph/detail/op_call.hpp: calls of an operator's kernel with type-erased arguments.
 
@@ -6164,6 +6663,38 @@ bool run_kinds(D const& device, Results const& to, attributes_of<Op> const& attr
     }
 }
 
+/// Runs an optimizer on the rows of a parameter that is a SelectedRows, with the states of those rows and a row-sparse
+/// gradient, unless it takes no row-sparse gradient. Returns whether it ran.
+template <class Op, class D, class... T>
+bool run_on_rows(KernelCall const& c) {
+    constexpr std::size_t last = sizeof...(T) - 1;
+    return [&]<std::size_t... i>(std::index_sequence<i...>) {
+        if constexpr (level_mask<Op, D, held_t<T, D, i == last>...>() == no_mask) {
+            return false;
+        } else {
+            using Types = std::tuple<T...>;
+            using Param = std::tuple_element_t<0, Types>;
+            using Grad = SelectedRows<std::tuple_element_t<last, Types>, D>;
+            D const& device = c.exec.get<D>();
+            auto& param = c.in[0]->template get<SelectedRows<Param, D>>();
+            LoDTensor<Param, D> value(param.value().share());
+            auto grad = find_rows(device, param, c.in[last]->template get<Grad>());
+            auto const argument = [&]<std::size_t k>(std::integral_constant<std::size_t, k>) -> auto& {
+                if constexpr (k == 0) {
+                    return value;
+                } else if constexpr (k == last) {
+                    return grad;
+                } else {
+                    return c.in[k]->template get<LoDTensor<std::tuple_element_t<k, Types>, D>>();
+                }
+            };
+            call<Op>(device, attributes_for<Op>(c.attributes), argument(std::integral_constant<std::size_t, i>{})...);
+            return true;
+        }
+    }
+    (std::index_sequence_for<T...>{});
+}
+
 template <class Op, class D, class... T>
 void run_fixed(KernelCall const& c) {
     constexpr auto indices = std::index_sequence_for<T...>{};
@@ -6191,6 +6722,8 @@ void run_fixed(KernelCall const& c) {
         done = sparse == 0 && run_kinds<Op, D, 0>(d, to, a, type_list<T...>{}, indices);
         if constexpr (all != 0)
             done = done || (sparse == all && run_kinds<Op, D, all>(d, to, a, type_list<T...>{}, indices));
+        if constexpr (requires { typename Op::updates; })
+            done = done || (sparse == (1 | (all + 1) / 2) && run_on_rows<Op, D, T...>(c));
         if constexpr (sizeof...(T) > 1) {
             [&]<std::size_t... k>(std::index_sequence<k...>) {
                 ((done = done || (sparse == std::size_t{1} << k &&
@@ -6661,6 +7194,12 @@ namespace rowan::inline v0::spec {
 [[noreturn]] inline void the_dims_do_not_match(char const* field, std::int64_t actual, std::int64_t expected) {
     throw ShapeError(field, std::to_string(actual), std::to_string(expected));
 }
+/// Throws a ShapeError.
+[[noreturn]] inline void the_dims_do_not_match(char const* field, std::size_t i, std::int64_t actual,
+                                               std::int64_t expected) {
+    throw ShapeError(std::string(field) + ".shape(" + std::to_string(i) + ")", std::to_string(actual),
+                     std::to_string(expected));
+}
 
 /// Throws a ShapeError.
 [[noreturn]] inline void there_are_too_few_levels(char const* field, std::size_t actual) {
@@ -6672,9 +7211,22 @@ namespace rowan::inline v0::spec {
     throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), std::to_string(expected));
 }
 
+/// Throws an IndexError.
+[[noreturn]] inline void there_is_no_such_level(char const* field, std::size_t level, std::size_t levels) {
+    throw IndexError(field, level, levels);
+}
+
 /// Checks that x is a Tensor or LoDTensor, of any element type.
 constexpr void dense(char const* field, VarSpec const& x) {
     if (x.type != VarType::LOD_TENSOR) the_kinds_do_not_match(field, x.type, "a tensor");
+}
+
+/// Checks that x is a table: a Tensor, a LoDTensor or a SelectedRows.
+constexpr void table(char const* field, VarSpec const& x) {
+    if (x.type != VarType::SELECTED_ROWS) {
+        if (x.type != VarType::LOD_TENSOR) the_kinds_do_not_match(field, x.type, "a tensor or a SelectedRows");
+    }
+    if (x.dims.empty()) the_rank_does_not_fit(field, 0, "at least 1");
 }
 
 /// Checks the rank; `expected` is its text in the error message.
@@ -6688,6 +7240,12 @@ constexpr void matrix(char const* field, VarSpec const& x) {
     rank(field, x, 2, "2");
 }
 
+/// Checks that x is a Tensor or LoDTensor of rank 2 or more.
+constexpr void rows_of_elements(char const* field, VarSpec const& x) {
+    dense(field, x);
+    if (x.dims.size() < 2) the_rank_does_not_fit(field, x.dims.size(), "at least 2");
+}
+
 /// Checks that the rank is at least 1.
 constexpr void has_rows(char const* field, VarSpec const& x) {
     if (x.dims.empty()) the_rank_does_not_fit(field, 0, "at least 1");
@@ -6696,6 +7254,11 @@ constexpr void has_rows(char const* field, VarSpec const& x) {
 /// Checks that there is at least one level.
 constexpr void has_levels(char const* field, VarSpec const& x) {
     if (x.lod_level == 0) there_are_too_few_levels(field, x.lod_level);
+}
+
+/// Checks that x has the level; `field` is the name of its number.
+constexpr void has_level(char const* field, VarSpec const& x, std::size_t level) {
+    if (level >= x.lod_level) there_is_no_such_level(field, level, x.lod_level);
 }
 
 /// Checks that both have the same number of levels.
@@ -6723,11 +7286,18 @@ constexpr std::int64_t same_dim(char const* field, std::int64_t actual, std::int
     return actual;
 }
 
+/// The same for dim i of the field.
+constexpr std::int64_t same_dim(char const* field, std::size_t i, std::int64_t actual, std::int64_t expected) {
+    if (actual == UNK) return expected;
+    if (expected != UNK && actual != expected) the_dims_do_not_match(field, i, actual, expected);
+    return actual;
+}
+
 /// Checks that the dims agree, each as same_dim does, and returns the known ones.
 constexpr Dims same_dims(char const* field, VarSpec const& x, VarSpec const& like) {
     if (x.dims.size() != like.dims.size()) the_rank_does_not_fit(field, x.dims.size(), "the rank of the other input");
     Dims dims;
-    for (std::size_t i = 0; i < x.dims.size(); ++i) dims.push_back(same_dim(field, x.dims[i], like.dims[i]));
+    for (std::size_t i = 0; i < x.dims.size(); ++i) dims.push_back(same_dim(field, i, x.dims[i], like.dims[i]));
     return dims;
 }
 
@@ -7600,7 +8170,7 @@ template <std::same_as<LoDTensor<T, Device>> L>
 void TensorArray<T, Device>::write(std::size_t index, L const& value, bool data_shared) {
     value.check();
     kind_.check(value);
-    if (index >= max_size()) throw IndexError("index", 0, index, max_size());
+    if (index >= max_size()) throw IndexError("index", index, max_size());
     make_slots();
     if (data_shared || index >= slots_.size() || !slots_[index]) {
         LoDTensor<T, Device> stored = data_shared ? value.share() : value;
@@ -7647,7 +8217,7 @@ void TensorArray<T, Device>::erase(std::size_t index) {
 
 template <class T, class Device>
 void TensorArray<T, Device>::resize(std::size_t size) {
-    if (size > max_size()) throw IndexError("size", 0, size, max_size());
+    if (size > max_size()) throw IndexError("size", size, max_size());
     make_slots();
     slots_.resize(size);
 }
@@ -7663,7 +8233,7 @@ Device TensorArray<T, Device>::own_exec() const {
 
 template <class T, class Device>
 void TensorArray<T, Device>::check_written(std::size_t index) const {
-    if (index >= size()) throw IndexError("index", 0, index, size());
+    if (index >= size()) throw IndexError("index", index, size());
     if (!written(index)) throw IndexError("slots", index, "was never written");
 }
 
@@ -7818,267 +8388,6 @@ ROWAN_FUNCTION Lod join_levels(Lod const& above, std::size_t level,
 
 #endif
 
-// rowan/detail/block_sum.hpp: BlockSum, the sum of a row's contributions in the documented order.
-
-namespace rowan::inline v0::detail {
-
-/// Contributions per block: the first level of the sum adds blocks of 64 contributions in input order, the next level
-/// adds blocks of 64 of these sums, and so on.
-inline constexpr std::size_t block_size = 64;
-
-/// Sums the rows of a value at given positions. It owns the memory of the partial sums, so each thread needs its own.
-template <class T, class S>
-class BlockSum {
-public:
-    /// `most` is the maximum number of contributions of one sum.
-    BlockSum(T const* value, std::size_t width, std::size_t most)
-        : value_(value), width_(width), ahead_(lookahead(width * sizeof(T))) {
-        std::size_t levels = 1;
-        for (std::size_t n = most; n > block_size; n = (n + block_size - 1) / block_size) ++levels;
-        partial_.resize(levels * width);
-    }
-
-    /// Returns the sum of the rows at the n > 0 positions from `first` on, valid until the next call. `ahead` more
-    /// positions follow in the array; their rows are prefetched.
-    S const* operator()(std::int64_t const* first, std::size_t n, std::size_t ahead) {
-        if constexpr (std::is_same_v<S, T>) {
-            if (n == 1) {
-                if (ahead >= ahead_) prefetch_row<false>(row(first[ahead_]), width_ * sizeof(T));
-                return row(*first);
-            }
-        }
-        sum(first, n, n + ahead, partial_.data());
-        return partial_.data();
-    }
-
-private:
-    T const* row(std::int64_t position) const { return value_ + static_cast<std::size_t>(position) * width_; }
-
-    void sum(std::int64_t const* first, std::size_t n, std::size_t known, S* out) {
-        if (n <= block_size) {
-            for (std::size_t i = 0; i < n; ++i) {
-                if (i + ahead_ < known) prefetch_row<false>(row(first[i + ahead_]), width_ * sizeof(T));
-                if (i == 0) {
-                    copy_lanes<S>(width_, row(*first), out);
-                } else {
-                    for_lanes<S>(add_lanes{}, width_, row(first[i]), out);
-                }
-            }
-            return;
-        }
-        std::size_t span = block_size;
-        while (span * block_size < n) span *= block_size;
-        sum(first, span, known, out);
-        for (std::size_t i = span; i < n; i += span) {
-            sum(first + i, std::min(span, n - i), known - i, out + width_);
-            for_lanes<S>(add_lanes{}, width_, static_cast<S const*>(out + width_), out);
-        }
-    }
-
-    T const* value_;
-    std::size_t width_;
-    std::size_t ahead_;
-    Buffer<S> partial_;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/detail/extremes.hpp: more_extreme, which finds maxima and minima: the first one, or the first NaN.
-
-namespace rowan::inline v0::detail {
-
-/// True if x is neither less nor greater than y: equal or unordered.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD bool beside(V const& x, V const& y) {
-    return !(x < y) && !(x > y);
-}
-
-/// True if x is NaN: neither less nor greater than two different numbers.
-template <class V>
-ROWAN_HD bool unordered(V const& x) {
-    return beside(x, constant<V>(0)) && beside(x, constant<V>(1));
-}
-
-/// True if x replaces `best`, the extremum of all elements before it: it is more extreme, or the first NaN. Ties keep
-/// `best`.
-template <bool greatest>
-struct more_extreme {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static auto beyond(V const& x, V const& best) {
-        if constexpr (greatest) {
-            return x > best;
-        } else {
-            return x < best;
-        }
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE auto operator()(V const& x, V const& best) const {
-        if constexpr (std::integral<V>) {
-            return beyond(x, best);
-        } else if constexpr (is_batch<V>) {
-            return beyond(x, best) | ((x != x) & (best == best));
-        } else if constexpr (std::floating_point<V>) {
-            return beyond(x, best) || (x != x && best == best);
-        } else {
-            return beyond(x, best) || (unordered(x) && !unordered(best));
-        }
-    }
-};
-
-/// True if x equals y, or both are NaN.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE auto same_or_nan(V const& x, V const& y) {
-    if constexpr (std::integral<V>) {
-        return x == y;
-    } else if constexpr (is_batch<V>) {
-        return (x == y) | ((x != x) & (y != y));
-    } else if constexpr (std::floating_point<V>) {
-        return x == y || (x != x && y != y);
-    } else {
-        return beside(x, y) && unordered(x) == unordered(y);
-    }
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/sequence/detail/sequences.hpp: helpers shared by the algorithms on sequences of the last level.
-
-namespace rowan::inline v0::detail {
-
-void check_levels(std::string const& field, Lod const& lod);
-
-/// Throws unless `x` has levels that match its rows. Validates exec.threads even if there is no work.
-template <class T, class D>
-void check_sequences(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
-    check_exec(exec);
-    x.check();
-    check_levels(field + ".lod()", x.lod());
-}
-
-/// Converts an argument to the element type. Throws ValueError if that is an integer type and x is not whole or out of
-/// range.
-template <class T>
-T checked_number(char const* field, double x) {
-    using S = sum_t<T>;
-    if constexpr (std::integral<S>) {
-        if (!is_whole<std::conditional_t<std::integral<T>, T, S>>(x))
-            throw ValueError(field, x, "a whole number that the element type holds");
-    }
-    return dtype<T>::narrow(constant<S>(x));
-}
-
-/// The value that Tensor::zeros fills with.
-template <class T>
-T zero() {
-    return dtype<T>::narrow(sum_t<T>{});
-}
-
-inline std::span<std::int64_t const> last_level(Lod const& lod) { return lod[lod.levels() - 1]; }
-
-inline Lod upper_levels(Lod const& lod) { return lod.slice_levels(0, lod.levels() - 1); }
-
-/// Replaces the offsets of the last level. Their number must stay the same.
-Lod with_last_level(Lod const& lod, std::vector<std::int64_t> offsets);
-
-/// The length of sequence s.
-inline std::size_t length_at(std::span<std::int64_t const> offsets, std::size_t s) {
-    return static_cast<std::size_t>(offsets[s + 1] - offsets[s]);
-}
-
-/// The length of the longest of the sequences [begin, end).
-std::size_t longest_of(std::span<std::int64_t const> offsets, std::size_t begin, std::size_t end);
-
-/// Calls f(begin, end) on ranges that partition the sequences, of about 2^15 elements each; small inputs run serially.
-/// Does nothing if width is 0, except that it validates exec.threads.
-template <class F>
-void for_sequences(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, F const& f) {
-    std::size_t const n = offsets.size() - 1;
-    std::size_t const elements = static_cast<std::size_t>(offsets.back()) * width + n;
-    bool const serial = threads_for(exec, elements) == 1;
-    if (width == 0) return;
-    parallel_for(exec, n, serial ? n : n / (elements >> 15), f);
-}
-
-/// Writes `times` consecutive copies of `size` elements.
-template <class T>
-void repeat(T const* from, std::size_t size, std::size_t times, T* to) {
-    for (std::size_t i = 0; i < times; ++i) to = std::copy_n(from, size, to);
-}
-
-/// Writes the extremum of each column of n > 0 rows to `best`.
-template <bool greatest, class S, class T>
-void column_extremes(T const* rows, std::size_t n, std::size_t width, S* best) {
-    copy_lanes<S>(width, rows, best);
-    for (std::size_t i = 1; i < n; ++i) {
-        for_lanes<S>([](auto const& x, auto& y) { y = choose(more_extreme<greatest>{}(x, y), x, y); }, width,
-                     rows + i * width, best);
-    }
-}
-
-/// Scratch memory for the computed rows of one sequence at a time, and their sum per column in input order and blocks
-/// of 64.
-template <class S>
-class ScratchRows {
-public:
-    ScratchRows(std::size_t rows, std::size_t width)
-        : rows_(rows * width), positions_(rows), width_(width), sum_(rows_.data(), width, rows) {
-        std::iota(positions_.begin(), positions_.end(), std::int64_t{0});
-    }
-    ScratchRows(ScratchRows const&) = delete;
-    ScratchRows& operator=(ScratchRows const&) = delete;
-
-    S* row(std::size_t i) { return rows_.data() + i * width_; }
-    S const* sum(std::size_t n) { return sum_(positions_.data(), n, 0); }
-
-private:
-    std::vector<S> rows_;
-    std::vector<std::int64_t> positions_;
-    std::size_t width_;
-    BlockSum<S, S> sum_;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/sequence/detail/sequences_inl.hpp: definitions of rowan/sequence/detail/sequences.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <array>
-#include <memory>
-#include <utility>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION void check_levels(std::string const& field, Lod const& lod) {
-    if (lod.empty()) throw ShapeError(field + ".levels()", "0", "at least 1");
-}
-
-ROWAN_FUNCTION Lod with_last_level(Lod const& lod, std::vector<std::int64_t> offsets) {
-    struct Memory {
-        Lod upper;
-        std::vector<std::int64_t> last;
-    };
-    auto const memory = std::make_shared<Memory const>(Memory{upper_levels(lod), std::move(offsets)});
-    std::array<std::span<std::int64_t const>, Lod::max_levels> levels;
-    for (std::size_t l = 0; l + 1 < lod.levels(); ++l) levels[l] = memory->upper[l];
-    levels[lod.levels() - 1] = memory->last;
-    return LodAccess::make(memory, std::span(levels.data(), lod.levels()));
-}
-
-ROWAN_FUNCTION std::size_t longest_of(std::span<std::int64_t const> offsets, std::size_t begin, std::size_t end) {
-    std::size_t longest = 0;
-    for (std::size_t s = begin; s < end; ++s) longest = std::max(longest, length_at(offsets, s));
-    return longest;
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
 // rowan/sequence/detail/stack_parts.hpp: stack_parts, unstack_parts and sum_parts, for parts of one shape along a dim.
 
 namespace rowan::inline v0::detail {
@@ -8219,7 +8528,7 @@ template <class T, class Device>
 auto TensorArray<T, Device>::unstack(Device const& exec, Tensor<T, Device> const& tensor, std::size_t axis)
     -> TensorArray {
     auto const& shape = tensor.shape();
-    if (axis >= shape.size()) throw IndexError("axis", 0, axis, shape.size());
+    if (axis >= shape.size()) throw IndexError("axis", axis, shape.size());
     return from_parts(detail::unstack_parts(exec, tensor, axis), shape, axis);
 }
 
@@ -8382,7 +8691,7 @@ Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> 
         }
         data.push_back(slot.value().data());
     }
-    if (axis > shape.size()) throw IndexError("axis", 0, axis, shape.size() + 1);
+    if (axis > shape.size()) throw IndexError("axis", axis, shape.size() + 1);
     return detail::stack_parts<T>(exec, data, shape, axis);
 }
 
@@ -8418,8 +8727,7 @@ std::size_t slot_index(AnyExec exec, Value const& i, std::size_t slots) {
     auto const& index = i.get<LoDTensor<std::int64_t, D>>().value();
     if (index.size() != 1) throw ShapeError("index.size()", std::to_string(index.size()), "1");
     std::int64_t const k = first_element(exec.get<D>(), index);
-    if (k < 0 || static_cast<std::size_t>(k) >= slots)
-        throw IndexError("index", 0, k, static_cast<std::int64_t>(slots));
+    if (k < 0 || static_cast<std::size_t>(k) >= slots) throw IndexError("index", k, static_cast<std::int64_t>(slots));
     return static_cast<std::size_t>(k);
 }
 
@@ -8689,6 +8997,8 @@ struct Operator {
     std::ptrdiff_t levels_from = -1;  ///< the input whose levels the results get, or -1
     /// Of an operator with a net of its own: adds the operators of the gradient to that net, unless they are there.
     std::function<void()> build_backward = nullptr;
+    /// Of an operator with a net of its own: the names of its last inputs in that net, such as "fc_0.w_0".
+    std::vector<std::string> inner_names = {};
 };
 
 /// Creates the first value of a variable. The function takes a seed, or std::nullopt to only allocate a value that is
@@ -9005,9 +9315,18 @@ ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Vari
         Operator{.kernel = &kernel, .attributes = std::move(attributes), .inputs = std::move(inputs)});
     for (VarSpec const& spec : made) op->outputs.push_back(&new_var("", spec));
     if (!made.empty() && made[0].lod_level > 0) {
-        for (std::size_t i = 0; i < specs.size() && op->levels_from < 0; ++i) {
-            if (specs[i].lod_level == made[0].lod_level) op->levels_from = static_cast<std::ptrdiff_t>(i);
-        }
+        // The first input with these levels; rather one that is not repeated, as the other one is broadcast.
+        auto const repeated = [&](Dims const& dims, Dims const& result) {
+            return dims.size() < result.size() || (!result.empty() && dims[0] == 1 && result[0] != 1);
+        };
+        auto const find = [&](bool any) {
+            for (std::size_t i = 0; i < specs.size() && op->levels_from < 0; ++i) {
+                if (specs[i].lod_level == made[0].lod_level && (any || !repeated(specs[i].dims, made[0].dims)))
+                    op->levels_from = static_cast<std::ptrdiff_t>(i);
+            }
+        };
+        find(false);
+        find(true);
     }
     operators_.push_back(std::move(op));
     Operator& added = *operators_.back();
@@ -9108,12 +9427,14 @@ inline bool is_placeholder(Variable const& v) {
 bool depends_on_placeholder(Variable& v);
 
 /// The names of the variables of a net: the name set by the program, else "fc_0.w_0" for the input w of the first fc
-/// and "fc_0.out_0" for its result. They depend only on the net, not on the order in which a program created the
+/// and "fc_0.out_0" for its result; "rnn_0.fc_0.w_0" for that of the first fc in the step of an rnn. They depend only on the net, not on the order in which a program created the
 /// operators.
 std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order);
 
-/// Applies names_of to the unnamed variables of an inner scope. Variables of outer scopes are named with the outer net.
-void name_inner_variables(std::span<Operator* const> order, Scope& scope);
+/// Applies names_of to the unnamed variables of an inner scope. Returns the names that variables of outer scopes have in
+/// the inner net, from which the outer net makes theirs: "rnn_0.fc_0.w_0".
+std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
+                                              std::span<Variable* const> outer);
 
 /// Applies names_of to unnamed variables. If the scope already has a name, "~1", "~2" etc. is appended. Several threads
 /// may do so at the same time.
@@ -9124,6 +9445,7 @@ void name_variables(std::span<Operator* const> order);
 // rowan/graph/detail/trace_inl.hpp: definitions of rowan/graph/detail/trace.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string_view>
@@ -9219,16 +9541,31 @@ ROWAN_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span
                 }
             }
         };
+        std::size_t const first = op->inputs.size() - op->inner_names.size();
+        for (std::size_t i = 0; i < op->inner_names.size(); ++i) {
+            if (op->inner_names[i].empty() || !known.insert(op->inputs[first + i]).second) continue;
+            std::string const base = prefix + op->inner_names[i];
+            std::string free = base;
+            for (std::size_t k = 1; !taken.insert(free).second; ++k) free = base + "~" + std::to_string(k);
+            names.emplace_back(op->inputs[first + i], free);
+        }
         name(op->inputs, op->kernel->inputs);
         name(op->outputs, op->kernel->outputs);
     }
     return names;
 }
 
-ROWAN_FUNCTION void name_inner_variables(std::span<Operator* const> order, Scope& scope) {
+ROWAN_FUNCTION std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
+                                                             std::span<Variable* const> outer) {
+    std::vector<std::string> inner(outer.size());
     for (auto& [v, name] : names_of(order)) {
-        if (&v->scope() == &scope && v->name().empty()) scope.set_name(*v, std::move(name), false);
+        if (&v->scope() == &scope) {
+            if (v->name().empty()) scope.set_name(*v, std::move(name), false);
+        } else if (auto const at = std::ranges::find(outer, v); at != outer.end()) {
+            inner[static_cast<std::size_t>(at - outer.begin())] = std::move(name);
+        }
     }
+    return inner;
 }
 
 ROWAN_FUNCTION void name_variables(std::span<Operator* const> order) {
@@ -9251,8 +9588,8 @@ ROWAN_FUNCTION void name_variables(std::span<Operator* const> order) {
 namespace rowan::inline v0 {
 
 /// The name of a member of an attributes struct in descriptors. Attributes that are stored in descriptors list their
-/// members, which may be numbers, bool, enumerations, Dims, vectors of int64, strings, or std::optional of these: as a
-/// std::tuple of fields, or as arguments of a call, which takes the compiler less memory.
+/// members, which may be numbers, bool, enumerations, Dims, vectors of int64 or double, strings, or std::optional of
+/// these: as a std::tuple of fields, or as arguments of a call, which takes the compiler less memory.
 ///     struct attributes {
 ///         double limit = 1;
 ///         static constexpr auto fields = std::tuple{field{"limit", &attributes::limit}};
@@ -9580,6 +9917,38 @@ ROWAN_FUNCTION void odd_shape(std::vector<std::pair<std::string, std::string>> c
 }  // namespace rowan::inline v0::detail
 
 #endif
+
+// rowan/op/detail/tensor_argument.hpp: constraints of functions whose names xtensor has too.
+//
+// xtensor's functions take any argument by forwarding reference. A tensor derives from xtensor's classes, so that
+// unqualified calls find these functions too, and they would fit better than `Tensor<T> const&` if the tensor is not
+// const. Ours of the same names take a constrained `X&&` as well: of two that fit equally, the constrained one is
+// chosen.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class X>
+inline constexpr bool is_tensor = false;
+template <class T, class Device>
+inline constexpr bool is_tensor<Tensor<T, Device>> = true;
+template <class T, class Device>
+inline constexpr bool is_tensor<std::vector<Tensor<T, Device>>> = true;
+template <class T, class Device>
+inline constexpr bool is_tensor<std::vector<SelectedRows<T, Device>>> = true;
+
+/// `X&&` is a tensor, or a list of tensors or gradients.
+template <class X>
+concept tensor_argument = is_tensor<std::remove_cvref_t<X>>;
+
+/// The same, but not `Tensor<T> const&`, for which there is another overload.
+template <class X>
+concept changeable_tensor = tensor_argument<X> && !std::is_same_v<X, std::remove_cvref_t<X> const&>;
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
 
 // rowan/sparse/gather.hpp: gather, the rows of a table at given ids.
 
@@ -10033,8 +10402,8 @@ Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x) {
 }
 
 /// The sum of SelectedRows: their rows concatenated in order. They are not merged, because what uses a gradient sums
-/// duplicates itself, with one sort, or without one (sgd), and rounds each sum to T once; merge() the result for unique
-/// rows.
+/// duplicates itself, with one sort, or without one (sgd), and rounds each sum to T once. Paddle's sum merges: merge()
+/// the result for its rows. Both have the same to_dense, but for rounding.
 /// shapes   all of one height and row shape -> the same, with the total number of rows
 /// errors   ShapeError if x is empty, or heights or row shapes differ
 /// cost     one read of each and one write of the result
@@ -10061,6 +10430,12 @@ Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& dense, std::vector<Sel
     for (SelectedRows<T, D> const& g : sparse) scatter_add(exec, out, g);
     return out;
 }
+template <class X>
+requires detail::changeable_tensor<X>
+auto sum(Cpu exec, X&& x) { return sum(exec, std::as_const(x)); }
+template <class X, class T>
+requires detail::changeable_tensor<X>
+auto sum(Cpu exec, X&& dense, std::vector<SelectedRows<T>> sparse) { return sum(exec, std::as_const(dense), sparse); }
 
 struct sum_grad_op;
 
@@ -10481,7 +10856,8 @@ public:
     Scope* scope = nullptr;
     Variable* condition = nullptr;
     std::vector<State> states;
-    std::vector<Variable*> outer;  // variables of outer scopes that an iteration reads
+    std::vector<Variable*> outer;          // variables of outer scopes that an iteration reads
+    std::vector<std::string> outer_names;  // in the net of the iteration
     std::vector<Op> conditions, body, back;
     std::vector<std::vector<Variable*>> outer_grads;  // the summands of the gradient of each of `outer`
     bool has_backward = false;
@@ -10549,6 +10925,36 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/graph/static_input.hpp: static_kernel, the operator that marks a static input of a step.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct static_input_op : whole_op {
+    static constexpr std::string_view name = "static_input";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static std::vector<VarSpec> infer(Specs in, AttributesRef) {
+        spec::dense("static_input: x", in[0]);
+        spec::has_rows("static_input: x", in[0]);
+        VarSpec out = in[0];
+        out.dims[0] = UNK;
+        return {out};
+    }
+    static void run(KernelCall const&) {
+        throw GraphError("a static input is read outside the step of a recurrent layer: create it in the step");
+    }
+};
+
+}  // namespace detail
+
+/// The operator of a static input. Input: an outer variable with one sequence or row for each sequence that the
+/// recurrent layer iterates over. Result: those of the sequences that have the step. The recurrent layer computes it.
+inline constexpr op_kernel const& static_kernel = detail::whole_kernel<detail::static_input_op>::value;
+
+}  // namespace rowan::inline v0
+
 // rowan/graph/detail/loop_net_inl.hpp: definitions of rowan/graph/detail/loop_net.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
@@ -10564,6 +10970,11 @@ ROWAN_FUNCTION void LoopNet::build() {
     for (State const& s : states) targets.push_back(s.after);
     order_ = trace(targets, scope);
     for (Operator* const op : order_) {
+        if (op->kernel == &static_kernel)
+            throw GraphError(
+                "layer::static_input is called in a loop or a branch: call it before that, in the step of the "
+                "recurrent "
+                "layer");
         for (Variable* const v : op->inputs) add_outer(*v);
     }
     for (Variable* const v : targets) add_outer(*v);
@@ -10596,7 +11007,8 @@ ROWAN_FUNCTION void LoopNet::add_outer(Variable& v) {
 }
 
 ROWAN_FUNCTION void LoopNet::name_and_count(std::span<Operator* const> order) {
-    name_inner_variables(order, *scope);
+    auto names = name_inner_variables(order, *scope, outer);
+    if (outer_names.empty()) outer_names = std::move(names);
     for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
 }
 
@@ -10665,7 +11077,11 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The operator and its inputs: "fc(x, fc_0.w_0, fc_0.b_0)".
+/// Appends an argument to a text such as "fc(x = words": ", w = fc_0.w_0", ", b" if the name is that of the slot, or
+/// ", x = [first, second]".
+void append_argument(std::string& call, std::string_view slot, std::span<std::string const> names);
+
+/// The operator with its inputs: "fc(x = words, w = fc_0.w_0, b = fc_0.b_0)".
 std::string describe(Operator const& op);
 
 /// Rethrows the current exception. The text of an IndexError, ShapeError, TypeError, ValueError or LodError also names
@@ -10853,11 +11269,26 @@ ROWAN_FUNCTION void rethrow_in(std::string place) {
 
 namespace rowan::inline v0::detail {
 
+ROWAN_FUNCTION void append_argument(std::string& call, std::string_view slot, std::span<std::string const> names) {
+    if (names.empty()) return;
+    if (!call.ends_with('(')) call.append(", ");
+    bool const is_list = names.size() > 1;
+    if (is_list || names[0] != slot) call.append(slot).append(is_list ? " = [" : " = ");
+    char const* separator = "";
+    for (std::string const& name : names) call.append(std::exchange(separator, ", ")).append(name);
+    if (is_list) call.append("]");
+}
+
 ROWAN_FUNCTION std::string describe(Operator const& op) {
     std::string text(op.kernel->name);
-    char const* comma = "(";
-    for (Variable const* v : op.inputs) text.append(std::exchange(comma, ", ")).append(v->name());
-    return text.append(op.inputs.empty() ? "()" : ")");
+    text.append("(");
+    auto const& slots = op.kernel->inputs;
+    for (std::size_t k = 0; k < slots.size() && !op.inputs.empty(); ++k) {
+        std::vector<std::string> names;
+        for (Variable const* v : in_slot(op.inputs, slots.size(), k)) names.push_back(v->name());
+        append_argument(text, slots[k], names);
+    }
+    return text.append(")");
 }
 
 ROWAN_FUNCTION void throw_named(Operator const& op) { rethrow_in(describe(op)); }
@@ -11224,36 +11655,6 @@ ROWAN_FUNCTION std::vector<VarSpec> cond_grad_op::infer(Specs in, AttributesRef 
 
 #endif
 
-// rowan/graph/static_input.hpp: static_kernel, the operator that marks a static input of a step.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-struct static_input_op : whole_op {
-    static constexpr std::string_view name = "static_input";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static std::vector<VarSpec> infer(Specs in, AttributesRef) {
-        spec::dense("static_input: x", in[0]);
-        spec::has_rows("static_input: x", in[0]);
-        VarSpec out = in[0];
-        out.dims[0] = UNK;
-        return {out};
-    }
-    static void run(KernelCall const&) {
-        throw GraphError("a static input is read outside the step of a recurrent layer: create it in the step");
-    }
-};
-
-}  // namespace detail
-
-/// The operator of a static input. Input: an outer variable with one sequence or row for each sequence that the
-/// recurrent layer iterates over. Result: those of the sequences that have the step. The recurrent layer computes it.
-inline constexpr op_kernel const& static_kernel = detail::whole_kernel<detail::static_input_op>::value;
-
-}  // namespace rowan::inline v0
-
 // rowan/graph/detail/step_net.hpp: StepNet, the operators of one step of a recurrent layer and of its backward pass.
 
 namespace rowan::inline v0::detail {
@@ -11301,8 +11702,9 @@ struct StepNet {
     Variable *x = nullptr, *out = nullptr;  // the input and the output of a step
     std::vector<Memory> memories;
     std::vector<Static> statics;
-    std::vector<Variable*> outer;  // variables of outer scopes that it reads, including parameters
-    bool rows_apart = true;        // no operator combines several sequences of a step
+    std::vector<Variable*> outer;          // variables of outer scopes that it reads, including parameters
+    std::vector<std::string> outer_names;  // in the net of the step
+    bool rows_apart = true;                // no operator combines several sequences of a step
     Phases forward;
 
     // The backward pass, if it was requested.
@@ -11569,7 +11971,8 @@ ROWAN_FUNCTION void StepNet::name_and_count(std::span<Operator* const> order) {
     order_.assign(order.begin(), order.end());
     auto named = marks_;
     named.insert(named.end(), order.begin(), order.end());
-    name_inner_variables(named, *scope);
+    auto names = name_inner_variables(named, *scope, outer);
+    if (outer_names.empty()) outer_names = std::move(names);
     for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
     for (Phases* phases : {&forward, &backward}) {
         for (auto* ops : {&phases->before, &phases->each, &phases->after}) {
@@ -14103,18 +14506,9 @@ ROWAN_HD_INLINE V hyperbolic_tangent(V const& x) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/matrix_rows.hpp: row-wise computations on matrices: maxima, exponentials and sums.
+// rowan/op/detail/softmax_formulas.hpp: the formulas of softmax, its logarithm, their losses and gradients.
 
 namespace rowan::inline v0::detail {
-
-/// Checks that the tensor has rank 1 and one element for each row of the matrix.
-template <class T, class D>
-void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t rows) {
-    check_rank(field, x, 1);
-    if (x.size() == rows) return;
-    throw ShapeError(std::string(field).append(".shape(0)"), std::to_string(x.size()),
-                     std::to_string(rows).append(", the number of rows"));
-}
 
 /// most = max(a, most); a NaN in `most` remains, other NaNs are ignored.
 struct take_larger {
@@ -14124,19 +14518,6 @@ struct take_larger {
         most = choose(a > most, a, most);
     }
 };
-
-/// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored.
-template <class S, class T>
-S largest(std::size_t n, T const* x) {
-    std::array<S, 16> most;
-    most.fill(load<S>(x));
-    take_larger const take;
-    std::size_t i = 0;
-    for (; i + 16 <= n; i += 16) for_lanes<S>(take, 16, x + i, most.data());
-    for_lanes<S>(take, n - i, x + i, most.data());
-    for (S const& m : most) take(m, most[0]);
-    return most[0];
-}
 
 /// exp(x) for x <= 0. For float and double it is 0 if x < exp_traits::least, where exp(x) may be subnormal.
 ROWAN_NO_EXEC_CHECK
@@ -14150,18 +14531,23 @@ ROWAN_HD_INLINE V exponential_of_negative(V const& x) {
     }
 }
 
-/// Writes exp(x - greatest) and returns the sum of the results.
-template <class S, class T>
-S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
-    map_lanes<S>([&]<class V>(V const& a) { return exponential_of_negative(V(a - V(greatest))); }, n, x, e);
-    return interleaved_sum<S>(n, static_cast<S const*>(e), [](auto const& a) { return a; });
-}
+/// x - greatest - log_total
+struct log_share {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& greatest, V const& log_total) const {
+        return V(x - greatest) - log_total;
+    }
+};
 
-/// to = e / total
-template <class S, class T>
-void normalise(std::size_t n, S const* e, S const& total, T* to) {
-    map_lanes<S>([&]<class V>(V const& a) { return divided{}(a, V(total)); }, n, e, to);
-}
+/// g - exp(y) · total, the gradient of a row whose log_softmax is y, from the sum of its gradients
+struct log_softmax_slope {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& y, V const& g, V const& total) const {
+        return g - product(exponential_of_negative(y), total);
+    }
+};
 
 /// label · -log(softmax(x)), or 0 where the label is 0, from the maximum of the row and log of the sum of exponentials
 struct soft_label_loss {
@@ -14181,6 +14567,47 @@ struct soft_label_slope {
         return product(V(product(p, total) - label), g);
     }
 };
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/matrix_rows.hpp: row-wise computations on matrices: maxima, exponentials and sums.
+
+namespace rowan::inline v0::detail {
+
+/// Checks that the tensor has rank 1 and one element for each row of the matrix.
+template <class T, class D>
+void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t rows) {
+    check_rank(field, x, 1);
+    if (x.size() == rows) return;
+    throw ShapeError(std::string(field).append(".shape(0)"), std::to_string(x.size()),
+                     std::to_string(rows).append(", the number of rows"));
+}
+
+/// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored.
+template <class S, class T>
+S largest(std::size_t n, T const* x) {
+    std::array<S, 16> most;
+    most.fill(load<S>(x));
+    take_larger const take;
+    std::size_t i = 0;
+    for (; i + 16 <= n; i += 16) for_lanes<S>(take, 16, x + i, most.data());
+    for_lanes<S>(take, n - i, x + i, most.data());
+    for (S const& m : most) take(m, most[0]);
+    return most[0];
+}
+
+/// Writes exp(x - greatest) and returns the sum of the results.
+template <class S, class T>
+S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
+    map_lanes<S>([&]<class V>(V const& a) { return exponential_of_negative(V(a - V(greatest))); }, n, x, e);
+    return interleaved_sum<S>(n, static_cast<S const*>(e), [](auto const& a) { return a; });
+}
+
+/// to = e / total
+template <class S, class T>
+void normalise(std::size_t n, S const* e, S const& total, T* to) {
+    map_lanes<S>([&]<class V>(V const& a) { return divided{}(a, V(total)); }, n, e, to);
+}
 
 /// Passed as the loss of MatrixRows::softmax if only the softmax is needed.
 struct NoRowLoss {
@@ -14208,6 +14635,71 @@ struct MatrixRows<Cpu> {
                 S const total = exponentials<S>(classes, row, greatest, e.data());
                 normalise<S>(classes, e.data(), total, to + i * classes);
                 loss(i, greatest, total);
+            }
+        });
+    }
+
+    /// Writes the softmax along the middle axis of [outer, classes, inner], with the bits of softmax.
+    template <class T>
+    static void softmax_apart(Cpu exec, std::size_t outer, std::size_t classes, std::size_t inner, T const* x, T* to) {
+        using S = sum_t<T>;
+        constexpr std::size_t most = 64;  // lanes whose exponentials stay in the cache
+        std::size_t const pieces = (inner + most - 1) / most;
+        for_ranges(exec, outer * pieces, classes * std::min(inner, most), [&](std::size_t begin, std::size_t end) {
+            Buffer<S> e(classes * most), parts(16 * most), greatest(most);
+            for (; begin < end; ++begin) {
+                std::size_t const lane = begin % pieces * most, lanes = std::min(most, inner - lane);
+                std::size_t const first = begin / pieces * classes * inner + lane;
+                auto const row = [&](std::size_t k) { return x + first + k * inner; };
+                S const* const g = greatest.data();
+                copy_lanes<S>(lanes, row(0), greatest.data());
+                for (std::size_t k = 1; k < classes; ++k) for_lanes<S>(take_larger{}, lanes, row(k), greatest.data());
+                std::fill(parts.begin(), parts.end(), constant<S>(0.0));
+                auto const exponential = []<class V>(V const& a, V const& b) {
+                    return exponential_of_negative(V(a - b));
+                };
+                for (std::size_t k = 0; k < classes; ++k) {
+                    zip_lanes<S>(exponential, lanes, e.data() + k * most, row(k), g);
+                    for_lanes<S>(add_lanes{}, lanes, std::as_const(e).data() + k * most, parts.data() + k % 16 * most);
+                }
+                for (std::size_t half = 8; half != 0; half /= 2) {
+                    for (std::size_t k = 0; k < half; ++k)
+                        for_lanes<S>(add_lanes{}, lanes, std::as_const(parts).data() + (k + half) * most,
+                                     parts.data() + k * most);
+                }
+                for (std::size_t k = 0; k < classes; ++k)
+                    zip_lanes<S>(divided{}, lanes, to + first + k * inner, std::as_const(e).data() + k * most,
+                                 std::as_const(parts).data());
+            }
+        });
+    }
+
+    /// Writes the log_softmax of n rows.
+    template <class T>
+    static void log_softmax(Cpu exec, std::size_t n, std::size_t classes, T const* x, T* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> e(classes);
+            for (; begin < end; ++begin) {
+                T const* const row = x + begin * classes;
+                S const greatest = largest<S>(classes, row);
+                S const log_total = log_of(exponentials<S>(classes, row, greatest, e.data()));
+                auto const share = [&]<class V>(V const& a) { return log_share{}(a, V(greatest), V(log_total)); };
+                map_lanes<S>(share, classes, row, to + begin * classes);
+            }
+        });
+    }
+
+    /// to = g - exp(y) · Σ g
+    template <class T>
+    static void log_softmax_grad(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            for (; begin < end; ++begin) {
+                std::size_t const at = begin * classes;
+                S const total = interleaved_sum<S>(classes, g + at, [](auto const& a) { return a; });
+                auto const slope = [&]<class V>(V const& a, V const& b) { return log_softmax_slope{}(a, b, V(total)); };
+                zip_lanes<S>(slope, classes, to + at, y + at, g + at);
             }
         });
     }
@@ -14262,7 +14754,7 @@ struct MatrixRows<Cpu> {
 
     /// losses[row] = Σ soft_label_loss
     template <class T>
-    static void soft_losses(Cpu exec, std::size_t n, std::size_t classes, T const* x, T const* label,
+    static void soft_losses(Cpu exec, std::size_t n, std::size_t classes, T const* x, sum_t<T> const* label,
                             sum_t<T> const* greatest, sum_t<T> const* logs, sum_t<T>* losses) {
         using S = sum_t<T>;
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
@@ -14281,7 +14773,7 @@ struct MatrixRows<Cpu> {
 
     /// to = (p · Σ label - label) · grads(row)
     template <class T, class Grads>
-    static void soft_label_grad(Cpu exec, std::size_t n, std::size_t classes, T const* p, T const* label,
+    static void soft_label_grad(Cpu exec, std::size_t n, std::size_t classes, T const* p, sum_t<T> const* label,
                                 Grads const& grads, T* to) {
         using S = sum_t<T>;
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
@@ -15579,10 +16071,9 @@ Tensor<To, D> cast(D const& exec, Tensor<From, D> const& x) {
     return out;
 }
 
-template <class To, class From, class Device>
-Tensor<To, Device> cast(Tensor<From, Device> const& x) {
-    return cast<To>(x.device(), x);
-}
+template <class To, class X>
+requires detail::tensor_argument<X>
+auto cast(X&& x) { return cast<To>(x.device(), x); }
 
 /// Casts the gradient back to the element type of x; neither type may be an integer type. Only the type and shape of x
 /// are used.
@@ -15670,6 +16161,77 @@ Options counted_from_first(layer::Var<T, Device> const& x, Options options) {
     }
     return options;
 }
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/lane_tile.hpp: steps of folds along axes: fold_four, and fold_float_lanes for lanes of adjacent floats.
+
+#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
+#define ROWAN_X86_LANE_TILE
+#include <xmmintrin.h>
+#endif
+
+namespace rowan::inline v0::detail {
+
+/// Adds four contributions to a sum, one after the other.
+template <class Fold>
+struct fold_four {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& a, V const& b, V const& c, V const& d, V& to) const {
+        Fold{}(a, to);
+        Fold{}(b, to);
+        Fold{}(c, to);
+        Fold{}(d, to);
+    }
+};
+
+/// Folds lanes that are `step` elements apart, each of n adjacent elements, in order, and returns the number of lanes
+/// that it has folded. A register holds an element of each of four lanes, so the elements are transposed first.
+template <class Fold, class To>
+std::size_t fold_float_lanes([[maybe_unused]] std::size_t n, [[maybe_unused]] std::size_t lanes,
+                             [[maybe_unused]] float const* x, [[maybe_unused]] std::size_t step,
+                             [[maybe_unused]] To* to) {
+    std::size_t lane = 0;
+#if defined(ROWAN_X86_LANE_TILE) && !defined(XSIMD_NO_SUPPORTED_ARCHITECTURE)
+    using V = xsimd::batch<float, xsimd::sse2>;
+    constexpr std::size_t side = 4,
+                          together = 4;  // independent registers, so that no addition waits for the one before
+    if (n < side) return 0;
+    for (; lane + side * together <= lanes; lane += side * together, x += side * together * step) {
+        V sums[together]{};
+        auto const tile = [&](std::size_t i) {
+            for (std::size_t k = 0; k < together; ++k) {
+                float const* const from = x + k * side * step + i;
+                __m128 r0 = _mm_loadu_ps(from), r1 = _mm_loadu_ps(from + step), r2 = _mm_loadu_ps(from + 2 * step),
+                       r3 = _mm_loadu_ps(from + 3 * step);
+                _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
+                if (i == 0) {
+                    sums[k] = V(r0);
+                } else {
+                    Fold{}(V(r0), sums[k]);
+                }
+                Fold{}(V(r1), sums[k]);
+                Fold{}(V(r2), sums[k]);
+                Fold{}(V(r3), sums[k]);
+            }
+        };
+        std::size_t i = 0;
+        for (; i + side <= n; i += side) tile(i);
+        for (std::size_t k = 0; k < together; ++k) {
+            alignas(16) float last[side];
+            sums[k].store_aligned(last);
+            for (std::size_t j = 0; j < side; ++j) {
+                for (std::size_t rest = i; rest < n; ++rest) Fold{}(x[(k * side + j) * step + rest], last[j]);
+                store(last[j], to + lane + k * side + j);
+            }
+        }
+    }
+#endif
+    return lane;
+}
+
+#undef ROWAN_X86_LANE_TILE
 
 }  // namespace rowan::inline v0::detail
 
@@ -15812,16 +16374,24 @@ private:
         std::size_t const blocks = r.blocks(), work = std::min(r.width, piece) * std::min(r.n, block_size);
         for_ranges(exec, r.outer * pieces * blocks, work, [&](std::size_t begin, std::size_t end) {
             AxisReduction const own = r;  // a local copy: writes to sums cannot alias it
+            [[maybe_unused]] bool const adjacent = own.lane != 1 && own.summed.count == 1 && own.summed.stride[0] == 1;
             Buffer<S> sums(own.lane == 1 && !std::is_same_v<S, To> ? std::min(own.width, most) : 0);
             std::array<std::size_t, block_size> offsets;
             for (; begin < end; ++begin) {
                 std::size_t const block = begin % blocks, first = block * block_size, at = begin / blocks;
                 std::size_t const outer = at / pieces, lane = (at - outer * pieces) * piece;
-                std::size_t const count = std::min(block_size, own.n - first),
-                                  lanes = std::min(piece, own.width - lane);
+                std::size_t const count = std::min(block_size, own.n - first);
+                std::size_t lanes = std::min(piece, own.width - lane);
+                From const* x = from + own.kept(outer) + lane * own.lane;
+                To* out = to + (outer * blocks + block) * own.width + lane;
+                if constexpr (std::is_same_v<S, float> && std::is_same_v<From, float>) {
+                    if (adjacent) {
+                        std::size_t const done = fold_float_lanes<Fold>(count, lanes, x + first, own.lane, out);
+                        if (done == lanes) continue;
+                        lanes -= done, x += done * own.lane, out += done;
+                    }
+                }
                 for (std::size_t i = 0; i < count; ++i) offsets[i] = own.summed(first + i);
-                From const* const x = from + own.kept(outer) + lane * own.lane;
-                To* const out = to + (outer * blocks + block) * own.width + lane;
                 if (own.lane != 1) {
                     add_apart<S, Fold>(count, offsets.data(), lanes, own.lane, x, out);
                 } else if constexpr (std::is_same_v<S, To>) {
@@ -15839,13 +16409,19 @@ private:
     static void add_adjacent(AxisReduction const& r, std::size_t first, std::size_t n, std::size_t const* offsets,
                              std::size_t lanes, From const* x, S* sums) {
         std::size_t const ahead = lookahead(lanes * sizeof(From));
-        copy_lanes<S>(lanes, x + offsets[0], sums);
-        for (std::size_t i = 1; i < n; ++i) {
+        auto const row = [&](std::size_t i) {
             std::size_t const next = i + ahead;
             if (first + next < r.n)
                 prefetch_row<false>(x + (next < n ? offsets[next] : r.summed(first + next)), lanes * sizeof(From));
-            for_lanes<S>(Fold{}, lanes, x + offsets[i], sums);
+            return x + offsets[i];
+        };
+        copy_lanes<S>(lanes, x + offsets[0], sums);
+        std::size_t i = 1;
+        for (; i + 4 <= n; i += 4) {
+            From const *const a = row(i), *const b = row(i + 1), *const c = row(i + 2), *const d = row(i + 3);
+            for_lanes<S>(fold_four<Fold>{}, lanes, a, b, c, d, sums);
         }
+        for (; i < n; ++i) for_lanes<S>(Fold{}, lanes, row(i), sums);
     }
 
     template <class S, class Fold, class From, class To>
@@ -15978,7 +16554,12 @@ constexpr Dims broadcast_dims(char const* field, Dims const& x, Dims const& y, s
     Dims dims;
     for (std::size_t i = 0; i < rank; ++i) {
         auto const a = aligned_dim(x, i, rank, -1), b = aligned_dim(y, i, rank, axis);
-        dims.push_back(a == 1 ? b : b == 1 ? a : spec::same_dim(field, b, a));
+        if (a == 1 || b == 1) {
+            dims.push_back(a == 1 ? b : a);
+        } else {
+            std::size_t const first = axis < 0 ? rank - y.size() : static_cast<std::size_t>(axis);  // that of y
+            dims.push_back(spec::same_dim(field, i - first, b, a));
+        }
     }
     return dims;
 }
@@ -15989,7 +16570,8 @@ constexpr VarSpec broadcast_spec(char const* field, VarSpec const& x, VarSpec co
     spec::dense(field, y);
     spec::same_dtype(field, y, x);
     bool const same_rank = x.dims.size() == y.dims.size();
-    bool const rows_of_x = same_rank ? !x.dims.empty() && x.dims[0] != 1 : x.dims.size() > y.dims.size();
+    bool const repeats_x = same_rank && !x.dims.empty() && x.dims[0] == 1 && y.dims[0] != 1;
+    bool const rows_of_x = same_rank ? !repeats_x : x.dims.size() > y.dims.size();
     return {.type = VarType::LOD_TENSOR,
             .dtype = x.dtype,
             .dims = broadcast_dims(field, x.dims, y.dims, axis),
@@ -16035,16 +16617,16 @@ BroadcastRows<n> broadcast_rows(Shape const& result, Dims const& dims) {
 }
 
 /// to[row, column] = map(x[0][row, column], …), where a tensor has one element for a row or all of them.
-template <class S, class Map, class T, std::size_t n>
+template <class S, class Map, class T, std::size_t n, class To = T>
 struct BroadcastStep {
     struct Row {
         T const* x[n];
-        T* to;
+        To* to;
     };
     BroadcastRows<n> b;
     Map map;
     T const* x[n];
-    T* to;
+    To* to;
 
     ROWAN_HD Row of_row(std::size_t i) const {
         Row row;
@@ -16095,33 +16677,37 @@ Tensor<T, D> zip_broadcast(D const& exec, Map const& map, Tensor<T, D> const& x,
 }
 
 /// map(x, y, g) summed to the shape of x or of y: the gradient of that input of zip_broadcast, where g is the gradient
-/// of the result.
+/// of the result. The terms are not narrowed before they are summed.
 template <bool of_y, class D, class Map, class T>
 Tensor<T, D> zip_broadcast_grad(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<T, D> const& y,
                                 Tensor<T, D> const& g, std::int64_t axis = -1) {
+    using S = sum_t<T>;
     auto const shape = broadcast_shape("y", x.shape(), y.shape(), axis);
     if (g.shape() != shape) throw ShapeError("out_grad.shape()", shape_text(g.shape()), shape_text(shape));
     ElementLoops<D>::check(exec, x, y, g);
+    auto const& like = of_y ? y : x;
+    if (g.size() == 0) return Tensor<T, D>::zeros(exec, like.shape());
     auto const dim = [&](std::size_t k, std::size_t i) {
         return k == 0   ? aligned_dim(x.shape(), i, shape.size(), -1)
                : k == 1 ? aligned_dim(y.shape(), i, shape.size(), axis)
                         : shape[i];
     };
-    auto full = new_tensor<T>(exec, shape);
-    if (full.size() != 0) {
+    auto const terms = [&]<class To>(To* to) {
         auto const b = broadcast_rows<3>(shape, dim);
-        ElementLoops<D>::template each_in_rows<sum_t<T>>(
-            exec, b.rows, b.width,
-            BroadcastStep<sum_t<T>, Map, T, 3>{b, map, {x.data(), y.data(), g.data()}, full.data()});
+        ElementLoops<D>::template each_in_rows<S>(
+            exec, b.rows, b.width, BroadcastStep<S, Map, T, 3, To>{b, map, {x.data(), y.data(), g.data()}, to});
+    };
+    auto out = new_tensor<T>(exec, like.shape());
+    if (like.shape() == shape) {
+        terms(out.data());
+        return out;
     }
-    auto const& to = of_y ? y : x;
-    if (to.shape() == shape) return full;
-    if (full.size() == 0) return Tensor<T, D>::zeros(exec, to.shape());
     std::array<bool, 8> reduced{};
     for (std::size_t i = 0; i < shape.size(); ++i) reduced[i] = dim(of_y ? 1 : 0, i) != shape[i];
-    auto sums = new_tensor<T>(exec, to.shape());
-    sum_axes(exec, reduction_of(shape, reduced), full.data(), sums.data());
-    return sums;
+    auto full = ElementLoops<D>::template scratch<S>(exec, g.size());
+    terms(full.data());
+    fold_axes<S, add_lanes>(exec, reduction_of(shape, reduced), static_cast<S const*>(full.data()), out.data());
+    return out;
 }
 
 }  // namespace rowan::inline v0::detail
@@ -16776,10 +17362,12 @@ Tensor<T, D> cumsum(D const& exec, Tensor<T, D> const& x, CumsumOptions const& o
     return out;
 }
 
-template <class T, class Device>
-Tensor<T, Device> cumsum(Tensor<T, Device> const& x, CumsumOptions const& options = {}) {
-    return cumsum(x.device(), x, options);
-}
+template <class T = void, class X>  // as many parameters as xtensor's
+requires detail::tensor_argument<X>
+auto cumsum(X&& x) { return cumsum(x.device(), x, CumsumOptions()); }
+template <class X>
+requires detail::tensor_argument<X>
+auto cumsum(X&& x, CumsumOptions options) { return cumsum(x.device(), x, options); }
 
 /// The gradient of x: the running sums of that of the result from the other end.
 struct cumsum_grad_op {
@@ -16928,7 +17516,8 @@ struct TopKOptions {
 namespace detail {
 
 [[noreturn]] inline void bad_k(std::int64_t k, std::int64_t n) {
-    throw ValueError("k", static_cast<double>(k), std::string("in [1, ").append(std::to_string(n)).append("]"));
+    throw ValueError("k", static_cast<double>(k),
+                     n == UNK ? std::string("at least 1") : "in [1, " + std::to_string(n) + "]");
 }
 
 /// Keeps the k greatest elements of a row in order, by insertion.
@@ -18066,7 +18655,7 @@ S blocked_sum(Cpu exec, std::size_t n, Block const& block) {
 ROWAN_NO_EXEC_CHECK
 template <class S>
 ROWAN_HD S mean_of(S const& total, double n) {
-    return n > 0 ? quotient(total, constant<S>(n)) : constant<S>(0.0);
+    return n == 0 ? constant<S>(0.0) : quotient(total, constant<S>(n));
 }
 ROWAN_NO_EXEC_CHECK
 template <class S>
@@ -18100,7 +18689,7 @@ struct Totals {
 
 template <>
 struct Totals<Cpu> {
-    /// The sum or the mean of n numbers, of which *kept count, if it is given.
+    /// The sum of n numbers, or the mean, which divides by *kept if it is given.
     template <class T>
     static void of_losses(Cpu exec, std::size_t n, sum_t<T> const* losses, bool mean, T* out,
                           double const* kept = nullptr) {
@@ -18125,7 +18714,7 @@ struct Totals<Cpu> {
     }
 };
 
-/// Reduces the losses of the rows. The mean is that of all rows, or of the *kept ones that count.
+/// Reduces the losses of the rows. The mean divides by the number of rows, or by *kept.
 template <class T, class D, class Losses>
 Tensor<T, D> reduce(D const& exec, Reduction reduction, Losses const& losses, double const* kept = nullptr) {
     using S = sum_t<T>;
@@ -18150,8 +18739,8 @@ void check_reduced(char const* field, Tensor<T, D> const& out_grad, Reduction re
                      std::string("[").append(std::to_string(size)).append("]"));
 }
 
-/// Returns the gradient of the loss of each row. `kept`, if given, has 1 for each row that counts and 0 for the others,
-/// and behind these their number.
+/// Returns the gradient of the loss of each row. `kept`, if given, has the weight of each row, 0 for those that do not
+/// count, and behind these their sum.
 template <class T>
 struct LossGrads {
     T const* out_grad;
@@ -18161,8 +18750,12 @@ struct LossGrads {
 
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD sum_t<T> operator()(std::size_t row) const {
-        if (kept != nullptr && !(kept[row] > 0)) return constant<sum_t<T>>(0.0);
-        auto const g = load<sum_t<T>>(out_grad + (reduction == Reduction::none ? row : 0));
+        using S = sum_t<T>;
+        S g = load<S>(out_grad + (reduction == Reduction::none ? row : 0));
+        if (kept != nullptr) {
+            if (kept[row] == 0) return constant<S>(0.0);
+            g = product(constant<S>(kept[row]), g);
+        }
         return reduction == Reduction::mean ? mean_of(g, kept == nullptr ? static_cast<double>(n) : kept[n]) : g;
     }
 };
@@ -18541,8 +19134,8 @@ struct BatchNormOptions {
 ///     auto h = layer::relu(layer::batch_norm(layer::fc(x, {.output_size = 100, .bias = false})));
 /// shapes   x [n, width] -> [n, width], with the levels of x; the parameters [width]
 /// errors   ShapeError if x is not a matrix or its width is unknown; ValueError if epsilon is negative or not finite,
-///          or momentum is not in [0, 1]; GraphError in the step of a recurrent layer or a loop, where a layer_norm may
-///          be, or if the outermost scope already has these names
+///          or momentum is not in [0, 1]; GraphError in the step of a recurrent layer, in a loop or in a
+///          branch, where a layer_norm may be, or if the outermost scope already has these names
 /// cost     as rowan::batch_norm, when the net runs; four parameters in the net
 template <class T, class Device>
 Var<T, Device> batch_norm(Var<T, Device> const& x, BatchNormOptions const& options = {}) {
@@ -18553,7 +19146,7 @@ Var<T, Device> batch_norm(Var<T, Device> const& x, BatchNormOptions const& optio
     rowan::detail::check_known(row);
     Scope& scope = rowan::detail::outermost_scope();
     if (&default_scope() != &scope)
-        throw GraphError("layer::batch_norm is not for the steps of recurrent layers and loops: use layer::layer_norm");
+        throw GraphError("layer::batch_norm is not for steps, loops and branches: use layer::layer_norm");
     rowan::detail::ScopeRollback added(scope);
     auto const named = [&](double first, char const* slot) {
         return parameter<T, Device>(row, Constant{first}, options.name.empty() ? std::string() : options.name + slot);
@@ -19212,6 +19805,531 @@ Decoded<T, I, Device> beam_search_decode(Var<I, Device> const& prefixes, Var<T, 
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/op/identity.hpp: identity_op, which returns an alias of its input; the gradient of add.
+
+namespace rowan::inline v0 {
+
+/// Returns an alias of x: it shares the elements and keeps them alive.
+struct identity_op {
+    static constexpr std::string_view name = "identity";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x) { return x; }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x) {
+        return x.share();
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D, SelectedRows<T, D> const& x) {
+        return x.share();
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/add.hpp: add, sums of row-sparse and dense tensors.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class T, class D>
+void check_addable(SelectedRows<T, D> const& a, SelectedRows<T, D> const& b) {
+    SelectedRows<T, D>::check_value(a.value(), a.rows().size());
+    SelectedRows<T, D>::check_value(b.value(), b.rows().size());
+    if (a.height() != b.height())
+        throw ShapeError("b.height()", std::to_string(b.height()), std::to_string(a.height()));
+    check_trailing("b.value()", b.value(), a.value().shape());
+}
+
+template <class T, class U, class D>
+void check_dense_term(Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
+    SelectedRows<U, D>::check_value(g.value(), g.rows().size());
+    check_height("dense", dense, g.height());
+    check_trailing("dense", dense, g.value().shape());
+}
+
+/// Joins the rows of two gradients.
+template <class D>
+struct RowUnion {
+    static_assert(has_backend<D>, "rowan: add on a Thrust device needs #include <rowan/thrust/sparse/add.hpp>");
+};
+
+template <>
+struct RowUnion<Cpu> {
+    /// The rows of `a` followed by those of `b`.
+    template <class T>
+    static Tensor<T> joined(Cpu, Tensor<T> const& a, Tensor<T> const& b) {
+        auto shape = a.shape();
+        shape[0] += b.shape()[0];
+        auto out = Tensor<T>::from_shape(shape);
+        std::copy_n(b.data(), b.size(), std::copy_n(a.data(), a.size(), out.data()));
+        return out;
+    }
+};
+
+}  // namespace detail
+
+/// The sum of `a` and `b`, not merged: the rows of `a` followed by those of `b`. On a Thrust device the result is
+/// merged() only if one of a and b has no rows and the other is merged().
+/// shapes   a and b of the same height and row shape
+/// errors   ShapeError if heights or row shapes differ
+/// cost     O((n + m) * width)
+template <class T, device D>
+SelectedRows<T, D> add(D const& exec, SelectedRows<T, D> const& a, SelectedRows<T, D> const& b) {
+    using Access = detail::SelectedRowsAccess;
+    detail::check_exec(exec);
+    detail::check_addable(a, b);
+    detail::ElementLoops<D>::check(exec, a.rows(), a.value(), b.rows(), b.value());
+    bool const merged = (b.rows().size() == 0 && a.merged()) || (a.rows().size() == 0 && b.merged());
+    auto rows = detail::RowUnion<D>::joined(exec, Access::rows(a), Access::rows(b));
+    return Access::adopt(a.height(), std::move(rows), detail::RowUnion<D>::joined(exec, a.value(), b.value()), merged);
+}
+
+/// The dense sum: a copy of `dense`, to which the rows of `g` are added as by scatter_add.
+/// shapes   dense has the shape of g
+/// errors   ShapeError if shapes do not match
+/// cost     O(height * width + n * width)
+template <class T, class U, device D>
+Tensor<T, D> add(D const& exec, Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
+    detail::check_dense_term(dense, g);
+    detail::ElementLoops<D>::check(exec, dense);
+    auto sum = detail::ElementLoops<D>::copy(exec, dense);
+    scatter_add(exec, sum, g);
+    return sum;
+}
+
+template <class T, class U, device D>
+Tensor<U, D> add(D const& exec, SelectedRows<T, D> const& g, Tensor<U, D> const& dense) {
+    return add(exec, dense, g);
+}
+
+template <class T, class Device>
+SelectedRows<T, Device> add(SelectedRows<T, Device> const& a, SelectedRows<T, Device> const& b) {
+    return add(a.device(), a, b);
+}
+
+template <class T, class U, class Device>
+Tensor<T, Device> add(Tensor<T, Device> const& dense, SelectedRows<U, Device> const& g) {
+    return add(dense.device(), dense, g);
+}
+
+template <class T, class U, class Device>
+Tensor<U, Device> add(SelectedRows<T, Device> const& g, Tensor<U, Device> const& dense) {
+    return add(g.device(), dense, g);
+}
+
+ROWAN_TEMPLATE(SelectedRows<float> add(Cpu const&, SelectedRows<float> const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<float> add(Cpu const&, Tensor<float> const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<float> add(Cpu const&, SelectedRows<float> const&, Tensor<float> const&))
+ROWAN_TEMPLATE(SelectedRows<double> add(Cpu const&, SelectedRows<double> const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(Tensor<double> add(Cpu const&, Tensor<double> const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(Tensor<double> add(Cpu const&, SelectedRows<double> const&, Tensor<double> const&))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/add.hpp: add, the sum of two tensors, dense or row-sparse.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// x + y
+struct add_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return plus(x, y);
+    }
+};
+
+}  // namespace detail
+
+/// x + y element-wise, computed in dtype<T>::sum. Integers wrap around.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> add(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    return detail::zip_broadcast(exec, detail::add_formula{}, x, y);
+}
+
+template <class T, class Device>
+Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return add(x.device(), x, y);
+}
+
+/// Adds two tensors, two SelectedRows, or one of each; the result is dense if either input is dense. The gradient of
+/// both inputs is an alias of the gradient of the result.
+struct add_op {
+    static constexpr std::string_view name = "add";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                            grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
+        if (x.type != VarType::SELECTED_ROWS) spec::dense("add: x", x);
+        if (y.type != VarType::SELECTED_ROWS) spec::dense("add: y", y);
+        spec::same_dtype("add: y", y, x);
+        VarSpec const& kind = x.type == VarType::SELECTED_ROWS ? y : x;
+        return {
+            .type = kind.type, .dtype = x.dtype, .dims = spec::same_dims("add: y", y, x), .lod_level = kind.lod_level};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        detail::check_same_shape("y", y, x);
+        return add(exec, x, y);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, SelectedRows<T, D> const& y) {
+        return add(exec, x, y);
+    }
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, SelectedRows<T, D> const& y) {
+        return add(exec, x, y);
+    }
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, SelectedRows<T, D> const& x, Tensor<T, D> const& y) {
+        return add(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/sub.hpp: sub, the difference of two tensors, and negate.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// a - b; integers wrap around.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V minus(V const& a, V const& b) {
+    if constexpr (std::signed_integral<V>) {
+        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) - static_cast<std::make_unsigned_t<V>>(b));
+    } else {
+        return a - b;
+    }
+}
+
+/// x - y
+struct sub_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return minus(x, y);
+    }
+};
+
+/// 0 - x
+struct negate_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return minus(constant<V>(0.0), x);
+    }
+};
+
+}  // namespace detail
+
+/// x - y element-wise, computed in dtype<T>::sum. Integers wrap around.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> sub(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    return detail::zip_broadcast(exec, detail::sub_formula{}, x, y);
+}
+
+/// 0 - x element-wise, which is also the gradient of y in x - y.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::negate_formula{}, x);
+}
+
+template <class T, class Device>
+Tensor<T, Device> sub(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return sub(x.device(), x, y);
+}
+template <class T, class Device>
+Tensor<T, Device> negate(Tensor<T, Device> const& x) {
+    return negate(x.device(), x);
+}
+
+struct negate_op {
+    static constexpr std::string_view name = "negate";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("negate: x", x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return negate(exec, x);
+    }
+};
+
+struct sub_op {
+    static constexpr std::string_view name = "sub";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                            grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("sub: y", y, x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        detail::check_same_shape("y", y, x);
+        return sub(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/broadcast.hpp: operators of two tensors whose shapes are broadcast, and maximum and minimum.
+
+namespace rowan::inline v0 {
+
+/// How two shapes are aligned.
+struct BroadcastOptions {
+    std::int64_t axis = -1;  ///< the dim of x that is the first one of y, as in Paddle; -1: the last dims are the same
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"axis", &BroadcastOptions::axis});
+    }
+};
+
+namespace detail {
+
+// A formula has a name, its value, and the gradients of x and y from x, y and the gradient g of the result.
+
+/// x + y
+struct broadcast_add {
+    static constexpr std::string_view name = "broadcast_add";
+    using value = add_formula;
+    struct gradient_x {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const&, V const&, V const& g) const {
+            return g;
+        }
+    };
+    using gradient_y = gradient_x;
+};
+
+/// x - y
+struct broadcast_sub {
+    static constexpr std::string_view name = "broadcast_sub";
+    using value = sub_formula;
+    using gradient_x = broadcast_add::gradient_x;
+    struct gradient_y {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const&, V const&, V const& g) const {
+            return minus(constant<V>(0.0), g);
+        }
+    };
+};
+
+/// x · y
+struct broadcast_mul {
+    static constexpr std::string_view name = "broadcast_mul";
+    using value = multiplied;
+    struct gradient_x {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const&, V const& y, V const& g) const {
+            return product(g, y);
+        }
+    };
+    struct gradient_y {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const& x, V const&, V const& g) const {
+            return product(g, x);
+        }
+    };
+};
+
+/// x / y
+struct broadcast_div {
+    static constexpr std::string_view name = "broadcast_div";
+    using value = divided;
+    struct gradient_x {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const&, V const& y, V const& g) const {
+            return quotient(g, y);
+        }
+    };
+    struct gradient_y {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
+            return minus(constant<V>(0.0), quotient(product(g, quotient(x, y)), y));
+        }
+    };
+};
+
+/// The greater one of x and y, and its gradient: of x where both are the same. NaN propagates.
+struct broadcast_max {
+    static constexpr std::string_view name = "broadcast_max";
+    struct value {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+            return choose(x >= y, x, choose(x < y, y, plus(x, y)));
+        }
+    };
+    struct gradient_x {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
+            return choose(x >= y, g, constant<V>(0.0));
+        }
+    };
+    struct gradient_y {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
+            return choose(x < y, g, constant<V>(0.0));
+        }
+    };
+};
+
+/// The smaller one of x and y, and its gradient: of x where both are the same. NaN propagates.
+struct broadcast_min {
+    static constexpr std::string_view name = "broadcast_min";
+    struct value {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+            return choose(x <= y, x, choose(x > y, y, plus(x, y)));
+        }
+    };
+    struct gradient_x {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
+            return choose(x <= y, g, constant<V>(0.0));
+        }
+    };
+    struct gradient_y {
+        ROWAN_NO_EXEC_CHECK
+        template <class V>
+        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
+            return choose(x > y, g, constant<V>(0.0));
+        }
+    };
+};
+
+struct x_grad_suffix {
+    static constexpr std::string_view name = "_grad_x";
+};
+struct y_grad_suffix {
+    static constexpr std::string_view name = "_grad_y";
+};
+struct y_suffix {
+    static constexpr std::string_view name = ": y";
+};
+
+}  // namespace detail
+
+/// The gradient of x or y of a broadcast_op, from both and the gradient of the result.
+template <class Formula, bool of_y>
+struct broadcast_grad_op {
+    static constexpr std::string_view name =
+        detail::joined_name<Formula, std::conditional_t<of_y, detail::y_grad_suffix, detail::x_grad_suffix>>::value;
+    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
+    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
+    using attributes = BroadcastOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const&, BroadcastOptions const& = {}) {
+        return of_y ? y : x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
+                            BroadcastOptions const& options = {}) {
+        using Map = std::conditional_t<of_y, typename Formula::gradient_y, typename Formula::gradient_x>;
+        return detail::zip_broadcast_grad<of_y>(exec, Map{}, x, y, out_grad, options.axis);
+    }
+};
+
+/// An operator on the elements of two tensors whose shapes are broadcast by NumPy's rules: the last dims are aligned, a
+/// dim of 1 is repeated, and so are the dims that one of them lacks.
+template <class Formula>
+struct broadcast_op {
+    static constexpr std::string_view name = Formula::name;
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using attributes = BroadcastOptions;
+    using grad = grad_rules<grad_rule<broadcast_grad_op<Formula, false>>, grad_rule<broadcast_grad_op<Formula, true>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
+        char const* const field = detail::joined_name<Formula, detail::y_suffix>::value.data();
+        return detail::broadcast_spec(field, x, y, options.axis);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                            BroadcastOptions const& options = {}) {
+        return detail::zip_broadcast(exec, typename Formula::value{}, x, y, options.axis);
+    }
+};
+
+using broadcast_add_op = broadcast_op<detail::broadcast_add>;  ///< x + y
+using broadcast_sub_op = broadcast_op<detail::broadcast_sub>;  ///< x - y
+using broadcast_mul_op = broadcast_op<detail::broadcast_mul>;  ///< x · y
+using broadcast_div_op = broadcast_op<detail::broadcast_div>;  ///< x / y
+using broadcast_max_op = broadcast_op<detail::broadcast_max>;  ///< See maximum.
+using broadcast_min_op = broadcast_op<detail::broadcast_min>;  ///< See minimum.
+
+/// The greater one of x and y, element-wise; NaN where either is NaN.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> maximum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    return detail::zip_broadcast(exec, detail::broadcast_max::value{}, x, y);
+}
+template <class X, class Y>
+requires(detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto maximum(X&& x, Y&& y) {
+    return detail::zip_broadcast(x.device(), detail::broadcast_max::value{}, x, y);
+}
+
+/// The smaller one of x and y, element-wise; NaN where either is NaN.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> minimum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    return detail::zip_broadcast(exec, detail::broadcast_min::value{}, x, y);
+}
+template <class X, class Y>
+requires(detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto minimum(X&& x, Y&& y) {
+    return detail::zip_broadcast(x.device(), detail::broadcast_min::value{}, x, y);
+}
+
+}  // namespace rowan::inline v0
+
 // rowan/op/compare.hpp: element-wise comparisons, and logical operators on bool tensors.
 
 namespace rowan::inline v0 {
@@ -19402,37 +20520,305 @@ struct any_op {
 
 }  // namespace rowan::inline v0
 
+// rowan/op/reshape.hpp: reshape, squeeze and unsqueeze, which return aliases with another shape.
+
+namespace rowan::inline v0 {
+
+/// The shape of reshape.
+struct ReshapeOptions {
+    std::vector<std::int64_t> shape{};  ///< 0: that dim of x; one dim may be -1: what remains
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"shape", &ReshapeOptions::shape});
+    }
+};
+
+/// The axes of squeeze and unsqueeze.
+struct SqueezeOptions {
+    std::vector<std::int64_t> axes{};  ///< in any order; -1 is the last one
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"axes", &SqueezeOptions::axes});
+    }
+};
+
+namespace detail {
+
+[[noreturn]] inline void bad_reshape(std::vector<std::int64_t> const& shape, std::string const& expected) {
+    throw ShapeError("shape", shape_text(shape), expected);
+}
+
+/// The number of elements of one more dim.
+constexpr std::int64_t times_dim(std::int64_t elements, std::int64_t dim, std::vector<std::int64_t> const& shape) {
+    if (__builtin_mul_overflow(elements, dim, &elements)) bad_reshape(shape, "fewer than 2^63 elements");
+    return elements;
+}
+
+/// The dims of x after reshape. Dims of x may be UNK; where the result depends on them, it is UNK.
+constexpr Dims reshaped_dims(Dims const& x, std::vector<std::int64_t> const& shape) {
+    std::int64_t left = 1, given = 1;  // elements of x in dims that are not copied, and in dims that are given
+    std::size_t open = shape.size();
+    bool known = true;
+    Dims dims;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (shape[i] < -1 || (shape[i] == -1 && open != shape.size()))
+            bad_reshape(shape, "dims of 0 or more, and at most one -1");
+        if (shape[i] == 0 && i >= x.size()) bad_reshape(shape, "a 0 only where x has a dim");
+        if (shape[i] == -1) open = i;
+        if (shape[i] > 0) given = times_dim(given, shape[i], shape);
+        dims.push_back(shape[i] == 0 ? x[i] : shape[i]);
+    }
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        if (i < shape.size() && shape[i] == 0) continue;
+        if (x[i] == UNK) {
+            known = false;
+        } else {
+            left = times_dim(left, x[i], shape);
+        }
+    }
+    if (!known) return dims;  // an open dim is UNK
+    if (open != shape.size() && left % given == 0) {
+        dims[open] = left / given;
+    } else if (left != given) {
+        bad_reshape(shape, std::string("a shape for the elements of ").append(shape_text(x)));
+    }
+    return dims;
+}
+
+/// Whether the result has the rows of x.
+constexpr bool keeps_rows(Dims const& x, Dims const& result, std::vector<std::int64_t> const& shape) {
+    if (x.empty() || result.empty()) return false;
+    return shape[0] == 0 || (result.product_from(1) != UNK && result.product_from(1) == x.product_from(1));
+}
+
+/// The shape without, or with additional, dims of 1 at the axes in `at`.
+template <class Shape>
+constexpr Shape squeezed_shape(Shape const& shape, std::array<bool, 8> const& at) {
+    Shape result;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (!at[i]) {
+            result.push_back(shape[i]);
+        } else if (static_cast<std::int64_t>(shape[i]) != UNK) {
+            spec::same_dim(("squeeze: x.shape(" + std::to_string(i) + ")").c_str(), static_cast<std::int64_t>(shape[i]),
+                           1);
+        }
+    }
+    return result;
+}
+template <class Shape>
+constexpr Shape unsqueezed_shape(Shape const& shape, std::span<std::int64_t const> axes) {
+    std::size_t const rank = shape.size() + axes.size();
+    if (rank > max_tensor_rank) spec::the_rank_does_not_fit("the result's", rank, "at most 8");
+    auto const added = axes.empty() ? std::array<bool, 8>{} : checked_axes(axes, rank);
+    Shape result;
+    for (std::size_t i = 0, k = 0; i < rank; ++i) result.push_back(added[i] ? 1 : shape[k++]);
+    return result;
+}
+
+/// The spec of x with other dims; with the levels of x if `rows`.
+constexpr VarSpec with_dims(VarSpec const& x, Dims const& dims, bool rows) {
+    return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = dims, .lod_level = rows ? x.lod_level : 0};
+}
+
+/// For operators whose axes are positions of dims, whether rows remain: no axis can be the first one.
+inline bool spares_rows(std::vector<std::int64_t> const& axes) {
+    return std::ranges::all_of(axes, [](std::int64_t axis) { return axis > 0; });
+}
+
+}  // namespace detail
+
+/// An alias of x with another shape. A dim of 0 stands for that dim of x, and one dim of -1 for what remains.
+///     reshape(x, {0, -1})     // [n, 3, 4] -> [n, 12]
+/// shapes   x [...] -> shape
+/// errors   ShapeError if the shape does not fit the elements of x, has several -1, or a 0 where x has no dim
+/// cost     O(1); the result shares the elements of x
+template <class T, class Device>
+Tensor<T, Device> reshape(Tensor<T, Device> const& x, std::vector<std::int64_t> const& shape) {
+    Dims of_x;
+    for (std::size_t const dim : x.shape()) of_x.push_back(static_cast<std::int64_t>(dim));
+    auto const dims = detail::reshaped_dims(of_x, shape);
+    return x.reshaped(typename Tensor<T, Device>::shape_type(dims.begin(), dims.end()));
+}
+
+/// An alias of x without some dims of 1; by default, without all of them.
+/// shapes   x [...] -> the dims of x without those of the axes
+/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice; ShapeError if its dim is not 1
+/// cost     O(1); the result shares the elements of x
+template <class X>
+requires detail::tensor_argument<X>
+auto squeeze(X&& x, std::vector<std::int64_t> axes) {
+    auto at = detail::checked_axes(axes, x.dimension());
+    for (std::size_t i = 0; axes.empty() && i < x.dimension(); ++i) at[i] = x.shape(i) == 1;
+    return x.reshaped(detail::squeezed_shape(x.shape(), at));
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto squeeze(X&& x, std::initializer_list<std::int64_t> axes) { return squeeze(x, std::vector<std::int64_t>(axes)); }
+template <class X>
+requires detail::tensor_argument<X>
+auto squeeze(X&& x) { return squeeze(x, std::vector<std::int64_t>()); }
+
+/// An alias of x with additional dims of 1: the axes are positions in the result.
+///     unsqueeze(x, {0, -1})     // [3, 4] -> [1, 3, 4, 1]
+/// shapes   x [...] -> the dims of x, with dims of 1 at the axes
+/// errors   IndexError if an axis is not in [-rank, rank) of the result or occurs twice; ShapeError if the result's
+///          rank exceeds 8
+/// cost     O(1); the result shares the elements of x
+template <class T, class Device>
+Tensor<T, Device> unsqueeze(Tensor<T, Device> const& x, std::vector<std::int64_t> const& axes) {
+    return x.reshaped(detail::unsqueezed_shape(x.shape(), axes));
+}
+
+/// The gradient of x: that of the result with the shape of x, an alias.
+struct reshape_grad_op {
+    static constexpr std::string_view name = "reshape_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr bool row_wise = true;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
+
+    /// errors   ShapeError if out_grad does not have as many elements as x
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x, Tensor<T, D> const& out_grad) {
+        return out_grad.reshaped(x.shape());
+    }
+};
+
+/// See reshape.
+struct reshape_op {
+    static constexpr std::string_view name = "reshape";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = ReshapeOptions;
+    using grad = grad_rule<reshape_grad_op>;
+
+    static constexpr bool row_wise(ReshapeOptions const& options) {
+        return !options.shape.empty() && options.shape[0] == 0;
+    }
+    static constexpr bool row_output(ReshapeOptions const& options) { return row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& x, ReshapeOptions const& options = {}) {
+        spec::dense("reshape: x", x);
+        Dims const dims = detail::reshaped_dims(x.dims, options.shape);
+        return detail::with_dims(x, dims, detail::keeps_rows(x.dims, dims, options.shape));
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x, ReshapeOptions const& options = {}) {
+        return reshape(x, options.shape);
+    }
+};
+
+/// See squeeze; without axes, the shape remains.
+struct squeeze_op {
+    static constexpr std::string_view name = "squeeze";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = SqueezeOptions;
+    using grad = grad_rule<reshape_grad_op>;
+
+    static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }
+    static bool row_output(SqueezeOptions const& options) { return row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& x, SqueezeOptions const& options = {}) {
+        spec::dense("squeeze: x", x);
+        auto const at = axes_of(options, x.dims.size());
+        return detail::with_dims(x, detail::squeezed_shape(x.dims, at), !at[0]);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x, SqueezeOptions const& options = {}) {
+        return x.reshaped(detail::squeezed_shape(x.shape(), axes_of(options, x.dimension())));
+    }
+
+private:
+    static constexpr std::array<bool, 8> axes_of(SqueezeOptions const& options, std::size_t rank) {
+        if (options.axes.empty()) return {};
+        return detail::checked_axes(options.axes, rank);
+    }
+};
+
+/// See unsqueeze.
+struct unsqueeze_op {
+    static constexpr std::string_view name = "unsqueeze";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = SqueezeOptions;
+    using grad = grad_rule<reshape_grad_op>;
+
+    static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }
+    static bool row_output(SqueezeOptions const& options) { return row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& x, SqueezeOptions const& options = {}) {
+        spec::dense("unsqueeze: x", x);
+        Dims const dims = detail::unsqueezed_shape(x.dims, options.axes);
+        auto const rank = static_cast<std::int64_t>(dims.size());
+        bool const before_rows =
+            std::ranges::any_of(options.axes, [&](std::int64_t axis) { return axis == 0 || axis == -rank; });
+        return detail::with_dims(x, dims, !before_rows);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x, SqueezeOptions const& options = {}) {
+        return unsqueeze(x, options.axes);
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/layer/compare.hpp: element-wise comparisons, such as for the condition of a loop.
+
+namespace rowan::inline v0::detail {
+
+/// y with the dims of 1 that align it with x at the axis.
+template <class T, class Device>
+layer::Var<T, Device> aligned(layer::Var<T, Device> const& x, layer::Var<T, Device> const& y,
+                              BroadcastOptions const& options) {
+    Dims const &of_x = x->spec().dims, &of_y = y->spec().dims;
+    if (options.axis == -1) return y;
+    broadcast_dims("y", of_x, of_y, options.axis);
+    SqueezeOptions ones;
+    for (std::size_t i = of_y.size(); i + static_cast<std::size_t>(options.axis) < of_x.size(); ++i)
+        ones.axes.push_back(static_cast<std::int64_t>(i));
+    return ones.axes.empty() ? y : layer::apply<unsqueeze_op>(ones, y);
+}
+
+}  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0::layer {
 
 /// x < y, element-wise; false if x or y is NaN.
-/// shapes   x [...], y [...] -> [...]
-/// errors   ShapeError if the shapes differ
+/// shapes   x [...], y [...] -> [...], broadcast as by layer::add
+/// errors   ShapeError if the shapes do not broadcast; ValueError if the axis is less than -1
 /// cost     one read of both and one write of the result, when the net runs
 template <class T, class Device>
-Var<bool, Device> less(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<less_op>({}, x, y);
+Var<bool, Device> less(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+    return apply<less_op>({}, x, rowan::detail::aligned(x, y, options));
 }
 /// x <= y, as layer::less.
 template <class T, class Device>
-Var<bool, Device> less_equal(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<less_equal_op>({}, x, y);
+Var<bool, Device> less_equal(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+    return apply<less_equal_op>({}, x, rowan::detail::aligned(x, y, options));
 }
 /// x > y, as layer::less.
 template <class T, class Device>
-Var<bool, Device> greater(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return less(y, x);
+Var<bool, Device> greater(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+    return less(rowan::detail::aligned(x, y, options), x);
 }
 /// x >= y, as layer::less.
 template <class T, class Device>
-Var<bool, Device> greater_equal(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return less_equal(y, x);
+Var<bool, Device> greater_equal(Var<T, Device> const& x, Var<T, Device> const& y,
+                                BroadcastOptions const& options = {}) {
+    return less_equal(rowan::detail::aligned(x, y, options), x);
 }
 /// x == y, as layer::less.
 template <class T, class Device>
-Var<bool, Device> equal(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<equal_op>({}, x, y);
+Var<bool, Device> equal(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+    return apply<equal_op>({}, x, rowan::detail::aligned(x, y, options));
 }
 
 /// The same with a scalar y.
@@ -19466,13 +20852,15 @@ Var<bool, Device> equal(Var<T, Device> const& x, double y) {
 
 /// x && y, element-wise, as layer::less.
 template <class Device>
-Var<bool, Device> logical_and(Var<bool, Device> const& x, Var<bool, Device> const& y) {
-    return apply<logical_and_op>({}, x, y);
+Var<bool, Device> logical_and(Var<bool, Device> const& x, Var<bool, Device> const& y,
+                              BroadcastOptions const& options = {}) {
+    return apply<logical_and_op>({}, x, rowan::detail::aligned(x, y, options));
 }
 /// x || y, element-wise, as layer::less.
 template <class Device>
-Var<bool, Device> logical_or(Var<bool, Device> const& x, Var<bool, Device> const& y) {
-    return apply<logical_or_op>({}, x, y);
+Var<bool, Device> logical_or(Var<bool, Device> const& x, Var<bool, Device> const& y,
+                             BroadcastOptions const& options = {}) {
+    return apply<logical_or_op>({}, x, rowan::detail::aligned(x, y, options));
 }
 /// !x, element-wise, as layer::less.
 template <class Device>
@@ -19516,6 +20904,29 @@ std::size_t check_joinable(std::vector<Tensor<T, D>> const& x, std::int64_t axis
     return at;
 }
 
+/// The levels of x if they are concatenated along axis `at`. Along the first axis, those of all, one after another, or
+/// none if their numbers differ; along other axes, those of the first.
+template <class T, class D>
+Lod lod_of_joined(std::vector<LoDTensor<T, D>> const& x, std::size_t at) {
+    if (at != 0 || x[0].lod().empty()) return at != 0 ? x[0].lod() : Lod();
+    std::vector<Lod> lods;
+    for (auto const& part : x) {
+        part.check();
+        if (part.lod().levels() != x[0].lod().levels()) return {};
+        lods.push_back(part.lod());
+    }
+    return join_lods(lods);
+}
+
+/// Aliases of the rows.
+template <class T, class D>
+std::vector<Tensor<T, D>> rows_of(std::vector<LoDTensor<T, D>> const& x) {
+    std::vector<Tensor<T, D>> rows;
+    rows.reserve(x.size());
+    for (auto const& part : x) rows.push_back(part.value().share());
+    return rows;
+}
+
 }  // namespace detail
 
 /// Concatenates tensors along an axis, in order. Axis -1 is the last one.
@@ -19554,7 +20965,9 @@ Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, std::int64_t a
 
 struct concat_grad_op;
 
-/// See concat. The slot `x` holds all tensors as a std::vector.
+/// See concat. The slot `x` holds all tensors as a std::vector. Along the first axis, batches with as many levels are
+/// joined as merge_batches does; if their numbers of levels differ, the result has none. Along other axes, the result
+/// has the levels of the first.
 struct concat_op {
     static constexpr std::string_view name = "concat";
     using inputs = slots<slot::x>;
@@ -19577,13 +20990,13 @@ struct concat_op {
         spec::dense("concat: x", x[0]);
         std::size_t const at = detail::checked_axis(a.axis, x[0].dims.size());
         VarSpec out = x[0];
-        if (at == 0) out.lod_level = 0;
         for (std::size_t k = 1; k < x.size(); ++k) {
             VarSpec part = x[k];
             detail::with_part_name("concat: x", k, [&](char const* name) {
                 spec::dense(name, part);
                 spec::same_dtype(name, part, out);
                 spec::rank(name, part, out.dims.size(), "that of the first");
+                if (at == 0 && part.lod_level != out.lod_level) out.lod_level = 0;
                 std::int64_t const dim = part.dims[at], before = out.dims[at];
                 part.dims[at] = before;
                 out.dims = spec::same_dims(name, part, out);
@@ -19594,8 +21007,10 @@ struct concat_op {
     }
 
     template <class T, class D>
-    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x, attributes const& a) {
-        return concat(exec, x, a.axis);
+    static LoDTensor<T, D> run(D exec, std::vector<LoDTensor<T, D>> const& x, attributes const& a) {
+        auto const rows = detail::rows_of(x);
+        auto out = concat(exec, rows, a.axis);
+        return {std::move(out), detail::lod_of_joined(x, detail::checked_axis(a.axis, out.dimension()))};
     }
 };
 
@@ -19619,20 +21034,26 @@ struct concat_grad_op {
     /// errors   ShapeError if the tensors of x cannot be concatenated, or out_grad does not have the shape of the
     ///          result; ValueError if the axis is out of range
     template <class T, class D>
-    static std::vector<Tensor<T, D>> run(D exec, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad,
-                                         attributes const& a) {
-        detail::ElementLoops<D>::check(exec, out_grad);
-        std::size_t const at = detail::check_joinable(x, a.axis);
+    static std::vector<LoDTensor<T, D>> run(D exec, std::vector<LoDTensor<T, D>> const& x,
+                                            LoDTensor<T, D> const& out_grad, attributes const& a) {
+        auto const& whole = out_grad.value();
+        detail::ElementLoops<D>::check(exec, whole);
+        std::size_t const at = detail::check_joinable(detail::rows_of(x), a.axis);
         auto shape = x[0].shape();
         shape[at] = 0;
         std::vector<std::int64_t> sections;
         for (auto const& part : x) {
-            sections.push_back(static_cast<std::int64_t>(part.shape(at)));
-            shape[at] += part.shape(at);
+            sections.push_back(static_cast<std::int64_t>(part.shape()[at]));
+            shape[at] += part.shape()[at];
         }
-        if (out_grad.shape() != shape)
-            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
-        return detail::cut_along(exec, out_grad, at, sections);
+        if (whole.shape() != shape)
+            throw ShapeError("out_grad.shape()", detail::shape_text(whole.shape()), detail::shape_text(shape));
+        std::vector<LoDTensor<T, D>> grads;
+        grads.reserve(x.size());
+        for (auto& part : detail::cut_along(exec, whole, at, sections)) {
+            grads.emplace_back(std::move(part), x[grads.size()].lod());
+        }
+        return grads;
     }
 };
 
@@ -19644,7 +21065,10 @@ namespace rowan::inline v0::layer {
 
 /// Concatenates values along an axis; a negative axis counts from the end.
 ///     auto both = layer::concat({a, b}, 1);
-/// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]; with the levels of the first, or without levels along axis 0
+/// Along axis 0, batches with as many levels are joined: the sequences of the first, then those of the second, and so
+/// on.
+/// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]; with the levels of the first; along axis 0 with joined levels,
+///          or without levels if the numbers of levels differ
 /// errors   ShapeError if x is empty, or ranks or dims other than that of the axis differ; ValueError if there is no
 ///          such axis
 /// cost     as rowan::concat, when the net runs
@@ -19721,6 +21145,7 @@ Operator& finish_loop(Scope& outside, std::shared_ptr<WhileBlock> const& block, 
     std::vector<Variable*> inputs(first.begin(), first.end());
     inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
     Operator& op = outside.new_op(while_kernel, std::move(inputs), block);
+    op.inner_names = net.outer_names;
     op.build_backward = [&net] { net.template build_backward<R, Device>(); };
     return op;
 }
@@ -19800,13 +21225,12 @@ requires(rowan::detail::loop_state<State>::value) State
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void check_state(std::size_t k, VarSpec const& after, VarSpec const& before) {
-    std::string const field =
-        std::string("layer::while_loop: state ").append(std::to_string(k)).append(" after an iteration");
+    std::string const field = std::string("layer::while_loop: after an iteration, state ").append(std::to_string(k));
     if (after.type != before.type) throw TypeError(field, kind_text(after), kind_text(before));
     spec::same_dtype(field.c_str(), after, before);
     static_cast<void>(spec::same_dims(field.c_str(), after, before));
     if (after.lod_level != before.lod_level)
-        throw ShapeError(field + ", its levels", std::to_string(after.lod_level), std::to_string(before.lod_level));
+        throw ShapeError(field + ".lod().levels()", std::to_string(after.lod_level), std::to_string(before.lod_level));
 }
 
 ROWAN_FUNCTION std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
@@ -19844,6 +21268,9 @@ void end_branch(CondBlock::Branch& branch, std::span<Variable* const> results);
 /// Throws unless both branches have results of the same kinds; finds what they read. Returns the operator's inputs.
 std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition);
 
+/// The names that the outer variables have in the branches: "then.fc_0.w_0".
+std::vector<std::string> names_in(CondBlock const& block);
+
 /// Adds the operator once the results of both branches are set. Gradients have elements of R.
 template <class R, class Device>
 Operator& finish_cond(Scope& outside, std::shared_ptr<CondBlock> const& block, Variable& condition) {
@@ -19856,6 +21283,7 @@ Operator& finish_cond(Scope& outside, std::shared_ptr<CondBlock> const& block, V
         return first_element(exec.get<Device>(), flag);
     };
     Operator& op = outside.new_op(cond_kernel, std::move(inputs), block);
+    op.inner_names = names_in(*block);
     op.build_backward = [block = block.get()] {
         for (auto& branch : block->branches) branch.net.template build_backward<R, Device>();
     };
@@ -19872,6 +21300,7 @@ namespace rowan::inline v0::layer {
 ///     auto warm = layer::less(layer::data<std::int64_t>("step", {1}), 1000);
 ///     auto y = layer::cond(warm, [&] { return layer::fc(x, {.output_size = 8}); },
 ///                          [&] { return layer::tanh(layer::fc(x, {.output_size = 8})); });
+/// A branch may return a variable from outside; the result is then an alias of its value, not a copy.
 /// In a loop, the condition may depend on the states. In the step of a recurrent layer, there is one condition for all
 /// sequences of the step; for one of each row, see layer::if_else. Gradients have the element type of the first result
 /// with a non-integer type.
@@ -19911,6 +21340,14 @@ auto cond(Var<bool, Device> const& condition, Then const& then, Otherwise const&
     }(std::type_identity<decltype(results)>{});
 }
 
+// A mistake, which does not compile.
+template <class T, class Device, class Then, class Otherwise>
+requires(!std::is_same_v<T, bool>) auto cond(Var<T, Device> const& condition, Then const&, Otherwise const&) {
+    static_assert(std::is_same_v<T, bool>,
+                  "rowan::layer::cond: the condition is a Var<bool>: compare, as in layer::greater(x, 0)");
+    return condition;
+}
+
 }  // namespace rowan::inline v0::layer
 
 // rowan/layer/cond_inl.hpp: definitions of rowan/layer/cond.hpp.
@@ -19934,6 +21371,15 @@ ROWAN_FUNCTION void end_branch(CondBlock::Branch& branch, std::span<Variable* co
     for (Variable* const v : results) branch.net.states.push_back({&branch.scope->new_var("", v->spec()), v});
 }
 
+ROWAN_FUNCTION std::vector<std::string> names_in(CondBlock const& block) {
+    std::vector<std::string> names;
+    for (std::size_t b = 0; b < block.branches.size(); ++b) {
+        for (std::string const& name : block.branches[b].net.outer_names)
+            names.push_back(name.empty() ? name : (b == 0 ? "then." : "otherwise.") + name);
+    }
+    return names;
+}
+
 ROWAN_FUNCTION std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition) {
     auto const &states = block.branches[0].net.states, &others = block.branches[1].net.states;
     if (others.size() != states.size())
@@ -19941,14 +21387,14 @@ ROWAN_FUNCTION std::vector<Variable*> finish_branches(CondBlock& block, Variable
                          std::to_string(states.size()));
     for (std::size_t k = 0; k < states.size(); ++k) {
         std::string const field =
-            std::string("layer::cond: result ").append(std::to_string(k)).append(" if the condition is false");
+            std::string("layer::cond: if the condition is false, result ").append(std::to_string(k));
         VarSpec const &a = states[k].after->spec(), &b = others[k].after->spec();
         if (b.type != a.type) throw TypeError(field, kind_text(b), kind_text(a));
         spec::same_dtype(field.c_str(), b, a);
         if (b.dims.size() != a.dims.size())
-            throw ShapeError(field + ", its rank", std::to_string(b.dims.size()), std::to_string(a.dims.size()));
+            throw ShapeError(field + " rank", std::to_string(b.dims.size()), std::to_string(a.dims.size()));
         if (b.lod_level != a.lod_level)
-            throw ShapeError(field + ", its levels", std::to_string(b.lod_level), std::to_string(a.lod_level));
+            throw ShapeError(field + ".lod().levels()", std::to_string(b.lod_level), std::to_string(a.lod_level));
     }
     std::vector<Variable*> inputs{&condition};
     for (auto& branch : block.branches) {
@@ -20637,7 +22083,8 @@ namespace detail {
 
 // Not constexpr, so a compile error names it.
 [[noreturn]] inline void there_are_not_so_many_levels(char const* field, std::size_t given, std::size_t levels) {
-    throw ShapeError(field, std::to_string(given), "at most " + std::to_string(levels) + ", the number of levels of x");
+    throw ShapeError(field, std::to_string(static_cast<std::int64_t>(given)),  // a negative number was converted
+                     "in [0, " + std::to_string(levels) + "], as x has " + std::to_string(levels) + " levels");
 }
 
 /// The number of levels to drop; all by default.
@@ -20737,7 +22184,7 @@ Var<T, Device> drop_levels(Var<T, Device> const& x, DropLevelsOptions const& opt
 
 namespace rowan::inline v0 {
 
-/// The value of one variable: a Tensor, a LoDTensor, or what a Tensor can be made of. Copies share its elements.
+/// The value of one variable: a Tensor, a LoDTensor, a SelectedRows, or what a Tensor can be made of. Copies share its elements.
 class Feed {
 public:
     /// A tensor, moved or copied in.
@@ -20748,6 +22195,13 @@ public:
     /// cost     one allocation, plus a copy of the tensor unless it is moved in
     template <class T, class Device>
     Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
+        value_->set(std::move(value));
+    }
+    /// A table of which only some rows exist.
+    /// errors   std::bad_alloc
+    /// cost     one allocation, plus a copy unless it is moved in
+    template <class T, class Device>
+    Feed(SelectedRows<T, Device> value) : value_(std::make_shared<Value>()) {
         value_->set(std::move(value));
     }
     /// An alias of a value, such as one of `Parameters`.
@@ -20872,6 +22326,17 @@ public:
         return value.get<V>().value();
     }
 
+    /// Returns the SelectedRows of that name: a table of which only some rows exist.
+    /// errors   GraphError if there is no such name; TypeError if the value is not a SelectedRows of T on Device
+    /// cost     O(log variables)
+    template <class T, class Device = Cpu>
+    SelectedRows<T, Device> const& get_rows(std::string_view name) const {
+        using V = SelectedRows<T, Device>;
+        Value const& value = find(name);
+        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
+        return value.get<V>();
+    }
+
     /// Returns the value of that name, of any kind.
     /// errors   GraphError if there is no such name
     /// cost     O(log variables)
@@ -20911,7 +22376,7 @@ public:
     auto end() const { return values_.end(); }
     std::size_t size() const noexcept { return values_.size(); }
 
-    std::int64_t steps = 0;  ///< number of batches trained
+    std::int64_t steps = 0;  ///< number of steps trained: batches, or groups of them, see layer::PartsOn
 
 private:
     Parameters some(bool states) const;
@@ -20987,7 +22452,8 @@ using Metrics = std::map<std::string, std::function<double(Parameters const&)>>;
 namespace layer {
 
 /// Ends a training when a metric has not improved for some epochs; the result of the training is then that of its best
-/// epoch.
+/// epoch. A training that resumes counts and compares anew: it knows neither the epochs nor the best value of the
+/// training before.
 ///     {.epochs = 100,
 ///      .metrics = {{"validation", [&](Parameters const& p) { return cost_of(validation, p); }}},
 ///      .stop = layer::EarlyStop{.metric = "validation", .patience = 3}}
@@ -20999,531 +22465,6 @@ struct EarlyStop {
 };
 
 }  // namespace layer
-
-}  // namespace rowan::inline v0
-
-// rowan/op/identity.hpp: identity_op, which returns an alias of its input; the gradient of add.
-
-namespace rowan::inline v0 {
-
-/// Returns an alias of x: it shares the elements and keeps them alive.
-struct identity_op {
-    static constexpr std::string_view name = "identity";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x) { return x; }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D, Tensor<T, D> const& x) {
-        return x.share();
-    }
-    template <class T, class D>
-    static SelectedRows<T, D> run(D, SelectedRows<T, D> const& x) {
-        return x.share();
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/add.hpp: add, sums of row-sparse and dense tensors.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-template <class T, class D>
-void check_addable(SelectedRows<T, D> const& a, SelectedRows<T, D> const& b) {
-    SelectedRows<T, D>::check_value(a.value(), a.rows().size());
-    SelectedRows<T, D>::check_value(b.value(), b.rows().size());
-    if (a.height() != b.height())
-        throw ShapeError("b.height()", std::to_string(b.height()), std::to_string(a.height()));
-    check_trailing("b.value()", b.value(), a.value().shape());
-}
-
-template <class T, class U, class D>
-void check_dense_term(Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
-    SelectedRows<U, D>::check_value(g.value(), g.rows().size());
-    check_height("dense", dense, g.height());
-    check_trailing("dense", dense, g.value().shape());
-}
-
-/// Joins the rows of two gradients.
-template <class D>
-struct RowUnion {
-    static_assert(has_backend<D>, "rowan: add on a Thrust device needs #include <rowan/thrust/sparse/add.hpp>");
-};
-
-template <>
-struct RowUnion<Cpu> {
-    /// The rows of `a` followed by those of `b`.
-    template <class T>
-    static Tensor<T> joined(Cpu, Tensor<T> const& a, Tensor<T> const& b) {
-        auto shape = a.shape();
-        shape[0] += b.shape()[0];
-        auto out = Tensor<T>::from_shape(shape);
-        std::copy_n(b.data(), b.size(), std::copy_n(a.data(), a.size(), out.data()));
-        return out;
-    }
-};
-
-}  // namespace detail
-
-/// The sum of `a` and `b`, not merged: the rows of `a` followed by those of `b`. On a Thrust device the result is
-/// merged() only if one of a and b has no rows and the other is merged().
-/// shapes   a and b of the same height and row shape
-/// errors   ShapeError if heights or row shapes differ
-/// cost     O((n + m) * width)
-template <class T, device D>
-SelectedRows<T, D> add(D const& exec, SelectedRows<T, D> const& a, SelectedRows<T, D> const& b) {
-    using Access = detail::SelectedRowsAccess;
-    detail::check_exec(exec);
-    detail::check_addable(a, b);
-    detail::ElementLoops<D>::check(exec, a.rows(), a.value(), b.rows(), b.value());
-    bool const merged = (b.rows().size() == 0 && a.merged()) || (a.rows().size() == 0 && b.merged());
-    auto rows = detail::RowUnion<D>::joined(exec, Access::rows(a), Access::rows(b));
-    return Access::adopt(a.height(), std::move(rows), detail::RowUnion<D>::joined(exec, a.value(), b.value()), merged);
-}
-
-/// The dense sum: a copy of `dense`, to which the rows of `g` are added as by scatter_add.
-/// shapes   dense has the shape of g
-/// errors   ShapeError if shapes do not match
-/// cost     O(height * width + n * width)
-template <class T, class U, device D>
-Tensor<T, D> add(D const& exec, Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
-    detail::check_dense_term(dense, g);
-    detail::ElementLoops<D>::check(exec, dense);
-    auto sum = detail::ElementLoops<D>::copy(exec, dense);
-    scatter_add(exec, sum, g);
-    return sum;
-}
-
-template <class T, class U, device D>
-Tensor<U, D> add(D const& exec, SelectedRows<T, D> const& g, Tensor<U, D> const& dense) {
-    return add(exec, dense, g);
-}
-
-template <class T, class Device>
-SelectedRows<T, Device> add(SelectedRows<T, Device> const& a, SelectedRows<T, Device> const& b) {
-    return add(a.device(), a, b);
-}
-
-template <class T, class U, class Device>
-Tensor<T, Device> add(Tensor<T, Device> const& dense, SelectedRows<U, Device> const& g) {
-    return add(dense.device(), dense, g);
-}
-
-template <class T, class U, class Device>
-Tensor<U, Device> add(SelectedRows<T, Device> const& g, Tensor<U, Device> const& dense) {
-    return add(g.device(), dense, g);
-}
-
-ROWAN_TEMPLATE(SelectedRows<float> add(Cpu const&, SelectedRows<float> const&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(Tensor<float> add(Cpu const&, Tensor<float> const&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(Tensor<float> add(Cpu const&, SelectedRows<float> const&, Tensor<float> const&))
-ROWAN_TEMPLATE(SelectedRows<double> add(Cpu const&, SelectedRows<double> const&, SelectedRows<double> const&))
-ROWAN_TEMPLATE(Tensor<double> add(Cpu const&, Tensor<double> const&, SelectedRows<double> const&))
-ROWAN_TEMPLATE(Tensor<double> add(Cpu const&, SelectedRows<double> const&, Tensor<double> const&))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/add.hpp: add, the sum of two tensors, dense or row-sparse.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// x + y
-struct add_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return plus(x, y);
-    }
-};
-
-}  // namespace detail
-
-/// x + y element-wise, computed in dtype<T>::sum. Integers wrap around.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> add(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    return detail::zip_broadcast(exec, detail::add_formula{}, x, y);
-}
-
-template <class T, class Device>
-Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return add(x.device(), x, y);
-}
-
-/// Adds two tensors, two SelectedRows, or one of each; the result is dense if either input is dense. The gradient of
-/// both inputs is an alias of the gradient of the result.
-struct add_op {
-    static constexpr std::string_view name = "add";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
-                            grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        if (x.type != VarType::SELECTED_ROWS) spec::dense("add: x", x);
-        if (y.type != VarType::SELECTED_ROWS) spec::dense("add: y", y);
-        spec::same_dtype("add: y", y, x);
-        VarSpec const& kind = x.type == VarType::SELECTED_ROWS ? y : x;
-        return {
-            .type = kind.type, .dtype = x.dtype, .dims = spec::same_dims("add: y", y, x), .lod_level = kind.lod_level};
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        detail::check_same_shape("y", y, x);
-        return add(exec, x, y);
-    }
-    template <class T, class D>
-    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, SelectedRows<T, D> const& y) {
-        return add(exec, x, y);
-    }
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, SelectedRows<T, D> const& y) {
-        return add(exec, x, y);
-    }
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, SelectedRows<T, D> const& x, Tensor<T, D> const& y) {
-        return add(exec, x, y);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/sub.hpp: sub, the difference of two tensors, and negate.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// a - b; integers wrap around.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V minus(V const& a, V const& b) {
-    if constexpr (std::signed_integral<V>) {
-        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) - static_cast<std::make_unsigned_t<V>>(b));
-    } else {
-        return a - b;
-    }
-}
-
-/// x - y
-struct sub_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return minus(x, y);
-    }
-};
-
-/// 0 - x
-struct negate_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return minus(constant<V>(0.0), x);
-    }
-};
-
-}  // namespace detail
-
-/// x - y element-wise, computed in dtype<T>::sum. Integers wrap around.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> sub(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    return detail::zip_broadcast(exec, detail::sub_formula{}, x, y);
-}
-
-/// 0 - x element-wise, which is also the gradient of y in x - y.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::negate_formula{}, x);
-}
-
-template <class T, class Device>
-Tensor<T, Device> sub(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return sub(x.device(), x, y);
-}
-template <class T, class Device>
-Tensor<T, Device> negate(Tensor<T, Device> const& x) {
-    return negate(x.device(), x);
-}
-
-struct negate_op {
-    static constexpr std::string_view name = "negate";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("negate: x", x); }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
-        return negate(exec, x);
-    }
-};
-
-struct sub_op {
-    static constexpr std::string_view name = "sub";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
-                            grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("sub: y", y, x); }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        detail::check_same_shape("y", y, x);
-        return sub(exec, x, y);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/broadcast.hpp: operators of two tensors whose shapes are broadcast, and maximum and minimum.
-
-namespace rowan::inline v0 {
-
-/// How two shapes are aligned.
-struct BroadcastOptions {
-    std::int64_t axis = -1;  ///< the dim of x that is the first one of y, as in Paddle; -1: the last dims are the same
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &BroadcastOptions::axis});
-    }
-};
-
-namespace detail {
-
-// A formula has a name, its value, and the gradients of x and y from x, y and the gradient g of the result.
-
-/// x + y
-struct broadcast_add {
-    static constexpr std::string_view name = "broadcast_add";
-    using value = add_formula;
-    struct gradient_x {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const&, V const&, V const& g) const {
-            return g;
-        }
-    };
-    using gradient_y = gradient_x;
-};
-
-/// x - y
-struct broadcast_sub {
-    static constexpr std::string_view name = "broadcast_sub";
-    using value = sub_formula;
-    using gradient_x = broadcast_add::gradient_x;
-    struct gradient_y {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const&, V const&, V const& g) const {
-            return minus(constant<V>(0.0), g);
-        }
-    };
-};
-
-/// x · y
-struct broadcast_mul {
-    static constexpr std::string_view name = "broadcast_mul";
-    using value = multiplied;
-    struct gradient_x {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const&, V const& y, V const& g) const {
-            return product(g, y);
-        }
-    };
-    struct gradient_y {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const&, V const& g) const {
-            return product(g, x);
-        }
-    };
-};
-
-/// x / y
-struct broadcast_div {
-    static constexpr std::string_view name = "broadcast_div";
-    using value = divided;
-    struct gradient_x {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const&, V const& y, V const& g) const {
-            return quotient(g, y);
-        }
-    };
-    struct gradient_y {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
-            return minus(constant<V>(0.0), quotient(product(g, quotient(x, y)), y));
-        }
-    };
-};
-
-/// The greater one of x and y, and its gradient: of x where both are the same. NaN propagates.
-struct broadcast_max {
-    static constexpr std::string_view name = "broadcast_max";
-    struct value {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-            return choose(x >= y, x, choose(x < y, y, plus(x, y)));
-        }
-    };
-    struct gradient_x {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
-            return choose(x >= y, g, constant<V>(0.0));
-        }
-    };
-    struct gradient_y {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
-            return choose(x < y, g, constant<V>(0.0));
-        }
-    };
-};
-
-/// The smaller one of x and y, and its gradient: of x where both are the same. NaN propagates.
-struct broadcast_min {
-    static constexpr std::string_view name = "broadcast_min";
-    struct value {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-            return choose(x <= y, x, choose(x > y, y, plus(x, y)));
-        }
-    };
-    struct gradient_x {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
-            return choose(x <= y, g, constant<V>(0.0));
-        }
-    };
-    struct gradient_y {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
-            return choose(x > y, g, constant<V>(0.0));
-        }
-    };
-};
-
-struct x_grad_suffix {
-    static constexpr std::string_view name = "_grad_x";
-};
-struct y_grad_suffix {
-    static constexpr std::string_view name = "_grad_y";
-};
-struct y_suffix {
-    static constexpr std::string_view name = ": y";
-};
-
-}  // namespace detail
-
-/// The gradient of x or y of a broadcast_op, from both and the gradient of the result.
-template <class Formula, bool of_y>
-struct broadcast_grad_op {
-    static constexpr std::string_view name =
-        detail::joined_name<Formula, std::conditional_t<of_y, detail::y_grad_suffix, detail::x_grad_suffix>>::value;
-    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
-    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
-    using attributes = BroadcastOptions;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const&, BroadcastOptions const& = {}) {
-        return of_y ? y : x;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
-                            BroadcastOptions const& options = {}) {
-        using Map = std::conditional_t<of_y, typename Formula::gradient_y, typename Formula::gradient_x>;
-        return detail::zip_broadcast_grad<of_y>(exec, Map{}, x, y, out_grad, options.axis);
-    }
-};
-
-/// An operator on the elements of two tensors whose shapes are broadcast by NumPy's rules: the last dims are aligned, a
-/// dim of 1 is repeated, and so are the dims that one of them lacks.
-template <class Formula>
-struct broadcast_op {
-    static constexpr std::string_view name = Formula::name;
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using attributes = BroadcastOptions;
-    using grad = grad_rules<grad_rule<broadcast_grad_op<Formula, false>>, grad_rule<broadcast_grad_op<Formula, true>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
-        char const* const field = detail::joined_name<Formula, detail::y_suffix>::value.data();
-        return detail::broadcast_spec(field, x, y, options.axis);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                            BroadcastOptions const& options = {}) {
-        return detail::zip_broadcast(exec, typename Formula::value{}, x, y, options.axis);
-    }
-};
-
-using broadcast_add_op = broadcast_op<detail::broadcast_add>;  ///< x + y
-using broadcast_sub_op = broadcast_op<detail::broadcast_sub>;  ///< x - y
-using broadcast_mul_op = broadcast_op<detail::broadcast_mul>;  ///< x · y
-using broadcast_div_op = broadcast_op<detail::broadcast_div>;  ///< x / y
-using broadcast_max_op = broadcast_op<detail::broadcast_max>;  ///< See maximum.
-using broadcast_min_op = broadcast_op<detail::broadcast_min>;  ///< See minimum.
-
-/// The greater one of x and y, element-wise; NaN where either is NaN.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> maximum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    return detail::zip_broadcast(exec, detail::broadcast_max::value{}, x, y);
-}
-template <class T, class Device>
-Tensor<T, Device> maximum(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return maximum(x.device(), x, y);
-}
-
-/// The smaller one of x and y, element-wise; NaN where either is NaN.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> minimum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    return detail::zip_broadcast(exec, detail::broadcast_min::value{}, x, y);
-}
-template <class T, class Device>
-Tensor<T, Device> minimum(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return minimum(x.device(), x, y);
-}
 
 }  // namespace rowan::inline v0
 
@@ -22081,7 +23022,13 @@ Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions con
 /// errors   ValueError if a bound is not finite or max < min
 /// cost     one read of x and one write of the result
 template <class T, device D>
-Tensor<T, D> clip(D exec, Tensor<T, D> const& x, ClipOptions const& options = {}) {
+Tensor<T, D> clip(D exec, Tensor<T, D> const& x, ClipOptions options = {}) {
+    detail::check_clip(options);
+    return detail::clip_elements(exec, x, options);
+}
+template <class X>
+requires detail::changeable_tensor<X>
+auto clip(Cpu exec, X&& x, ClipOptions options = {}) {
     detail::check_clip(options);
     return detail::clip_elements(exec, x, options);
 }
@@ -22626,10 +23573,9 @@ Tensor<T, D> tanh_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> cons
     return detail::unary_grad<detail::tanh_formula>(exec, out, out_grad);
 }
 
-template <class T, class Device>
-Tensor<T, Device> tanh(Tensor<T, Device> const& x) {
-    return tanh(x.device(), x);
-}
+template <class X>
+requires detail::tensor_argument<X>
+auto tanh(X&& x) { return detail::unary<detail::tanh_formula>(x.device(), x); }
 template <class T, class Device>
 Tensor<T, Device> tanh_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
     return tanh_grad(out.device(), out, out_grad);
@@ -22667,8 +23613,9 @@ inline bool may_broadcast(VarSpec const& x, VarSpec const& y) {
 }
 
 template <class Same, class Formula, class V>
-V binary(V const& x, V const& y) {
-    if (may_broadcast(x->spec(), y->spec())) return layer::apply<broadcast_op<Formula>>({}, x, y);
+V binary(V const& x, V const& y, BroadcastOptions const& options) {
+    if (options.axis != -1 || may_broadcast(x->spec(), y->spec()))
+        return layer::apply<broadcast_op<Formula>>(options, x, y);
     return layer::apply<Same>({}, x, y);
 }
 
@@ -22721,52 +23668,55 @@ Var<T, Device> relu(Var<T, Device> const& x) {
     return apply<relu_op>({}, x);
 }
 /// x + y, element-wise, as rowan::add.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules, with the levels of the one that has the rows
-/// errors   ShapeError if the shapes do not broadcast
+///     auto shifted = layer::add(x, y, {.axis = 1});    // x [n, 3, 4], y [3]: with an axis, as in Paddle
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules, or with the first dim of y at an axis of x; with the
+///          levels of the one that has the rows: the one of higher rank, or of equal ranks the one whose first dim is
+///          not repeated, where x comes first
+/// errors   ShapeError if the shapes do not broadcast; ValueError if the axis is less than -1
 /// cost     as rowan::add, when the net runs
 template <class T, class Device>
-Var<T, Device> add(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return rowan::detail::binary<rowan::add_op, rowan::detail::broadcast_add>(x, y);
+Var<T, Device> add(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+    return rowan::detail::binary<rowan::add_op, rowan::detail::broadcast_add>(x, y, options);
 }
 /// x - y, element-wise, as rowan::sub.
-/// shapes   x [...], y [...] -> [...], with the levels of x
+/// shapes   as layer::add
 /// errors   as layer::add
 /// cost     as rowan::sub, when the net runs
 template <class T, class Device>
-Var<T, Device> sub(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return rowan::detail::binary<sub_op, rowan::detail::broadcast_sub>(x, y);
+Var<T, Device> sub(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+    return rowan::detail::binary<sub_op, rowan::detail::broadcast_sub>(x, y, options);
 }
 /// x · y, element-wise, as rowan::elementwise_mul.
-/// shapes   x [...], y [...] -> [...], with the levels of x
+/// shapes   as layer::add
 /// errors   as layer::add
 /// cost     as rowan::elementwise_mul, when the net runs
 template <class T, class Device>
-Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return rowan::detail::binary<elementwise_mul_op, rowan::detail::broadcast_mul>(x, y);
+Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+    return rowan::detail::binary<elementwise_mul_op, rowan::detail::broadcast_mul>(x, y, options);
 }
 /// x / y, element-wise, as rowan::div.
-/// shapes   x [...], y [...] -> [...], with the levels of x
+/// shapes   as layer::add
 /// errors   as layer::add
 /// cost     as rowan::div, when the net runs
 template <class T, class Device>
-Var<T, Device> div(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return rowan::detail::binary<div_op, rowan::detail::broadcast_div>(x, y);
+Var<T, Device> div(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+    return rowan::detail::binary<div_op, rowan::detail::broadcast_div>(x, y, options);
 }
 /// The greater one of x and y, element-wise, as rowan::maximum.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules, with the levels of the one that has the rows
+/// shapes   as layer::add
 /// errors   as layer::add
 /// cost     as rowan::maximum, when the net runs
 template <class T, class Device>
-Var<T, Device> maximum(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<broadcast_max_op>({}, x, y);
+Var<T, Device> maximum(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+    return apply<broadcast_max_op>(options, x, y);
 }
 /// The smaller one of x and y, element-wise, as rowan::minimum.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules, with the levels of the one that has the rows
+/// shapes   as layer::add
 /// errors   as layer::add
 /// cost     as rowan::minimum, when the net runs
 template <class T, class Device>
-Var<T, Device> minimum(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<broadcast_min_op>({}, x, y);
+Var<T, Device> minimum(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+    return apply<broadcast_min_op>(options, x, y);
 }
 
 /// The element-wise sum of one or more values of the same shape.
@@ -22815,8 +23765,8 @@ Var<T, Device> operator-(Var<T, Device> const& x) {
 /// Two Vars of one element type and device, or a Var and a number, which stands for a tensor of the Var's shape.
 ///     auto mean = (x + y) / 2, gate = 1 - layer::sigmoid(z);
 /// A number is multiplied or added as by layer::scale; x / s is x · (1 / s).
-/// shapes   x [...], y [...] or a number -> [...], with the levels of x
-/// errors   ShapeError if the shapes differ; when the net runs, as rowan::scale
+/// shapes   two Vars as layer::add; x [...] and a number -> [...], with the levels of x
+/// errors   as layer::add; when the net runs, as rowan::scale
 /// cost     as rowan::add, sub, elementwise_mul, div or scale, when the net runs; a number divided by x is stored once
 ///          for each element
 template <class A, class B>
@@ -22855,25 +23805,107 @@ auto operator/(A&& x, B&& y) {
 ROWAN_TEMPLATE(Var<float> sigmoid(Var<float> const&))
 ROWAN_TEMPLATE(Var<float> tanh(Var<float> const&))
 ROWAN_TEMPLATE(Var<float> relu(Var<float> const&))
-ROWAN_TEMPLATE(Var<float> add(Var<float> const&, Var<float> const&))
-ROWAN_TEMPLATE(Var<float> sub(Var<float> const&, Var<float> const&))
-ROWAN_TEMPLATE(Var<float> mul(Var<float> const&, Var<float> const&))
-ROWAN_TEMPLATE(Var<float> div(Var<float> const&, Var<float> const&))
+ROWAN_TEMPLATE(Var<float> add(Var<float> const&, Var<float> const&, BroadcastOptions const&))
+ROWAN_TEMPLATE(Var<float> sub(Var<float> const&, Var<float> const&, BroadcastOptions const&))
+ROWAN_TEMPLATE(Var<float> mul(Var<float> const&, Var<float> const&, BroadcastOptions const&))
+ROWAN_TEMPLATE(Var<float> div(Var<float> const&, Var<float> const&, BroadcastOptions const&))
 ROWAN_TEMPLATE(Var<float> sum(std::vector<Var<float>> const&))
 ROWAN_TEMPLATE(Var<float> scale(Var<float> const&, double, double))
 ROWAN_TEMPLATE(Var<float> clip(Var<float> const&, double, double))
 ROWAN_TEMPLATE(Var<double> sigmoid(Var<double> const&))
 ROWAN_TEMPLATE(Var<double> tanh(Var<double> const&))
 ROWAN_TEMPLATE(Var<double> relu(Var<double> const&))
-ROWAN_TEMPLATE(Var<double> add(Var<double> const&, Var<double> const&))
-ROWAN_TEMPLATE(Var<double> sub(Var<double> const&, Var<double> const&))
-ROWAN_TEMPLATE(Var<double> mul(Var<double> const&, Var<double> const&))
-ROWAN_TEMPLATE(Var<double> div(Var<double> const&, Var<double> const&))
+ROWAN_TEMPLATE(Var<double> add(Var<double> const&, Var<double> const&, BroadcastOptions const&))
+ROWAN_TEMPLATE(Var<double> sub(Var<double> const&, Var<double> const&, BroadcastOptions const&))
+ROWAN_TEMPLATE(Var<double> mul(Var<double> const&, Var<double> const&, BroadcastOptions const&))
+ROWAN_TEMPLATE(Var<double> div(Var<double> const&, Var<double> const&, BroadcastOptions const&))
 ROWAN_TEMPLATE(Var<double> sum(std::vector<Var<double>> const&))
 ROWAN_TEMPLATE(Var<double> scale(Var<double> const&, double, double))
 ROWAN_TEMPLATE(Var<double> clip(Var<double> const&, double, double))
 
 }  // namespace rowan::inline v0::layer
+
+// rowan/layer/selected_rows.hpp: layer::selected_rows, tables of which only some rows exist, as data or as parameters.
+
+namespace rowan::inline v0::detail {
+
+/// errors   ShapeError if there are no dims; IndexError if a row is not in [0, height), or is repeated
+void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& rows);
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// Declares an input that is a SelectedRows, such as the rows of a huge table that a batch uses. A lookup in it finds
+/// rows by their numbers.
+///     auto table = layer::selected_rows<float>("table", {1'000'000'000, 64});
+///     auto x = layer::embedding(ids, table);
+/// shapes   the represented tensor is [dims...]; UNK for dims that vary from batch to batch
+/// errors   ShapeError if there are no dims; GraphError if the scope already has that name
+/// cost     O(1); a batch's value is aliased, a host value for a device is copied
+template <class T = float, class Device = Cpu>
+Var<T, Device> selected_rows(std::string const& name, Dims const& dims) {
+    rowan::detail::check_parameter_rows(dims, {});
+    Variable& v = default_scope().new_var(name, selected_rows_spec<T>(dims), Role::data);
+    v.bring = &rowan::detail::bring_rows<T, Device>;
+    return Var<T, Device>(v);
+}
+
+/// Creates a parameter that is a SelectedRows, in the outermost scope. It begins with the rows `rows` and those first
+/// values that they have in a whole table. With options.initial or options.resume of train, it begins with other rows,
+/// such as those that were added since. Only rows that exist can be looked up, and are trained; optimizers have a state
+/// for each.
+/// shapes   the represented tensor is [dims...]
+/// errors   as layer::parameter; ShapeError if there are no dims; IndexError if a row is not in [0, dims[0]) or is
+///          repeated
+/// cost     as layer::parameter, for the rows that exist
+template <class T = float, class Device = Cpu>
+Var<T, Device> selected_rows(std::vector<std::int64_t> rows, Dims const& dims, FirstValues const& first,
+                             std::string const& name = "") {
+    rowan::detail::check_known(dims);
+    rowan::detail::check_parameter_name(name);
+    rowan::detail::check_parameter_rows(dims, rows);
+    FirstValues const values = first.of(dims);
+    Variable& v = rowan::detail::outermost_scope().new_var(name, selected_rows_spec<T>(dims), Role::parameter);
+    v.bring = &rowan::detail::bring_rows<T, Device>;
+    v.initialize = [rows = std::move(rows), dims, values](Value& value, std::optional<std::uint64_t> seed,
+                                                          AnyExec any) {
+        typename Tensor<T>::shape_type shape{rows.size()};
+        for (std::size_t i = 1; i < dims.size(); ++i) shape.push_back(static_cast<std::size_t>(dims[i]));
+        auto t = Tensor<T>::from_shape(shape);
+        std::size_t const width = t.row_size();
+        using S = typename dtype<T>::sum;
+        for (std::size_t i = 0; seed && i < t.size(); ++i) {
+            auto const row = static_cast<std::size_t>(rows[i / width]);
+            t.data()[i] = dtype<T>::narrow(static_cast<S>(values.at(*seed, row * width + i % width)));
+        }
+        SelectedRows<T> const host(dims[0], rows, std::move(t));
+        value.set(to_device(any.or_default<Device>(), host));
+    };
+    return Var<T, Device>(v);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/selected_rows_inl.hpp: definitions of rowan/layer/selected_rows.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <unordered_set>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& rows) {
+    if (dims.empty()) throw ShapeError("the rank of a SelectedRows", "0", "at least 1");
+    check_ids(Cpu{}, "rows", rows, dims[0]);
+    std::unordered_set<std::int64_t> seen;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (!seen.insert(rows[i]).second) throw IndexError("rows", i, rows[i], "is a repeated row");
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/sequence/sequence_pool.hpp: sequence_pool, which reduces each sequence to one row.
 
@@ -23407,7 +24439,7 @@ namespace detail {
 /// errors   IndexError if the padding or an id is not in [0, height)
 template <class I, class D>
 LoDTensor<I, D> without_padding(D const& exec, LoDTensor<I, D> const& ids, std::int64_t padding, std::int64_t height) {
-    if (padding < 0 || padding >= height) throw IndexError("padding_id", 0, padding, height);
+    if (padding < 0 || padding >= height) throw IndexError("padding_id", padding, height);
     ElementLoops<D>::check(exec, ids.value());
     ElementLoops<D>::check_ids(exec, "ids", ids.value(), height);
     return sequence_erase(exec, ids, {padding});
@@ -23456,6 +24488,40 @@ SelectedRows<T, D> embedding_bag_grad(D const& exec, Tensor<T, D> const& table, 
     return detail::BagLookups<D>::template grad<T, I>(exec, table, ids, none, out_grad, options.pool, none);
 }
 
+namespace detail {
+
+/// The ids of a table of which only some rows exist as positions in its value, without padding.
+template <class T, class I, class D>
+LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                                         BagOptions const& options) {
+    if (!options.padding_id) return {positions(exec, "ids", table, ids.value()), ids.lod()};
+    auto const kept = without_padding(exec, ids, *options.padding_id, table.height());
+    return {positions(exec, "ids", table, kept.value()), kept.lod()};
+}
+
+}  // namespace detail
+
+/// The same for a table of which only some rows exist.
+/// shapes   as for a Tensor
+/// errors   as for a Tensor; IndexError if an id is not among the rows of the table: `ids[1] = 7 is not a row of the
+///          table`, with its position among the ids that are not padding
+/// cost     as find_rows, and as for a Tensor
+template <class T, id_type I, device D>
+LoDTensor<T, D> embedding_bag(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                              BagOptions const& options = {}) {
+    return embedding_bag(exec, table.value(), detail::bag_positions(exec, table, ids, options), {.pool = options.pool});
+}
+template <class T, id_type I, device D>
+SelectedRows<T, D> embedding_bag_grad(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                                      std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                      BagOptions const& options = {}) {
+    using Access = detail::SelectedRowsAccess;
+    auto const g = embedding_bag_grad(exec, table.value(), detail::bag_positions(exec, table, ids, options), out_grad,
+                                      {.pool = options.pool});
+    return Access::adopt(table.height(), detail::rows_at(exec, Access::rows(table), Access::rows(g)),
+                         g.value().share());
+}
+
 struct embedding_bag_grad_op {
     static constexpr std::string_view name = "lookup_bag_grad";
     using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;
@@ -23472,6 +24538,11 @@ struct embedding_bag_grad_op {
                                   LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
         return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
     }
+    template <class T, class I, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
+                                  LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
+    }
 };
 
 struct embedding_bag_op {
@@ -23482,8 +24553,7 @@ struct embedding_bag_op {
     using grad = grad_rule<embedding_bag_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& = {}) {
-        spec::dense("embedding_bag: w", w);
-        spec::has_rows("embedding_bag: w", w);
+        spec::table("embedding_bag: w", w);
         spec::dense("embedding_bag: ids", ids);
         spec::ids("embedding_bag: ids", ids);
         spec::rank("embedding_bag: ids", ids, 1, "1");
@@ -23495,6 +24565,11 @@ struct embedding_bag_op {
 
     template <class T, id_type I, class D>
     static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
+                               BagOptions const& options = {}) {
+        return embedding_bag(exec, w, ids, options);
+    }
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
                                BagOptions const& options = {}) {
         return embedding_bag(exec, w, ids, options);
     }
@@ -23516,8 +24591,7 @@ void check_looked_up(Shape const& ids, Tensor<T, D> const& out_grad, std::option
         throw ShapeError("out_grad.shape()", shape_text(shape),
                          "to begin with " + shape_text(ids) + ", the shape of ids");
     }
-    if (padding_id && (*padding_id < 0 || *padding_id >= height))
-        throw IndexError("padding_id", 0, *padding_id, height);
+    if (padding_id && (*padding_id < 0 || *padding_id >= height)) throw IndexError("padding_id", *padding_id, height);
 }
 
 /// out_grad reshaped to one row per id.
@@ -23619,7 +24693,7 @@ Tensor<T, D> lookup_table(D const& exec, Tensor<T, D> const& table, Tensor<I, D>
                           LookupOptions const& options = {}) {
     detail::check_rows("table", table);
     if (auto const padding = options.padding_id; padding && (*padding < 0 || *padding >= detail::height_of(table)))
-        throw IndexError("padding_id", 0, *padding, detail::height_of(table));
+        throw IndexError("padding_id", *padding, detail::height_of(table));
     auto out = gather(exec, table, ids);
     if (!options.padding_id) return out;
     std::size_t const width = table.row_size();
@@ -23632,6 +24706,28 @@ template <class T, class I, class Device>
 Tensor<T, Device> lookup_table(Tensor<T, Device> const& table, Tensor<I, Device> const& ids,
                                LookupOptions const& options = {}) {
     return lookup_table(table.device(), table, ids, options);
+}
+
+/// The same for a table of which only some rows exist; the row of `padding_id` need not.
+/// shapes   as above
+/// errors   as above; IndexError if another id is not among the rows of the table: `ids[1] = 7 is not a row of the
+///          table`
+/// cost     as find_rows and gather
+template <class T, id_type I, device D>
+Tensor<T, D> lookup_table(D const& exec, SelectedRows<T, D> const& table, Tensor<I, D> const& ids,
+                          LookupOptions const& options = {}) {
+    auto const padding = options.padding_id;
+    if (padding && (*padding < 0 || *padding >= table.height()))
+        throw IndexError("padding_id", *padding, table.height());
+    auto const at = detail::positions(exec, "ids", table, ids, padding);
+    if (table.rows().size() == 0)  // all ids are padding
+        return Tensor<T, D>::zeros(exec, detail::gathered_shape(ids.shape(), table.value().shape()));
+    auto out = gather(exec, table.value(), at);
+    if (!padding) return out;
+    std::size_t const width = table.row_size();
+    detail::PadRow<T, I> const pad{ids.data(), *padding, out.data(), width};
+    detail::ElementLoops<D>::each(exec, ids.size(), width, pad);
+    return out;
 }
 
 struct lookup_table_grad_op {
@@ -23654,6 +24750,11 @@ struct lookup_table_grad_op {
         return lookup_table_grad(exec, ids, out_grad.share(), static_cast<std::int64_t>(w.shape(0)),
                                  options.padding_id);
     }
+    template <class T, class I, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& w, Tensor<I, D> const& ids,
+                                  Tensor<T, D> const& out_grad, LookupOptions const& options = {}) {
+        return lookup_table_grad(exec, ids, out_grad.share(), w.height(), options.padding_id);
+    }
 };
 
 struct lookup_table_op {
@@ -23665,9 +24766,8 @@ struct lookup_table_op {
     using grad = grad_rule<lookup_table_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, LookupOptions const& = {}) {
-        spec::dense("lookup_table: w", w);
+        spec::table("lookup_table: w", w);
         spec::dense("lookup_table: ids", ids);
-        spec::has_rows("lookup_table: w", w);
         spec::ids("lookup_table: ids", ids);
         Dims dims = ids.dims;
         for (std::size_t i = 1; i < w.dims.size(); ++i) dims.push_back(w.dims[i]);
@@ -23676,6 +24776,11 @@ struct lookup_table_op {
 
     template <class T, id_type I, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& w, Tensor<I, D> const& ids, LookupOptions const& options = {}) {
+        return lookup_table(exec, w, ids, options);
+    }
+    template <class T, id_type I, class D>
+    static Tensor<T, D> run(D exec, SelectedRows<T, D> const& w, Tensor<I, D> const& ids,
+                            LookupOptions const& options = {}) {
         return lookup_table(exec, w, ids, options);
     }
 };
@@ -23803,15 +24908,20 @@ struct EmbeddingOptions {
         {};                           ///< id whose row reads as zeros, or is left out of bags, and is not trained
     FirstValues table = {-0.1, 0.1};  ///< initial values of the table, e.g. layer::Normal{.stddev = 0.02}
     std::string name = {};            ///< name of the table
+    /// the rows that exist at first, e.g. {{10, 20, 30}}: the table is a SelectedRows, see layer::selected_rows; without
+    /// it all rows exist
+    std::optional<std::vector<std::int64_t>> rows = {};
 };
 
 /// Creates a table, which several embeddings may share.
 /// shapes   [options.height, options.width]
-/// errors   as layer::parameter
+/// errors   as layer::parameter; with options.rows as layer::selected_rows
 /// cost     one parameter in the net
 template <class T = float, class Device = Cpu>
 Var<T, Device> embedding_table(EmbeddingOptions const& options) {
-    return parameter<T, Device>({options.height, options.width}, options.table, options.name);
+    Dims const dims{options.height, options.width};
+    if (options.rows) return selected_rows<T, Device>(*options.rows, dims, options.table, options.name);
+    return parameter<T, Device>(dims, options.table, options.name);
 }
 
 /// Returns one row of the table for each id. The table's gradient is row-sparse.
@@ -24355,14 +25465,27 @@ Tensor<T, D> batched_product_grad(D const& exec, Tensor<T, D> const& x, bool tra
                                : batched_product(exec, flat_x, true, flat_g, false);
         }
     }
+    auto const& to = of_y ? y : x;
+    auto const batch = batch_of(to.shape());
+    using S = sum_t<T>;
+    if constexpr (!std::is_same_v<T, S> && element<S>) {  // products are summed before they are narrowed
+        if (batch != batch_of(shape)) {
+            auto const copy = [&]<class To, class From>(std::type_identity<To>, Tensor<From, D> const& a) {
+                auto b = new_tensor<To>(exec, a.shape());
+                ElementLoops<D>::template zip<S>(exec, a.size(), same_number{}, b.data(), a.data());
+                return b;
+            };
+            std::type_identity<S> const wide;
+            return copy(std::type_identity<T>(), batched_product_grad<of_y>(exec, copy(wide, x), transpose_x,
+                                                                            copy(wide, y), transpose_y, copy(wide, g)));
+        }
+    }
     auto full = of_y ? (transpose_y ? batched_product(exec, g, true, x, transpose_x)
                                     : batched_product(exec, x, !transpose_x, g, false))
                      : (transpose_x ? batched_product(exec, y, transpose_y, g, true)
                                     : batched_product(exec, g, false, y, !transpose_y));
-    auto const& to = of_y ? y : x;
     if (full.shape() == to.shape()) return full;
     if (full.size() == 0) return Tensor<T, D>::zeros(exec, to.shape());
-    auto const batch = batch_of(to.shape());
     std::array<bool, 8> reduced{};
     for (std::size_t i = 0; i + 2 < shape.size(); ++i)
         reduced[i] = aligned_dim(batch, i, shape.size() - 2, -1) != shape[i];
@@ -25065,7 +26188,8 @@ inline void check_decay(char const* field, double value) {
 namespace rowan::inline v0::detail {
 
 /// The inputs are the parameter, the states and the gradient; there are no outputs: the slots in `updates` are modified
-/// in place. The gradient may be dense or row-sparse; overload resolution selects the algorithm.
+/// in place. The gradient may be dense or row-sparse; overload resolution selects the algorithm. The parameter may be a
+/// SelectedRows, too: nets then call the algorithm for its value, and for the gradient's positions in it (find_rows).
 template <class Attributes, class... State>
 struct optimizer_op {
     using inputs = slots<slot::param, State..., slot::grad>;
@@ -25080,10 +26204,14 @@ struct optimizer_op {
         static_assert(sizeof...(Spec) == sizeof...(State) + 1,
                       "rowan: an optimizer takes param, its states and a gradient");
         std::array<VarSpec, sizeof...(Spec)> const rest{states_and_grad...};
-        spec::dense("optimizer: param", param);
-        for (VarSpec const& spec : rest) {
-            spec::has_rows("optimizer: a state or the gradient", spec);
-            spec::same_dim("optimizer: the height of a state or the gradient", spec.dims[0], param.dims[0]);
+        spec::table("optimizer: param", param);
+        bool const some_rows = param.type == VarType::SELECTED_ROWS;  // the states then have a row for each of them
+        if (some_rows && rest[sizeof...(State)].type != VarType::SELECTED_ROWS)
+            spec::the_kinds_do_not_match("optimizer: grad", param.type, "a SelectedRows, as param is");
+        for (std::size_t i = 0; i < rest.size(); ++i) {
+            spec::has_rows("optimizer: a state or the gradient", rest[i]);
+            if (some_rows && i < sizeof...(State)) continue;
+            spec::same_dim("optimizer: the height of a state or the gradient", rest[i].dims[0], param.dims[0]);
         }
         for (std::size_t i = 0; i + 1 < rest.size(); ++i) spec::dense("optimizer: a state", rest[i]);
         static_cast<void>(spec::same_dims("optimizer: grad", rest[sizeof...(State)], param));
@@ -26277,7 +27405,8 @@ public:
     };
 
     /// Of an optimizer with `.lazy = false`: replaces a row-sparse gradient by a dense one, which it adds to the scope.
-    /// errors   TypeError if this optimizer does not support the parameter's element type
+    /// errors   TypeError if this optimizer does not support the parameter's element type, or the parameter is a
+    ///          SelectedRows, whose rows are updated only where they have a gradient
     /// cost     O(number of types), plus one operator
     void densify(Scope& scope, ParameterGradient& g) const;
 
@@ -26356,7 +27485,12 @@ auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const ->
 template <class Device>
 void OptimizerOn<Device>::densify(Scope& scope, ParameterGradient& g) const {
     if (g.gradient->spec().type != VarType::SELECTED_ROWS) return;
-    if (auto const dense = kind_for(g).dense) g.gradient = dense(scope, *g.gradient);
+    auto const dense = kind_for(g).dense;
+    if (dense == nullptr) return;
+    if (g.parameter->spec().type == VarType::SELECTED_ROWS)
+        throw TypeError(std::string("the optimizer with .lazy = false: ").append(g.parameter->name()),
+                        rowan::detail::kind_text(g.parameter->spec()), "a LoDTensor");
+    g.gradient = dense(scope, *g.gradient);
 }
 
 template <class Device>
@@ -26385,6 +27519,8 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
     Dims rows_of_none = dims;  // running the operator on zero rows only checks its options
     rows_of_none[0] = 0;
     if constexpr (requires { O::one_state_per_row; }) dims = {dims[0]};
+    bool const some_rows = g.parameter->spec().type == VarType::SELECTED_ROWS;
+    if (some_rows) dims[0] = UNK;
     Dims states_of_none = dims;
     states_of_none[0] = 0;
     std::vector<Variable*> inputs{g.parameter};
@@ -26397,8 +27533,14 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
         full.append("@").append(O::op::name).append(".").append(name);
         Variable& state = scope.new_var(full, tensor_spec<S>(dims), Role::state);
         state.bring = &rowan::detail::bring<S, Device>;
-        state.initialize = [dims](Value& value, std::optional<std::uint64_t>, AnyExec exec) {
-            value.set(zeros<S>(dims, exec));
+        state.initialize = [dims, some_rows, param = g.parameter](Value& value, std::optional<std::uint64_t>,
+                                                                  AnyExec exec) {
+            Dims all = dims;  // a row for each of the parameter's
+            if (some_rows) {
+                auto const& rows = param->value().template get<SelectedRows<T, Device>>().rows();
+                all[0] = static_cast<std::int64_t>(rows.size());
+            }
+            value.set(zeros<S>(all, exec));
         };
         update.states.push_back(&state);
         inputs.push_back(&state);
@@ -26426,15 +27568,17 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
 template <class Device>
 template <class T>
 void OptimizerOn<Device>::check_shape(Variable const& param, Variable const& gradient) {
-    auto const& want = param.value().get<LoDTensor<T, Device>>().value().shape();
+    using Rows = SelectedRows<T, Device>;
+    auto const want = param.value().is<Rows>() ? param.value().get<Rows>().shape()
+                                               : param.value().get<LoDTensor<T, Device>>().value().shape();
     auto const check = [&](auto const& shape) {
         if (std::ranges::equal(shape, want)) return;
         throw ShapeError(std::string("the gradient ").append(gradient.name()).append(".shape()"),
                          rowan::detail::shape_text(shape),
                          rowan::detail::shape_text(want).append(", that of ").append(param.name()));
     };
-    if (gradient.value().is<SelectedRows<T, Device>>()) {
-        check(gradient.value().get<SelectedRows<T, Device>>().shape());
+    if (gradient.value().is<Rows>()) {
+        check(gradient.value().get<Rows>().shape());
     } else {
         check(gradient.value().get<LoDTensor<T, Device>>().value().shape());
     }
@@ -26879,7 +28023,7 @@ ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&, trai
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/detail/recurrent_cell.hpp: CellOptions and Gates, settings and parameters common to recurrent cells.
+// rowan/layer/detail/recurrent_cell.hpp: CellOptions, Gates and CellRollback, settings and parameters common to recurrent cells.
 
 namespace rowan::inline v0::layer {
 
@@ -26892,6 +28036,18 @@ struct CellOptions {
 }  // namespace rowan::inline v0::layer
 
 namespace rowan::inline v0::detail {
+
+/// Removes what a cell has added if it throws: parameters from the outermost scope, operators from that of the step.
+class CellRollback {
+public:
+    void keep() noexcept {
+        parameters_.keep();
+        operators_.keep();
+    }
+
+private:
+    ScopeRollback parameters_{outermost_scope()}, operators_{default_scope()};
+};
 
 /// The contribution of the input to the gates of a cell, and weight and bias for the contribution of the state.
 template <class T, class Device>
@@ -27161,8 +28317,11 @@ using GruOptions = CellOptions;
 ///          for all steps
 template <class T, class Device>
 Var<T, Device> gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, GruOptions const& options) {
+    rowan::detail::CellRollback added;
     detail::Gates<T, Device> const gates(3, x, options);
-    return apply<gru_unit_op>({}, gates.x, before, gates.w, gates.b);
+    auto const now = apply<gru_unit_op>({}, gates.x, before, gates.w, gates.b);
+    added.keep();
+    return now;
 }
 
 // A mistake, which does not compile.
@@ -27352,6 +28511,7 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
     };
     inputs.insert(inputs.end(), block->net.outer.begin(), block->net.outer.end());
     Operator& op = outside.new_op(rnn_kernel, std::move(inputs), block);
+    op.inner_names = block->net.outer_names;
     op.build_backward = [&net = block->net] { net.template build_backward<R, Device>(); };
     refused.scope = nullptr;
     layer::Recurrences<R, Device> result{Var<R, Device>(*op.outputs[before.size()]), {}};
@@ -27950,10 +29110,13 @@ using LstmOptions = CellOptions;
 ///          once for all steps; the state is copied when it is split and when output and cell are concatenated
 template <class T, class Device>
 Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmOptions const& options) {
+    rowan::detail::CellRollback added;
     detail::Gates<T, Device> const gates(4, x, options);
     auto const parts = split(before, {options.size, options.size}, 1);
     auto const [h, c] = rowan::detail::lstm_step(gates, parts[0], parts[1]);
-    return {h, concat({h, c}, 1)};
+    auto const memory = concat({h, c}, 1);
+    added.keep();
+    return {h, memory};
 }
 
 // A mistake, which does not compile.
@@ -27967,6 +29130,14 @@ auto lstm_unit(Var<T, Device> const&, Var<T, Device> const& before, Size) {
 }  // namespace rowan::inline v0::layer
 
 // rowan/layer/stack_layers.hpp: layer::stack_layers, recurrent layers on top of each other, in one or both directions.
+
+namespace rowan::inline v0::detail {
+
+inline void check_layers(std::int64_t layers) {
+    if (layers < 1) throw ValueError("layer::stack_layers: layers", static_cast<double>(layers), "1 or more");
+}
+
+}  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0::layer {
 
@@ -27988,8 +29159,7 @@ struct StackLayersOptions {
 /// cost     those of the layers and of layer::dropout; outputs of two directions are copied once
 template <class T, class Device, class F>
 auto stack_layers(Var<T, Device> const& x, StackLayersOptions const& options, F const& direction) {
-    if (options.layers < 1)
-        throw ValueError("layer::stack_layers: layers", static_cast<double>(options.layers), "1 or more");
+    rowan::detail::check_layers(options.layers);
     rowan::detail::check_dropout(options.dropout);
     auto const layer = [&](auto const& y) {
         auto const forward = direction(y, RnnOptions{});
@@ -28024,6 +29194,37 @@ struct RecurrentOptions {
     StackLayersOptions stack() const { return {.layers = layers, .bidirectional = bidirectional, .dropout = dropout}; }
 };
 
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+/// Checks that there is an initial state for each layer and direction, or none.
+template <class T, class Device>
+void check_initial(char const* field, std::vector<layer::Var<T, Device>> const& states,
+                   layer::RecurrentOptions const& options) {
+    if (states.empty()) return;
+    std::size_t const directions = options.bidirectional ? 2 : 1;
+    check_layers(options.layers);
+    if (states.size() % directions != 0 || !std::cmp_equal(states.size() / directions, options.layers))
+        throw ShapeError(std::string("the number of ").append(field), std::to_string(states.size()),
+                         "one for each layer and direction");
+    for (auto const& state : states) {
+        spec::matrix(field, state->spec());
+        if (std::int64_t const width = state->spec().dims[1]; width != UNK && width != options.size)
+            throw ShapeError(std::string(field).append(" width"), std::to_string(width),
+                             std::to_string(options.size).append(", the size"));
+    }
+}
+
+template <class T, class Device>
+layer::Memory initial_memory(std::vector<layer::Var<T, Device>> const& states, std::size_t i, std::int64_t size) {
+    return states.empty() ? layer::Memory{.size = size} : layer::Memory{.like = states[i]};
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
 /// The output of LSTM layers, and the last states of each sequence in PyTorch's order: for each layer, that of the
 /// forward direction and then that of the reverse one.
 template <class T, class Device>
@@ -28034,32 +29235,44 @@ struct LstmResult {
 };
 
 /// LSTM layers as torch.nn.LSTM, with sequences of any lengths instead of padding. The parameters of each layer and
-/// direction are those of layer::lstm_unit. For other cells, see layer::stack_layers.
-///     auto [h, last, cells] = layer::lstm_with_last(words, {.size = 64, .layers = 2, .bidirectional = true});
-/// shapes   x [n, width] with levels -> output [n, directions · size] with the levels of x, states [sequences, size]
-/// errors   those of layer::stack_layers, layer::rnn and layer::lstm_unit
+/// direction are those of layer::lstm_unit. The states begin with `h` and `c`, PyTorch's h_0 and c_0, in the order of
+/// the last states and with gradients; a list that is empty stands for zeros. For other cells, see layer::stack_layers.
+///     auto read = layer::lstm_with_last(words, {.size = 64, .layers = 2});
+///     auto told = layer::lstm(answer, {.size = 64, .layers = 2}, read.h, read.c);
+/// shapes   x [n, width] with levels, h and c each [sequences, size] for each layer and direction -> output
+///          [n, directions · size] with the levels of x, states [sequences, size]
+/// errors   ShapeError if there are initial states, but not one for each layer and direction, or one has another width;
+///          those of layer::stack_layers, layer::rnn and layer::lstm_unit
 /// cost     those of layer::stack_layers, layer::rnn and layer::lstm_unit
 template <class T, class Device>
-LstmResult<T, Device> lstm_with_last(Var<T, Device> const& x, RecurrentOptions const& options) {
-    std::vector<Var<T, Device>> h, c;
+LstmResult<T, Device> lstm_with_last(Var<T, Device> const& x, RecurrentOptions const& options,
+                                     std::vector<Var<T, Device>> const& h = {},
+                                     std::vector<Var<T, Device>> const& c = {}) {
+    rowan::detail::check_initial("layer::lstm: h", h, options);
+    rowan::detail::check_initial("layer::lstm: c", c, options);
+    LstmResult<T, Device> last{x, {}, {}};
     auto const direction = [&](Var<T, Device> const& y, RnnOptions const& way) {
         auto const step = [&](auto const& x_t, auto const& before) {
             rowan::detail::Gates<T, Device> const gates(4, x_t, options.cell());
             auto const [out, cell] = rowan::detail::lstm_step(gates, before[0], before[1]);
             return Step<T, Device>{out, {out, cell}};
         };
-        auto const made = rnn_with_last(y, {{.size = options.size}, {.size = options.size}}, step, way);
-        h.push_back(made.last[0]);
-        c.push_back(made.last[1]);
+        auto const first = [&](auto const& states) {
+            return rowan::detail::initial_memory(states, last.h.size(), options.size);
+        };
+        auto const made = rnn_with_last(y, {first(h), first(c)}, step, way);
+        last.h.push_back(made.last[0]);
+        last.c.push_back(made.last[1]);
         return made.output;
     };
-    auto const output = stack_layers(x, options.stack(), direction);
-    return {output, h, c};
+    last.output = stack_layers(x, options.stack(), direction);
+    return last;
 }
 /// Returns the output alone, as lstm_with_last.
 template <class T, class Device>
-Var<T, Device> lstm(Var<T, Device> const& x, RecurrentOptions const& options) {
-    return lstm_with_last(x, options).output;
+Var<T, Device> lstm(Var<T, Device> const& x, RecurrentOptions const& options, std::vector<Var<T, Device>> const& h = {},
+                    std::vector<Var<T, Device>> const& c = {}) {
+    return lstm_with_last(x, options, h, c).output;
 }
 
 }  // namespace rowan::inline v0::layer
@@ -28070,20 +29283,26 @@ namespace rowan::inline v0::layer {
 
 /// GRU layers as torch.nn.GRU, with sequences of any lengths instead of padding. The parameters of each layer and
 /// direction are those of layer::gru_unit. The last states are in PyTorch's order: for each layer, that of the forward
-/// direction and then that of the reverse one.
+/// direction and then that of the reverse one. The states begin with `h`, PyTorch's h_0, in the same order and with
+/// gradients; an empty list stands for zeros.
 ///     auto h = layer::gru(words, {.size = 64, .layers = 2, .bidirectional = true, .dropout = 0.2});
-/// shapes   x [n, width] with levels -> output [n, directions · size] with the levels of x, states [sequences, size]
-/// errors   those of layer::stack_layers, layer::rnn and layer::gru_unit
+/// shapes   x [n, width] with levels, h [sequences, size] for each layer and direction -> output [n, directions · size]
+///          with the levels of x, states [sequences, size]
+/// errors   ShapeError if there are initial states, but not one for each layer and direction, or one has another width;
+///          those of layer::stack_layers, layer::rnn and layer::gru_unit
 /// cost     those of layer::stack_layers, layer::rnn and layer::gru_unit
 template <class T, class Device>
-Recurrences<T, Device> gru_with_last(Var<T, Device> const& x, RecurrentOptions const& options) {
+Recurrences<T, Device> gru_with_last(Var<T, Device> const& x, RecurrentOptions const& options,
+                                     std::vector<Var<T, Device>> const& h = {}) {
+    rowan::detail::check_initial("layer::gru: h", h, options);
     std::vector<Var<T, Device>> last;
     auto const direction = [&](Var<T, Device> const& y, RnnOptions const& way) {
         auto const step = [&](auto const& x_t, auto const& before) {
             auto const now = gru_unit(x_t, before, options.cell());
             return Step<T, Device>{now, now};
         };
-        auto const made = rnn_with_last(y, Memory{.size = options.size}, step, way);
+        auto const first = rowan::detail::initial_memory(h, last.size(), options.size);
+        auto const made = rnn_with_last(y, first, step, way);
         last.push_back(made.last);
         return made.output;
     };
@@ -28092,8 +29311,9 @@ Recurrences<T, Device> gru_with_last(Var<T, Device> const& x, RecurrentOptions c
 }
 /// Returns the output alone, as gru_with_last.
 template <class T, class Device>
-Var<T, Device> gru(Var<T, Device> const& x, RecurrentOptions const& options) {
-    return gru_with_last(x, options).output;
+Var<T, Device> gru(Var<T, Device> const& x, RecurrentOptions const& options,
+                   std::vector<Var<T, Device>> const& h = {}) {
+    return gru_with_last(x, options, h).output;
 }
 
 }  // namespace rowan::inline v0::layer
@@ -28432,25 +29652,27 @@ namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
     VarSpec const& spec = v.spec();
-    if (spec.type != VarType::LOD_TENSOR) throw TypeError(v.name(), value.kind(), "a value that is no tensor");
-    auto const elements = [&] {
+    if (spec.type != VarType::LOD_TENSOR && spec.type != VarType::SELECTED_ROWS)
+        throw TypeError(v.name(), value.kind(), "a value that is no tensor");
+    auto const actual = [&] {
         try {
-            return value.share().elements();
+            return value.spec();
         } catch (TypeError const& e) {
             throw TypeError(v.name(), e.actual(), kind_text(spec));
         }
     }();
-    if (elements.dtype != spec.dtype) throw TypeError(v.name(), value.kind(), kind_text(spec));
-    auto const& dims = elements.dims;
-    bool fits = dims.size() == spec.dims.size();
-    for (std::size_t i = 0; fits && i < dims.size(); ++i) fits = spec.dims[i] == UNK || spec.dims[i] == dims[i];
+    if (actual.type != spec.type || actual.dtype != spec.dtype)
+        throw TypeError(v.name(), value.kind(), kind_text(spec));
+    bool fits = actual.dims.size() == spec.dims.size();
+    for (std::size_t i = 0; fits && i < spec.dims.size(); ++i)
+        fits = spec.dims[i] == UNK || spec.dims[i] == actual.dims[i];
     if (!fits) {
         std::ostringstream expected;
         expected << spec.dims;
-        throw ShapeError(v.name() + ".shape()", shape_text(dims), expected.str());
+        throw ShapeError(v.name() + ".shape()", shape_text(actual.dims), expected.str());
     }
-    if (value.lod().levels() != spec.lod_level)
-        throw ShapeError(v.name() + ".lod().levels()", std::to_string(value.lod().levels()),
+    if (actual.lod_level != spec.lod_level)
+        throw ShapeError(v.name() + ".lod().levels()", std::to_string(actual.lod_level),
                          std::to_string(spec.lod_level));
 }
 
@@ -28714,7 +29936,9 @@ namespace rowan::inline v0 {
 ///     auto y = infer(predict, {{"x", batch}}, parameters);
 /// A batch may contain data that only other layers need, such as the labels of a cost. Dropout returns its input. On a
 /// device, the call blocks until the result is ready, and parameters in host memory are copied to the device in every
-/// call. Threads may call it for the same net at the same time; a Predictor does not trace the net in every call.
+/// call. Threads may call it for the same net at the same time; a Predictor does not trace the net in every call. The
+/// result may be an alias of a value of the batch or of a parameter that it equals, as with layer::reshape or a branch
+/// that returns a parameter: copy it before you write to it.
 /// shapes   that of predict, with the dims of the batch
 /// errors   GraphError if no operator writes predict, the batch or the parameters lack a variable, or the batch
 ///          contains a name that no layer::data declared; TypeError or ShapeError if the element type, rank, a dim or
@@ -29107,39 +30331,603 @@ Var<T, Device> lod_from_offsets(Var<T, Device> const& x, Var<I, Device> const& o
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/op/detail/permute.hpp: permute, which copies a tensor in another order of its axes.
+
+namespace rowan::inline v0::detail {
+
+/// to[i * next_to + k] = from[k * next_from + i] for i in [0, m), at most a cache line of `from`, and k in [0, n). Lines
+/// are copied to a tile, so that each is read once although powers of two between them are in few sets of the cache.
+template <class T>
+struct TransposedLines {
+    static constexpr std::size_t line = 64 / sizeof(T) == 0 ? 1 : 64 / sizeof(T), lines = 64;
+
+    std::size_t n, next_from, next_to;
+
+    void operator()(std::size_t m, T const* from, T* to) const {
+        T tile[lines * line];
+        for (std::size_t first = 0; first < n; first += lines) {
+            std::size_t const count = std::min(lines, n - first);
+            for (std::size_t k = 0; k < count; ++k) {
+                T const* const x = from + (first + k) * next_from;
+                m == line ? std::copy_n(x, line, tile + k * line) : std::copy_n(x, m, tile + k * line);
+            }
+            for (std::size_t i = 0; i < m; ++i) {
+                T* const out = to + i * next_to + first;
+                for (std::size_t k = 0; k < count; ++k) out[k] = tile[k * line + i];
+            }
+        }
+    }
+};
+
+/// Copies all elements of a tensor in another order: `axes` are those of the result, with their strides in `from`.
+template <class T>
+void permute(Cpu exec, AxisOffsets const& axes, T const* from, T* to) {
+    if (axes.count < 2)
+        return for_ranges(exec, axes.elements(), 1,
+                          [&](std::size_t begin, std::size_t end) { std::copy(from + begin, from + end, to + begin); });
+    AxisOffsets outer = axes;
+    std::size_t const width = outer.size[--outer.count], stride = outer.stride[outer.count];
+    if (stride == 1)
+        return for_ranges(exec, outer.elements(), width, [&](std::size_t begin, std::size_t end) {
+            for (; begin < end; ++begin) std::copy_n(from + outer(begin), width, to + begin * width);
+        });
+    AxisOffsets results = outer;  // the same axes, with their strides in the result
+    std::size_t step = width, lane = 0;
+    for (std::size_t i = outer.count; i-- > 0; step *= outer.size[i]) {
+        results.stride[i] = step;
+        if (outer.stride[i] == 1) lane = i;  // the axis whose elements are adjacent in `from`
+    }
+    std::size_t const lanes = outer.size[lane], next_to = results.stride[lane];
+    for (AxisOffsets* const rest : {&outer, &results}) {
+        std::copy(rest->size + lane + 1, rest->size + rest->count, rest->size + lane);
+        std::copy(rest->stride + lane + 1, rest->stride + rest->count, rest->stride + lane);
+        --rest->count;
+    }
+    constexpr std::size_t line = TransposedLines<T>::line;
+    std::size_t const pieces = (lanes + line - 1) / line;
+    for_ranges(exec, outer.elements() * pieces, width * std::min(lanes, line), [&](std::size_t begin, std::size_t end) {
+        TransposedLines<T> const transpose{width, stride, next_to};
+        for (; begin < end; ++begin) {
+            std::size_t const at = begin / pieces, first = begin % pieces * line;
+            transpose(std::min(line, lanes - first), from + outer(at) + first, to + results(at) + first * next_to);
+        }
+    });
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/transpose.hpp: transpose, a tensor with its dims in another order.
+
+namespace rowan::inline v0 {
+
+/// The order of transpose.
+struct TransposeOptions {
+    std::vector<std::int64_t> perm{};  ///< dim i of the result is dim perm[i] of x; empty: all dims reversed
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"perm", &TransposeOptions::perm});
+    }
+};
+
+namespace detail {
+
+[[noreturn]] inline void bad_perm(std::vector<std::int64_t> const& perm, std::size_t rank) {
+    throw ShapeError("perm", shape_text(perm),
+                     std::string("each of the ").append(std::to_string(rank)).append(" axes of x once"));
+}
+
+/// The dims of x in the order of the result, negative ones counted from the end.
+constexpr std::array<std::size_t, 8> checked_perm(std::vector<std::int64_t> const& perm, std::size_t rank) {
+    std::array<std::size_t, 8> order{};
+    for (std::size_t i = 0; i < rank; ++i) order[i] = rank - 1 - i;
+    if (perm.empty()) return order;
+    if (perm.size() != rank) bad_perm(perm, rank);
+    auto const dims = static_cast<std::int64_t>(rank);
+    std::array<bool, 8> seen{};
+    for (std::size_t i = 0; i < rank; ++i) {
+        if (perm[i] < -dims || perm[i] >= dims) bad_perm(perm, rank);
+        order[i] = static_cast<std::size_t>(perm[i] < 0 ? perm[i] + dims : perm[i]);
+        if (seen[order[i]]) bad_perm(perm, rank);
+        seen[order[i]] = true;
+    }
+    return order;
+}
+
+template <class Shape>
+constexpr Shape permuted_shape(Shape const& shape, std::array<std::size_t, 8> const& order) {
+    Shape result;
+    for (std::size_t i = 0; i < shape.size(); ++i) result.push_back(shape[order[i]]);
+    return result;
+}
+
+template <class T, class D>
+Tensor<T, D> permuted(D const& exec, Tensor<T, D> const& x, std::array<std::size_t, 8> const& order) {
+    ElementLoops<D>::check(exec, x);
+    auto const shape = permuted_shape(x.shape(), order);
+    auto out = new_tensor<T>(exec, shape);
+    if (out.size() == 0) return out;
+    CopyByAxes<T> copy{x.data(), out.data(), {}};
+    for (std::size_t i = 0; i < shape.size(); ++i) copy.rows.push(shape[i], product_from(x.shape(), order[i] + 1));
+    if constexpr (std::same_as<D, Cpu>) {
+        permute(exec, copy.rows, copy.from, copy.to);
+    } else {
+        copy.split_row();
+        ElementLoops<D>::each_element(exec, copy.rows.elements(), copy.width, copy);
+    }
+    return out;
+}
+
+}  // namespace detail
+
+/// x with its dims in another order: dim i of the result is dim perm[i] of x. By default, all dims are reversed.
+///     transpose(x)                         // [n, m] -> [m, n]
+///     transpose(x, {.perm = {0, 2, 1}})    // [b, n, m] -> [b, m, n]
+/// shapes   x [...] -> the dims of x in the order of perm
+/// errors   ShapeError if perm does not name each axis of x once
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> transpose(D exec, Tensor<T, D> const& x, TransposeOptions options = {}) {
+    return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
+}
+template <class X>
+requires detail::changeable_tensor<X>
+auto transpose(Cpu exec, X&& x, TransposeOptions options = {}) {
+    return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
+}
+
+template <class X>
+requires detail::tensor_argument<X>
+auto transpose(X&& x) { return detail::permuted(x.device(), x, detail::checked_perm({}, x.dimension())); }
+template <class X>
+requires detail::tensor_argument<X>
+auto transpose(X&& x, TransposeOptions options) {
+    return detail::permuted(x.device(), x, detail::checked_perm(options.perm, x.dimension()));
+}
+
+/// The gradient of x: that of the result in the order of x.
+struct transpose_grad_op {
+    static constexpr std::string_view name = "transpose_grad";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = TransposeOptions;
+    using grad = no_grad;
+
+    static constexpr bool row_wise(TransposeOptions const& options) {
+        return !options.perm.empty() && options.perm[0] == 0;
+    }
+    static constexpr bool row_output(TransposeOptions const& options) { return row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& out_grad, TransposeOptions const& options = {}) {
+        VarSpec x = out_grad;
+        x.dims = detail::permuted_shape(out_grad.dims, order_of_x(options, x.dims.size()));
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, TransposeOptions const& options = {}) {
+        return detail::permuted(exec, out_grad, order_of_x(options, out_grad.dimension()));
+    }
+
+private:
+    static constexpr std::array<std::size_t, 8> order_of_x(TransposeOptions const& options, std::size_t rank) {
+        auto const order = detail::checked_perm(options.perm, rank);
+        std::array<std::size_t, 8> back{};
+        for (std::size_t i = 0; i < rank; ++i) back[order[i]] = i;
+        return back;
+    }
+};
+
+/// See transpose.
+struct transpose_op {
+    static constexpr std::string_view name = "transpose";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = TransposeOptions;
+    using grad = grad_rule<transpose_grad_op>;
+
+    static constexpr bool row_wise(TransposeOptions const& options) { return transpose_grad_op::row_wise(options); }
+    static constexpr bool row_output(TransposeOptions const& options) { return row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& x, TransposeOptions const& options = {}) {
+        spec::dense("transpose: x", x);
+        auto const order = detail::checked_perm(options.perm, x.dims.size());
+        VarSpec out = x;
+        out.dims = detail::permuted_shape(x.dims, order);
+        if (!x.dims.empty() && order[0] != 0) out.lod_level = 0;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, TransposeOptions const& options = {}) {
+        return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/class_rows.hpp: tensors whose classes lie along any axis, as matrices with a row for each label.
+
+namespace rowan::inline v0::detail {
+
+/// The shape without the dim of an axis.
+template <class Shape>
+constexpr Shape without_axis(Shape const& shape, std::size_t axis) {
+    Shape rest;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (i != axis) rest.push_back(shape[i]);
+    }
+    return rest;
+}
+
+/// The axes of a tensor with one of them as the last, or `back` from there.
+constexpr std::array<std::size_t, 8> axis_last_order(std::size_t axis, std::size_t rank, bool back) {
+    std::array<std::size_t, 8> order{};
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < rank; ++i) {
+        std::size_t const to = i == axis ? rank - 1 : at++;
+        back ? order[i] = to : order[to] = i;
+    }
+    return order;
+}
+
+/// A tensor of `n` rows of `classes` elements along an axis.
+template <class T, class D>
+struct ClassRows {
+    std::size_t axis, n = 1, classes;
+    typename Tensor<T, D>::shape_type rest;  ///< the shape without the classes
+
+    /// errors   ShapeError if the rank is below `least`; ValueError if there is no such axis
+    ClassRows(char const* field, Tensor<T, D> const& x, std::int64_t along, std::size_t least) {
+        if (x.dimension() < least)
+            spec::the_rank_does_not_fit(field, x.dimension(), least == 1 ? "at least 1" : "at least 2");
+        axis = checked_axis(along, x.dimension());
+        classes = x.shape(axis);
+        rest = without_axis(x.shape(), axis);
+        for (std::size_t const dim : rest) n *= dim;
+    }
+
+    /// x with the axis as the last one.
+    template <class U>
+    Tensor<U, D> rows(D const& exec, Tensor<U, D> const& x) const {
+        return axis == rest.size() ? x.share() : permuted(exec, x, axis_last_order(axis, rest.size() + 1, false));
+    }
+    /// A new tensor of the shape of `rows`.
+    template <class U>
+    Tensor<U, D> new_rows(D const& exec) const {
+        auto shape = rest;
+        shape.push_back(classes);
+        return new_tensor<U>(exec, shape);
+    }
+    /// What `new_rows` has made, with the axis in its place.
+    template <class U>
+    Tensor<U, D> back(D const& exec, Tensor<U, D> rows) const {
+        if (axis == rest.size()) return rows;
+        return permuted(exec, rows, axis_last_order(axis, rest.size() + 1, true));
+    }
+
+    /// errors   ShapeError if there is not one label for each row
+    template <class I>
+    void check_labels(Tensor<I, D> const& label) const {
+        if (rest.size() == 1) return check_one_per_row("label", label, n);
+        if (label.shape() != rest) throw ShapeError("label.shape()", shape_text(label.shape()), shape_text(rest));
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/along_axis.hpp: layers along any axis, from those along the last one.
+
+namespace rowan::inline v0::detail {
+
+/// layer(x) with the axis as the last one of a tensor of rank 2 or more, and then in its place, with the levels of x.
+template <class T, class Device, class F>
+layer::Var<T, Device> along_axis(char const* field, layer::Var<T, Device> const& x, std::int64_t axis, F const& layer) {
+    using rowan::layer::apply;
+    VarSpec const& spec = x->spec();
+    spec::dense(field, spec);
+    spec::has_rows(field, spec);
+    std::size_t const rank = spec.dims.size(), at = checked_axis(axis, rank);
+    if (rank > 1 && at == rank - 1) return layer(x);
+    auto const order = [&](bool back) {
+        TransposeOptions options;
+        for (std::size_t i = 0; i < rank; ++i)
+            options.perm.push_back(static_cast<std::int64_t>(axis_last_order(at, rank, back)[i]));
+        return options;
+    };
+    auto const y = rank == 1 ? apply<squeeze_op>({.axes = {0}}, layer(apply<unsqueeze_op>({.axes = {0}}, x)))
+                             : apply<transpose_op>(order(true), layer(apply<transpose_op>(order(false), x)));
+    return at == 0 && spec.lod_level != 0 ? apply<lod_reset_op>({}, y, x) : y;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/loss_options.hpp: the settings of element-wise losses.
+
+namespace rowan::inline v0 {
+
+/// The settings of losses that have no others.
+struct LossOptions {
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"reduction", &LossOptions::reduction});
+    }
+};
+
+/// The settings of cross_entropy and softmax_with_cross_entropy.
+struct CrossEntropyOptions {
+    Reduction reduction = Reduction::mean;          ///< applied to the losses of the rows
+    std::optional<std::int64_t> ignore_index = {};  ///< rows with this label do not count
+    std::optional<std::int64_t> axis = {};          ///< the axis of the classes; default the last one
+    std::vector<double> weights = {};               ///< a factor of the losses for each class; empty: all are 1
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"reduction", &CrossEntropyOptions::reduction},
+                     field{"ignore_index", &CrossEntropyOptions::ignore_index},
+                     field{"axis", &CrossEntropyOptions::axis}, field{"weights", &CrossEntropyOptions::weights});
+    }
+};
+
+/// The settings of huber.
+struct HuberOptions {
+    double delta = 1;                       ///< the distance at which the loss becomes linear, above 0
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"delta", &HuberOptions::delta}, field{"reduction", &HuberOptions::reduction});
+    }
+};
+
+/// The settings of smooth_l1.
+struct SmoothL1Options {
+    double beta = 1;  ///< the distance at which the loss becomes linear, at least 0; Paddle's 1 / sigma²
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"beta", &SmoothL1Options::beta}, field{"reduction", &SmoothL1Options::reduction});
+    }
+};
+
+/// The settings of log_loss.
+struct LogLossOptions {
+    double epsilon = 1e-4;                  ///< added to probabilities, at least 0
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"epsilon", &LogLossOptions::epsilon}, field{"reduction", &LogLossOptions::reduction});
+    }
+};
+
+/// The settings of margin_rank_loss and cosine_embedding_loss.
+struct MarginOptions {
+    double margin = 0;  ///< of margin_rank_loss: where the loss ends; of the other one: where it begins
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"margin", &MarginOptions::margin}, field{"reduction", &MarginOptions::reduction});
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/kept_labels.hpp: labels of which some are ignored, and weights of classes.
+
+namespace rowan::inline v0::detail {
+
+[[noreturn]] inline void bad_weights(std::size_t size, std::size_t classes) {
+    throw ShapeError("weights.size()", std::to_string(size), std::to_string(classes) + ", one for each class");
+}
+
+/// errors   ShapeError if there are weights, but not one for each class
+constexpr void check_weights(CrossEntropyOptions const& options, std::size_t classes) {
+    if (!options.weights.empty() && options.weights.size() != classes) bad_weights(options.weights.size(), classes);
+}
+
+/// errors   ShapeError if label has another shape than x, or there is not one weight for each class; ValueError if there
+///          is a label to ignore
+template <class T, class D>
+void check_soft_labels(Tensor<T, D> const& x, Tensor<T, D> const& label, ClassRows<T, D> const& c,
+                       CrossEntropyOptions const& options) {
+    check_same_shape("label", label, x);
+    check_weights(options, c.classes);
+    if (options.ignore_index)
+        throw ValueError("ignore_index", static_cast<double>(*options.ignore_index),
+                         "none for labels that are probabilities");
+}
+
+/// to = 0 and kept = 0 where the label is ignored, else the label and 1.
+template <class I>
+struct KeepLabel {
+    I const* label;
+    bool ignores;
+    std::int64_t ignored;
+    I* to;
+    double* kept;
+
+    ROWAN_HD void operator()(std::size_t row) const {
+        bool const keep = !ignores || static_cast<std::int64_t>(label[row]) != ignored;
+        to[row] = keep ? label[row] : I{0};
+        kept[row] = keep ? 1 : 0;
+    }
+};
+
+/// kept *= weights[label]; devices report labels that are out of range later.
+template <class I>
+struct WeighLabel {
+    I const* label;
+    double const* weights;
+    double* kept;
+    std::size_t classes;
+
+    ROWAN_HD void operator()(std::size_t row) const {
+        auto const k = static_cast<std::size_t>(label[row]);
+        if (kept[row] != 0) kept[row] = k < classes ? weights[k] : 0;
+    }
+};
+
+/// The labels, and the weights of their rows if the options ignore or weigh some: 0 for ignored ones, whose labels are
+/// replaced by 0, and behind these their sum.
+template <class I, class D>
+class KeptLabels {
+public:
+    /// errors   IndexError if a label that is not ignored is not in [0, classes)
+    KeptLabels(D const& exec, Tensor<I, D> const& given, std::size_t classes, CrossEntropyOptions const& options)
+        : weighs_(options.ignore_index || !options.weights.empty()),
+          label_(weighs_ ? new_tensor<I>(exec, given.shape()) : given.share()),
+          kept_(Loops::template scratch<double>(exec, weighs_ ? given.size() + 1 : 0)) {
+        std::size_t const n = given.size();
+        bool const ignores = options.ignore_index.has_value();
+        if (weighs_)
+            Loops::each(
+                exec, n, 1,
+                KeepLabel<I>{given.data(), ignores, options.ignore_index.value_or(0), label_.data(), kept_.data()});
+        Loops::check_ids(exec, "label", label_, static_cast<std::int64_t>(classes));
+        if (!options.weights.empty()) {
+            OnDevice<double, D> const weights(exec, std::span<double const>(options.weights));
+            Loops::each(exec, n, 1, WeighLabel<I>{label_.data(), weights.data(), kept_.data(), classes});
+        }
+        if (weighs_) Totals<D>::template of_losses<double>(exec, n, kept_.data(), false, kept_.data() + n);
+    }
+
+    I const* label() const { return label_.data(); }
+    /// The weights of rows, or nullptr.
+    double const* kept() const { return weighs_ ? kept_.data() : nullptr; }
+    /// Their sum, or nullptr.
+    double const* total() const { return weighs_ ? kept_.data() + label_.size() : nullptr; }
+
+private:
+    using Loops = ElementLoops<D>;
+    bool weighs_;
+    Tensor<I, D> label_;
+    decltype(Loops::template scratch<double>(std::declval<D const&>(), 0)) kept_;
+};
+
+/// to = label · weight, where there are weights
+template <class T>
+struct WeighShare {
+    T const* label;
+    double const* weights;
+    sum_t<T>* to;
+    std::size_t classes;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        using S = sum_t<T>;
+        to[i] = product(load<S>(label + i), constant<S>(weights[i % classes]));
+    }
+};
+
+/// Labels that are probabilities, in rows, as numbers that are multiplied by the weights.
+template <class T, class D>
+class SoftLabels {
+public:
+    SoftLabels(D const& exec, Tensor<T, D> const& label, ClassRows<T, D> const& c, CrossEntropyOptions const& options)
+        : rows_(c.rows(exec, label)),
+          numbers_(Loops::template scratch<S>(exec, !options.weights.empty() || !same ? label.size() : 0)) {
+        if (!options.weights.empty()) {
+            OnDevice<double, D> const weights(exec, std::span<double const>(options.weights));
+            Loops::each(exec, label.size(), 1, WeighShare<T>{rows_.data(), weights.data(), numbers_.data(), c.classes});
+        } else if (!same) {
+            Loops::template zip<S>(exec, label.size(), same_number{}, numbers_.data(), std::as_const(rows_).data());
+        }
+    }
+
+    sum_t<T> const* data() const {
+        if constexpr (same) {
+            if (numbers_.size() == 0) return rows_.data();
+        }
+        return numbers_.data();
+    }
+
+private:
+    using S = sum_t<T>;
+    using Loops = ElementLoops<D>;
+    static constexpr bool same = std::is_same_v<T, S>;
+    Tensor<T, D> rows_;
+    decltype(Loops::template scratch<S>(std::declval<D const&>(), 0)) numbers_;
+};
+
+/// The reduced losses, or those of all rows in the shape of the labels.
+template <class T, class D, class Losses>
+Tensor<T, D> reduce(D const& exec, CrossEntropyOptions const& options, ClassRows<T, D> const& c, Losses const& losses,
+                    double const* total = nullptr) {
+    auto out = reduce<T>(exec, options.reduction, losses, total);
+    return options.reduction != Reduction::none || c.rest.size() == 1 ? std::move(out) : out.reshaped(c.rest);
+}
+
+/// Checks that the gradient has the shape of the reduced losses.
+template <class T, class D>
+void check_reduced(char const* field, Tensor<T, D> const& out_grad, Reduction reduction, ClassRows<T, D> const& c) {
+    if (reduction != Reduction::none || c.rest.size() == 1) return check_reduced(field, out_grad, reduction, c.n);
+    if (out_grad.shape() != c.rest)
+        throw ShapeError(std::string(field).append(".shape()"), shape_text(out_grad.shape()), shape_text(c.rest));
+}
+
+/// The dims of the losses and of x in an operator of x and labels: classes, or probabilities with the shape of x.
+struct LabelDims {
+    Dims losses, x;
+};
+
+/// The names of the inputs of such an operator in errors.
+struct LabelFields {
+    char const *x, *label, *first_dim, *ignore_index;
+};
+
+constexpr LabelDims label_dims(LabelFields const& f, VarSpec const& x, VarSpec const& label,
+                               CrossEntropyOptions const& a) {
+    spec::rows_of_elements(f.x, x);
+    spec::dense(f.label, label);
+    std::size_t const axis = checked_axis(a.axis.value_or(-1), x.dims.size());
+    if (x.dims[axis] != UNK) check_weights(a, static_cast<std::size_t>(x.dims[axis]));
+    if (label.dims.size() == x.dims.size()) {
+        if (a.ignore_index)
+            throw ValueError(f.ignore_index, static_cast<double>(*a.ignore_index),
+                             "none for labels that are probabilities");
+        Dims const dims = spec::elementwise(f.label, label, x).dims;
+        return {a.reduction == Reduction::none ? without_axis(dims, axis) : Dims{1}, dims};
+    }
+    LabelDims made{without_axis(x.dims, axis), x.dims};
+    spec::rank(f.label, label, made.losses.size(), "that of x for probabilities, or one less for class ids");
+    spec::ids(f.label, label);
+    for (std::size_t i = 0; i < made.losses.size(); ++i) {
+        made.losses[i] = spec::same_dim(i == 0 ? f.first_dim : f.label, label.dims[i], made.losses[i]);
+        made.x[i + (i < axis ? 0 : 1)] = made.losses[i];
+    }
+    if (a.reduction != Reduction::none) made.losses = {1};
+    return made;
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/op/cross_entropy.hpp: cross_entropy, the loss of probabilities against labels.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Checks that there is one label for each row of x, in [0, classes).
-template <class T, id_type I, class D>
-void check_labels(D const& exec, char const* field, Tensor<T, D> const& x, Tensor<I, D> const& label) {
-    check_rank(field, x, 2);
-    check_one_per_row("label", label, x.shape(0));
-    ElementLoops<D>::check(exec, x, label);
-    ElementLoops<D>::check_ids(exec, "label", label, static_cast<std::int64_t>(x.shape(1)));
-}
-
-template <class T, class D>
-void check_soft_labels(Tensor<T, D> const& x, Tensor<T, D> const& label) {
-    check_rank("x", x, 2);
-    check_same_shape("label", label, x);
-}
-
-/// losses[row] = -log(x[row, label[row]])
+/// losses[row] = -log(x[row, label[row]]), times the weight of the row if some are weighed
 template <class T, class I>
 struct LabelLoss {
     T const* x;
     I const* label;
     sum_t<T>* losses;
     std::size_t classes;
+    double const* kept;
 
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t row) const {
+        using S = sum_t<T>;
         T const* const p = x + row * classes + static_cast<std::size_t>(label[row]);
-        losses[row] = constant<sum_t<T>>(0.0) - log_of(load<sum_t<T>>(p));
+        S loss = constant<S>(0.0);
+        if (kept == nullptr || kept[row] != 0) loss = loss - log_of(load<S>(p));
+        losses[row] = kept == nullptr ? loss : product(constant<S>(kept[row]), loss);
     }
 };
 
@@ -29155,6 +30943,7 @@ struct LabelLossGrad {
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t row) const {
         using S = sum_t<T>;
+        if (grads.kept != nullptr && grads.kept[row] == 0) return;
         std::size_t const at = row * classes + static_cast<std::size_t>(label[row]);
         store(S(constant<S>(0.0) - quotient(grads(row), load<S>(x + at))), to + at);
     }
@@ -29171,12 +30960,13 @@ ROWAN_HD_INLINE bool is_zero(S const& x) {
 /// label · log(x), or 0 where the label is 0.
 template <class T>
 struct SoftLabelTerm {
-    T const *x, *label;
+    T const* x;
+    sum_t<T> const* label;
 
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD sum_t<T> operator()(std::size_t at) const {
         using S = sum_t<T>;
-        S const share = load<S>(label + at);
+        S const share = label[at];
         return is_zero(share) ? constant<S>(0.0) : product(share, log_of(load<S>(x + at)));
     }
 };
@@ -29184,7 +30974,8 @@ struct SoftLabelTerm {
 /// The gradient of the loss, the negative sum of these terms: -grad · label / x, or 0 where the label is 0.
 template <class T>
 struct SoftLabelGrad {
-    T const *x, *label;
+    T const* x;
+    sum_t<T> const* label;
     LossGrads<T> grads;
     T* to;
     std::size_t classes;
@@ -29196,7 +30987,7 @@ struct SoftLabelGrad {
     ROWAN_HD void operator()(sum_t<T> const& g, std::size_t row, std::size_t column) const {
         using S = sum_t<T>;
         std::size_t const at = row * classes + column;
-        S const share = load<S>(label + at);
+        S const share = label[at];
         store(is_zero(share) ? constant<S>(0.0) : S(quotient(product(share, g), load<S>(x + at))), to + at);
     }
 };
@@ -29204,134 +30995,139 @@ struct SoftLabelGrad {
 }  // namespace detail
 
 /// -log(x[i, label[i]]) for every row i, or the mean or sum of these, computed in dtype<T>::sum; `log` is std::log or
-/// found by ADL. Sums are formed in blocks of 4096 elements, each in 16 interleaved partial sums, and the block sums
-/// are added in the same way. A probability of 0 has an infinite loss; softmax_with_cross_entropy avoids this. The
-/// precision on Cuda is that of its `log`. Goodfellow et al.: Deep Learning, 2016, section 6.2.2.
-/// shapes   x [n, classes] of probabilities, label [n] of int32 or int64 -> [1], or [n] without reduction
-/// errors   ShapeError if x is not a matrix or label is not of shape [n]; IndexError if a label is not in [0, classes)
-/// cost     O(n); the same bits for any number of threads
+/// found by ADL. The classes are along options.axis, by default the last one; a row is the elements along it. Rows whose
+/// label is options.ignore_index, which may be any number, have a loss and a gradient of 0. With options.weights, a
+/// row's loss is multiplied by the weight of its label. The mean divides by the number of rows that count, or by the sum
+/// of their weights, as in PyTorch, except that the mean is 0 if this is 0. Sums are formed in blocks of 4096 elements,
+/// each in 16 interleaved partial sums, and the block sums are added in the same way. A probability of 0 has an infinite
+/// loss; softmax_with_cross_entropy avoids this. The precision on Cuda is that of its `log`. Goodfellow et al.: Deep
+/// Learning, 2016, section 6.2.2.
+/// shapes   x [n, classes] of probabilities, label [n] of int32 or int64 -> [1], or [n] without reduction; or x [...]
+///          with classes along the axis, label [...] without that axis -> [1], or that of label without reduction
+/// errors   ShapeError if x has a rank below 2, label has another shape, or there is not one weight for each class;
+///          ValueError if the axis is not in [-rank, rank); IndexError if a label is not in [0, classes) and not
+///          ignore_index, or if there are rows, but no classes
+/// cost     O(n); x is transposed if the axis is not the last one; the same bits for any number of threads
 template <class T, id_type I, device D>
 Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
-                           Reduction reduction = Reduction::mean) {
+                           CrossEntropyOptions const& options = {}) {
     using S = detail::sum_t<T>;
     static_assert(floating_element<T>, "rowan::cross_entropy: x must have a floating-point type: convert it");
-    detail::check_labels(exec, "x", x, label);
-    std::size_t const n = x.shape(0);
-    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
-    detail::ElementLoops<D>::each(exec, n, 1,
-                                  detail::LabelLoss<T, I>{x.data(), label.data(), losses.data(), x.shape(1)});
-    return detail::reduce<T>(exec, reduction, losses);
+    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
+    c.check_labels(label);
+    detail::check_weights(options, c.classes);
+    detail::ElementLoops<D>::check(exec, x, label);
+    detail::KeptLabels<I, D> const kept(exec, label, c.classes, options);
+    auto const rows = c.rows(exec, x);
+    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
+    detail::ElementLoops<D>::each(
+        exec, c.n, 1, detail::LabelLoss<T, I>{rows.data(), kept.label(), losses.data(), c.classes, kept.kept()});
+    return detail::reduce(exec, options, c, losses, kept.total());
 }
 
-/// The same for labels that are probabilities: -Σ label · log(x) for every row; a term is 0 where its label is 0.
-/// shapes   x [n, classes], label the same -> [1], or [n] without reduction
-/// errors   ShapeError if x is not a matrix or label has another shape
-/// cost     one read of both; the same bits for any number of threads
+/// The same for labels that are probabilities: -Σ label · log(x) for every row; a term is 0 where its label is 0. With
+/// weights, each term is multiplied by that of its class; the mean divides by the number of rows, as in PyTorch.
+/// shapes   x [...] with classes along the axis, label the same -> [1], or [...] without the axis without reduction
+/// errors   ShapeError if x has a rank below 2, label has another shape, or there is not one weight for each class;
+///          ValueError if the axis is not in [-rank, rank), or there is an ignore_index
+/// cost     one read of both, which are transposed if the axis is not the last one; the same bits for any number of
+///          threads
 template <class T, device D>
 Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
-                           Reduction reduction = Reduction::mean) {
+                           CrossEntropyOptions const& options = {}) {
     using S = detail::sum_t<T>;
     static_assert(floating_element<T>,
                   "rowan::cross_entropy: x and label must have a floating-point type: convert them");
-    detail::check_soft_labels(x, label);
+    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
+    detail::check_soft_labels(x, label, c, options);
     detail::ElementLoops<D>::check(exec, x, label);
-    std::size_t const n = x.shape(0);
-    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
-    detail::SoftLabelTerm<T> const term{x.data(), label.data()};
-    detail::MatrixRows<D>::template negative_sums<S>(exec, n, x.shape(1), term, losses.data());
-    return detail::reduce<T>(exec, reduction, losses);
+    detail::SoftLabels<T, D> const shares(exec, label, c, options);
+    auto const rows = c.rows(exec, x);
+    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
+    detail::SoftLabelTerm<T> const term{rows.data(), shares.data()};
+    detail::MatrixRows<D>::template negative_sums<S>(exec, c.n, c.classes, term, losses.data());
+    return detail::reduce(exec, options, c, losses);
 }
 
-/// The gradient of x: -out_grad / x at the label, 0 elsewhere; divided by n for Reduction::mean.
-/// shapes   x [n, classes], label [n], out_grad [1], or [n] without reduction -> [n, classes]
+/// The gradient of x: -out_grad / x at the label, times the weight, and 0 elsewhere; divided as the mean is.
+/// shapes   x and label as in cross_entropy, out_grad like its result -> that of x
 /// errors   as cross_entropy; ShapeError if out_grad has another shape
-/// cost     one write of the result
+/// cost     one write of the result; transposes as in cross_entropy
 template <class T, id_type I, device D>
 Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
-                                Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
+                                Tensor<T, D> const& out_grad, CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cross_entropy_grad: x must have a floating-point type");
-    std::size_t const n = x.dimension() == 0 ? 0 : x.shape(0);
-    detail::check_labels(exec, "x", x, label);
-    detail::check_reduced("out_grad", out_grad, reduction, n);
-    detail::ElementLoops<D>::check(exec, out_grad);
-    std::size_t const classes = x.shape(1);
-    auto x_grad = detail::new_tensor<T>(exec, x.shape());
-    detail::LossGrads<T> const grads{out_grad.data(), reduction, n};
-    detail::LabelLossGrad<T, I> const at_label{x.data(), label.data(), grads, x_grad.data(), classes};
-    detail::ElementLoops<D>::zero_rows(exec, n, classes, x_grad.data(), at_label);
-    return x_grad;
+    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
+    c.check_labels(label);
+    detail::check_weights(options, c.classes);
+    detail::ElementLoops<D>::check(exec, x, label, out_grad);
+    detail::KeptLabels<I, D> const kept(exec, label, c.classes, options);
+    detail::check_reduced("out_grad", out_grad, options.reduction, c);
+    auto const rows = c.rows(exec, x);
+    auto x_grad = c.template new_rows<T>(exec);
+    detail::LossGrads<T> const grads{out_grad.data(), options.reduction, c.n, kept.kept()};
+    detail::LabelLossGrad<T, I> const at_label{rows.data(), kept.label(), grads, x_grad.data(), c.classes};
+    detail::ElementLoops<D>::zero_rows(exec, c.n, c.classes, x_grad.data(), at_label);
+    return c.back(exec, std::move(x_grad));
 }
 
-/// The gradient of x: -out_grad · label / x, or 0 where the label is 0; divided by n for Reduction::mean. The labels
-/// have no gradient.
-/// shapes   x [n, classes], label the same, out_grad [1], or [n] without reduction -> [n, classes]
-/// errors   ShapeError if x is not a matrix or the shapes do not match
-/// cost     one read of both and one write of the result
+/// The gradient of x: -out_grad · label / x, times the weights, or 0 where the label is 0; divided by the number of rows
+/// for Reduction::mean. The labels have no gradient.
+/// shapes   x and label as in cross_entropy, out_grad like its result -> that of x
+/// errors   as cross_entropy; ShapeError if out_grad has another shape
+/// cost     one read of both and one write of the result; transposes as in cross_entropy
 template <class T, device D>
 Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
-                                Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
+                                Tensor<T, D> const& out_grad, CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cross_entropy_grad: x must have a floating-point type");
-    detail::check_soft_labels(x, label);
-    std::size_t const n = x.shape(0), classes = x.shape(1);
-    detail::check_reduced("out_grad", out_grad, reduction, n);
+    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
+    detail::check_soft_labels(x, label, c, options);
+    detail::check_reduced("out_grad", out_grad, options.reduction, c);
     detail::ElementLoops<D>::check(exec, x, label, out_grad);
-    auto x_grad = detail::new_tensor<T>(exec, x.shape());
-    detail::LossGrads<T> const grads{out_grad.data(), reduction, n};
+    detail::SoftLabels<T, D> const shares(exec, label, c, options);
+    auto const rows = c.rows(exec, x);
+    auto x_grad = c.template new_rows<T>(exec);
+    detail::LossGrads<T> const grads{out_grad.data(), options.reduction, c.n};
     detail::ElementLoops<D>::each_element(
-        exec, n, classes, detail::SoftLabelGrad<T>{x.data(), label.data(), grads, x_grad.data(), classes});
-    return x_grad;
+        exec, c.n, c.classes, detail::SoftLabelGrad<T>{rows.data(), shares.data(), grads, x_grad.data(), c.classes});
+    return c.back(exec, std::move(x_grad));
 }
 
 template <class T, class L, class Device>
 Tensor<T, Device> cross_entropy(Tensor<T, Device> const& x, Tensor<L, Device> const& label,
-                                Reduction reduction = Reduction::mean) {
-    return cross_entropy(x.device(), x, label, reduction);
+                                CrossEntropyOptions const& options = {}) {
+    return cross_entropy(x.device(), x, label, options);
 }
 template <class T, class L, class Device>
 Tensor<T, Device> cross_entropy_grad(Tensor<T, Device> const& x, Tensor<L, Device> const& label,
-                                     Tensor<T, Device> const& out_grad, Reduction reduction = Reduction::mean) {
-    return cross_entropy_grad(x.device(), x, label, out_grad, reduction);
+                                     Tensor<T, Device> const& out_grad, CrossEntropyOptions const& options = {}) {
+    return cross_entropy_grad(x.device(), x, label, out_grad, options);
 }
 
 struct cross_entropy_grad_op;
 
-/// See cross_entropy. Labels are class indices of rank 1, or probabilities of the shape of x.
+/// See cross_entropy. Labels are class indices without the axis of the classes, or probabilities of the shape of x.
 struct cross_entropy_op {
     static constexpr std::string_view name = "cross_entropy";
     using inputs = slots<slot::x, slot::label>;
     using outputs = slots<slot::out>;
     using grad =
         grad_rule<cross_entropy_grad_op, uses<slot::x, slot::label, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    struct attributes {
-        Reduction reduction = Reduction::mean;  ///< applied to the losses of the rows
-
-        template <class Visit>
-        static constexpr auto fields(Visit const& visit) {
-            return visit(field{"reduction", &attributes::reduction});
-        }
-    };
+    using attributes = CrossEntropyOptions;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
-        spec::matrix("cross_entropy: x", x);
-        spec::dense("cross_entropy: label", label);
-        std::int64_t n = x.dims[0];
-        if (label.dims.size() == 2) {
-            n = spec::elementwise("cross_entropy: label", label, x).dims[0];
-        } else {
-            spec::rank("cross_entropy: label", label, 1, "1 for class ids or 2 for probabilities");
-            spec::ids("cross_entropy: label", label);
-            n = spec::same_dim("cross_entropy: label.shape(0)", label.dims[0], n);
-        }
+        constexpr detail::LabelFields names{"cross_entropy: x", "cross_entropy: label", "cross_entropy: label.shape(0)",
+                                            "cross_entropy: ignore_index"};
         return {.type = VarType::LOD_TENSOR,
                 .dtype = x.dtype,
-                .dims = detail::reduced_dims(a.reduction, n),
+                .dims = detail::label_dims(names, x, label, a).losses,
                 .lod_level = 0};
     }
 
     template <class T, class L, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, attributes const& a) {
-        return cross_entropy(exec, x, label, a.reduction);
+    requires(id_type<L> || std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& x,
+                                                                       Tensor<L, D> const& label, attributes const& a) {
+        return cross_entropy(exec, x, label, a);
     }
 };
 
@@ -29340,7 +31136,7 @@ struct cross_entropy_grad_op {
     using inputs = slots<slot::x, slot::label, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::x>>;
     using grad = no_grad;
-    using attributes = cross_entropy_op::attributes;
+    using attributes = CrossEntropyOptions;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, VarSpec const& out_grad,
                                    attributes const& a) {
@@ -29349,9 +31145,205 @@ struct cross_entropy_grad_op {
     }
 
     template <class T, class L, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, Tensor<T, D> const& out_grad,
-                            attributes const& a) {
-        return cross_entropy_grad(exec, x, label, out_grad, a.reduction);
+    requires(id_type<L> ||
+             std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                                                         Tensor<T, D> const& out_grad, attributes const& a) {
+        return cross_entropy_grad(exec, x, label, out_grad, a);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/softmax.hpp: softmax, the softmax along an axis of a tensor.
+
+namespace rowan::inline v0 {
+
+/// The settings of softmax and log_softmax.
+struct SoftmaxOptions {
+    std::int64_t axis = -1;  ///< the axis of the classes; a negative one counts from the end
+};
+
+/// exp(x - max) / Σ exp(x - max) along an axis, by default row by row, computed in dtype<T>::sum and narrowed once;
+/// user-defined types need an `exp` that ADL finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it
+/// contains a NaN or its maximum is infinite. Goodfellow et al.: Deep Learning, 2016, section 4.1.
+/// shapes   x [...] -> [...]
+/// errors   ShapeError if x has rank 0; ValueError if the axis is not in [-rank, rank)
+/// cost     two reads of x and one write of the result, temporary memory of one row per thread, or of 80 rows; x and the
+///          result may be transposed if the axis is not the last one; the same bits for any number of threads
+template <class T, device D>
+Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type: convert it");
+    detail::ClassRows<T, D> const c("x", x, options.axis, 1);
+    detail::ElementLoops<D>::check(exec, x);
+    if constexpr (std::same_as<D, Cpu>) {
+        if (std::size_t const inner = detail::product_from(x.shape(), c.axis + 1); inner >= 16) {
+            auto out = detail::new_tensor<T>(exec, x.shape());
+            if (out.size() != 0)
+                detail::MatrixRows<D>::softmax_apart(exec, c.n / inner, c.classes, inner, x.data(), out.data());
+            return out;
+        }
+    }
+    auto const rows = c.rows(exec, x);
+    auto out = c.template new_rows<T>(exec);
+    if (out.size() != 0)
+        detail::MatrixRows<D>::softmax(exec, c.n, c.classes, rows.data(), out.data(), detail::NoRowLoss{});
+    return c.back(exec, std::move(out));
+}
+
+/// The gradient of x from the result and its gradient: out · (out_grad - Σ out · out_grad) along the axis.
+/// shapes   both [...] -> [...]
+/// errors   ShapeError if out has rank 0 or the shapes differ; ValueError if the axis is not in [-rank, rank)
+/// cost     two reads of both and one write of the result, temporary memory of one row per thread; all are transposed
+///          if the axis is not the last one
+template <class T, device D>
+Tensor<T, D> softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad,
+                          SoftmaxOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::softmax_grad: out must have a floating-point type");
+    detail::ClassRows<T, D> const c("out", out, options.axis, 1);
+    detail::check_same_shape("out_grad", out_grad, out);
+    detail::ElementLoops<D>::check(exec, out, out_grad);
+    auto const rows = c.rows(exec, out), grads = c.rows(exec, out_grad);
+    auto x_grad = c.template new_rows<T>(exec);
+    if (out.size() != 0)
+        detail::MatrixRows<D>::softmax_grad(exec, c.n, c.classes, rows.data(), grads.data(), x_grad.data());
+    return c.back(exec, std::move(x_grad));
+}
+
+template <class T, class Device>
+Tensor<T, Device> softmax(Tensor<T, Device> const& x, SoftmaxOptions const& options = {}) {
+    return softmax(x.device(), x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad,
+                               SoftmaxOptions const& options = {}) {
+    return softmax_grad(out.device(), out, out_grad, options);
+}
+
+struct softmax_grad_op {
+    static constexpr std::string_view name = "softmax_grad";
+    using inputs = slots<slot::out, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
+        spec::rows_of_elements("softmax_grad: out", out);
+        return spec::elementwise("softmax_grad: out@GRAD", out_grad, out);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
+        return softmax_grad(exec, out, out_grad);
+    }
+};
+
+/// The softmax along the last axis of a tensor of rank 2 or more, see softmax.
+struct softmax_op {
+    static constexpr std::string_view name = "softmax";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<softmax_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        spec::rows_of_elements("softmax: x", x);
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return softmax(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/log_softmax.hpp: log_softmax, the logarithm of the softmax along an axis of a tensor.
+
+namespace rowan::inline v0 {
+
+/// x - max - log(Σ exp(x - max)) along an axis, by default row by row: the logarithm of softmax, finite where the
+/// probability underflows. Computed in dtype<T>::sum and narrowed once; user-defined types need `exp` and `log` that ADL
+/// finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it contains a NaN or its maximum is infinite.
+/// The precision on Cuda is that of its `log`.
+/// shapes   x [...] -> [...]
+/// errors   ShapeError if x has rank 0; ValueError if the axis is not in [-rank, rank)
+/// cost     two reads of x and one write of the result, temporary memory of one row per thread; x and the result are
+///          transposed if the axis is not the last one; the same bits for any number of threads
+template <class T, device D>
+Tensor<T, D> log_softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::log_softmax: x must have a floating-point type: convert it");
+    detail::ClassRows<T, D> const c("x", x, options.axis, 1);
+    detail::ElementLoops<D>::check(exec, x);
+    auto const rows = c.rows(exec, x);
+    auto out = c.template new_rows<T>(exec);
+    if (out.size() != 0) detail::MatrixRows<D>::log_softmax(exec, c.n, c.classes, rows.data(), out.data());
+    return c.back(exec, std::move(out));
+}
+
+/// The gradient of x from the result and its gradient: out_grad - exp(out) · Σ out_grad along the axis.
+/// shapes   both [...] -> [...]
+/// errors   ShapeError if out has rank 0 or the shapes differ; ValueError if the axis is not in [-rank, rank)
+/// cost     two reads of both and one write of the result, temporary memory of one row per thread; all are transposed
+///          if the axis is not the last one
+template <class T, device D>
+Tensor<T, D> log_softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad,
+                              SoftmaxOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::log_softmax_grad: out must have a floating-point type");
+    detail::ClassRows<T, D> const c("out", out, options.axis, 1);
+    detail::check_same_shape("out_grad", out_grad, out);
+    detail::ElementLoops<D>::check(exec, out, out_grad);
+    auto const rows = c.rows(exec, out), grads = c.rows(exec, out_grad);
+    auto x_grad = c.template new_rows<T>(exec);
+    if (out.size() != 0)
+        detail::MatrixRows<D>::log_softmax_grad(exec, c.n, c.classes, rows.data(), grads.data(), x_grad.data());
+    return c.back(exec, std::move(x_grad));
+}
+
+template <class T, class Device>
+Tensor<T, Device> log_softmax(Tensor<T, Device> const& x, SoftmaxOptions const& options = {}) {
+    return log_softmax(x.device(), x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> log_softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad,
+                                   SoftmaxOptions const& options = {}) {
+    return log_softmax_grad(out.device(), out, out_grad, options);
+}
+
+struct log_softmax_grad_op {
+    static constexpr std::string_view name = "log_softmax_grad";
+    using inputs = slots<slot::out, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
+        spec::rows_of_elements("log_softmax_grad: out", out);
+        return spec::elementwise("log_softmax_grad: out@GRAD", out_grad, out);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
+        return log_softmax_grad(exec, out, out_grad);
+    }
+};
+
+/// The same along the last axis of a tensor of rank 2 or more, see log_softmax.
+struct log_softmax_op {
+    static constexpr std::string_view name = "log_softmax";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<log_softmax_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        spec::rows_of_elements("log_softmax: x", x);
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return log_softmax(exec, x);
     }
 };
 
@@ -29468,135 +31460,14 @@ struct mse_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/softmax.hpp: softmax, the softmax of each row of a matrix.
-
-namespace rowan::inline v0 {
-
-/// exp(x - max) / Σ exp(x - max), row by row, computed in dtype<T>::sum and narrowed once; user-defined types need an
-/// `exp` that ADL finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it contains a NaN or its
-/// maximum is infinite. Goodfellow et al.: Deep Learning, 2016, section 4.1.
-/// shapes   x [n, classes] -> [n, classes]
-/// errors   ShapeError if x is not a matrix
-/// cost     two reads of x and one write of the result, temporary memory of one row per thread; the same bits for any
-///          number of threads
-template <class T, device D>
-Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x) {
-    static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type: convert it");
-    detail::check_rank("x", x, 2);
-    detail::ElementLoops<D>::check(exec, x);
-    auto out = detail::new_tensor<T>(exec, x.shape());
-    if (out.size() != 0)
-        detail::MatrixRows<D>::softmax(exec, x.shape(0), x.shape(1), x.data(), out.data(), detail::NoRowLoss{});
-    return out;
-}
-
-/// The gradient of x from the result and its gradient: out · (out_grad - Σ out · out_grad), row by row.
-/// shapes   both [n, classes] -> [n, classes]
-/// errors   ShapeError if out is not a matrix or the shapes differ
-/// cost     two reads of both and one write of the result, temporary memory of one row per thread
-template <class T, device D>
-Tensor<T, D> softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-    static_assert(floating_element<T>, "rowan::softmax_grad: out must have a floating-point type");
-    detail::check_rank("out", out, 2);
-    detail::check_same_shape("out_grad", out_grad, out);
-    detail::ElementLoops<D>::check(exec, out, out_grad);
-    auto x_grad = detail::new_tensor<T>(exec, out.shape());
-    if (out.size() != 0)
-        detail::MatrixRows<D>::softmax_grad(exec, out.shape(0), out.shape(1), out.data(), out_grad.data(),
-                                            x_grad.data());
-    return x_grad;
-}
-
-template <class T, class Device>
-Tensor<T, Device> softmax(Tensor<T, Device> const& x) {
-    return softmax(x.device(), x);
-}
-template <class T, class Device>
-Tensor<T, Device> softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return softmax_grad(out.device(), out, out_grad);
-}
-
-struct softmax_grad_op {
-    static constexpr std::string_view name = "softmax_grad";
-    using inputs = slots<slot::out, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
-        spec::matrix("softmax_grad: out", out);
-        return spec::elementwise("softmax_grad: out@GRAD", out_grad, out);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-        return softmax_grad(exec, out, out_grad);
-    }
-};
-
-struct softmax_op {
-    static constexpr std::string_view name = "softmax";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<softmax_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& x) {
-        spec::matrix("softmax: x", x);
-        return x;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
-        return softmax(exec, x);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/detail/kept_labels.hpp: labels of which some are ignored.
-
-namespace rowan::inline v0::detail {
-
-/// to = 0 and kept = 0 where the label is ignored, else the label and 1.
-template <class I>
-struct KeepLabel {
-    I const* label;
-    std::int64_t ignored;
-    I* to;
-    double* kept;
-
-    ROWAN_HD void operator()(std::size_t row) const {
-        bool const keep = static_cast<std::int64_t>(label[row]) != ignored;
-        to[row] = keep ? label[row] : I{0};
-        kept[row] = keep ? 1 : 0;
-    }
-};
-
-/// The labels with 0 in place of ignored ones, and for each 1 if it is kept, else 0; behind these their sum.
-template <class I, class D>
-struct KeptLabels {
-    using Loops = ElementLoops<D>;
-    Tensor<I, D> label;
-    decltype(Loops::template scratch<double>(std::declval<D const&>(), 0)) kept;
-
-    KeptLabels(D const& exec, Tensor<I, D> const& given, std::int64_t ignored)
-        : label((Loops::check(exec, given), new_tensor<I>(exec, given.shape()))),
-          kept(Loops::template scratch<double>(exec, given.size() + 1)) {
-        Loops::each(exec, given.size(), 1, KeepLabel<I>{given.data(), ignored, label.data(), kept.data()});
-        Totals<D>::template of_losses<double>(exec, given.size(), kept.data(), false, kept.data() + given.size());
-    }
-};
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/op/softmax_with_cross_entropy.hpp: softmax_with_cross_entropy, the cross entropy of logits.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Writes the loss of a row, given its maximum and the sum of its exponentials; 0 for a row that is not kept.
+/// Writes the loss of a row, given its maximum and the sum of its exponentials, times the weight of the row if some are
+/// weighed.
 template <class T, class I>
 struct SoftmaxLoss {
     T const* x;
@@ -29607,12 +31478,14 @@ struct SoftmaxLoss {
 
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t row, sum_t<T> const& greatest, sum_t<T> const& total) const {
-        if (kept != nullptr && !(kept[row] > 0)) {
-            losses[row] = constant<sum_t<T>>(0.0);
+        using S = sum_t<T>;
+        if (kept != nullptr && kept[row] == 0) {
+            losses[row] = constant<S>(0.0);
             return;
         }
-        auto const found = load<sum_t<T>>(x + row * classes + static_cast<std::size_t>(label[row]));
-        losses[row] = log_of(total) - (found - greatest);
+        auto const found = load<S>(x + row * classes + static_cast<std::size_t>(label[row]));
+        S const loss = log_of(total) - (found - greatest);
+        losses[row] = kept == nullptr ? loss : product(constant<S>(kept[row]), loss);
     }
 };
 
@@ -29628,189 +31501,154 @@ struct KeepLogTotal {
     }
 };
 
-template <class T, class I, class D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_losses(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
-                                                      Reduction reduction, double const* kept = nullptr) {
-    using S = sum_t<T>;
-    check_labels(exec, "x", x, label);
-    std::size_t const n = x.shape(0), classes = x.shape(1);
-    auto softmax = new_tensor<T>(exec, x.shape());
-    auto losses = ElementLoops<D>::template scratch<S>(exec, n);
-    SoftmaxLoss<T, I> const loss{x.data(), label.data(), losses.data(), classes, kept};
-    if (n != 0) MatrixRows<D>::softmax(exec, n, classes, x.data(), softmax.data(), loss);
-    return {reduce<T>(exec, reduction, losses, kept == nullptr ? nullptr : kept + n), std::move(softmax)};
-}
-
-template <class T, class I, class D>
-Tensor<T, D> softmax_losses_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<I, D> const& label,
-                                 Tensor<T, D> const& out_grad, Reduction reduction, double const* kept = nullptr) {
-    check_labels(exec, "softmax", softmax, label);
-    std::size_t const n = softmax.shape(0), classes = softmax.shape(1);
-    check_reduced("out_grad", out_grad, reduction, n);
-    ElementLoops<D>::check(exec, out_grad);
-    auto x_grad = new_tensor<T>(exec, softmax.shape());
-    LossGrads<T> const grads{out_grad.data(), reduction, n, kept};
-    MatrixRows<D>::label_grad(exec, n, classes, softmax.data(), label.data(), grads, x_grad.data());
-    return x_grad;
-}
-
 }  // namespace detail
 
 /// log(Σ exp(x - max)) - (x[i, label[i]] - max) for every row i, or the mean or sum of these, and the softmax, which
-/// the gradient needs. Rows whose label is ignore_index, which may be any number, have a loss of 0, a gradient of 0
-/// if their elements are finite, and do not count in the mean, as in PyTorch, except that the mean of no rows is 0. Computed in dtype<T>::sum; user-defined
-/// types need `exp` and `log` that ADL finds. The loss is finite if the differences of the elements of a row are. Row
-/// sums are formed in 16 interleaved partial sums, sums of losses as in cross_entropy. The precision of the loss on Cuda
-/// is that of its `log`. Goodfellow et al.: Deep Learning, 2016, sections 4.1 and 6.2.2.
+/// the gradient needs. The axis of the classes, rows to ignore, weights and the mean are those of cross_entropy; an
+/// ignored row has a gradient of 0 if its elements are finite. Computed in dtype<T>::sum; user-defined types need `exp`
+/// and `log` that ADL finds. The loss is finite if the differences of the elements of a row are. Row sums are formed in
+/// 16 interleaved partial sums, sums of losses as in cross_entropy. The precision of the loss on Cuda is that of its
+/// `log`. Goodfellow et al.: Deep Learning, 2016, sections 4.1 and 6.2.2.
+///     auto [loss, saved] = softmax_with_cross_entropy(x, label, {.ignore_index = -100, .weights = {1, 1, 4}});
 /// shapes   x [n, classes], label [n] of int32 or int64 -> the loss [1], or [n] without reduction, and the softmax
-///          [n, classes]
-/// errors   ShapeError if x is not a matrix or label is not of shape [n]; IndexError if a label is not in [0, classes)
-///          and not ignore_index, or if there are rows, but no classes
-/// cost     as softmax
+///          [n, classes]; or x [...] with classes along the axis, label [...] without that axis
+/// errors   as cross_entropy
+/// cost     as softmax along the axis
 template <class T, id_type I, device D>
 std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec, Tensor<T, D> const& x,
                                                                   Tensor<I, D> const& label,
-                                                                  Reduction reduction = Reduction::mean,
-                                                                  std::optional<std::int64_t> ignore_index = {}) {
+                                                                  CrossEntropyOptions const& options = {}) {
+    using S = detail::sum_t<T>;
     static_assert(floating_element<T>,
                   "rowan::softmax_with_cross_entropy: x must have a floating-point type: convert it");
-    if (!ignore_index) return detail::softmax_losses(exec, x, label, reduction);
-    detail::KeptLabels<I, D> const rows(exec, label, *ignore_index);
-    return detail::softmax_losses(exec, x, rows.label, reduction, rows.kept.data());
+    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
+    c.check_labels(label);
+    detail::check_weights(options, c.classes);
+    detail::ElementLoops<D>::check(exec, x, label);
+    detail::KeptLabels<I, D> const kept(exec, label, c.classes, options);
+    auto const rows = c.rows(exec, x);
+    auto softmax = c.template new_rows<T>(exec);
+    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
+    detail::SoftmaxLoss<T, I> const loss{rows.data(), kept.label(), losses.data(), c.classes, kept.kept()};
+    if (c.n != 0) detail::MatrixRows<D>::softmax(exec, c.n, c.classes, rows.data(), softmax.data(), loss);
+    return {detail::reduce(exec, options, c, losses, kept.total()), c.back(exec, std::move(softmax))};
 }
 
 /// The same for labels that are probabilities: Σ label · (log(Σ exp(x - max)) - (x - max)) for every row; a term is 0
-/// where its label is 0.
-/// shapes   x [n, classes], label the same -> the loss [1], or [n] without reduction, and the softmax [n, classes]
-/// errors   ShapeError if x is not a matrix or label has another shape
-/// cost     as softmax, and one more read of x and of label
+/// where its label is 0. With weights, each term is multiplied by that of its class; the mean divides by the number of
+/// rows, as in PyTorch.
+/// shapes   x [...] with classes along the axis, label the same -> the loss [1], or [...] without the axis without
+///          reduction, and the softmax, like x
+/// errors   as cross_entropy
+/// cost     as softmax along the axis, and one more read of x and of label
 template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec, Tensor<T, D> const& x,
                                                                   Tensor<T, D> const& label,
-                                                                  Reduction reduction = Reduction::mean) {
+                                                                  CrossEntropyOptions const& options = {}) {
     using S = detail::sum_t<T>;
     static_assert(floating_element<T>,
                   "rowan::softmax_with_cross_entropy: x and label must have a floating-point type: convert them");
-    detail::check_soft_labels(x, label);
+    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
+    detail::check_soft_labels(x, label, c, options);
     detail::ElementLoops<D>::check(exec, x, label);
-    std::size_t const n = x.shape(0), classes = x.shape(1);
-    auto softmax = detail::new_tensor<T>(exec, x.shape());
-    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
-    auto greatest = detail::ElementLoops<D>::template scratch<S>(exec, n);
-    auto logs = detail::ElementLoops<D>::template scratch<S>(exec, n);
+    detail::SoftLabels<T, D> const shares(exec, label, c, options);
+    auto const rows = c.rows(exec, x);
+    auto softmax = c.template new_rows<T>(exec);
+    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
+    auto greatest = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
+    auto logs = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
     detail::KeepLogTotal<S> const keep{greatest.data(), logs.data()};
-    if (x.size() != 0) detail::MatrixRows<D>::softmax(exec, n, classes, x.data(), softmax.data(), keep);
-    detail::MatrixRows<D>::soft_losses(exec, n, classes, x.data(), label.data(), greatest.data(), logs.data(),
+    if (x.size() != 0) detail::MatrixRows<D>::softmax(exec, c.n, c.classes, rows.data(), softmax.data(), keep);
+    detail::MatrixRows<D>::soft_losses(exec, c.n, c.classes, rows.data(), shares.data(), greatest.data(), logs.data(),
                                        losses.data());
-    return {detail::reduce<T>(exec, reduction, losses), std::move(softmax)};
+    return {detail::reduce(exec, options, c, losses), c.back(exec, std::move(softmax))};
 }
 
-/// The gradient of x from the softmax: (softmax - 1) · out_grad at the label, softmax · out_grad elsewhere; divided by
-/// the number of rows that count for Reduction::mean; 0 in rows that do not.
-/// shapes   softmax [n, classes], label [n], out_grad [1], or [n] without reduction -> [n, classes]
-/// errors   as softmax_with_cross_entropy; ShapeError if out_grad has another shape
-/// cost     one read of the softmax and one write of the result
+/// The gradient of x from the softmax: (softmax - 1) · out_grad at the label, softmax · out_grad elsewhere, times the
+/// weight; divided as the mean is; 0 in rows that are ignored.
+/// shapes   softmax and label as in softmax_with_cross_entropy, out_grad like the loss -> that of softmax
+/// errors   as cross_entropy; ShapeError if out_grad has another shape
+/// cost     one read of the softmax and one write of the result; transposes if the axis is not the last one
 template <class T, id_type I, device D>
 Tensor<T, D> softmax_with_cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<I, D> const& label,
-                                             Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean,
-                                             std::optional<std::int64_t> ignore_index = {}) {
+                                             Tensor<T, D> const& out_grad, CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>,
                   "rowan::softmax_with_cross_entropy_grad: softmax must have a floating-point type");
-    if (!ignore_index) return detail::softmax_losses_grad(exec, softmax, label, out_grad, reduction);
-    detail::KeptLabels<I, D> const rows(exec, label, *ignore_index);
-    return detail::softmax_losses_grad(exec, softmax, rows.label, out_grad, reduction, rows.kept.data());
+    detail::ClassRows<T, D> const c("softmax", softmax, options.axis.value_or(-1), 2);
+    c.check_labels(label);
+    detail::check_weights(options, c.classes);
+    detail::ElementLoops<D>::check(exec, softmax, label, out_grad);
+    detail::KeptLabels<I, D> const kept(exec, label, c.classes, options);
+    detail::check_reduced("out_grad", out_grad, options.reduction, c);
+    auto const rows = c.rows(exec, softmax);
+    auto x_grad = c.template new_rows<T>(exec);
+    detail::LossGrads<T> const grads{out_grad.data(), options.reduction, c.n, kept.kept()};
+    detail::MatrixRows<D>::label_grad(exec, c.n, c.classes, rows.data(), kept.label(), grads, x_grad.data());
+    return c.back(exec, std::move(x_grad));
 }
 
-/// The gradient of x: (softmax · Σ label - label) · out_grad, divided by n for Reduction::mean. The labels have no
-/// gradient, as in Paddle.
-/// shapes   softmax [n, classes], label the same, out_grad [1], or [n] without reduction -> [n, classes]
-/// errors   ShapeError if softmax is not a matrix or the shapes do not match
-/// cost     one read of the softmax, two of label, and one write of the result
+/// The gradient of x: (softmax · Σ label - label) · out_grad, where the labels are multiplied by the weights; divided by
+/// the number of rows for Reduction::mean. The labels have no gradient, as in Paddle.
+/// shapes   softmax and label as in softmax_with_cross_entropy, out_grad like the loss -> that of softmax
+/// errors   as cross_entropy; ShapeError if out_grad has another shape
+/// cost     one read of the softmax, two of label, and one write of the result; transposes if the axis is not the last
+///          one
 template <class T, device D>
 Tensor<T, D> softmax_with_cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<T, D> const& label,
-                                             Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
+                                             Tensor<T, D> const& out_grad, CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>,
                   "rowan::softmax_with_cross_entropy_grad: softmax must have a floating-point type");
-    detail::check_soft_labels(softmax, label);
-    std::size_t const n = softmax.shape(0), classes = softmax.shape(1);
-    detail::check_reduced("out_grad", out_grad, reduction, n);
+    detail::ClassRows<T, D> const c("softmax", softmax, options.axis.value_or(-1), 2);
+    detail::check_soft_labels(softmax, label, c, options);
+    detail::check_reduced("out_grad", out_grad, options.reduction, c);
     detail::ElementLoops<D>::check(exec, softmax, label, out_grad);
-    auto x_grad = detail::new_tensor<T>(exec, softmax.shape());
-    detail::LossGrads<T> const grads{out_grad.data(), reduction, n};
-    detail::MatrixRows<D>::soft_label_grad(exec, n, classes, softmax.data(), label.data(), grads, x_grad.data());
-    return x_grad;
+    detail::SoftLabels<T, D> const shares(exec, label, c, options);
+    auto const rows = c.rows(exec, softmax);
+    auto x_grad = c.template new_rows<T>(exec);
+    detail::LossGrads<T> const grads{out_grad.data(), options.reduction, c.n};
+    detail::MatrixRows<D>::soft_label_grad(exec, c.n, c.classes, rows.data(), shares.data(), grads, x_grad.data());
+    return c.back(exec, std::move(x_grad));
 }
 
-template <class T, class L, class Device, class... Options>
+template <class T, class L, class Device>
 std::tuple<Tensor<T, Device>, Tensor<T, Device>> softmax_with_cross_entropy(Tensor<T, Device> const& x,
                                                                             Tensor<L, Device> const& label,
-                                                                            Reduction reduction = Reduction::mean,
-                                                                            Options const&... ignore_index) {
-    return softmax_with_cross_entropy(x.device(), x, label, reduction, ignore_index...);
+                                                                            CrossEntropyOptions const& options = {}) {
+    return softmax_with_cross_entropy(x.device(), x, label, options);
 }
-template <class T, class L, class Device, class... Options>
+template <class T, class L, class Device>
 Tensor<T, Device> softmax_with_cross_entropy_grad(Tensor<T, Device> const& softmax, Tensor<L, Device> const& label,
                                                   Tensor<T, Device> const& out_grad,
-                                                  Reduction reduction = Reduction::mean,
-                                                  Options const&... ignore_index) {
-    return softmax_with_cross_entropy_grad(softmax.device(), softmax, label, out_grad, reduction, ignore_index...);
+                                                  CrossEntropyOptions const& options = {}) {
+    return softmax_with_cross_entropy_grad(softmax.device(), softmax, label, out_grad, options);
 }
-
-/// The attributes of softmax_with_cross_entropy_op.
-struct SoftmaxLossOptions {
-    Reduction reduction = Reduction::mean;          ///< applied to the losses of the rows
-    std::optional<std::int64_t> ignore_index = {};  ///< rows with this label do not count
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"reduction", &SoftmaxLossOptions::reduction},
-                     field{"ignore_index", &SoftmaxLossOptions::ignore_index});
-    }
-};
 
 struct softmax_with_cross_entropy_grad_op;
 
-/// See softmax_with_cross_entropy. Labels are class indices of rank 1, or probabilities of the shape of x. The slot
-/// `saved` holds the softmax.
+/// See softmax_with_cross_entropy. Labels are class indices without the axis of the classes, or probabilities of the
+/// shape of x. The slot `saved` holds the softmax.
 struct softmax_with_cross_entropy_op {
     static constexpr std::string_view name = "softmax_with_cross_entropy";
     using inputs = slots<slot::x, slot::label>;
     using outputs = slots<slot::out, slot::saved>;
     using grad = grad_rule<softmax_with_cross_entropy_grad_op, uses<slot::saved, slot::label, grad_of<slot::out>>,
                            makes<grad_of<slot::x>>>;
-    using attributes = SoftmaxLossOptions;
+    using attributes = CrossEntropyOptions;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
-        spec::matrix("softmax_with_cross_entropy: x", x);
-        spec::dense("softmax_with_cross_entropy: label", label);
+        constexpr detail::LabelFields names{"softmax_with_cross_entropy: x", "softmax_with_cross_entropy: label",
+                                            "softmax_with_cross_entropy: label.shape(0)",
+                                            "softmax_with_cross_entropy: ignore_index"};
+        auto const made = detail::label_dims(names, x, label, a);
         VarSpec softmax = x;
-        if (label.dims.size() == 2) {
-            if (a.ignore_index)
-                throw ValueError("softmax_with_cross_entropy: ignore_index", static_cast<double>(*a.ignore_index),
-                                 "none for labels that are probabilities");
-            softmax.dims = spec::elementwise("softmax_with_cross_entropy: label", label, x).dims;
-        } else {
-            spec::rank("softmax_with_cross_entropy: label", label, 1, "1 for class ids or 2 for probabilities");
-            spec::ids("softmax_with_cross_entropy: label", label);
-            softmax.dims[0] =
-                spec::same_dim("softmax_with_cross_entropy: label.shape(0)", label.dims[0], softmax.dims[0]);
-        }
-        return {VarSpec{.type = VarType::LOD_TENSOR,
-                        .dtype = x.dtype,
-                        .dims = detail::reduced_dims(a.reduction, softmax.dims[0]),
-                        .lod_level = 0},
-                softmax};
+        softmax.dims = made.x;
+        return {VarSpec{.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = made.losses, .lod_level = 0}, softmax};
     }
 
-    template <class T, id_type I, class D>
-    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
-                                                      attributes const& a) {
-        return softmax_with_cross_entropy(exec, x, label, a.reduction, a.ignore_index);
-    }
-    template <class T, class D>
-    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
-                                                      attributes const& a) {
-        return softmax_with_cross_entropy(exec, x, label, a.reduction);
+    template <class T, class L, class D>
+    requires(id_type<L> || std::same_as<L, T>) static std::tuple<Tensor<T, D>, Tensor<T, D>> run(
+        D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, attributes const& a) {
+        return softmax_with_cross_entropy(exec, x, label, a);
     }
 };
 
@@ -29819,7 +31657,7 @@ struct softmax_with_cross_entropy_grad_op {
     using inputs = slots<slot::saved, slot::label, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::x>>;
     using grad = no_grad;
-    using attributes = SoftmaxLossOptions;
+    using attributes = CrossEntropyOptions;
 
     static constexpr VarSpec infer(VarSpec const& softmax, VarSpec const& label, VarSpec const& out_grad,
                                    attributes const& a) {
@@ -29828,15 +31666,11 @@ struct softmax_with_cross_entropy_grad_op {
         return forward[1];
     }
 
-    template <class T, id_type I, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& softmax, Tensor<I, D> const& label,
-                            Tensor<T, D> const& out_grad, attributes const& a) {
-        return softmax_with_cross_entropy_grad(exec, softmax, label, out_grad, a.reduction, a.ignore_index);
-    }
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& softmax, Tensor<T, D> const& label,
-                            Tensor<T, D> const& out_grad, attributes const& a) {
-        return softmax_with_cross_entropy_grad(exec, softmax, label, out_grad, a.reduction);
+    template <class T, class L, class D>
+    requires(id_type<L> ||
+             std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& softmax, Tensor<L, D> const& label,
+                                                         Tensor<T, D> const& out_grad, attributes const& a) {
+        return softmax_with_cross_entropy_grad(exec, softmax, label, out_grad, a);
     }
 };
 
@@ -29885,35 +31719,60 @@ requires(!std::same_as<X, Y> || rowan::detail::no_var<X>) auto mse(X const& x, Y
     return x;
 }
 
-/// Row-wise softmax, the probabilities of the classes, as rowan::softmax.
-/// shapes   [n, classes] -> [n, classes]
-/// errors   ShapeError if x is not a matrix
+/// The probabilities of the classes, along the last axis or the one given, as rowan::softmax and PyTorch's.
+///     auto shares = layer::softmax(scores, {.axis = 1});    // [n, classes, m], whose sums along axis 1 are 1
+/// shapes   [n, ..., classes] -> the same; with an axis, [...] -> [...]; with the levels of x
+/// errors   ShapeError if x has a rank below 2, or with an axis below 1; ValueError if the axis is not in [-rank, rank)
 /// cost     as rowan::softmax, when the net runs
 template <class T, class Device>
 Var<T, Device> softmax(Var<T, Device> const& x) {
     return apply<softmax_op>({}, x);
 }
+template <class T, class Device>
+Var<T, Device> softmax(Var<T, Device> const& x, SoftmaxOptions const& options) {
+    return rowan::detail::along_axis("layer::softmax: x", x, options.axis,
+                                     [](auto const& rows) { return apply<softmax_op>({}, rows); });
+}
+
+/// The logarithms of softmax, also where its elements underflow, along the last axis or the one given, as
+/// rowan::log_softmax.
+/// shapes   as layer::softmax
+/// errors   as layer::softmax
+/// cost     as rowan::log_softmax, when the net runs
+template <class T, class Device>
+Var<T, Device> log_softmax(Var<T, Device> const& x) {
+    return apply<log_softmax_op>({}, x);
+}
+template <class T, class Device>
+Var<T, Device> log_softmax(Var<T, Device> const& x, SoftmaxOptions const& options) {
+    return rowan::detail::along_axis("layer::log_softmax: x", x, options.axis,
+                                     [](auto const& rows) { return apply<log_softmax_op>({}, rows); });
+}
 
 /// The mean over the rows of -log(probability of the label), or with `.reduction` their sum or all of them, as
-/// rowan::cross_entropy.
-/// shapes   x [n, classes] of probabilities, label [n] -> [1], or [n] without reduction
-/// errors   ShapeError if x is not a matrix or label has a different number of rows; when the net runs, IndexError if a
-///          label is not in [0, classes)
+/// rowan::cross_entropy. Rows whose label is `.ignore_index` do not count; `.weights` has a factor for each class, and
+/// `.axis` is the axis of the classes.
+/// shapes   x [n, classes] of probabilities, label [n] -> [1], or [n] without reduction; or x [...] with classes along
+///          the axis, label [...] without that axis -> [1], or that of label without reduction
+/// errors   ShapeError if x has a rank below 2, label has another shape or there is not one weight for each class;
+///          ValueError if the axis is not in [-rank, rank); when the net runs, IndexError if a label is not in
+///          [0, classes) and not ignore_index
 /// cost     as rowan::cross_entropy, when the net runs
 template <class T, id_type I, class Device>
 Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label,
-                             cross_entropy_op::attributes const& options = {}) {
+                             CrossEntropyOptions const& options = {}) {
     return apply<cross_entropy_op>(options, x, label);
 }
 
-/// cross_entropy(softmax(x), label) in a numerically stable form, as rowan::softmax_with_cross_entropy. Rows whose label
-/// is `.ignore_index` do not count.
-/// shapes   x [n, classes] of scores, label [n] -> [1], or [n] without reduction
-/// errors   as layer::cross_entropy; a label may also be ignore_index
+/// cross_entropy(softmax(x), label) in a numerically stable form, as rowan::softmax_with_cross_entropy and PyTorch's
+/// cross_entropy.
+///     auto cost = layer::softmax_with_cross_entropy(scores, label, {.ignore_index = -100, .weights = {1, 1, 4}});
+/// shapes   as layer::cross_entropy, of scores
+/// errors   as layer::cross_entropy
 /// cost     as rowan::softmax_with_cross_entropy, when the net runs
 template <class T, id_type I, class Device>
 Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label,
-                                          SoftmaxLossOptions const& options = {}) {
+                                          CrossEntropyOptions const& options = {}) {
     return apply<softmax_with_cross_entropy_op>(options, x, label);
 }
 
@@ -29921,18 +31780,33 @@ Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<I, Device
 struct SoftLabelOptions {
     bool soft_label = false;                ///< whether the labels are probabilities of the classes
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the rows
+    std::optional<std::int64_t> axis = {};  ///< the axis of the classes; default the last one
+    std::vector<double> weights = {};       ///< a factor of the terms for each class; empty: all are 1
+
+    /// The attributes of the operator.
+    /// errors   ValueError if soft_label is false
+    /// cost     a copy of the weights
+    CrossEntropyOptions attributes() const {
+        if (!soft_label) throw ValueError("soft_label", 0, "true for labels that are not integers");
+        return {.reduction = reduction, .axis = axis, .weights = weights};
+    }
 };
 
-/// The same with `.soft_label = true` for labels that are the probabilities of the classes, which get no gradient, as
-/// rowan::softmax_with_cross_entropy.
-/// shapes   x [n, classes] of scores, label [n, classes] -> [1], or [n] without reduction
-/// errors   ValueError if soft_label is false; ShapeError if x is not a matrix or label has another shape
-/// cost     as rowan::softmax_with_cross_entropy, when the net runs
+/// The losses with `.soft_label = true` for labels that are the probabilities of the classes, which get no gradient, as
+/// rowan::cross_entropy and rowan::softmax_with_cross_entropy.
+/// shapes   x [...] with classes along the axis, label the same -> [1], or [...] without the axis without reduction
+/// errors   ValueError if soft_label is false or the axis is not in [-rank, rank); ShapeError if x has a rank below 2,
+///          label has another shape or there is not one weight for each class
+/// cost     as rowan::cross_entropy or rowan::softmax_with_cross_entropy, when the net runs
+template <class T, class Device>
+requires(!id_type<T>) Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<T, Device> const& label,
+                                                   SoftLabelOptions const& options) {
+    return apply<cross_entropy_op>(options.attributes(), x, label);
+}
 template <class T, class Device>
 requires(!id_type<T>) Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<T, Device> const& label,
                                                                 SoftLabelOptions const& options) {
-    if (!options.soft_label) throw ValueError("soft_label", 0, "true for labels that are not integers");
-    return apply<softmax_with_cross_entropy_op>({.reduction = options.reduction}, x, label);
+    return apply<softmax_with_cross_entropy_op>(options.attributes(), x, label);
 }
 
 /// Does not compile: labels are integers, as rowan::cross_entropy needs them.
@@ -29948,24 +31822,20 @@ requires(!rowan::detail::is_label<Label>) auto softmax_with_cross_entropy(X cons
 
 ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&))
 ROWAN_TEMPLATE(Var<float> softmax(Var<float> const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&,
-                                        cross_entropy_op::attributes const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&,
-                                        cross_entropy_op::attributes const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int64_t> const&,
-                                                     SoftmaxLossOptions const&))
+                                                     CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int32_t> const&,
-                                                     SoftmaxLossOptions const&))
+                                                     CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&))
 ROWAN_TEMPLATE(Var<double> softmax(Var<double> const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int64_t> const&,
-                                         cross_entropy_op::attributes const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int32_t> const&,
-                                         cross_entropy_op::attributes const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int64_t> const&,
-                                                      SoftmaxLossOptions const&))
+                                                      CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int32_t> const&,
-                                                      SoftmaxLossOptions const&))
+                                                      CrossEntropyOptions const&))
 
 }  // namespace rowan::inline v0::layer
 
@@ -29988,6 +31858,14 @@ namespace detail {
 constexpr void check_cosine(CosineOptions const& options) {
     check_finite("epsilon", options.epsilon);
     if (!(options.epsilon > 0)) throw ValueError("epsilon", options.epsilon, "a positive number");
+}
+
+/// The same, and epsilon must be positive in dtype<T>::sum too.
+template <class T>
+void check_cosine(CosineOptions const& options) {
+    check_cosine(options);
+    if (!(constant<sum_t<T>>(0.0) < constant<sum_t<T>>(options.epsilon)))
+        throw ValueError("epsilon", options.epsilon, "a positive number in the type of computation");
 }
 
 /// The dot products of the rows of x and y, of x and of y with themselves.
@@ -30080,13 +31958,13 @@ struct CosineGradStep {
 /// x · y / (max(|x|, epsilon) · max(|y|, epsilon)) for the rows of x and y, as in PyTorch, computed in dtype<T>::sum. Row
 /// sums are formed in 16 interleaved partial sums.
 /// shapes   x [n, width], y [n, width] -> [n, 1]
-/// errors   ValueError if epsilon is not finite or not above 0; ShapeError if x is not a matrix or the shapes differ
+/// errors   ValueError if epsilon is not finite or, in dtype<T>::sum, not above 0; ShapeError if x is not a matrix or the shapes differ
 /// cost     two reads of both; the same bits for any number of threads
 template <class T, device D>
 Tensor<T, D> cosine_similarity(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
                                CosineOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cosine_similarity: x and y must have a floating-point type");
-    detail::check_cosine(options);
+    detail::check_cosine<T>(options);
     detail::check_rank("x", x, 2);
     detail::check_same_shape("y", y, x);
     detail::ElementLoops<D>::check(exec, x, y);
@@ -30108,7 +31986,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> cosine_similarity_grad(D const& exec, Ten
                                                               Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
                                                               CosineOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cosine_similarity_grad: x and y must have a floating-point type");
-    detail::check_cosine(options);
+    detail::check_cosine<T>(options);
     detail::check_rank("x", x, 2);
     detail::check_same_shape("y", y, x);
     std::size_t const n = x.shape(0), width = x.shape(1);
@@ -30181,66 +32059,6 @@ struct cosine_similarity_grad_op {
     static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
                                                       Tensor<T, D> const& out_grad, attributes const& a) {
         return cosine_similarity_grad(exec, x, y, out_grad, a);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/loss_options.hpp: the settings of element-wise losses.
-
-namespace rowan::inline v0 {
-
-/// The settings of losses that have no others.
-struct LossOptions {
-    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"reduction", &LossOptions::reduction});
-    }
-};
-
-/// The settings of huber.
-struct HuberOptions {
-    double delta = 1;                       ///< the distance at which the loss becomes linear, above 0
-    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"delta", &HuberOptions::delta}, field{"reduction", &HuberOptions::reduction});
-    }
-};
-
-/// The settings of smooth_l1.
-struct SmoothL1Options {
-    double beta = 1;  ///< the distance at which the loss becomes linear, at least 0; Paddle's 1 / sigma²
-    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"beta", &SmoothL1Options::beta}, field{"reduction", &SmoothL1Options::reduction});
-    }
-};
-
-/// The settings of log_loss.
-struct LogLossOptions {
-    double epsilon = 1e-4;                  ///< added to probabilities, at least 0
-    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"epsilon", &LogLossOptions::epsilon}, field{"reduction", &LogLossOptions::reduction});
-    }
-};
-
-/// The settings of margin_rank_loss and cosine_embedding_loss.
-struct MarginOptions {
-    double margin = 0;  ///< of margin_rank_loss: where the loss ends; of the other one: where it begins
-    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"margin", &MarginOptions::margin}, field{"reduction", &MarginOptions::reduction});
     }
 };
 
@@ -31017,8 +32835,7 @@ struct batched_matmul_op {
         if (y.dims.size() < 2) spec::the_rank_does_not_fit("matmul: y", y.dims.size(), "at least 2");
         spec::same_dim("matmul: the inner dim of y", detail::matrix_dim(y.dims, options.transpose_y, 0),
                        detail::matrix_dim(x.dims, options.transpose_x, 1));
-        Dims dims =
-            detail::broadcast_dims("matmul: batch of y", detail::batch_of(x.dims), detail::batch_of(y.dims), -1);
+        Dims dims = detail::broadcast_dims("matmul: y", detail::batch_of(x.dims), detail::batch_of(y.dims), -1);
         dims.push_back(detail::matrix_dim(x.dims, options.transpose_x, 0));
         dims.push_back(detail::matrix_dim(y.dims, options.transpose_y, 1));
         bool const matrices = dims.size() == 2;
@@ -31102,6 +32919,7 @@ Step<T, Device> lstmp_unit(Var<T, Device> const& x, Var<T, Device> const& before
     if (options.projection < 0)
         throw ValueError("layer::lstmp_unit: projection", static_cast<double>(width), "0 or more");
     if (!(options.cell_clip >= 0)) throw ValueError("layer::lstmp_unit: cell_clip", options.cell_clip, "0 or more");
+    rowan::detail::CellRollback added;
     rowan::detail::Gates<T, Device> const gates(4, x, {.size = size, .weight = options.weight}, width);
     auto const state = split(before, {width, size}, 1);
     auto const g = split(add(gates.x, apply<fc_op>({}, state[0], gates.w, gates.b)), {size, size, size, size}, 1);
@@ -31114,7 +32932,9 @@ Step<T, Device> lstmp_unit(Var<T, Device> const& x, Var<T, Device> const& before
     auto const c = options.cell_clip > 0 ? clip(sum, -options.cell_clip, options.cell_clip) : sum;
     auto const out = mul(gate(g[3], c), tanh(c));
     auto const h = options.projection == 0 ? out : matmul(out, weight({size, width}));
-    return {h, concat({h, c}, 1)};
+    auto const memory = concat({h, c}, 1);
+    added.keep();
+    return {h, memory};
 }
 
 }  // namespace rowan::inline v0::layer
@@ -31346,10 +33166,9 @@ template <class T, device D>
 Tensor<T, D> exp(D const& exec, Tensor<T, D> const& x) {
     return detail::unary<detail::exp_formula>(exec, x);
 }
-template <class T, class Device>
-Tensor<T, Device> exp(Tensor<T, Device> const& x) {
-    return exp(x.device(), x);
-}
+template <class X>
+requires detail::tensor_argument<X>
+auto exp(X&& x) { return detail::unary<detail::exp_formula>(x.device(), x); }
 
 using exp_op = unary_op<detail::exp_formula>;            ///< See exp.
 using exp_grad_op = unary_grad_op<detail::exp_formula>;  ///< The gradient of exp.
@@ -31363,10 +33182,9 @@ template <class T, device D>
 Tensor<T, D> log(D const& exec, Tensor<T, D> const& x) {
     return detail::unary<detail::log_formula>(exec, x);
 }
-template <class T, class Device>
-Tensor<T, Device> log(Tensor<T, Device> const& x) {
-    return log(x.device(), x);
-}
+template <class X>
+requires detail::tensor_argument<X>
+auto log(X&& x) { return detail::unary<detail::log_formula>(x.device(), x); }
 
 using log_op = unary_op<detail::log_formula>;            ///< See log.
 using log_grad_op = unary_grad_op<detail::log_formula>;  ///< The gradient of log.
@@ -31379,10 +33197,9 @@ template <class T, device D>
 Tensor<T, D> sqrt(D const& exec, Tensor<T, D> const& x) {
     return detail::unary<detail::sqrt_formula>(exec, x);
 }
-template <class T, class Device>
-Tensor<T, Device> sqrt(Tensor<T, Device> const& x) {
-    return sqrt(x.device(), x);
-}
+template <class X>
+requires detail::tensor_argument<X>
+auto sqrt(X&& x) { return detail::unary<detail::sqrt_formula>(x.device(), x); }
 
 using sqrt_op = unary_op<detail::sqrt_formula>;            ///< See sqrt.
 using sqrt_grad_op = unary_grad_op<detail::sqrt_formula>;  ///< The gradient of sqrt.
@@ -31411,10 +33228,9 @@ template <class T, device D>
 Tensor<T, D> square(D const& exec, Tensor<T, D> const& x) {
     return detail::unary<detail::square_formula>(exec, x);
 }
-template <class T, class Device>
-Tensor<T, Device> square(Tensor<T, Device> const& x) {
-    return square(x.device(), x);
-}
+template <class X>
+requires detail::tensor_argument<X>
+auto square(X&& x) { return detail::unary<detail::square_formula>(x.device(), x); }
 
 using square_op = unary_op<detail::square_formula>;            ///< See square.
 using square_grad_op = unary_grad_op<detail::square_formula>;  ///< The gradient of square.
@@ -31427,10 +33243,9 @@ template <class T, device D>
 Tensor<T, D> abs(D const& exec, Tensor<T, D> const& x) {
     return detail::unary<detail::abs_formula>(exec, x);
 }
-template <class T, class Device>
-Tensor<T, Device> abs(Tensor<T, Device> const& x) {
-    return abs(x.device(), x);
-}
+template <class X>
+requires detail::tensor_argument<X>
+auto abs(X&& x) { return detail::unary<detail::abs_formula>(x.device(), x); }
 
 using abs_op = unary_op<detail::abs_formula>;            ///< See abs.
 using abs_grad_op = unary_grad_op<detail::abs_formula>;  ///< The gradient of abs.
@@ -31442,13 +33257,15 @@ using abs_grad_op = unary_grad_op<detail::abs_formula>;  ///< The gradient of ab
 /// errors   ValueError if the exponent is not finite
 /// cost     one read of x and one write of the result
 template <class T, device D>
-Tensor<T, D> pow(D const& exec, Tensor<T, D> const& x, PowOptions const& options = {}) {
+Tensor<T, D> pow(D exec, Tensor<T, D> const& x, PowOptions options = {}) {
     return detail::unary<detail::pow_formula>(exec, x, options);
 }
-template <class T, class Device>
-Tensor<T, Device> pow(Tensor<T, Device> const& x, PowOptions const& options = {}) {
-    return pow(x.device(), x, options);
-}
+template <class X>
+requires detail::changeable_tensor<X>
+auto pow(Cpu exec, X&& x, PowOptions options = {}) { return detail::unary<detail::pow_formula>(exec, x, options); }
+template <class X>
+requires detail::tensor_argument<X>
+auto pow(X&& x, PowOptions options = {}) { return detail::unary<detail::pow_formula>(x.device(), x, options); }
 
 using pow_op = unary_op<detail::pow_formula>;            ///< See pow.
 using pow_grad_op = unary_grad_op<detail::pow_formula>;  ///< The gradient of pow.
@@ -31600,7 +33417,7 @@ public:
 
     explicit operator bool() const noexcept { return update_.has_value(); }  ///< whether there is one
     /// Adds a variable for the average of a parameter, `name@average`, to a scope, and the operator that updates it.
-    /// errors   TypeError if the element type is not supported; ValueError if decay is not in [0, 1)
+    /// errors   TypeError if the element type is not supported, or the parameter is a SelectedRows; ValueError if decay is not in [0, 1)
     /// cost     one operator and its variable
     typename OptimizerOn<Device>::Update add(Scope& scope, Variable& parameter) const;
 
@@ -31610,6 +33427,9 @@ private:
 
 template <class Device>
 auto AverageOn<Device>::add(Scope& scope, Variable& parameter) const -> typename OptimizerOn<Device>::Update {
+    if (parameter.spec().type != VarType::LOD_TENSOR)
+        throw TypeError(std::string("the moving average of ").append(parameter.name()),
+                        rowan::detail::kind_text(parameter.spec()), "a LoDTensor");
     Variable& average = scope.new_var(parameter.name() + "@average", parameter.spec(), Role::state);
     average.bring = parameter.bring;
     average.initialize = [&parameter](Value& value, std::optional<std::uint64_t>, AnyExec) {
@@ -31623,6 +33443,124 @@ auto AverageOn<Device>::add(Scope& scope, Variable& parameter) const -> typename
 
 ROWAN_TEMPLATE(class AverageOn<Cpu>)
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(MovingAverage const&, trained_dtypes<MovingAverage>))
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/parts.hpp: layer::Parts, the number of batches whose gradients make a step.
+
+namespace rowan::inline v0::layer {
+
+/// Gradient accumulation: `count` batches make a step of the optimizer, with the sum of their gradients. Only one batch
+/// is in memory at a time.
+///     train(cost, reader, {.optimizer = layer::Adam{}, .parts = 8});        // the sum of 8 gradients
+///     train(cost / 8.0F, reader, {.optimizer = layer::Adam{}, .parts = 8});  // their mean; reported costs are eighths
+/// Schedules, clipping, moving averages and `Parameters::steps` count steps, not batches. The batches that are left at
+/// the end of an epoch make a step of their own. Moving statistics, such as those of batch_norm, change with each batch,
+/// and dropout has other masks for each. The sums form a binary tree over the batches of a step: each half is summed, the
+/// first half being the largest power of two. A row-sparse gradient is merged for each batch and for each sum, so that
+/// it has at most one row for each row id; sgd then sums duplicates first.
+template <class Device>
+class PartsOn {
+public:
+    PartsOn() = default;  ///< every batch is a step
+    /// For gradients of float, double and bfloat16.
+    /// errors   ValueError if count is not positive
+    /// cost     O(1)
+    PartsOn(std::int64_t count) : PartsOn(count, dtypes<float, double, bfloat16>{}) {}
+    /// For gradients of other element types, such as user-defined ones.
+    ///     {.parts = {8, dtypes<mine>{}}}
+    /// errors   ValueError if count is not positive
+    /// cost     O(number of types)
+    template <class... T>
+    PartsOn(std::int64_t count, dtypes<T...>);
+
+    std::int64_t count() const noexcept { return count_; }  ///< the number of batches that make a step
+
+    /// How to sum the gradients of one parameter.
+    struct Sums {
+        /// A gradient without duplicate rows; may be an alias.
+        /// errors   std::bad_alloc
+        /// cost     that of merge if it is row-sparse, else O(1)
+        Value (*merged)(Device const& exec, Value const& gradient);
+        /// The sum of two gradients.
+        /// errors   ShapeError if their shapes differ
+        /// cost     one read of both and one write of the sum; if they are row-sparse, that of merge
+        Value (*add)(Device const& exec, Value const& a, Value const& b);
+    };
+    /// errors   TypeError if the element type of the gradient is not supported
+    /// cost     O(number of types)
+    Sums sums_of(ParameterGradient const& g) const;
+
+private:
+    template <class T>
+    static Value merged(Device const& exec, Value const& gradient);
+    template <class T>
+    static Value add(Device const& exec, Value const& a, Value const& b);
+
+    struct Kind {
+        std::int32_t wire;
+        Sums sums;
+    };
+    std::int64_t count_ = 1;
+    std::vector<Kind> kinds_;
+    std::string types_;  // their names
+};
+
+template <class Device>
+template <class... T>
+PartsOn<Device>::PartsOn(std::int64_t count, dtypes<T...>)
+    : count_(count), kinds_{{dtype<T>::wire, {&PartsOn::template merged<T>, &PartsOn::template add<T>}}...},
+      types_(rowan::detail::dtype_list<T...>()) {
+    static_assert((detail::is_element<T>() && ...),
+                  "rowan::layer::Parts: specialize rowan::dtype<T> for each of these element types");
+    if (count < 1) throw ValueError("parts", static_cast<double>(count), "1 or more");
+}
+
+template <class Device>
+auto PartsOn<Device>::sums_of(ParameterGradient const& g) const -> Sums {
+    for (Kind const& kind : kinds_) {
+        if (kind.wire == g.gradient->spec().dtype) return kind.sums;
+    }
+    throw TypeError(std::string("parts: the element type of the gradient of ").append(g.parameter->name()),
+                    rowan::detail::dtype_text(g.gradient->spec().dtype), types_);
+}
+
+template <class Device>
+template <class T>
+Value PartsOn<Device>::merged(Device const& exec, Value const& gradient) {
+    if (!gradient.is<SelectedRows<T, Device>>()) return gradient.share();
+    auto const& g = gradient.get<SelectedRows<T, Device>>();
+    if (g.merged()) return gradient.share();
+    Value result;
+    result.set(merge(exec, g));
+    return result;
+}
+
+template <class Device>
+template <class T>
+Value PartsOn<Device>::add(Device const& exec, Value const& a, Value const& b) {
+    Value result;
+    if (a.is<SelectedRows<T, Device>>()) {
+        using Rows = SelectedRows<T, Device>;
+        std::vector<Rows> both;
+        both.push_back(a.get<Rows>().share());
+        both.push_back(b.get<Rows>().share());
+        result.set(merge(exec, rowan::sum(exec, both)));
+    } else {
+        using Dense = LoDTensor<T, Device>;
+        std::vector<Tensor<T, Device>> both;
+        both.push_back(a.get<Dense>().value().share());
+        both.push_back(b.get<Dense>().value().share());
+        result.set(Dense(rowan::sum(exec, both)));
+    }
+    return result;
+}
+
+/// The number of batches that make a step, for nets on the host.
+using Parts = PartsOn<Cpu>;
+
+ROWAN_TEMPLATE(class PartsOn<Cpu>)
+ROWAN_TEMPLATE(PartsOn<Cpu>::PartsOn(std::int64_t, dtypes<float, double, bfloat16>))
 
 }  // namespace rowan::inline v0::layer
 
@@ -31743,7 +33681,7 @@ private:
     }
 
     static double share(Counts const& part, Counts const& all, std::size_t of) {
-        if (of >= all.size()) throw IndexError("class", 0, of, all.size());
+        if (of >= all.size()) throw IndexError("class", of, all.size());
         return all[of] == 0 ? 0 : static_cast<double>(part[of]) / static_cast<double>(all[of]);
     }
 
@@ -31954,6 +33892,131 @@ Var<T, Device> reduce_sum(Var<T, Device> const& x, ReduceOptions options = {}) {
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/op/reorder.hpp: reorder_op, sequences in the order of the lengths of others, and back.
+
+namespace rowan::inline v0 {
+
+/// The settings of reorder.
+struct ReorderOptions {
+    std::optional<std::size_t> level = {};  ///< the level of y whose lengths count; the last by default
+    bool restore = false;                   ///< whether to move them back
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"level", &ReorderOptions::level}, field{"restore", &ReorderOptions::restore});
+    }
+};
+
+namespace detail {
+
+/// For each of `size` sequences of the result, the sequence that it is taken from.
+inline std::vector<std::int64_t> order_by_length(std::size_t size, Lod const& lod, ReorderOptions const& options) {
+    check_levels("y.lod()", lod);
+    auto const offsets = lod[options.level.value_or(lod.levels() - 1)];
+    if (size + 1 != offsets.size())
+        throw ShapeError("x.size()", std::to_string(size),
+                         std::to_string(offsets.size() - 1) + ", the number of sequences of y");
+    std::vector<std::int64_t> order(size), from(size);
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::int64_t s) {
+        auto const i = static_cast<std::size_t>(s);
+        return offsets[i + 1] - offsets[i];
+    });
+    if (!options.restore) return order;
+    for (std::size_t j = 0; j < size; ++j) from[static_cast<std::size_t>(order[j])] = static_cast<std::int64_t>(j);
+    return from;
+}
+
+}  // namespace detail
+
+struct reorder_grad_op {
+    static constexpr std::string_view name = "reorder_grad";
+    static constexpr bool row_output = false;
+    using inputs =
+        slots<slot::x, slot::y, grad_of<slot::out>>;  // only the shape and levels of x and levels of y are used
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = ReorderOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&, ReorderOptions const& = {}) {
+        return x;
+    }
+
+    /// errors   as reorder_op, and ShapeError if out_grad has another shape than x
+    template <class T, class U, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
+                               LoDTensor<T, D> const& out_grad, ReorderOptions const& options = {}) {
+        auto const order = detail::order_by_length(x.size(), y.lod(), options);
+        auto const rows = detail::first_rows(x);
+        std::vector<std::int64_t> starts{0}, places;
+        for (std::int64_t const s : order) {
+            auto const i = static_cast<std::size_t>(s);
+            places.push_back(rows[i]);
+            starts.push_back(starts.back() + rows[i + 1] - rows[i]);
+        }
+        detail::check_same_shape("out_grad", out_grad.value(), x.value());
+        auto x_grad = detail::new_tensor<T>(exec, x.shape());
+        std::size_t const width = x_grad.row_size();
+        detail::copy_blocks(exec, starts, width * sizeof(T), detail::blocks_at(out_grad.value().data(), starts, width),
+                            detail::blocks_at(x_grad.data(), places, width));
+        return {std::move(x_grad), x.lod()};
+    }
+};
+
+/// The first-level sequences of x, or its rows if it has no levels, in the order of the lengths of the sequences of y:
+/// longest first, and equal lengths as they are. With options.restore, from that order back. Paddle's
+/// reorder_lod_tensor_by_rank; see reorder for any order.
+/// shapes   x of m sequences or rows, y with m sequences in a level -> the shape of x
+/// errors   ShapeError if x has another number of sequences or rows, or y no levels; IndexError if y has no such level
+/// cost     one read and one write of every row, a sort of m lengths, and 16 bytes per sequence
+struct reorder_op {
+    static constexpr std::string_view name = "reorder";
+    static constexpr bool row_output = false;
+    static constexpr unsigned level_inputs = 0b10;
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using attributes = ReorderOptions;
+    using grad = grad_rule<reorder_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, ReorderOptions const& options = {}) {
+        spec::dense("reorder: x", x);
+        spec::has_rows("reorder: x", x);
+        spec::dense("reorder: y", y);
+        spec::has_levels("reorder: y", y);
+        spec::has_level("reorder: level", y, options.level.value_or(0));
+        return x;
+    }
+
+    template <class T, class U, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
+                               ReorderOptions const& options = {}) {
+        x.check();
+        auto const order = detail::order_by_length(x.size(), y.lod(), options);
+        return detail::take_sequences(exec, x, order.size(), [&](std::size_t j) { return order[j]; });
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/reorder.hpp: layer::reorder, sequences in the order of the lengths of others, and back.
+
+namespace rowan::inline v0::layer {
+
+/// The first-level sequences of x, or its rows if it has no levels, in the order of the lengths of the sequences of y,
+/// longest first; with options.restore, from that order back. The elements of y, of any type, are not used.
+///     auto sorted = layer::reorder(states, words);                         // a row for each sentence
+///     auto same = layer::reorder(sorted, words, {.restore = true});
+/// shapes   x of m sequences or rows, y with m sequences in a level -> the shape of x
+/// errors   ShapeError if y has no levels; IndexError if it has no such level; when the net runs, ShapeError if x has
+///          another number of sequences or rows
+/// cost     as reorder_op, when the net runs
+template <class T, class U, class Device>
+Var<T, Device> reorder(Var<T, Device> const& x, Var<U, Device> const& y, ReorderOptions const& options = {}) {
+    return apply<reorder_op>(options, x, y);
+}
+
+}  // namespace rowan::inline v0::layer
+
 // rowan/layer/reset_first_gru_unit.hpp: a GRU step that resets the state before the product.
 
 namespace rowan::inline v0::layer {
@@ -31971,6 +34034,7 @@ namespace rowan::inline v0::layer {
 template <class T, class Device>
 Var<T, Device> reset_first_gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, GruOptions const& options) {
     std::int64_t const size = options.size;
+    rowan::detail::CellRollback added;
     FirstValues const first = rowan::detail::Gates<T, Device>::first_values(options);
     auto const linear = [&](auto const& y, std::int64_t width) {
         return fc(y, {.output_size = width, .weight = first, .bias = first});
@@ -31978,253 +34042,12 @@ Var<T, Device> reset_first_gru_unit(Var<T, Device> const& x, Var<T, Device> cons
     auto const from_x = split(linear(x, 3 * size), {2 * size, size}, 1);
     auto const gates = split(sigmoid(add(from_x[0], linear(before, 2 * size))), {size, size}, 1);
     auto const candidate = tanh(add(from_x[1], linear(mul(gates[0], before), size)));
-    return add(candidate, mul(gates[1], sub(before, candidate)));
+    auto const now = add(candidate, mul(gates[1], sub(before, candidate)));
+    added.keep();
+    return now;
 }
 
 }  // namespace rowan::inline v0::layer
-
-// rowan/op/reshape.hpp: reshape, squeeze and unsqueeze, which return aliases with another shape.
-
-namespace rowan::inline v0 {
-
-/// The shape of reshape.
-struct ReshapeOptions {
-    std::vector<std::int64_t> shape{};  ///< 0: that dim of x; one dim may be -1: what remains
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"shape", &ReshapeOptions::shape});
-    }
-};
-
-/// The axes of squeeze and unsqueeze.
-struct SqueezeOptions {
-    std::vector<std::int64_t> axes{};  ///< in any order; -1 is the last one
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axes", &SqueezeOptions::axes});
-    }
-};
-
-namespace detail {
-
-[[noreturn]] inline void bad_reshape(std::vector<std::int64_t> const& shape, std::string const& expected) {
-    throw ShapeError("shape", shape_text(shape), expected);
-}
-
-/// The number of elements of one more dim.
-constexpr std::int64_t times_dim(std::int64_t elements, std::int64_t dim, std::vector<std::int64_t> const& shape) {
-    if (__builtin_mul_overflow(elements, dim, &elements)) bad_reshape(shape, "fewer than 2^63 elements");
-    return elements;
-}
-
-/// The dims of x after reshape. Dims of x may be UNK; where the result depends on them, it is UNK.
-constexpr Dims reshaped_dims(Dims const& x, std::vector<std::int64_t> const& shape) {
-    std::int64_t left = 1, given = 1;  // elements of x in dims that are not copied, and in dims that are given
-    std::size_t open = shape.size();
-    bool known = true;
-    Dims dims;
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        if (shape[i] < -1 || (shape[i] == -1 && open != shape.size()))
-            bad_reshape(shape, "dims of 0 or more, and at most one -1");
-        if (shape[i] == 0 && i >= x.size()) bad_reshape(shape, "a 0 only where x has a dim");
-        if (shape[i] == -1) open = i;
-        if (shape[i] > 0) given = times_dim(given, shape[i], shape);
-        dims.push_back(shape[i] == 0 ? x[i] : shape[i]);
-    }
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        if (i < shape.size() && shape[i] == 0) continue;
-        if (x[i] == UNK) {
-            known = false;
-        } else {
-            left = times_dim(left, x[i], shape);
-        }
-    }
-    if (!known) return dims;  // an open dim is UNK
-    if (open != shape.size() && left % given == 0) {
-        dims[open] = left / given;
-    } else if (left != given) {
-        bad_reshape(shape, std::string("a shape for the elements of ").append(shape_text(x)));
-    }
-    return dims;
-}
-
-/// Whether the result has the rows of x.
-constexpr bool keeps_rows(Dims const& x, Dims const& result, std::vector<std::int64_t> const& shape) {
-    if (x.empty() || result.empty()) return false;
-    return shape[0] == 0 || (result.product_from(1) != UNK && result.product_from(1) == x.product_from(1));
-}
-
-/// The shape without, or with additional, dims of 1 at the axes in `at`.
-template <class Shape>
-constexpr Shape squeezed_shape(Shape const& shape, std::array<bool, 8> const& at) {
-    Shape result;
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        if (!at[i]) {
-            result.push_back(shape[i]);
-        } else if (static_cast<std::int64_t>(shape[i]) != UNK) {
-            spec::same_dim(("squeeze: x.shape(" + std::to_string(i) + ")").c_str(), static_cast<std::int64_t>(shape[i]),
-                           1);
-        }
-    }
-    return result;
-}
-template <class Shape>
-constexpr Shape unsqueezed_shape(Shape const& shape, std::span<std::int64_t const> axes) {
-    std::size_t const rank = shape.size() + axes.size();
-    if (rank > max_tensor_rank) spec::the_rank_does_not_fit("the result's", rank, "at most 8");
-    auto const added = axes.empty() ? std::array<bool, 8>{} : checked_axes(axes, rank);
-    Shape result;
-    for (std::size_t i = 0, k = 0; i < rank; ++i) result.push_back(added[i] ? 1 : shape[k++]);
-    return result;
-}
-
-/// The spec of x with other dims; with the levels of x if `rows`.
-constexpr VarSpec with_dims(VarSpec const& x, Dims const& dims, bool rows) {
-    return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = dims, .lod_level = rows ? x.lod_level : 0};
-}
-
-/// For operators whose axes are positions of dims, whether rows remain: no axis can be the first one.
-inline bool spares_rows(std::vector<std::int64_t> const& axes) {
-    return std::ranges::all_of(axes, [](std::int64_t axis) { return axis > 0; });
-}
-
-}  // namespace detail
-
-/// An alias of x with another shape. A dim of 0 stands for that dim of x, and one dim of -1 for what remains.
-///     reshape(x, {0, -1})     // [n, 3, 4] -> [n, 12]
-/// shapes   x [...] -> shape
-/// errors   ShapeError if the shape does not fit the elements of x, has several -1, or a 0 where x has no dim
-/// cost     O(1); the result shares the elements of x
-template <class T, class Device>
-Tensor<T, Device> reshape(Tensor<T, Device> const& x, std::vector<std::int64_t> const& shape) {
-    Dims of_x;
-    for (std::size_t const dim : x.shape()) of_x.push_back(static_cast<std::int64_t>(dim));
-    auto const dims = detail::reshaped_dims(of_x, shape);
-    return x.reshaped(typename Tensor<T, Device>::shape_type(dims.begin(), dims.end()));
-}
-
-/// An alias of x without some dims of 1; by default, without all of them.
-/// shapes   x [...] -> the dims of x without those of the axes
-/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice; ShapeError if its dim is not 1
-/// cost     O(1); the result shares the elements of x
-template <class T, class Device>
-Tensor<T, Device> squeeze(Tensor<T, Device> const& x, std::vector<std::int64_t> const& axes = {}) {
-    auto at = detail::checked_axes(axes, x.dimension());
-    for (std::size_t i = 0; axes.empty() && i < x.dimension(); ++i) at[i] = x.shape(i) == 1;
-    return x.reshaped(detail::squeezed_shape(x.shape(), at));
-}
-
-/// An alias of x with additional dims of 1: the axes are positions in the result.
-///     unsqueeze(x, {0, -1})     // [3, 4] -> [1, 3, 4, 1]
-/// shapes   x [...] -> the dims of x, with dims of 1 at the axes
-/// errors   IndexError if an axis is not in [-rank, rank) of the result or occurs twice; ShapeError if the result's
-///          rank exceeds 8
-/// cost     O(1); the result shares the elements of x
-template <class T, class Device>
-Tensor<T, Device> unsqueeze(Tensor<T, Device> const& x, std::vector<std::int64_t> const& axes) {
-    return x.reshaped(detail::unsqueezed_shape(x.shape(), axes));
-}
-
-/// The gradient of x: that of the result with the shape of x, an alias.
-struct reshape_grad_op {
-    static constexpr std::string_view name = "reshape_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    static constexpr bool row_wise = true;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
-
-    /// errors   ShapeError if out_grad does not have as many elements as x
-    template <class T, class D>
-    static Tensor<T, D> run(D, Tensor<T, D> const& x, Tensor<T, D> const& out_grad) {
-        return out_grad.reshaped(x.shape());
-    }
-};
-
-/// See reshape.
-struct reshape_op {
-    static constexpr std::string_view name = "reshape";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ReshapeOptions;
-    using grad = grad_rule<reshape_grad_op>;
-
-    static constexpr bool row_wise(ReshapeOptions const& options) {
-        return !options.shape.empty() && options.shape[0] == 0;
-    }
-    static constexpr bool row_output(ReshapeOptions const& options) { return row_wise(options); }
-
-    static constexpr VarSpec infer(VarSpec const& x, ReshapeOptions const& options = {}) {
-        spec::dense("reshape: x", x);
-        Dims const dims = detail::reshaped_dims(x.dims, options.shape);
-        return detail::with_dims(x, dims, detail::keeps_rows(x.dims, dims, options.shape));
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D, Tensor<T, D> const& x, ReshapeOptions const& options = {}) {
-        return reshape(x, options.shape);
-    }
-};
-
-/// See squeeze; without axes, the shape remains.
-struct squeeze_op {
-    static constexpr std::string_view name = "squeeze";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SqueezeOptions;
-    using grad = grad_rule<reshape_grad_op>;
-
-    static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }
-    static bool row_output(SqueezeOptions const& options) { return row_wise(options); }
-
-    static constexpr VarSpec infer(VarSpec const& x, SqueezeOptions const& options = {}) {
-        spec::dense("squeeze: x", x);
-        auto const at = axes_of(options, x.dims.size());
-        return detail::with_dims(x, detail::squeezed_shape(x.dims, at), !at[0]);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D, Tensor<T, D> const& x, SqueezeOptions const& options = {}) {
-        return x.reshaped(detail::squeezed_shape(x.shape(), axes_of(options, x.dimension())));
-    }
-
-private:
-    static constexpr std::array<bool, 8> axes_of(SqueezeOptions const& options, std::size_t rank) {
-        if (options.axes.empty()) return {};
-        return detail::checked_axes(options.axes, rank);
-    }
-};
-
-/// See unsqueeze.
-struct unsqueeze_op {
-    static constexpr std::string_view name = "unsqueeze";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SqueezeOptions;
-    using grad = grad_rule<reshape_grad_op>;
-
-    static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }
-    static bool row_output(SqueezeOptions const& options) { return row_wise(options); }
-
-    static constexpr VarSpec infer(VarSpec const& x, SqueezeOptions const& options = {}) {
-        spec::dense("unsqueeze: x", x);
-        Dims const dims = detail::unsqueezed_shape(x.dims, options.axes);
-        auto const rank = static_cast<std::int64_t>(dims.size());
-        bool const before_rows =
-            std::ranges::any_of(options.axes, [&](std::int64_t axis) { return axis == 0 || axis == -rank; });
-        return detail::with_dims(x, dims, !before_rows);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D, Tensor<T, D> const& x, SqueezeOptions const& options = {}) {
-        return unsqueeze(x, options.axes);
-    }
-};
-
-}  // namespace rowan::inline v0
 
 // rowan/op/row_dot.hpp: row_dot, the dot product of each row of two matrices.
 
@@ -32428,143 +34251,6 @@ struct stack_grad_op {
         auto parts = detail::cut_along(exec, out_grad, axis, std::vector<std::int64_t>(x.size(), 1));
         for (auto& part : parts) part = part.reshaped(x[0].shape());
         return parts;
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/transpose.hpp: transpose, a tensor with its dims in another order.
-
-namespace rowan::inline v0 {
-
-/// The order of transpose.
-struct TransposeOptions {
-    std::vector<std::int64_t> perm{};  ///< dim i of the result is dim perm[i] of x; empty: all dims reversed
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"perm", &TransposeOptions::perm});
-    }
-};
-
-namespace detail {
-
-[[noreturn]] inline void bad_perm(std::vector<std::int64_t> const& perm, std::size_t rank) {
-    throw ShapeError("perm", shape_text(perm),
-                     std::string("each of the ").append(std::to_string(rank)).append(" axes of x once"));
-}
-
-/// The dims of x in the order of the result, negative ones counted from the end.
-constexpr std::array<std::size_t, 8> checked_perm(std::vector<std::int64_t> const& perm, std::size_t rank) {
-    std::array<std::size_t, 8> order{};
-    for (std::size_t i = 0; i < rank; ++i) order[i] = rank - 1 - i;
-    if (perm.empty()) return order;
-    if (perm.size() != rank) bad_perm(perm, rank);
-    auto const dims = static_cast<std::int64_t>(rank);
-    std::array<bool, 8> seen{};
-    for (std::size_t i = 0; i < rank; ++i) {
-        if (perm[i] < -dims || perm[i] >= dims) bad_perm(perm, rank);
-        order[i] = static_cast<std::size_t>(perm[i] < 0 ? perm[i] + dims : perm[i]);
-        if (seen[order[i]]) bad_perm(perm, rank);
-        seen[order[i]] = true;
-    }
-    return order;
-}
-
-template <class Shape>
-constexpr Shape permuted_shape(Shape const& shape, std::array<std::size_t, 8> const& order) {
-    Shape result;
-    for (std::size_t i = 0; i < shape.size(); ++i) result.push_back(shape[order[i]]);
-    return result;
-}
-
-template <class T, class D>
-Tensor<T, D> permuted(D const& exec, Tensor<T, D> const& x, std::array<std::size_t, 8> const& order) {
-    ElementLoops<D>::check(exec, x);
-    auto const shape = permuted_shape(x.shape(), order);
-    auto out = new_tensor<T>(exec, shape);
-    if (out.size() == 0) return out;
-    CopyByAxes<T> copy{x.data(), out.data(), {}};
-    for (std::size_t i = 0; i < shape.size(); ++i) copy.rows.push(shape[i], product_from(x.shape(), order[i] + 1));
-    copy.split_row();
-    ElementLoops<D>::each_element(exec, copy.rows.elements(), copy.width, copy);
-    return out;
-}
-
-}  // namespace detail
-
-/// x with its dims in another order: dim i of the result is dim perm[i] of x. By default, all dims are reversed.
-///     transpose(x)                         // [n, m] -> [m, n]
-///     transpose(x, {.perm = {0, 2, 1}})    // [b, n, m] -> [b, m, n]
-/// shapes   x [...] -> the dims of x in the order of perm
-/// errors   ShapeError if perm does not name each axis of x once
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> transpose(D const& exec, Tensor<T, D> const& x, TransposeOptions const& options = {}) {
-    return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
-}
-
-template <class T, class Device>
-Tensor<T, Device> transpose(Tensor<T, Device> const& x, TransposeOptions const& options = {}) {
-    return detail::permuted(x.device(), x, detail::checked_perm(options.perm, x.dimension()));
-}
-
-/// The gradient of x: that of the result in the order of x.
-struct transpose_grad_op {
-    static constexpr std::string_view name = "transpose_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = TransposeOptions;
-    using grad = no_grad;
-
-    static constexpr bool row_wise(TransposeOptions const& options) {
-        return !options.perm.empty() && options.perm[0] == 0;
-    }
-    static constexpr bool row_output(TransposeOptions const& options) { return row_wise(options); }
-
-    static constexpr VarSpec infer(VarSpec const& out_grad, TransposeOptions const& options = {}) {
-        VarSpec x = out_grad;
-        x.dims = detail::permuted_shape(out_grad.dims, order_of_x(options, x.dims.size()));
-        return x;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, TransposeOptions const& options = {}) {
-        return detail::permuted(exec, out_grad, order_of_x(options, out_grad.dimension()));
-    }
-
-private:
-    static constexpr std::array<std::size_t, 8> order_of_x(TransposeOptions const& options, std::size_t rank) {
-        auto const order = detail::checked_perm(options.perm, rank);
-        std::array<std::size_t, 8> back{};
-        for (std::size_t i = 0; i < rank; ++i) back[order[i]] = i;
-        return back;
-    }
-};
-
-/// See transpose.
-struct transpose_op {
-    static constexpr std::string_view name = "transpose";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = TransposeOptions;
-    using grad = grad_rule<transpose_grad_op>;
-
-    static constexpr bool row_wise(TransposeOptions const& options) { return transpose_grad_op::row_wise(options); }
-    static constexpr bool row_output(TransposeOptions const& options) { return row_wise(options); }
-
-    static constexpr VarSpec infer(VarSpec const& x, TransposeOptions const& options = {}) {
-        spec::dense("transpose: x", x);
-        auto const order = detail::checked_perm(options.perm, x.dims.size());
-        VarSpec out = x;
-        out.dims = detail::permuted_shape(x.dims, order);
-        if (!x.dims.empty() && order[0] != 0) out.lod_level = 0;
-        return out;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, TransposeOptions const& options = {}) {
-        return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
     }
 };
 
@@ -33526,37 +35212,44 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Throws ShapeError unless all Lods have equal upper levels and the same number of sequences in the last level.
-void check_alike(std::string const& field, std::string const& member, std::span<Lod const> lods);
+/// How the sequences of a level of several batches are concatenated.
+struct ConcatPlan {
+    std::vector<std::vector<std::int64_t>> rows;  // of each batch, the first rows of the sequences of the level
+    Lod blocks;                                   // of the result: block s * rows.size() + j is sequence s of batch j
 
-/// The row offsets of the blocks of the result: block s * lods.size() + j is sequence s of batch j.
-Lod concat_starts(std::span<Lod const> lods);
+    std::span<std::int64_t const> starts() const { return blocks[0]; }
+    /// The first row of block i in its batch.
+    std::size_t from(std::size_t i) const { return static_cast<std::size_t>(rows[i % rows.size()][i / rows.size()]); }
+};
+
+/// Throws unless all Lods have the level, by default the last, with as many sequences, and equal levels above it.
+ConcatPlan plan_concat(std::string const& field, std::string const& member, std::span<Lod const> lods,
+                       std::optional<std::size_t> level);
+
+/// The Lod of the result.
+Lod concat_lods(std::span<Lod const> lods, std::optional<std::size_t> level);
 
 template <class T, class D>
-LoDTensor<T, D> concat(D const& exec, std::span<LoDTensor<T, D> const* const> inputs) {
+LoDTensor<T, D> concat(D const& exec, std::span<LoDTensor<T, D> const* const> inputs,
+                       std::optional<std::size_t> level) {
     check_exec(exec);
     std::vector<Lod> lods;
     for (auto const* x : inputs) lods.push_back(x->lod());
     for (auto const* x : inputs) x->check();
-    check_alike("inputs", ".lod()", lods);
+    auto const plan = plan_concat("x", ".lod()", lods, level);
     for (std::size_t j = 1; j < inputs.size(); ++j)
-        check_trailing(("inputs[" + std::to_string(j) + "]").c_str(), inputs[j]->value(), inputs[0]->shape());
-    Lod const blocks = concat_starts(lods);
-    auto const starts = blocks[0];
-    auto const offset = [&](std::size_t i) {
-        return static_cast<std::size_t>(last_level(lods[i % lods.size()])[i / lods.size()]);
-    };
-    std::vector<std::int64_t> offsets;
-    for (std::size_t i = 0; i < starts.size(); i += lods.size()) offsets.push_back(starts[i]);
+        check_trailing(("x[" + std::to_string(j) + "]").c_str(), inputs[j]->value(), inputs[0]->shape());
+    auto const starts = plan.starts();
+    auto lod = concat_lods(lods, level);
     auto shape = inputs[0]->shape();
     shape[0] = static_cast<std::size_t>(starts.back());
     auto result = new_tensor<T>(exec, shape);
     std::size_t const width = result.row_size();
     copy_blocks(
         exec, starts, width * sizeof(T),
-        [&](std::size_t i) { return inputs[i % inputs.size()]->value().data() + offset(i) * width; },
+        [&](std::size_t i) { return inputs[i % inputs.size()]->value().data() + plan.from(i) * width; },
         blocks_at(result.data(), starts, width));
-    return {std::move(result), with_last_level(lods[0], std::move(offsets))};
+    return {std::move(result), std::move(lod)};
 }
 
 template <class X>
@@ -33584,40 +35277,40 @@ concept lod_tensors = std::ranges::forward_range<R const> && requires {
 
 }  // namespace detail
 
-/// Sequence i of the last level of the result is the concatenation of sequences i of all inputs. Inputs are separate
-/// arguments, or a range of LoDTensors or of references to them.
+/// Sequence i of a level of the result, by default the last, is the concatenation of sequences i of all inputs, with
+/// all that they contain. Inputs are separate arguments, for the last level, or a range of LoDTensors or of references
+/// to them.
 ///
 ///     [a b]  []  [c]   and   [d]  [e f]  []   ->   [a b d]  [e f]  [c]
 ///
-/// shapes   inputs [n_j, ...] -> [Σ n_j, ...], with the upper levels of the first input
-/// errors   ShapeError if there are no inputs or no levels, or if the number of sequences, the levels above the last,
-///          or trailing dims differ
-/// cost     one read and one write of every row; 8 bytes per sequence of each input
+/// shapes   x: one or more [n_j, ...] -> [Σ n_j, ...], with the levels of the first input above the given level
+/// errors   ShapeError if there are no inputs or no levels, or if the number of levels, the levels above the given one,
+///          its number of sequences, or trailing dims differ; IndexError if there is no such level
+/// cost     one read and one write of every row; 16 bytes per sequence of each input
 template <detail::lod_tensors R>
-auto sequence_concat(detail::device_of_tensors<R> const& exec, R const& inputs) {
+auto sequence_concat(detail::device_of_tensors<R> const& exec, R const& x, std::optional<std::size_t> level = {}) {
     using X = detail::lod_tensor_in<R>;
     std::vector<X const*> pointers;
-    for (X const& x : inputs) pointers.push_back(&x);
-    return detail::concat<typename X::value_type, detail::device_of_tensors<R>>(exec, pointers);
+    for (X const& part : x) pointers.push_back(&part);
+    return detail::concat<typename X::value_type, detail::device_of_tensors<R>>(exec, pointers, level);
 }
 template <class T, device D, std::same_as<LoDTensor<T, D>>... More>
 LoDTensor<T, D> sequence_concat(D const& exec, LoDTensor<T, D> const& first, More const&... more) {
     std::array<LoDTensor<T, D> const*, 1 + sizeof...(More)> const pointers{&first, &more...};
-    return detail::concat<T, D>(exec, pointers);
+    return detail::concat<T, D>(exec, pointers, {});
 }
 
 /// The adjoint of sequence_concat: splits out_grad into the gradients of the inputs, whose levels are `lods`.
 /// shapes   out_grad [Σ n_j, ...] -> [n_j, ...] with lods[j], for each j
-/// errors   ShapeError if inputs with `lods` cannot be concatenated, or out_grad has another number of rows
+/// errors   those of sequence_concat for inputs with `lods`, and ShapeError if out_grad has another number of rows
 /// cost     one read and one write of every row
 template <class T, device D, std::ranges::contiguous_range R>
 requires std::same_as<std::ranges::range_value_t<R>, Lod> std::vector<LoDTensor<T, D>> sequence_concat_grad(
-    D const& exec, LoDTensor<T, D> const& out_grad, R const& lods) {
+    D const& exec, LoDTensor<T, D> const& out_grad, R const& lods, std::optional<std::size_t> level = {}) {
     detail::check_exec(exec);
     std::span<Lod const> const all(lods);
-    detail::check_alike("lods", "", all);
-    Lod const blocks = detail::concat_starts(all);
-    auto const starts = blocks[0];
+    auto const plan = detail::plan_concat("lods", "", all, level);
+    auto const starts = plan.starts();
     detail::check_height("out_grad", out_grad.value(), starts.back());
     std::size_t const width = out_grad.value().row_size();
     std::vector<LoDTensor<T, D>> grads;
@@ -33630,33 +35323,32 @@ requires std::same_as<std::ranges::range_value_t<R>, Lod> std::vector<LoDTensor<
         to.push_back(grads.back().value().data());
     }
     detail::copy_blocks(exec, starts, width * sizeof(T), detail::blocks_at(out_grad.value().data(), starts, width),
-                        [&](std::size_t i) {
-                            std::size_t const j = i % all.size();
-                            return to[j] + static_cast<std::size_t>(detail::last_level(all[j])[i / all.size()]) * width;
-                        });
+                        [&](std::size_t i) { return to[i % all.size()] + plan.from(i) * width; });
     return grads;
 }
 template <class T, device D>
 std::vector<LoDTensor<T, D>> sequence_concat_grad(D const& exec, LoDTensor<T, D> const& out_grad,
-                                                  std::initializer_list<Lod> lods) {
-    return sequence_concat_grad(exec, out_grad, std::span(lods.begin(), lods.size()));
+                                                  std::initializer_list<Lod> lods,
+                                                  std::optional<std::size_t> level = {}) {
+    return sequence_concat_grad(exec, out_grad, std::span(lods.begin(), lods.size()), level);
 }
 
 template <detail::lod_tensors R>
-auto sequence_concat(R const& inputs) {
-    return sequence_concat(detail::device_of_first<detail::lod_tensor_in<R>>(inputs), inputs);
+auto sequence_concat(R const& x, std::optional<std::size_t> level = {}) {
+    return sequence_concat(detail::device_of_first<detail::lod_tensor_in<R>>(x), x, level);
 }
 template <class T, class Device, std::same_as<LoDTensor<T, Device>>... More>
 LoDTensor<T, Device> sequence_concat(LoDTensor<T, Device> const& first, More const&... more) {
     return sequence_concat(first.device(), first, more...);
 }
 template <class T, class Device, std::ranges::contiguous_range R>
-auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, R const& lods) {
-    return sequence_concat_grad(out_grad.device(), out_grad, lods);
+auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, R const& lods, std::optional<std::size_t> level = {}) {
+    return sequence_concat_grad(out_grad.device(), out_grad, lods, level);
 }
 template <class T, class Device>
-auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, std::initializer_list<Lod> lods) {
-    return sequence_concat_grad(out_grad.device(), out_grad, lods);
+auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, std::initializer_list<Lod> lods,
+                          std::optional<std::size_t> level = {}) {
+    return sequence_concat_grad(out_grad.device(), out_grad, lods, level);
 }
 
 }  // namespace rowan::inline v0
@@ -33668,39 +35360,66 @@ auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, std::initializer
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void check_alike(std::string const& field, std::string const& member, std::span<Lod const> lods) {
+ROWAN_FUNCTION ConcatPlan plan_concat(std::string const& field, std::string const& member, std::span<Lod const> lods,
+                                      std::optional<std::size_t> level) {
     if (lods.empty()) throw ShapeError(field + ".size()", "0", "at least 1");
     auto const name = [&](std::size_t j) { return field + "[" + std::to_string(j) + "]" + member; };
     check_levels(name(0), lods[0]);
     std::string const like = ", as in " + field + "[0]";
-    std::size_t const levels = lods[0].levels();
+    std::size_t const levels = lods[0].levels(), at = level.value_or(levels - 1);
+    lods[0].check_level(at);
     for (std::size_t j = 1; j < lods.size(); ++j) {
         if (lods[j].levels() != levels)
             throw ShapeError(name(j) + ".levels()", std::to_string(lods[j].levels()), std::to_string(levels) + like);
-        for (std::size_t l = 0; l < levels; ++l) {
+        for (std::size_t l = 0; l <= at; ++l) {
             auto const offsets = lods[j][l];
             auto const want = lods[0][l];
-            std::string const level = std::to_string(l);
+            std::string const number = std::to_string(l);
             if (offsets.size() != want.size())
-                throw ShapeError(name(j) + ".sequences(" + level + ")", std::to_string(offsets.size() - 1),
+                throw ShapeError(name(j) + ".sequences(" + number + ")", std::to_string(offsets.size() - 1),
                                  std::to_string(want.size() - 1) + like);
-            if (l + 1 == levels) continue;
+            if (l == at) continue;
             auto const differs = std::ranges::mismatch(offsets, want);
             if (differs.in1 == offsets.end()) continue;
-            throw ShapeError(name(j) + "[" + level + "][" + std::to_string(differs.in1 - offsets.begin()) + "]",
+            throw ShapeError(name(j) + "[" + number + "][" + std::to_string(differs.in1 - offsets.begin()) + "]",
                              std::to_string(*differs.in1), std::to_string(*differs.in2) + like);
         }
     }
-}
-
-ROWAN_FUNCTION Lod concat_starts(std::span<Lod const> lods) {
-    std::size_t const n = last_level(lods[0]).size() - 1;
+    ConcatPlan plan;
+    for (Lod const& lod : lods) {
+        auto& rows = plan.rows.emplace_back(lod[at].begin(), lod[at].end());
+        for (std::size_t l = at + 1; l < levels; ++l) {
+            for (auto& row : rows) row = lod[l][static_cast<std::size_t>(row)];
+        }
+    }
+    std::size_t const n = lods[0].sequences(at);
     std::vector<std::int64_t> lengths;
     lengths.reserve(n * lods.size());
     for (std::size_t s = 0; s < n; ++s) {
-        for (Lod const& lod : lods) lengths.push_back(static_cast<std::int64_t>(length_at(last_level(lod), s)));
+        for (auto const& rows : plan.rows) lengths.push_back(rows[s + 1] - rows[s]);
     }
-    return Lod::from_lengths({lengths});
+    plan.blocks = Lod::from_lengths({lengths});
+    return plan;
+}
+
+ROWAN_FUNCTION Lod concat_lods(std::span<Lod const> lods, std::optional<std::size_t> level) {
+    std::size_t const levels = lods[0].levels(), at = level.value_or(levels - 1);
+    std::vector<std::vector<std::int64_t>> lengths(levels);
+    for (std::size_t l = 0; l < at; ++l) lengths[l] = lods[0].lengths(l);
+    lengths[at].resize(lods[0].sequences(at));
+    for (std::size_t s = 0; s < lengths[at].size(); ++s) {
+        for (Lod const& lod : lods) {
+            auto begin = static_cast<std::size_t>(lod[at][s]), end = static_cast<std::size_t>(lod[at][s + 1]);
+            lengths[at][s] += static_cast<std::int64_t>(end - begin);
+            for (std::size_t l = at + 1; l < levels; ++l) {
+                auto const offsets = lod[l];
+                for (std::size_t q = begin; q < end; ++q) lengths[l].push_back(offsets[q + 1] - offsets[q]);
+                begin = static_cast<std::size_t>(offsets[begin]);
+                end = static_cast<std::size_t>(offsets[end]);
+            }
+        }
+    }
+    return Lod::from_lengths(lengths);
 }
 
 }  // namespace rowan::inline v0::detail
@@ -33711,23 +35430,36 @@ ROWAN_FUNCTION Lod concat_starts(std::span<Lod const> lods) {
 
 namespace rowan::inline v0 {
 
+/// The settings of sequence_concat.
+struct SequenceConcatOptions {
+    std::optional<std::size_t> level = {};  ///< the level whose sequences are concatenated; the last by default
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"level", &SequenceConcatOptions::level});
+    }
+};
+
 /// Splits the gradient of the result into the gradients of the inputs.
 struct sequence_concat_grad_op {
     static constexpr std::string_view name = "sequence_concat_grad";
     using inputs = slots<slot::x, grad_of<slot::out>>;  // only the levels of x are used
     using outputs = slots<grad_of<slot::x>>;
+    using attributes = SequenceConcatOptions;
     using grad = no_grad;
 
-    static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&) {
+    static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&,
+                                                SequenceConcatOptions const& = {}) {
         return {x.begin(), x.end()};
     }
 
     template <class T, class D>
     static std::vector<LoDTensor<T, D>> run(D exec, std::vector<LoDTensor<T, D>> const& x,
-                                            LoDTensor<T, D> const& out_grad) {
+                                            LoDTensor<T, D> const& out_grad,
+                                            SequenceConcatOptions const& options = {}) {
         std::vector<Lod> lods;
         for (auto const& part : x) lods.push_back(part.lod());
-        return sequence_concat_grad(exec, out_grad, lods);
+        return sequence_concat_grad(exec, out_grad, lods, options.level);
     }
 };
 
@@ -33736,13 +35468,15 @@ struct sequence_concat_op {
     static constexpr std::string_view name = "sequence_concat";
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
+    using attributes = SequenceConcatOptions;
     using grad = grad_rule<sequence_concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
-    static constexpr VarSpec infer(std::span<VarSpec const> x) {
+    static constexpr VarSpec infer(std::span<VarSpec const> x, SequenceConcatOptions const& options = {}) {
         detail::check_some(x.size());
         spec::dense("sequence_concat: x", x[0]);
         spec::has_rows("sequence_concat: x", x[0]);
         spec::has_levels("sequence_concat: x", x[0]);
+        spec::has_level("sequence_concat: level", x[0], options.level.value_or(0));
         VarSpec out = x[0];
         out.dims[0] = UNK;
         for (std::size_t k = 1; k < x.size(); ++k) {
@@ -33760,8 +35494,9 @@ struct sequence_concat_op {
     }
 
     template <class T, class D>
-    static LoDTensor<T, D> run(D exec, std::vector<LoDTensor<T, D>> const& x) {
-        return sequence_concat(exec, x);
+    static LoDTensor<T, D> run(D exec, std::vector<LoDTensor<T, D>> const& x,
+                               SequenceConcatOptions const& options = {}) {
+        return sequence_concat(exec, x, options.level);
     }
 };
 
@@ -33771,21 +35506,24 @@ struct sequence_concat_op {
 
 namespace rowan::inline v0::layer {
 
-/// Sequence i of the last level of the result is the concatenation of sequences i of all values.
+/// Sequence i of a level of the result, by default the last, is the concatenation of sequences i of all values.
 ///     auto text = layer::sequence_concat({title, body});      // [a b] [] [c]  and  [d] [e] []   ->   [a b d] [e] [c]
-/// shapes   x[k] [n_k, ...] with levels -> [Σ n_k, ...], with the upper levels of the first
-/// errors   ShapeError if x is empty or has no levels, or the numbers of levels or trailing dims differ; when the net
-///          runs, ShapeError if the numbers of sequences or the upper levels differ
+///     auto pages = layer::sequence_concat({a, b}, {.level = 0});     // the paragraphs of each page of a, then of b
+/// shapes   x[k] [n_k, ...] with levels -> [Σ n_k, ...], with the levels of the first above options.level
+/// errors   ShapeError if x is empty or has no levels, or the numbers of levels or trailing dims differ; IndexError if
+///          there is no such level; when the net runs, ShapeError if the numbers of sequences of the level or the
+///          levels above it differ
 /// cost     as rowan::sequence_concat, when the net runs
 template <class T, class Device>
-Var<T, Device> sequence_concat(std::vector<Var<T, Device>> const& x) {
+Var<T, Device> sequence_concat(std::vector<Var<T, Device>> const& x, SequenceConcatOptions const& options = {}) {
     std::vector<Variable*> inputs;
     for (auto const& part : x) inputs.push_back(&*part);
-    return Var<T, Device>(*default_scope().new_op<sequence_concat_op, Device, T>(std::move(inputs), {}).outputs[0]);
+    return Var<T, Device>(
+        *default_scope().new_op<sequence_concat_op, Device, T>(std::move(inputs), options).outputs[0]);
 }
 template <class T, class Device>
-Var<T, Device> sequence_concat(std::initializer_list<Var<T, Device>> x) {
-    return sequence_concat(std::vector<Var<T, Device>>(x));
+Var<T, Device> sequence_concat(std::initializer_list<Var<T, Device>> x, SequenceConcatOptions const& options = {}) {
+    return sequence_concat(std::vector<Var<T, Device>>(x), options);
 }
 
 }  // namespace rowan::inline v0::layer
@@ -34794,6 +36532,145 @@ Padded<T, Device> sequence_pad(Var<T, Device> const& x, SequencePadOptions const
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/sequence/sequence_reshape.hpp: sequence_reshape, sequences with rows of another width.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Throws unless rows may have this width.
+constexpr void check_new_width(char const* field, std::int64_t width) {
+    if (width < 1) throw ValueError(field, static_cast<double>(width), "1 or more");
+}
+
+/// The row offsets if rows of `row_size` elements become rows of `width` elements.
+std::vector<std::int64_t> reshaped_offsets(Lod const& lod, std::size_t row_size, std::int64_t width);
+
+}  // namespace detail
+
+/// The elements of each sequence of the last level, in order, as rows of `width` elements: an alias. Its gradient is
+/// that of the result with the shape and the levels of x.
+///
+///     [1 2] [3 4]   and   [5 6]     width 1   ->   [1] [2] [3] [4]   and   [5] [6]
+///
+/// shapes   x [n, ...] with levels -> [n * row_size / width, width], with the upper levels of x
+/// errors   ValueError if width is less than 1; ShapeError if x has no levels, or the number of elements of a sequence
+///          is not a multiple of width
+/// cost     O(offsets); no elements are copied
+template <class T, class Device>
+LoDTensor<T, Device> sequence_reshape(LoDTensor<T, Device> const& x, std::int64_t width) {
+    detail::check_new_width("width", width);
+    x.check();
+    detail::check_levels("x.lod()", x.lod());
+    auto offsets = detail::reshaped_offsets(x.lod(), x.value().row_size(), width);
+    typename Tensor<T, Device>::shape_type const shape{static_cast<std::size_t>(offsets.back()),
+                                                       static_cast<std::size_t>(width)};
+    return {x.value().reshaped(shape), detail::with_last_level(x.lod(), std::move(offsets))};
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/sequence_reshape_inl.hpp: definitions of rowan/sequence/sequence_reshape.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::vector<std::int64_t> reshaped_offsets(Lod const& lod, std::size_t row_size, std::int64_t width) {
+    auto const offsets = last_level(lod);
+    std::vector<std::int64_t> result{0};
+    result.reserve(offsets.size());
+    for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
+        std::size_t const elements = length_at(offsets, s) * row_size;
+        if (elements % static_cast<std::size_t>(width) != 0)
+            throw ShapeError("elements of sequence " + std::to_string(s), std::to_string(elements),
+                             "a multiple of " + std::to_string(width));
+        result.push_back(result.back() + static_cast<std::int64_t>(elements) / width);
+    }
+    return result;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/op/sequence_reshape.hpp: sequence_reshape_op, sequences with rows of another width.
+
+namespace rowan::inline v0 {
+
+/// The settings of sequence_reshape.
+struct SequenceReshapeOptions {
+    std::int64_t width = 1;  ///< number of elements of a row
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"width", &SequenceReshapeOptions::width});
+    }
+};
+
+/// The gradient of the result with the shape and the levels of x, an alias.
+struct sequence_reshape_grad_op {
+    static constexpr std::string_view name = "sequence_reshape_grad";
+    static constexpr bool row_wise = true;
+    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the shape and the levels of x are used
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
+
+    /// errors   ShapeError if out_grad does not have as many elements as x
+    template <class T, class D>
+    static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        return {out_grad.value().reshaped(x.shape()), x.lod()};
+    }
+};
+
+/// See sequence_reshape.
+struct sequence_reshape_op {
+    static constexpr std::string_view name = "sequence_reshape";
+    static constexpr bool row_wise = true;
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = SequenceReshapeOptions;
+    using grad = grad_rule<sequence_reshape_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, SequenceReshapeOptions const& options = {}) {
+        detail::check_new_width("sequence_reshape: width", options.width);
+        spec::dense("sequence_reshape: x", x);
+        spec::has_rows("sequence_reshape: x", x);
+        spec::has_levels("sequence_reshape: x", x);
+        VarSpec out = x;
+        out.dims = {UNK, options.width};
+        return out;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, SequenceReshapeOptions const& options = {}) {
+        return sequence_reshape(x, options.width);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/sequence_reshape.hpp: layer::sequence_reshape, sequences with rows of another width.
+
+namespace rowan::inline v0::layer {
+
+/// The elements of each sequence of the last level, in order, as rows of options.width elements. Paddle's
+/// sequence_reshape.
+///     auto pairs = layer::sequence_reshape(rows, {.width = 8});    // rows of 4 elements: two of them become one
+/// shapes   x [n, ...] with levels -> [n * row_size / width, width], with the upper levels of x
+/// errors   ValueError if the width is less than 1; ShapeError if x has no levels; when the net runs, ShapeError if the
+///          number of elements of a sequence is not a multiple of the width
+/// cost     O(offsets), when the net runs: an alias
+template <class T, class Device>
+Var<T, Device> sequence_reshape(Var<T, Device> const& x, SequenceReshapeOptions const& options) {
+    return apply<sequence_reshape_op>(options, x);
+}
+
+}  // namespace rowan::inline v0::layer
+
 // rowan/sequence/sequence_reverse.hpp: sequence_reverse, which reverses the rows of each sequence.
 
 namespace rowan::inline v0 {
@@ -34905,6 +36782,163 @@ namespace rowan::inline v0::layer {
 template <class T, class Device>
 Var<T, Device> sequence_reverse(Var<T, Device> const& x) {
     return apply<sequence_reverse_op>({}, x);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/sequence_scatter.hpp: sequence_scatter, updates added to places of each row that a sequence of ids names.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// For each id, its place in a tensor [rows, dim, ...] whose first two dims are one: sequence s belongs to row s.
+inline std::vector<std::int64_t> places_of_ids(Ids<> const& ids, Lod const& lod, std::size_t rows, std::size_t dim) {
+    check_levels("ids.lod()", lod);
+    auto const offsets = last_level(lod);
+    if (offsets.size() != rows + 1)
+        throw ShapeError("x.shape(0)", std::to_string(rows),
+                         std::to_string(offsets.size() - 1) + ", the number of sequences of ids");
+    check_list("ids", ids);
+    std::vector<std::int64_t> places(ids.size());
+    for (std::size_t s = 0; s < rows; ++s) {
+        for (auto i = static_cast<std::size_t>(offsets[s]); i < static_cast<std::size_t>(offsets[s + 1]); ++i) {
+            if (ids[i] < 0 || static_cast<std::size_t>(ids[i]) >= dim) throw IndexError("ids", i, ids[i], dim);
+            places[i] = static_cast<std::int64_t>(s * dim) + ids[i];
+        }
+    }
+    return places;
+}
+
+/// An alias of x [n, d, ...] as [n * d, ...].
+template <class T, class D>
+Tensor<T, D> with_rows_of_places(Tensor<T, D> const& x) {
+    auto shape = x.shape();
+    shape[1] *= shape[0];
+    shape.erase(shape.begin());
+    return x.reshaped(shape);
+}
+
+/// Throws unless x has places with elements.
+template <class T, class D>
+void check_places(char const* field, Tensor<T, D> const& x) {
+    if (x.dimension() < 2) throw ShapeError(std::string(field) + " rank", std::to_string(x.dimension()), "at least 2");
+}
+
+}  // namespace detail
+
+/// Adds updates to places of rows: out[s, ids[i]] = x[s, ids[i]] + updates[i] for each id i of sequence s of the last
+/// level of ids. Paddle's sequence_scatter.
+///
+///     x [0 0 0] [0 0 0]    ids [2 0 2] [1]    updates [1 2 3] [4]   ->   [2 0 4] [0 4 0]
+///
+/// The gradient of x is that of the result; that of updates consists of its elements at the ids.
+/// shapes   x [n, d, ...], ids [m] with n sequences in the last level, updates [m, ...] -> the shape and the levels of
+///          x
+/// errors   ShapeError if x has a rank below 2, ids have no levels or another number of sequences, or updates another
+///          number of rows than ids or other trailing dims; IndexError if an id is not in [0, d)
+/// cost     a copy of x, and scatter_add of the updates, which also states their order; ids in device memory are copied
+///          to the host, which synchronizes
+template <class T, id_type I, device D>
+LoDTensor<T, D> sequence_scatter(D const& exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
+                                 Tensor<T, D> const& updates) {
+    detail::ElementLoops<D>::check(exec, x.value(), updates);
+    x.check();
+    ids.check();
+    detail::check_places("x", x.value());
+    detail::HostIds<D> const on_host(exec, ids.value());
+    auto const places = detail::places_of_ids(on_host, ids.lod(), x.shape()[0], x.shape()[1]);
+    detail::check_height("updates", updates, static_cast<std::int64_t>(places.size()));
+    auto like = x.shape();
+    like.erase(like.begin());
+    detail::check_trailing("updates", updates, like);
+    auto out = detail::ElementLoops<D>::copy(exec, x.value());
+    if (out.size() != 0) {
+        auto rows = detail::with_rows_of_places(out);
+        scatter_add(exec, rows, places, updates);
+    }
+    return {std::move(out), x.lod()};
+}
+
+template <class T, id_type I, class Device>
+LoDTensor<T, Device> sequence_scatter(LoDTensor<T, Device> const& x, LoDTensor<I, Device> const& ids,
+                                      Tensor<T, Device> const& updates) {
+    return sequence_scatter(x.device(), x, ids, updates);
+}
+
+/// The gradient of the updates.
+struct sequence_scatter_grad_op {
+    static constexpr std::string_view name = "sequence_scatter_grad";
+    using inputs = slots<slot::ids, slot::y, grad_of<slot::out>>;  // only the levels of y are used
+    using outputs = slots<grad_of<slot::y>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const&, VarSpec const& y, VarSpec const&) { return y; }
+
+    /// errors   as sequence_scatter for an x with the shape of out_grad
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& y,
+                               LoDTensor<T, D> const& out_grad) {
+        auto const& g = out_grad.value();
+        ids.check();
+        detail::check_places("out_grad", g);
+        detail::HostIds<D> const on_host(exec, ids.value());
+        auto const places = detail::places_of_ids(on_host, ids.lod(), g.shape(0), g.shape(1));
+        auto shape = g.shape();
+        shape.erase(shape.begin());
+        shape[0] = places.size();
+        if (y.shape() != shape) throw ShapeError("y.shape()", detail::shape_text(y.shape()), detail::shape_text(shape));
+        if (y.value().size() == 0) return {Tensor<T, D>::zeros(exec, shape), y.lod()};
+        return {gather(exec, detail::with_rows_of_places(g), places), y.lod()};
+    }
+};
+
+/// See sequence_scatter; y are the updates.
+struct sequence_scatter_op {
+    static constexpr std::string_view name = "sequence_scatter";
+    using inputs = slots<slot::x, slot::ids, slot::y>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rules<grad_rule<drop_levels_grad_op>, grad_rule<sequence_scatter_grad_op>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids, VarSpec const& y) {
+        spec::dense("sequence_scatter: x", x);
+        if (x.dims.size() < 2) spec::the_rank_does_not_fit("sequence_scatter: x", x.dims.size(), "at least 2");
+        spec::dense("sequence_scatter: ids", ids);
+        spec::ids("sequence_scatter: ids", ids);
+        spec::rank("sequence_scatter: ids", ids, 1, "1");
+        spec::has_levels("sequence_scatter: ids", ids);
+        spec::dense("sequence_scatter: updates", y);
+        spec::same_dtype("sequence_scatter: updates", y, x);
+        VarSpec like = y;
+        like.dims = {ids.dims[0]};
+        for (std::size_t i = 2; i < x.dims.size(); ++i) like.dims.push_back(x.dims[i]);
+        spec::same_dims("sequence_scatter: updates", y, like);
+        return x;
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& y) {
+        return sequence_scatter(exec, x, ids, y.value());
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/sequence_scatter.hpp: layer::sequence_scatter, updates added to places of each row that a sequence of ids
+// names.
+
+namespace rowan::inline v0::layer {
+
+/// Adds updates to places of rows: the result has x[s, ids[i]] + updates[i] for each id i of sequence s of the last
+/// level of ids. Paddle's sequence_scatter.
+///     auto votes = layer::sequence_scatter(scores, words, weights);    // words of the source get more probable
+/// shapes   x [n, d, ...], ids [m] with n sequences, updates [m, ...] -> the shape and the levels of x
+/// errors   ShapeError if ranks or dims do not match, or ids have no levels; when the net runs, ShapeError if the
+///          number of sequences is not n, IndexError if an id is not in [0, d)
+/// cost     as rowan::sequence_scatter, when the net runs
+template <class T, id_type I, class Device>
+Var<T, Device> sequence_scatter(Var<T, Device> const& x, Var<I, Device> const& ids, Var<T, Device> const& updates) {
+    return apply<sequence_scatter_op>({}, x, ids, updates);
 }
 
 }  // namespace rowan::inline v0::layer
@@ -35262,6 +37296,271 @@ Var<T, Device> sequence_softmax(Var<T, Device> const& x) {
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/op/sequence_top_k_mean.hpp: sequence_top_k_mean, the means of the greatest elements of the columns of
+// sequences.
+
+namespace rowan::inline v0 {
+
+/// The settings of sequence_top_k_mean.
+struct SequenceTopKMeanOptions {
+    std::vector<std::int64_t> ks;  ///< the numbers of elements that are averaged, for each of which there is a mean
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"ks", &SequenceTopKMeanOptions::ks});
+    }
+};
+
+namespace detail {
+
+[[noreturn]] inline void bad_mean_width(std::int64_t width) {
+    throw ShapeError("sequence_top_k_mean: x.row_size()", std::to_string(width),
+                     "a width whose means are at most 2^63 - 1");
+}
+
+/// Throws unless there are numbers, all positive. Returns the number of means of a row of `width` elements, or UNK.
+constexpr std::int64_t width_of_means(std::int64_t width, std::vector<std::int64_t> const& ks) {
+    if (ks.empty()) throw ShapeError("sequence_top_k_mean: ks.size()", "0", "at least 1");
+    for (std::size_t q = 0; q < ks.size(); ++q) {
+        if (ks[q] < 1)
+            throw ValueError("sequence_top_k_mean: ks[" + std::to_string(q) + "]", static_cast<double>(ks[q]),
+                             "1 or more");
+    }
+    auto const count = static_cast<std::int64_t>(ks.size());
+    if (width > std::numeric_limits<std::int64_t>::max() / count) bad_mean_width(width);
+    return width == UNK ? UNK : width * count;
+}
+
+/// The columns of sequences: number i is column i % width of sequence i / width.
+template <class T>
+struct ColumnsOfSequences {
+    T const* x;
+    std::int64_t const* offsets;
+    std::int64_t* top;  // for each column, the rows of its `kept` greatest elements, in descending order
+    std::size_t width, kept;
+
+    ROWAN_HD std::size_t first(std::size_t i) const { return static_cast<std::size_t>(offsets[i / width]); }
+    ROWAN_HD std::size_t length(std::size_t i) const {
+        return static_cast<std::size_t>(offsets[i / width + 1] - offsets[i / width]);
+    }
+    ROWAN_HD std::size_t place(std::size_t i, std::int64_t row) const {
+        return static_cast<std::size_t>(row) * width + i % width;
+    }
+    /// How many elements of its `kept` greatest ones the column has.
+    ROWAN_HD std::size_t found(std::size_t i) const { return length(i) < kept ? length(i) : kept; }
+};
+
+/// Finds the greatest elements of a column, by insertion.
+template <class T>
+struct FindTop {
+    ColumnsOfSequences<T> at;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        using S = sum_t<T>;
+        more_extreme<true> const before;
+        std::int64_t* const top = at.top + i * at.kept;
+        std::size_t const begin = at.first(i), end = begin + at.length(i);
+        for (std::size_t row = begin, found = 0; row < end; ++row) {
+            S const now = load<S>(at.x + at.place(i, static_cast<std::int64_t>(row)));
+            if (found == at.kept && !before(now, load<S>(at.x + at.place(i, top[found - 1])))) continue;
+            std::size_t k = found < at.kept ? found++ : found - 1;
+            for (; k != 0 && before(now, load<S>(at.x + at.place(i, top[k - 1]))); --k) top[k] = top[k - 1];
+            top[k] = static_cast<std::int64_t>(row);
+        }
+    }
+};
+
+/// Averages the greatest elements of a column, for each of `count` numbers.
+template <class T>
+struct MeansOfTop {
+    ColumnsOfSequences<T> at;
+    std::int64_t const* ks;
+    std::size_t count;
+    T* out;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        using S = sum_t<T>;
+        std::int64_t const* const top = at.top + i * at.kept;
+        std::size_t const found = at.found(i);
+        for (std::size_t q = 0; q < count; ++q) {
+            S sum = constant<S>(0.0);
+            for (std::size_t k = 0; k < found && static_cast<std::int64_t>(k) < ks[q]; ++k) {
+                S const more = load<S>(at.x + at.place(i, top[k]));
+                sum = k == 0 ? more : plus(sum, more);
+            }
+            store(quotient(sum, constant<S>(static_cast<double>(ks[q]))), out + (i * count + q));
+        }
+    }
+};
+
+/// Writes the gradients of a column.
+template <class T>
+struct SpreadMeans {
+    ColumnsOfSequences<T> at;
+    std::int64_t const* ks;
+    std::size_t count;
+    T const* g;
+    T* to;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        using S = sum_t<T>;
+        std::int64_t const* const top = at.top + i * at.kept;
+        std::size_t const begin = at.first(i), end = begin + at.length(i), found = at.found(i);
+        for (std::size_t row = begin; row < end; ++row)
+            store(constant<S>(0.0), to + at.place(i, static_cast<std::int64_t>(row)));
+        for (std::size_t k = 0; k < found; ++k) {
+            S sum = constant<S>(0.0);
+            for (std::size_t q = 0; q < count; ++q) {
+                if (static_cast<std::int64_t>(k) >= ks[q]) continue;
+                sum = plus(sum, quotient(load<S>(g + (i * count + q)), constant<S>(static_cast<double>(ks[q]))));
+            }
+            store(sum, to + at.place(i, top[k]));
+        }
+    }
+};
+
+/// Finds the greatest elements of all columns and calls visit(columns, ks, each), where each(f) calls f(i) for each
+/// column.
+template <class T, class D, class Visit>
+void visit_top(D const& exec, LoDTensor<T, D> const& x, std::vector<std::int64_t> const& ks, Visit const& visit) {
+    auto const offsets = last_level(x.lod());
+    std::size_t const sequences = offsets.size() - 1, width = x.value().row_size();
+    std::size_t const longest = longest_of(offsets, 0, sequences);
+    auto const most = static_cast<std::uint64_t>(*std::ranges::max_element(ks));
+    std::size_t const kept = std::min<std::uint64_t>(most, longest);
+    std::vector<std::int64_t> numbers(offsets.begin(), offsets.end());
+    numbers.insert(numbers.end(), ks.begin(), ks.end());
+    OnDevice<std::int64_t, D> const uploaded(exec, numbers);
+    auto top = new_tensor<std::int64_t>(exec, {sequences, width, kept});
+    std::size_t const columns = sequences * width;
+    if (columns == 0) return;
+    auto const each = [&](auto const& f) { ElementLoops<D>::each(exec, columns, x.shape()[0] / sequences + 1, f); };
+    ColumnsOfSequences<T> const at{x.value().data(), uploaded.data(), top.data(), width, kept};
+    each(FindTop<T>{at});
+    visit(at, uploaded.data() + offsets.size(), each);
+}
+
+}  // namespace detail
+
+/// For each sequence of the last level, each column and each k of `ks`: the sum of the k greatest elements of the
+/// column, divided by k. If the sequence is shorter than k, zeros are added, as in Paddle's sequence_topk_avg_pooling.
+/// Sums are formed in descending order; of equal elements the first counts, and NaN is the greatest.
+///
+///     [1 4] [3 2] [5 0]    ks {1, 2}   ->   [5 4 4 3]           of column 0, then of column 1
+///
+/// shapes   x [n, ...] with levels -> [number of sequences, row_size * ks.size()] with the upper levels of x
+/// errors   ShapeError if x has no levels or ks is empty; ValueError if one of ks is less than 1
+/// cost     one read of x, and at most length · k steps for a column of a sequence, which one thread processes; 8 bytes
+///          for each of the greatest elements
+template <class T, device D>
+LoDTensor<T, D> sequence_top_k_mean(D const& exec, LoDTensor<T, D> const& x, SequenceTopKMeanOptions const& options) {
+    detail::check_sequences(exec, "x", x);
+    std::size_t const width = x.value().row_size(), count = options.ks.size();
+    detail::width_of_means(static_cast<std::int64_t>(width), options.ks);
+    std::size_t const sequences = detail::last_level(x.lod()).size() - 1;
+    auto out = detail::new_tensor<T>(exec, {sequences, width, count});
+    detail::visit_top(exec, x, options.ks, [&](auto const& at, std::int64_t const* ks, auto const& each) {
+        each(detail::MeansOfTop<T>{at, ks, count, out.data()});
+    });
+    return {out.reshaped({sequences, width * count}), detail::upper_levels(x.lod())};
+}
+
+/// The gradient of x: for each of the greatest elements, the sum of the gradients of its means, each divided by its k.
+/// shapes   x [n, ...], out_grad as the result of sequence_top_k_mean -> the shape and the levels of x
+/// errors   as sequence_top_k_mean, and ShapeError if out_grad has another shape
+/// cost     as sequence_top_k_mean, and one write of the result
+template <class T, device D>
+LoDTensor<T, D> sequence_top_k_mean_grad(D const& exec, LoDTensor<T, D> const& x,
+                                         std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                         SequenceTopKMeanOptions const& options) {
+    detail::check_sequences(exec, "x", x);
+    auto const width = static_cast<std::int64_t>(x.value().row_size());
+    auto const means = static_cast<std::size_t>(detail::width_of_means(width, options.ks));
+    detail::check_trailing("out_grad", out_grad, typename Tensor<T, D>::shape_type{0, means});
+    detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(detail::last_level(x.lod()).size()) - 1);
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    detail::visit_top(exec, x, options.ks, [&](auto const& at, std::int64_t const* ks, auto const& each) {
+        each(detail::SpreadMeans<T>{at, ks, options.ks.size(), out_grad.data(), x_grad.data()});
+    });
+    return {std::move(x_grad), x.lod()};
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> sequence_top_k_mean(LoDTensor<T, Device> const& x, SequenceTopKMeanOptions const& options) {
+    return sequence_top_k_mean(x.device(), x, options);
+}
+template <class T, class Device>
+LoDTensor<T, Device> sequence_top_k_mean_grad(LoDTensor<T, Device> const& x,
+                                              std::type_identity_t<Tensor<T, Device>> const& out_grad,
+                                              SequenceTopKMeanOptions const& options) {
+    return sequence_top_k_mean_grad(x.device(), x, out_grad, options);
+}
+
+struct sequence_top_k_mean_grad_op {
+    static constexpr std::string_view name = "sequence_top_k_mean_grad";
+    static constexpr bool row_wise = true;
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = SequenceTopKMeanOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequenceTopKMeanOptions const&) { return x; }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
+                               SequenceTopKMeanOptions const& options) {
+        return sequence_top_k_mean_grad(exec, x, out_grad.value(), options);
+    }
+};
+
+/// See sequence_top_k_mean.
+struct sequence_top_k_mean_op {
+    static constexpr std::string_view name = "sequence_top_k_mean";
+    static constexpr bool row_wise = true;
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = SequenceTopKMeanOptions;
+    using grad = grad_rule<sequence_top_k_mean_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, SequenceTopKMeanOptions const& options) {
+        spec::dense("sequence_top_k_mean: x", x);
+        spec::has_rows("sequence_top_k_mean: x", x);
+        spec::has_levels("sequence_top_k_mean: x", x);
+        VarSpec out = x;
+        out.dims = {UNK, detail::width_of_means(x.dims.product_from(1), options.ks)};
+        --out.lod_level;
+        return out;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, SequenceTopKMeanOptions const& options) {
+        return sequence_top_k_mean(exec, x, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/sequence_top_k_mean.hpp: layer::sequence_top_k_mean, the means of the greatest elements of the columns of
+// sequences.
+
+namespace rowan::inline v0::layer {
+
+/// For each sequence of the last level, each column and each k of options.ks: the sum of the k greatest elements of the
+/// column, divided by k. Paddle's sequence_topk_avg_pooling.
+///     auto best = layer::sequence_top_k_mean(scores, {.ks = {1, 3, 5}});    // 3 columns for each of scores
+/// shapes   x [n, ...] with levels -> [number of sequences, row_size * ks.size()] with the upper levels of x
+/// errors   ShapeError if x has no levels or ks is empty; ValueError if one of ks is less than 1
+/// cost     as rowan::sequence_top_k_mean, when the net runs
+template <class T, class Device>
+Var<T, Device> sequence_top_k_mean(Var<T, Device> const& x, SequenceTopKMeanOptions const& options) {
+    return apply<sequence_top_k_mean_op>(options, x);
+}
+
+}  // namespace rowan::inline v0::layer
+
 // rowan/op/sequence_unpad.hpp: sequence_unpad_op, the sequences at the beginning of padded rows.
 
 namespace rowan::inline v0 {
@@ -35338,6 +37637,133 @@ Var<T, Device> sequence_unpad(Var<T, Device> const& x, Var<I, Device> const& len
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/op/shrink.hpp: shrink_op, the sequences that have not ended before a step.
+
+namespace rowan::inline v0 {
+
+/// The settings of shrink.
+struct ShrinkOptions {
+    std::optional<std::size_t> level = {};  ///< the level of y whose lengths count; the last by default
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"level", &ShrinkOptions::level});
+    }
+};
+
+namespace detail {
+
+/// How many of `size` sequences have a step t.
+inline std::size_t count_longer(std::size_t size, Lod const& lod, std::optional<std::size_t> level, std::int64_t t) {
+    check_levels("y.lod()", lod);
+    auto const offsets = lod[level.value_or(lod.levels() - 1)];
+    std::size_t count = 0;
+    for (std::size_t s = 0; s + 1 < offsets.size(); ++s) count += offsets[s + 1] - offsets[s] > t;
+    if (size < count || size >= offsets.size())
+        throw ShapeError("x.size()", std::to_string(size),
+                         "in [" + std::to_string(count) + ", " + std::to_string(offsets.size() - 1) +
+                             "], from the number of sequences of y with a step " + std::to_string(t) +
+                             " to that of all");
+    return count;
+}
+
+}  // namespace detail
+
+/// The gradient of the sequences that were kept, and zeros for the others.
+struct shrink_grad_op {
+    static constexpr std::string_view name = "shrink_grad";
+    static constexpr bool row_output = false;
+    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the shape and the levels of x are used
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = ShrinkOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, ShrinkOptions const& = {}) { return x; }
+
+    /// errors   ShapeError if out_grad has more rows than x, or another trailing dim
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
+                               ShrinkOptions const& = {}) {
+        auto const& kept = out_grad.value();
+        detail::check_trailing("out_grad", kept, x.shape());
+        std::size_t const rows = x.shape()[0];
+        if (kept.shape(0) > rows)
+            throw ShapeError("out_grad.shape(0)", std::to_string(kept.shape(0)), "at most " + std::to_string(rows));
+        auto x_grad = detail::new_tensor<T>(exec, x.shape());
+        std::array<std::int64_t, 2> const starts{0, static_cast<std::int64_t>(kept.shape(0))};
+        std::array<std::int64_t, 1> const places{0};
+        detail::spread_blocks(exec, starts, places, x_grad.row_size(), kept.data(), detail::zero<T>(), rows,
+                              x_grad.data());
+        return {std::move(x_grad), x.lod()};
+    }
+};
+
+/// The first first-level sequences of x, or rows if it has no levels: as many as y has sequences longer than `index`,
+/// which is the number of a step. The sequences of x are in the order of their lengths in y, longest first, as after
+/// reorder_op; those that have ended before the step are left out. Paddle's shrink_rnn_memory; see shrink for any
+/// order.
+/// shapes   x of n sequences or rows, y with levels, index [1] -> count of them, where n is at least count and at most
+///          the number of sequences of y
+/// errors   ShapeError if n is outside of that range, y has no levels or index does not have one element; IndexError if
+///          y has no such level or the index is negative
+/// cost     O(sequences): an alias; an index in device memory is copied to the host, which synchronizes
+struct shrink_op {
+    static constexpr std::string_view name = "shrink";
+    static constexpr bool row_output = false;
+    static constexpr unsigned level_inputs = 0b10;
+    using inputs = slots<slot::x, slot::y, slot::index>;
+    using outputs = slots<slot::out>;
+    using attributes = ShrinkOptions;
+    using grad = grad_rule<shrink_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const& index,
+                                   ShrinkOptions const& options = {}) {
+        spec::dense("shrink: x", x);
+        spec::has_rows("shrink: x", x);
+        spec::dense("shrink: y", y);
+        spec::has_levels("shrink: y", y);
+        spec::has_level("shrink: level", y, options.level.value_or(0));
+        spec::dense("shrink: index", index);
+        spec::same_dtype("shrink: index", index, tensor_spec<std::int64_t>({}));
+        spec::rank("shrink: index", index, 1, "1");
+        spec::same_dim("shrink: index.shape(0)", index.dims[0], 1);
+        VarSpec out = x;
+        out.dims[0] = UNK;
+        return out;
+    }
+
+    template <class T, class U, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
+                               LoDTensor<std::int64_t, D> const& index, ShrinkOptions const& options = {}) {
+        if (index.value().size() != 1) throw ShapeError("index.size()", std::to_string(index.value().size()), "1");
+        std::int64_t const t = to_host(exec, index.value()).data()[0];
+        if (t < 0) throw IndexError("index", t, std::numeric_limits<std::int64_t>::max());
+        x.check();
+        return x.slice(0, detail::count_longer(x.size(), y.lod(), options.level, t));
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/shrink.hpp: layer::shrink, the sequences that have not ended before a step.
+
+namespace rowan::inline v0::layer {
+
+/// The first sequences of x, or rows if it has no levels: as many as y has sequences with a step `index`. They are in
+/// the order of layer::reorder. The elements of y, of any type, are not used.
+///     auto alive = layer::shrink(states, words, t);     // in a while_loop that counts the steps in t
+/// shapes   x of n sequences or rows, y with levels, index [1] -> the first of them
+/// errors   ShapeError if y has no levels or index not one element; IndexError if y has no such level; when the net
+///          runs, ShapeError if x has fewer than these or more than y, IndexError if the index is negative
+/// cost     O(sequences), when the net runs: an alias
+template <class T, class U, class Device>
+Var<T, Device> shrink(Var<T, Device> const& x, Var<U, Device> const& y, Var<std::int64_t, Device> const& index,
+                      ShrinkOptions const& options = {}) {
+    return apply<shrink_op>(options, x, y, index);
+}
+
+}  // namespace rowan::inline v0::layer
+
 // rowan/layer/static_input.hpp: layer::static_input, a whole sequence that every step of a recurrent layer reads.
 
 namespace rowan::inline v0::layer {
@@ -35355,7 +37781,7 @@ namespace rowan::inline v0::layer {
 /// Without static_input, the step reads an outer variable as a whole: the rows of all sequences.
 /// shapes   x [n, ...], whose first level has one sequence for each sequence that the layer iterates over, or x
 ///          [sequences, ...] -> those of the sequences that have the step, with the levels of x
-/// errors   GraphError unless x is a variable of a net around the step; ShapeError if it has rank 0; when the net runs,
+/// errors   GraphError unless x is a variable of a net around the step, or in a loop or branch; ShapeError if it has rank 0; when the net runs,
 ///          ShapeError if the numbers of sequences differ
 /// cost     one copy of x for each batch: the steps read aliases; the gradients of the steps are added, one pass over
 ///          the rows of a step in each
@@ -35439,6 +37865,7 @@ struct TrainOptionsOn {
     layer::GradientClipOn<Device> clip = {};     ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
     layer::Schedule schedule = {};               ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
     layer::AverageOn<Device> average = {};       ///< averages of parameters, e.g. layer::MovingAverage{.decay = 0.999}
+    layer::PartsOn<Device> parts = {};           ///< number of batches whose gradients, summed, make a step
     std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
     bool progress = false;                       ///< print a line to standard error for every epoch, with the metrics
     Metrics metrics = {};                        ///< computed after every epoch, for the line and for `stop`
@@ -35567,6 +37994,217 @@ ROWAN_FUNCTION void Epochs::print(std::int64_t epoch) const {
 
 #endif
 
+// rowan/layer/detail/part_sums.hpp: PartSums, the gradients of the batches of a step, summed.
+
+namespace rowan::inline v0::detail {
+
+/// The gradients of the batches of a step, summed. After n batches there is one sum for each binary digit 1 of n.
+template <class Device>
+class PartSums {
+public:
+    using Gradients = std::vector<Value>;  // one for each parameter
+
+    void sum_with(typename layer::PartsOn<Device>::Sums sums) { sums_.push_back(sums); }
+
+    std::int64_t batches() const noexcept { return batches_; }
+
+    /// A batch's gradients without duplicate rows.
+    Gradients merged(Device const& exec, Gradients part) const {
+        for (std::size_t i = 0; i < sums_.size(); ++i) part[i] = sums_[i].merged(exec, part[i]);
+        return part;
+    }
+
+    /// Adds a batch. On error, nothing has changed.
+    void add(Device const& exec, Gradients part) {
+        std::size_t kept = nodes_.size();
+        for (std::int64_t n = batches_; (n & 1) != 0; n >>= 1) part = sum(exec, nodes_[--kept], part);
+        nodes_.reserve(kept + 1);
+        nodes_.resize(kept);
+        nodes_.push_back(std::move(part));
+        ++batches_;
+    }
+
+    /// The gradients of all batches and of one that has not been added.
+    Gradients total(Device const& exec, Gradients last) const { return fold(exec, nodes_, std::move(last)); }
+
+    /// The gradients of all batches, of which there is at least one.
+    Gradients total(Device const& exec) const {
+        Gradients last;
+        for (Value const& v : nodes_.back()) last.push_back(v.share());
+        return fold(exec, std::span(nodes_).first(nodes_.size() - 1), std::move(last));
+    }
+
+    void clear() noexcept {
+        nodes_.clear();
+        batches_ = 0;
+    }
+
+private:
+    Gradients sum(Device const& exec, Gradients const& a, Gradients const& b) const {
+        Gradients both;
+        for (std::size_t i = 0; i < a.size(); ++i) both.push_back(sums_[i].add(exec, a[i], b[i]));
+        return both;
+    }
+    Gradients fold(Device const& exec, std::span<Gradients const> nodes, Gradients last) const {
+        for (std::size_t k = nodes.size(); k-- > 0;) last = sum(exec, nodes[k], last);
+        return last;
+    }
+
+    std::vector<typename layer::PartsOn<Device>::Sums> sums_;
+    std::vector<Gradients> nodes_;
+    std::int64_t batches_ = 0;
+};
+
+ROWAN_TEMPLATE(class PartSums<Cpu>)
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/parameter_updates.hpp: ParameterUpdates, the optimizers and averages of a trainer's parameters.
+
+namespace rowan::inline v0::detail {
+
+/// The optimizer of a parameter.
+template <class Device>
+layer::OptimizerOn<Device> optimizer_of(ParameterGradient const& g, TrainOptionsOn<Device> const& options) {
+    auto const other = options.optimizers.find(g.parameter->name());
+    return other == options.optimizers.end() ? options.optimizer.value_or(layer::Sgd{}) : other->second;
+}
+
+/// The operators that change the parameters of a trainer, and the sums of gradients that they read.
+template <class Device>
+class ParameterUpdates {
+public:
+    /// Adds the operators between the gradients of batches and the optimizers to a scope.
+    /// errors   TypeError as the constructor of Trainer
+    void add_gradients(Scope& scope, std::vector<ParameterGradient> gradients, TrainOptionsOn<Device> const& options);
+
+    /// The variables that each batch computes.
+    std::span<Variable* const> computed() const noexcept { return computed_; }
+
+    /// Adds the optimizers and averages to a scope, after a net of the variables above has been made. The names in
+    /// options.rates are those of parameters.
+    /// errors   as the constructor of Trainer
+    void add_updates(Scope& scope, TrainOptionsOn<Device> const& options);
+
+    std::int64_t batches() const noexcept { return done_.batches(); }          // of the next step, so far
+    bool completes() const noexcept { return done_.batches() + 1 == parts_; }  // whether the next batch makes a step
+
+    /// Sets the step number, counted from 0, and the learning rates, and checks the options of the optimizers.
+    void prepare(std::int64_t step, double factor);
+
+    /// Takes the gradients that a batch has left in computed(), and changes the parameters if the batch makes a step.
+    /// Returns whether it does. On error, nothing has changed.
+    bool take(Scope& scope, Device const& exec);
+
+    /// Changes the parameters. There must be batches. On error, nothing has changed.
+    void finish(Scope& scope, Device const& exec) { change(scope, exec, done_.total(exec)); }
+
+    /// Appends the states of the optimizers, or the averages.
+    void append_states(std::vector<Variable*>& all) const { append(updates_, all); }
+    void append_averages(std::vector<Variable*>& all) const { append(averages_, all); }
+
+private:
+    using Updates = std::vector<typename layer::OptimizerOn<Device>::Update>;
+
+    static void append(Updates const& updates, std::vector<Variable*>& all) {
+        for (auto const& update : updates) all.insert(all.end(), update.states.begin(), update.states.end());
+    }
+
+    void change(Scope& scope, Device const& exec, std::vector<Value> gradients);
+
+    std::vector<ParameterGradient> gradients_;         // that the optimizers read
+    std::vector<Variable*> computed_, summed_, read_;  // the gradients of a batch, their sums, those in gradients_
+    std::int64_t parts_ = 1;                           // the number of batches of a step
+    PartSums<Device> done_;
+    Net<Device> clips_, changes_;  // from summed_ to read_, if these differ from computed_; from read_ to parameters
+    Updates updates_, averages_;
+    std::vector<double> rates_;  // of the updates
+};
+
+template <class Device>
+void ParameterUpdates<Device>::add_gradients(Scope& scope, std::vector<ParameterGradient> gradients,
+                                             TrainOptionsOn<Device> const& options) {
+    gradients_ = std::move(gradients);
+    parts_ = options.parts.count();
+    if (parts_ > 1) {
+        for (auto& g : gradients_) {
+            done_.sum_with(options.parts.sums_of(g));
+            computed_.push_back(g.gradient);
+            g.gradient = &scope.new_var(g.parameter->name() + "@GRAD_SUM", g.gradient->spec());
+            summed_.push_back(g.gradient);
+        }
+    }
+    options.clip.add(scope, gradients_);
+    for (auto& g : gradients_) {
+        optimizer_of(g, options).densify(scope, g);
+        read_.push_back(g.gradient);
+    }
+    if (parts_ > 1) {
+        clips_ = Net<Device>::trace_and_build(read_);
+    } else {
+        computed_ = summed_ = read_;
+    }
+}
+
+template <class Device>
+void ParameterUpdates<Device>::add_updates(Scope& scope, TrainOptionsOn<Device> const& options) {
+    for (auto const& [name, rate] : options.rates) check_finite(std::string("the rate of ").append(name).c_str(), rate);
+    for (auto const& g : gradients_) {
+        updates_.push_back(optimizer_of(g, options).add(scope, g));
+        changes_.append(*updates_.back().op);
+        auto const rate = options.rates.find(g.parameter->name());
+        bool const rated = rate != options.rates.end();
+        rates_.push_back(rated ? rate->second : 1);
+        if ((options.schedule || rated) && !updates_.back().has_rate)
+            throw GraphError(std::string("the optimizer of ")
+                                 .append(g.parameter->name())
+                                 .append(" has no learning_rate for the ")
+                                 .append(rated ? "factor in options.rates" : "schedule"));
+    }
+    if (!options.average) return;
+    for (auto const& g : gradients_) {
+        averages_.push_back(options.average.add(scope, *g.parameter));
+        changes_.append(*averages_.back().op);
+    }
+}
+
+template <class Device>
+void ParameterUpdates<Device>::prepare(std::int64_t step, double factor) {
+    if (!std::isfinite(factor))
+        throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(step)), factor,
+                         "a finite number");
+    for (std::size_t i = 0; i < updates_.size(); ++i)
+        run_named(*updates_[i].op, [&] { updates_[i].prepare(step + 1, factor * rates_[i]); });
+}
+
+template <class Device>
+bool ParameterUpdates<Device>::take(Scope& scope, Device const& exec) {
+    std::vector<Value> gradients(computed_.size());
+    for (std::size_t i = 0; i < gradients.size(); ++i) std::swap(gradients[i], computed_[i]->value());
+    if (parts_ > 1) gradients = done_.merged(exec, std::move(gradients));
+    bool const complete = completes();
+    if (complete) {
+        change(scope, exec, done_.total(exec, std::move(gradients)));
+    } else {
+        done_.add(exec, std::move(gradients));
+    }
+    return complete;
+}
+
+template <class Device>
+void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, std::vector<Value> gradients) {
+    KeptValues const kept(summed_), also_kept(read_);  // outside of this call they are empty
+    for (std::size_t i = 0; i < gradients.size(); ++i) summed_[i]->value() = std::move(gradients[i]);
+    if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
+    for (auto const& update : updates_) update.check_gradient();
+    changes_.run(scope, exec);
+    done_.clear();
+}
+
+ROWAN_TEMPLATE(class ParameterUpdates<Cpu>)
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/layer/detail/passing_scope.hpp: what a trainer adds to a net for its lifetime, and the guard of its steps.
 
 namespace rowan::inline v0 {
@@ -35642,24 +38280,32 @@ public:
                       "rowan::Trainer: options have names: Trainer(cost, {.optimizer = layer::Adam{}})");
     }
 
-    /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
-    /// reject is checked before the first one runs. On a device, it synchronizes once, to read the cost; bad ids are
-    /// reported then.
+    /// Trains on one batch and returns its cost. With options.parts, it only adds the gradients of the batch to those of
+    /// the batches before, unless the batch completes a step. Either all parameters change or none: everything that an
+    /// optimizer may reject is checked before the first one runs. On a device, it synchronizes once, to read the cost;
+    /// bad ids are reported then.
     /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
     ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
     ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost
     ///          or the schedule's factor is not finite, or an optimizer rejects an option; those of the operators;
     ///          Error if another call of step is running; GraphError if another thread runs or trains a net of this
-    ///          scope. On error, all parameters have the values from before
-    /// cost     that of the operators, of their gradients and of the optimizers
+    ///          scope. On error, all parameters have the values from before, and the batch is not part of a step
+    /// cost     that of the operators, of their gradients and of the optimizers; with options.parts = n, log2 n sums of
+    ///          gradients in memory, n - 1 additions in each step, and merges of row-sparse gradients
     double step(Feeds const& feeds);
 
-    /// Returns copies of parameters and optimizer states, complete when the call returns.
+    /// Makes a step of the batches since the last one, if there are any. `train` calls it at the end of each epoch.
+    /// errors   those of step, after the run of the net
+    /// cost     that of the optimizers
+    void finish_step();
+
+    /// Returns copies of parameters and optimizer states, complete when the call returns. Batches that have not made a
+    /// step yet are not part of it.
     /// errors   std::bad_alloc
     /// cost     one read and one write of all of them
     Parameters parameters() const;
 
-    std::int64_t steps() const noexcept { return steps_; }  ///< number of batches trained, resumed ones included
+    std::int64_t steps() const noexcept { return steps_; }  ///< number of steps, resumed ones included
 
 private:
     std::vector<Variable*> variables() const;
@@ -35670,14 +38316,11 @@ private:
     double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
 
     /// Sets the optimizers' step number and learning rates for the next step.
-    void prepare(double factor);
+    void prepare();
 
-    /// The seed of the k-th random operator for this step; it differs from the seeds for initialization.
+    /// The seed of the k-th random operator for this batch; it differs from the seeds for initialization.
     LoDTensor<std::int64_t, Device> seed_of(std::size_t k) const;
 
-    static layer::OptimizerOn<Device> optimizer_of(ParameterGradient const& g, TrainOptionsOn<Device> const& options);
-
-    void add_updates(std::vector<ParameterGradient> const& gradients, TrainOptionsOn<Device> const& options);
     /// errors   GraphError if there is no parameter of this name
     void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
     void begin(Parameters const* resume, Feeds const& initial);
@@ -35692,11 +38335,10 @@ private:
     detail::PassingScope own_;
     layer::Schedule schedule_;
     Device exec_;
-    Net<Device> net_, changes_;
-    std::vector<Variable*> parameters_, gradients_, seeds_;
+    Net<Device> net_;
+    std::vector<Variable*> parameters_, seeds_;
     std::vector<Moving> moving_;
-    std::vector<typename layer::OptimizerOn<Device>::Update> updates_, averages_;
-    std::vector<double> rates_;  // of the updates
+    detail::ParameterUpdates<Device> updates_;
     std::int64_t steps_ = 0;
     std::uint64_t seed_;
     std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
@@ -35710,14 +38352,12 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
     detail::ScopeUse const use(cost_.scope());
     static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
     auto gradients = append_backward<T, Device>(cost_, *own_);
-    options.clip.add(*own_, gradients);
-    for (auto& g : gradients) optimizer_of(g, options).densify(*own_, g);
+    for (auto const& g : gradients) parameters_.push_back(g.parameter);
+    for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
+    for (auto const& rate : options.rates) check_parameter(rate.first, "for the rate of that name");
+    updates_.add_gradients(*own_, std::move(gradients), options);
     std::vector<Variable*> outputs{&cost_};
-    for (auto const& g : gradients) {
-        gradients_.push_back(g.gradient);
-        parameters_.push_back(g.parameter);
-    }
-    outputs.insert(outputs.end(), gradients_.begin(), gradients_.end());
+    outputs.insert(outputs.end(), updates_.computed().begin(), updates_.computed().end());
     for (Operator const* op : detail::trace(std::array{&cost_})) {
         detail::each_next(*op, [&](Variable& now, Variable& next) {
             moving_.push_back({&now, &next});
@@ -35728,42 +38368,8 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
     for (Variable* const v : net_.inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
-    add_updates(gradients, options);
+    updates_.add_updates(*own_, options);
     begin(options.resume, options.initial);
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::add_updates(std::vector<ParameterGradient> const& gradients,
-                                     TrainOptionsOn<Device> const& options) {
-    for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
-    for (auto const& [name, rate] : options.rates) {
-        check_parameter(name, "for the rate of that name");
-        detail::check_finite(std::string("the rate of ").append(name).c_str(), rate);
-    }
-    for (auto const& g : gradients) {
-        updates_.push_back(optimizer_of(g, options).add(*own_, g));
-        changes_.append(*updates_.back().op);
-        auto const rate = options.rates.find(g.parameter->name());
-        bool const rated = rate != options.rates.end();
-        rates_.push_back(rated ? rate->second : 1);
-        if ((schedule_ || rated) && !updates_.back().has_rate)
-            throw GraphError(std::string("the optimizer of ")
-                                 .append(g.parameter->name())
-                                 .append(" has no learning_rate for the ")
-                                 .append(rated ? "factor in options.rates" : "schedule"));
-    }
-    if (!options.average) return;
-    for (Variable* const parameter : parameters_) {
-        averages_.push_back(options.average.add(*own_, *parameter));
-        changes_.append(*averages_.back().op);
-    }
-}
-
-template <class T, class Device>
-layer::OptimizerOn<Device> Trainer<T, Device>::optimizer_of(ParameterGradient const& g,
-                                                            TrainOptionsOn<Device> const& options) {
-    auto const other = options.optimizers.find(g.parameter->name());
-    return other == options.optimizers.end() ? options.optimizer.value_or(layer::Sgd{}) : other->second;
 }
 
 template <class T, class Device>
@@ -35780,7 +38386,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
     for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name", true);
     steps_ = resume == nullptr ? 0 : resume->steps;
     first_factor_ = factor();
-    prepare(*first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
+    updates_.prepare(steps_, *first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
     auto const all = variables();
     std::vector<Value> given;  // empty for a variable that is initialized
     for (Variable* const v : all) {
@@ -35805,11 +38411,10 @@ double Trainer<T, Device>::step(Feeds const& feeds) {
     detail::Entered const entered(running_, "Trainer::step");
     detail::ScopeUse const use(cost_.scope());
     MemoryPool::Guard const guard(pool_);
-    auto const first = std::exchange(first_factor_, std::nullopt);
-    prepare(first ? *first : factor());
+    if (updates_.completes()) prepare();
     detail::feed(net_.inputs(), feeds, cost_.scope(), exec_);
     for (Variable const* v : net_.inputs()) {
-        if (v->role() != Role::data) continue;
+        if (v->role() != Role::data || v->spec().type != VarType::LOD_TENSOR) continue;
         Value const& value = v->value();
         if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
     }
@@ -35822,12 +38427,20 @@ double Trainer<T, Device>::step(Feeds const& feeds) {
     if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
     auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
     if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
-    for (auto const& update : updates_) update.check_gradient();
-    changes_.run(*own_, exec_);
+    if (updates_.take(*own_, exec_)) ++steps_;
     for (Moving const& m : moving_) m.now->value() = std::move(m.next->value());
-    for (Variable* const v : gradients_) v->value().clear();
-    ++steps_;
     return cost;
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::finish_step() {
+    detail::Entered const entered(running_, "Trainer::step");
+    if (updates_.batches() == 0) return;
+    detail::ScopeUse const use(cost_.scope());
+    MemoryPool::Guard const guard(pool_);
+    prepare();
+    updates_.finish(*own_, exec_);
+    ++steps_;
 }
 
 template <class T, class Device>
@@ -35842,9 +38455,9 @@ Parameters Trainer<T, Device>::parameters() const {
 template <class T, class Device>
 std::vector<Variable*> Trainer<T, Device>::variables() const {
     std::vector<Variable*> all = parameters_;
-    for (auto const& update : updates_) all.insert(all.end(), update.states.begin(), update.states.end());
+    updates_.append_states(all);
     for (Moving const& m : moving_) all.push_back(m.now);
-    for (auto const& average : averages_) all.insert(all.end(), average.states.begin(), average.states.end());
+    updates_.append_averages(all);
     return all;
 }
 
@@ -35857,17 +38470,15 @@ Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value) const 
 }
 
 template <class T, class Device>
-void Trainer<T, Device>::prepare(double factor) {
-    if (!std::isfinite(factor))
-        throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(steps_)), factor,
-                         "a finite number");
-    for (std::size_t i = 0; i < updates_.size(); ++i)
-        detail::run_named(*updates_[i].op, [&] { updates_[i].prepare(steps_ + 1, factor * rates_[i]); });
+void Trainer<T, Device>::prepare() {
+    auto const first = std::exchange(first_factor_, std::nullopt);
+    updates_.prepare(steps_, first ? *first : factor());
 }
 
 template <class T, class Device>
 LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k) const {
-    std::uint64_t const now = detail::bits_at(detail::bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
+    std::uint64_t now = detail::bits_at(detail::bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
+    if (auto const batch = updates_.batches()) now = detail::bits_at(now, static_cast<std::uint64_t>(batch));
     return to_device(exec_, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
 }
 
@@ -35896,9 +38507,10 @@ inline constexpr bool returns_one_batch<Reader> =
 ///     auto parameters = train(cost, reader, {.optimizer = layer::AdaGrad{.learning_rate = 0.05f}, .epochs = 3});
 ///
 /// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. If options.on_batch
-/// or options.on_epoch returns false, the training ends after that batch or epoch. With options.stop, it may end
-/// earlier, and the result is that of the best epoch, if one was completed. On a device, each batch synchronizes once,
-/// to read its cost; bad ids are reported then. The returned parameters are in device memory.
+/// or options.on_epoch returns false, the training ends after that batch or epoch. With options.parts, some batches make
+/// a step together, and those left at the end of an epoch, or of the training, make one of their own. With options.stop,
+/// it may end earlier, and the result is that of the best epoch, if one was completed. On a device, each batch
+/// synchronizes once, to read its cost; bad ids are reported then. The returned parameters are in device memory.
 /// shapes   cost [1]
 /// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called;
 ///          GraphError if options.stop names no metric; ValueError if it has a negative number. On error, all
@@ -35924,6 +38536,7 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
             epochs.count(value);
             if (!more) break;
         }
+        trainer.finish_step();
         if (!more) break;
         if (options.on_epoch || !options.metrics.empty())
             more = epochs.end(epoch, trainer.parameters(), options.on_epoch);
@@ -36000,23 +38613,23 @@ using builtin_ops = registry<
     clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op,
     div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op, elementwise_mul_op,
     equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op, gru_unit_grad_op, gru_unit_op,
-    identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, logical_and_op, logical_not_op,
-    logical_or_op, embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op,
-    lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_grad_op,
-    pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op,
-    scale_grad_op, scale_op, sequence_concat_grad_op, sequence_concat_op, sequence_slice_grad_op, sequence_slice_op,
-    sequence_pad_grad_op, sequence_pad_op, sequence_unpad_grad_op, sequence_unpad_op, sequence_context_grad_op,
-    sequence_context_op, sequence_padding_grad_op, padded_sequence_context_op, sequence_erase_op, sequence_mask_op,
-    sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sequence_reverse_grad_op,
-    sequence_attention_grad_op, sequence_attention_op, sequence_reverse_op, sequence_softmax_grad_op,
-    sequence_softmax_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op,
-    softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op, sum_grad_op,
-    sum_op, tanh_grad_op, tanh_op, exp_grad_op, exp_op, log_grad_op, log_op, sqrt_grad_op, sqrt_op, rsqrt_grad_op,
-    rsqrt_op, square_grad_op, square_op, abs_grad_op, abs_op, pow_grad_op, pow_op, relu6_grad_op, relu6_op,
-    brelu_grad_op, brelu_op, leaky_relu_grad_op, leaky_relu_op, elu_grad_op, elu_op, gelu_grad_op, gelu_op,
-    swish_grad_op, swish_op, softplus_grad_op, softplus_op, softsign_grad_op, softsign_op, hard_sigmoid_grad_op,
-    hard_sigmoid_op, hard_swish_grad_op, hard_swish_op, stanh_grad_op, stanh_op, thresholded_relu_grad_op,
-    thresholded_relu_op, broadcast_add_op, broadcast_grad_op<detail::broadcast_add, false>,
+    identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, log_softmax_grad_op, log_softmax_op,
+    logical_and_op, logical_not_op, logical_or_op, embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op,
+    lookup_table_op, lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op,
+    negate_op, pick_sequences_grad_op, pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op,
+    rmsprop_op, rowwise_adagrad_op, scale_grad_op, scale_op, sequence_concat_grad_op, sequence_concat_op,
+    sequence_slice_grad_op, sequence_slice_op, sequence_pad_grad_op, sequence_pad_op, sequence_unpad_grad_op,
+    sequence_unpad_op, sequence_context_grad_op, sequence_context_op, sequence_padding_grad_op,
+    padded_sequence_context_op, sequence_erase_op, sequence_mask_op, sequence_expand_grad_op, sequence_expand_op,
+    sequence_pool_grad_op, sequence_pool_op, sequence_reverse_grad_op, sequence_attention_grad_op,
+    sequence_attention_op, sequence_reverse_op, sequence_softmax_grad_op, sequence_softmax_op, sgd_op, sigmoid_grad_op,
+    sigmoid_op, softmax_grad_op, softmax_op, softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op,
+    split_grad_op, split_op, sub_op, sum_grad_op, sum_op, tanh_grad_op, tanh_op, exp_grad_op, exp_op, log_grad_op,
+    log_op, sqrt_grad_op, sqrt_op, rsqrt_grad_op, rsqrt_op, square_grad_op, square_op, abs_grad_op, abs_op, pow_grad_op,
+    pow_op, relu6_grad_op, relu6_op, brelu_grad_op, brelu_op, leaky_relu_grad_op, leaky_relu_op, elu_grad_op, elu_op,
+    gelu_grad_op, gelu_op, swish_grad_op, swish_op, softplus_grad_op, softplus_op, softsign_grad_op, softsign_op,
+    hard_sigmoid_grad_op, hard_sigmoid_op, hard_swish_grad_op, hard_swish_op, stanh_grad_op, stanh_op,
+    thresholded_relu_grad_op, thresholded_relu_op, broadcast_add_op, broadcast_grad_op<detail::broadcast_add, false>,
     broadcast_grad_op<detail::broadcast_add, true>, broadcast_div_op, broadcast_grad_op<detail::broadcast_div, false>,
     broadcast_grad_op<detail::broadcast_div, true>, broadcast_max_op, broadcast_grad_op<detail::broadcast_max, false>,
     broadcast_grad_op<detail::broadcast_max, true>, broadcast_min_op, broadcast_grad_op<detail::broadcast_min, false>,
@@ -36043,7 +38656,9 @@ using builtin_ops = registry<
     reshape_grad_op, reshape_op, squeeze_op, unsqueeze_op, row_dot_grad_op, row_dot_op, stack_grad_op, stack_op,
     transpose_grad_op, transpose_op, top_k_grad_op, top_k_op, batch_norm_grad_op, batch_norm_op, layer_norm_grad_op,
     layer_norm_op, layer_norm_param_grad_op, moving_average_op, to_dense_op, beam_search_decode_op, beam_search_op,
-    merge_rows_grad_op, merge_rows_op, rows_where_op>;
+    merge_rows_grad_op, merge_rows_op, rows_where_op, sequence_reshape_grad_op, sequence_reshape_op, reorder_grad_op,
+    reorder_op, shrink_grad_op, shrink_op, sequence_scatter_grad_op, sequence_scatter_op, sequence_top_k_mean_grad_op,
+    sequence_top_k_mean_op>;
 
 }  // namespace rowan::inline v0
 
@@ -36056,9 +38671,9 @@ namespace rowan::inline v0 {
 using forward_ops = registry<
     abs_op, accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, div_op, drop_levels_op,
     dropout_op, elementwise_mul_op, equal_op, fc_op, full_like_op, gru_unit_op, identity_op, less_equal_op, less_op,
-    lod_from_offsets_op, lod_reset_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_op, lookup_table_op,
-    lstm_unit_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_op, reduce_sum_op, relu_op, scale_op,
-    sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
+    lod_from_offsets_op, lod_reset_op, log_softmax_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_op,
+    lookup_table_op, lstm_unit_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_op, reduce_sum_op,
+    relu_op, scale_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
     padded_sequence_context_op, sequence_erase_op, sequence_attention_op, sequence_mask_op, sequence_expand_op,
     sequence_pool_op, sequence_reverse_op, sequence_softmax_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op,
     split_op, sub_op, sum_op, tanh_op, broadcast_add_op, broadcast_div_op, broadcast_max_op, broadcast_min_op,
@@ -36069,7 +38684,8 @@ using forward_ops = registry<
     margin_rank_loss_op, cosine_embedding_loss_op, cosine_similarity_op, crf_decoding_op, crf_matches_op,
     linear_chain_crf_op, argmax_op, argmin_op, batched_matmul_op, cumsum_op, one_hot_op, reduce_mean_op, reduce_max_op,
     reduce_min_op, reduce_prod_op, reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op,
-    batch_norm_op, layer_norm_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op>;
+    batch_norm_op, layer_norm_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op,
+    sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
 
 /// Whether programs provide this operator for integers as well, such as the counter of a loop.
 template <class Op>
@@ -36079,7 +38695,8 @@ inline constexpr bool takes_integers =
              one_hot_op, pick_sequences_op, reduce_sum_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op,
              squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op, scale_op, sequence_reverse_op,
              sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
-             sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op, sum_op>::has<Op>;
+             sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op, sum_op, sequence_reshape_op, reorder_op,
+             shrink_op>::has<Op>;
 
 /// Whether this operator exists for integers alone, such as tokens.
 template <class Op>
@@ -36087,7 +38704,7 @@ inline constexpr bool takes_only_integers = registry<one_hot_op, sequence_erase_
 
 /// Whether this operator uses only the levels of its input y, which may have any element type.
 template <class Op>
-inline constexpr bool takes_levels_of_y = registry<lod_reset_op, sequence_expand_op>::has<Op>;
+inline constexpr bool takes_levels_of_y = registry<lod_reset_op, reorder_op, sequence_expand_op, shrink_op>::has<Op>;
 
 /// Whether programs provide this operator for bool as well.
 template <class Op>

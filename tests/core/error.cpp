@@ -28,6 +28,7 @@ TEST_CASE("an IndexError names the argument, the position, the value and the bou
     rowan::IndexError const e("rows", 1, 9, 4);
     CHECK(e.what() == std::string("rows[1] = 9 is not in [0, 4)"));
     CHECK((e.field() == "rows" && e.position() == 1 && e.value() == 9 && e.bound() == 4));
+    CHECK(rowan::IndexError("index", 9, 3).what() == std::string("index = 9 is not in [0, 3)"));
     CHECK(rowan::IndexError("index", 0, ~std::size_t{0}, 3).what() == std::string("index[0] = 18446744073709551615 is not in [0, 3)"));
     CHECK(rowan::IndexError("ids", 0, -1, 3).what() == std::string("ids[0] = -1 is not in [0, 3)"));
 }

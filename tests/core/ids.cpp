@@ -78,7 +78,7 @@ TEST_CASE("ids come from lists and xtensor expressions of other integers, copied
     CHECK(copy[0] == 5);
     CHECK(list(std::vector<std::size_t>{~std::size_t{0} >> 1})[0] == std::numeric_limits<std::int64_t>::max());
     CHECK_THROWS_WITH(Ids<>(std::vector<std::size_t>{1, ~std::size_t{0}}),
-                      "ids[1] = 18446744073709551615 is not in [0, 9223372036854775807)");
+                      "row numbers[1] = 18446744073709551615 is not in [0, 9223372036854775807)");
 }
 
 TEST_CASE("truth values and characters do not convert to ids", "[ids]") {  // fractions neither: tests/fail/ids_fractions.cpp

@@ -9,6 +9,8 @@
 #include <rowan/op/one_hot.hpp>
 #include <rowan/op/reduce.hpp>
 #include <rowan/op/row_dot.hpp>
+#include <rowan/op/sequence_scatter.hpp>
+#include <rowan/op/sequence_top_k_mean.hpp>
 #include <rowan/op/top_k.hpp>
 #include <rowan/op/transpose.hpp>
 #include <rowan/sequence.hpp>
@@ -20,7 +22,7 @@ namespace test_every_algorithm {
 
 namespace {
 
-using rowan::Cpu, rowan::RowPlan, rowan::SelectedRows, rowan::Tensor;
+using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::RowPlan, rowan::SelectedRows, rowan::Tensor;
 using test::dual, test::fixed, test::times;
 
 template <class T>
@@ -231,6 +233,9 @@ TEMPLATE_TEST_CASE("reductions, extrema, running sums and products of batches wo
     CHECK(rowan::reduce_prod_op::grad::op::run(Cpu{}, x, ones, rows) == of(-6.0, 4.5, -3.0, 6.0, 0.0, 0.0).reshaped({2, 3}));
     CHECK((rowan::argmax(x) == Tensor<std::int64_t>{2, 1}));
     CHECK(std::get<0>(rowan::top_k(x, {.k = 2})) == of(3.0, 1.5, 3.0, 2.0).reshaped({2, 2}));
+    LoDTensor<std::int64_t> const places({2, 2, 0}, Lod{{0, 2, 3}});
+    CHECK(rowan::sequence_scatter(LoDTensor<T>(x), places, of(1.0, 0.5, 2.0)).value() == of(1.5, -2.0, 4.5, 2.0, 3.0, 2.0).reshaped({2, 3}));
+    CHECK(rowan::sequence_top_k_mean(LoDTensor<T>(x, Lod{{0, 2}}), {.ks = {2}}).value() == of(0.75, 0.5, 2.5).reshaped({1, 3}));
     CHECK(rowan::cumsum(x) == of(1.5, -0.5, 2.5, 0.0, 3.0, 5.0).reshaped({2, 3}));
     CHECK(rowan::one_hot<T>(Tensor<std::int64_t>{1}, {.depth = 2}) == of(0.0, 1.0).reshaped({1, 2}));
     CHECK(rowan::row_dot(x, x) == of(15.25, 13.0).reshaped({2, 1}));

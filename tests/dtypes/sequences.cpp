@@ -161,11 +161,13 @@ TEMPLATE_TEST_CASE("every sequence algorithm works on a custom element type", "[
         check<T>([&](auto const& x) { return sequence_reverse(exec, x); });
         check<T>([&](auto const& x) { return sequence_concat(exec, x, x, sequence_reverse(x)); });
         check<T>([&](auto const& x) { return sequence_concat_grad(exec, sequence_concat(x, x), {lod, lod})[1]; });
+        check<T>([&](auto const& x) { return sequence_concat(exec, std::vector{x, sequence_reverse(x)}, 0); });
         std::vector<std::int64_t> const offset{1, 0, 3, 0, 2, 1}, length{2, 0, 60, 1, 0, 2};
         check<T>([&](auto const& x) { return sequence_slice(exec, x, offset, length); });
         check<T>([&](auto const& x) {
             return sequence_slice_grad(exec, sequence_slice(x, offset, length), x.lod(), offset, length);
         });
+        check<T>([&](auto const& x) { return sequence_reshape(x, 1); });
         auto const six = [](auto const& x) { return LoDTensor<element_of<decltype(x)>>(x.value().slice(2, 8)); };
         check<T>([&](auto const& x) { return sequence_expand(exec, six(x), lod); });
         check<T>([&](auto const& x) { return sequence_expand_grad(exec, x, six(x), lod); });

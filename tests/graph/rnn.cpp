@@ -166,7 +166,7 @@ TEST_CASE("an error names an id outside the table inside a step", "[rnn]") {
     auto const net = Net<>::trace_and_build(*h);
     feed(scope, "ids", LoDTensor<std::int64_t>({1, 7, 2}, Lod{{0, 3}}));
     CHECK_THROWS_AS(net.run(scope), IndexError);
-    CHECK_THROWS_WITH(net.run(scope), "rnn(ids, table): step 1 of sequence 0: lookup_table(table, x): ids[1] = 7 is not in [0, 7)");
+    CHECK_THROWS_WITH(net.run(scope), "rnn(x = [ids, table]): step 1 of sequence 0: lookup_table(w = table, ids = x): ids[1] = 7 is not in [0, 7)");
     feed(scope, "ids", LoDTensor<std::int64_t>({1, 6, 2}, Lod{{0, 3}}));
     net.run(scope);
 }
@@ -332,7 +332,7 @@ TEST_CASE("an error in one part is the first one's, for any number of threads", 
     auto const net = Net<>::trace_and_build(*h);
     initialize(net, 1);
     for (int const threads : {1, 2}) {
-        CHECK_THROWS_WITH(net.run(scope, {threads}), "rnn(ids, table): step 1 of sequence 18: lookup_table(table, x): ids[37] = 9999 is not in [0, 8192)");
+        CHECK_THROWS_WITH(net.run(scope, {threads}), "rnn(x = [ids, table]): step 1 of sequence 18: lookup_table(w = table, ids = x): ids[37] = 9999 is not in [0, 8192)");
     }
 }
 
@@ -354,12 +354,12 @@ TEST_CASE("an error within a step names the step, and the sequence if it is that
         FAIL();
     } catch (IndexError const& e) {  // the third of five words is in step 2 from both ends
         CHECK((e.position() == 3 && e.value() == 9 && e.bound() == 4));
-        CHECK(e.what() == std::string("rnn(ids, boot, table): step 2 of sequence 1: lookup_table(table, x): ids[3] = 9 is not in [0, 4)"));
+        CHECK(e.what() == std::string("rnn(x = [ids, boot, table]): step 2 of sequence 1: lookup_table(w = table, ids = x): ids[3] = 9 is not in [0, 4)"));
     }
     feed(scope, "ids", LoDTensor<std::int64_t>({1, 1}, Lod{{0, 1, 2, 2}}));
     feed(scope, "boot", LoDTensor<double>(values({3, 3}, 1)));
     CHECK_THROWS_AS(net.run(scope), ShapeError);
-    CHECK_THROWS_WITH(net.run(scope), Catch::Matchers::StartsWith("rnn(ids, boot, table): step 0: add(before, "));
+    CHECK_THROWS_WITH(net.run(scope), Catch::Matchers::StartsWith("rnn(x = [ids, boot, table]): step 0: add(x = before, y = "));
 }
 
 TEST_CASE("an error within a step names the sequence also if the step reads sentences", "[rnn]") {
@@ -372,7 +372,7 @@ TEST_CASE("an error within a step names the sequence also if the step reads sent
     auto const net = Net<>::trace_and_build(*h);
     initialize(net, 1);
     feed(scope, "words", LoDTensor<std::int64_t>({1, 2, 1, 3, 9, 0}, Lod::from_lengths({{1, 3}, {1, 2, 0, 3}})));
-    CHECK_THROWS_WITH(net.run(scope), Catch::Matchers::StartsWith("rnn(words, table): step 2 of sequence 1: lookup_table(table, x): ids["));
+    CHECK_THROWS_WITH(net.run(scope), Catch::Matchers::StartsWith("rnn(x = [words, table]): step 2 of sequence 1: lookup_table(w = table, ids = x): ids["));
 }
 
 TEST_CASE("a state whose width changes in a step is refused at that step", "[rnn]") {
@@ -386,8 +386,8 @@ TEST_CASE("a state whose width changes in a step is refused at that step", "[rnn
     auto const net = Net<>::trace_and_build(*wider), other = Net<>::trace_and_build(*fixed.last);
     feed(scope, "x", LoDTensor<double>(values({3, 2}, 1), Lod{{0, 1, 3}}));
     feed(scope, "boot", LoDTensor<double>(values({2, 3}, 2)));
-    CHECK_THROWS_WITH(net.run(scope), "rnn(x, boot): step 0: the shape of a row of the state before_1 is [5], expected [3], that before the step");
-    CHECK_THROWS_WITH(other.run(scope), "rnn(x, boot): step 0: the shape of a row of the state before is [2], expected [3], that before the step");
+    CHECK_THROWS_WITH(net.run(scope), "rnn(x = [x, boot]): step 0: the shape of a row of the state before_1 is [5], expected [3], that before the step");
+    CHECK_THROWS_WITH(other.run(scope), "rnn(x = [x, boot]): step 0: the shape of a row of the state before is [2], expected [3], that before the step");
     feed(scope, "boot", LoDTensor<double>(values({2, 2}, 2)));
     other.run(scope);
     CHECK(fixed.last->spec() == tensor_spec<double>({UNK, 2}));

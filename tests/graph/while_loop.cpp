@@ -141,7 +141,7 @@ TEST_CASE("an error within a loop names the iteration", "[while_loop]") {
         std::tuple(counter(), first), [](auto const& k, auto const&) { return layer::less(k, 5); },
         [&](auto const& k, auto const& v) { return std::tuple(layer::scale(k, 1, 1), layer::add(v, layer::embedding(k, table))); });
     CHECK_THROWS_AS(value(out), IndexError);
-    CHECK_THROWS_WITH(value(out), Catch::Matchers::EndsWith("): iteration 3: lookup_table(table, state_0): ids[0] = 3 is not in [0, 3)"));
+    CHECK_THROWS_WITH(value(out), Catch::Matchers::EndsWith("): iteration 3: lookup_table(w = table, ids = state_0): ids[0] = 3 is not in [0, 3)"));
 }
 
 TEST_CASE("condition and states may be variables from outside", "[while_loop]") {

@@ -34,6 +34,7 @@
 #include <rowan/layer/math.hpp>
 #include <rowan/layer/matmul.hpp>
 #include <rowan/layer/pick_sequences.hpp>
+#include <rowan/layer/reorder.hpp>
 #include <rowan/layer/rnn_program.hpp>
 #include <rowan/layer/sequence_attention.hpp>
 #include <rowan/layer/sequence_concat.hpp>
@@ -44,9 +45,13 @@
 #include <rowan/layer/sequence_pad.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/sequence_reverse.hpp>
+#include <rowan/layer/sequence_reshape.hpp>
+#include <rowan/layer/sequence_scatter.hpp>
 #include <rowan/layer/sequence_slice.hpp>
 #include <rowan/layer/sequence_softmax.hpp>
+#include <rowan/layer/sequence_top_k_mean.hpp>
 #include <rowan/layer/sequence_unpad.hpp>
+#include <rowan/layer/shrink.hpp>
 #include <rowan/layer/split.hpp>
 #include <rowan/layer/reduce.hpp>
 #include <rowan/layer/static_input.hpp>
@@ -193,6 +198,7 @@ std::vector<std::function<Out()>> const nets{
         auto const label2 = layer::data<std::int64_t>("label2", {UNK});
         return layer::sum({layer::cross_entropy(soft, layer::data<std::int64_t>("label", {UNK})), layer::softmax_with_cross_entropy(both, label2), layer::mse(x, y),
                            layer::softmax_with_cross_entropy(both, label2, {.reduction = Reduction::sum, .ignore_index = 5}),
+                           layer::softmax_with_cross_entropy(layer::log_softmax(both, {.axis = 0}), label2, {.axis = 1, .weights = {1, 2, 3, 4, 5, 0.5}}),
                            layer::softmax_with_cross_entropy(y, layer::softmax(x), {.soft_label = true}),
                            layer::cast<float>(layer::cast<std::int64_t>(layer::full<float>({1}, 3)))});
     },
@@ -219,6 +225,28 @@ std::vector<std::function<Out()>> const nets{
         auto const first = layer::data<std::int32_t>("first", {UNK}), count = layer::data<std::int32_t>("count", {UNK});
         auto const words = layer::sequence_slice(layer::data<std::int64_t>("words", {UNK}, 1), first, count);
         return layer::sequence_slice(layer::embedding(words, {.height = 9, .width = 3}), first, first);
+    },
+    [] {  // rows of another width, of numbers and of ids
+        auto const words = layer::sequence_reshape(layer::data<std::int64_t>("words", {UNK}, 1), {.width = 1});
+        auto const rows = layer::embedding(layer::drop_levels(layer::reshape(words, {-1})), {.height = 9, .width = 6});
+        return layer::sequence_reshape(layer::lod_reset(rows, words), {.width = 3});
+    },
+    [] {  // in the order of lengths, of numbers and of ids, and what has a step 1
+        auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
+        auto const rows = layer::embedding(layer::reorder(words, words), {.height = 9, .width = 3});
+        auto const alive = layer::shrink(rows, words, layer::full<std::int64_t>({1}, 1));
+        return layer::sum({layer::sequence_pool(layer::shrink(alive, alive, layer::full<std::int64_t>({1}, 0), {.level = 0})),
+                           layer::sequence_pool(layer::shrink(layer::reorder(rows, rows, {.level = 0, .restore = true}), rows, layer::full<std::int64_t>({1}, 1)))});
+    },
+    [] {  // updates of places
+        auto const rows = words_to_rows();
+        auto const best = layer::argmax(rows);  // keeps the levels
+        return layer::sequence_scatter(layer::sequence_pool(rows), best, layer::cast<float>(best));
+    },
+    [] { return layer::sequence_top_k_mean(layer::sequence_top_k_mean(layer::data<float>("texts", {UNK, 3}, 2), {.ks = {2, 1}}), {.ks = {3}}); },
+    [] {  // batches joined along the first axis, and paragraphs
+        auto const texts = layer::data<float>("texts", {UNK, 3}, 2), both = layer::sequence_concat({texts, texts}, {.level = 0});
+        return layer::sequence_pool(layer::sequence_pool(layer::concat({both, layer::sequence_reverse(texts)})));
     },
     [] {  // padded sequences and back, of numbers and of ids
         auto const [words, length] = layer::sequence_pad(layer::data<std::int64_t>("words", {UNK}, 1), {.pad_value = 8});
@@ -441,7 +469,7 @@ TEST_CASE("an inconsistent program throws", "[io][bad]") {
     CHECK(refusal(program, [&](auto& p) { p.blocks[0].vars.pop_back(); }) == "the variable \"fc_0.out_0\" is not declared in its block");
     CHECK(refusal(program, [&](auto& p) { p.blocks[0].vars.back().lod_desc->tensor.dims[1] = 3; }) ==
           "the variable \"fc_0.out_0\" is declared as LoDTensor<f32>[UNK, 3], but is LoDTensor<f32>[UNK, 2]");
-    CHECK(refusal(program, [&](auto& p) { op(p, "fc").inputs[0].arguments[0] = op(p, "fc").inputs[1].arguments[0]; }).starts_with("fc(fc_"));
+    CHECK(refusal(program, [&](auto& p) { op(p, "fc").inputs[0].arguments[0] = op(p, "fc").inputs[1].arguments[0]; }).starts_with("fc(x = fc_"));
     CHECK(refusal(program, [&](auto& p) { op(p, "fetch").inputs[0].arguments[0] = "nobody"; }) ==
           "the variable \"nobody\" is read before an operator writes it");
     CHECK(refusal(program, [&](auto& p) { p.blocks[0].ops.pop_back(); }) == "the program has no operator of type fetch: it has no result");
@@ -450,7 +478,7 @@ TEST_CASE("an inconsistent program throws", "[io][bad]") {
     CHECK(refusal(program, [&](auto& p) { p.blocks[0].ops.insert(p.blocks[0].ops.begin(), p.blocks[0].ops[0]); }) ==
           "the scope has a variable \"words\" already");
     CHECK(refusal(program, [&](auto& p) { p.blocks[0].vars[0].lod_desc->tensor.data_type = 6; }) ==
-          "lookup_table(table, words): the input of operator lookup_table is LoDTensor<f64>, LoDTensor<i64>, expected types among the template arguments, such as dtypes<float>");
+          "lookup_table(w = table, ids = words): the input of operator lookup_table is LoDTensor<f64>, LoDTensor<i64>, expected types among the template arguments, such as dtypes<float>");
     CHECK(refusal(program, [&](auto& p) { p.blocks[1].ops.push_back(op(p, "fetch")); }) == "an inner block of the program has an operator of type fetch");
     CHECK(refusal(program, [&](auto& p) { std::swap(op(p, "fc").inputs[0], op(p, "fc").inputs[1]); }) != "nothing");
     CHECK(refusal(program, [&](auto& p) { op(p, "fc").inputs[0].parameter = "y"; }) == "operator fc has the inputs (y, w, b), expected (x, w, b)");

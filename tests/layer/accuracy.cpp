@@ -23,9 +23,9 @@ TEST_CASE("layer::accuracy is the fraction of correct rows", "[layer]") {
     CHECK((test::run(share, {{"scores", x}, {"label", Tensor<std::int32_t>{0, 1, 2, 1}}}).value() == Tensor<double>{0.5}));
     CHECK((test::run(layer::accuracy(scores, label, {.k = 2}), {{"scores", x}, {"label", Tensor<std::int32_t>{2, 1, 1, 1}}}).value() == Tensor<double>{0.75}));
     CHECK_THROWS_WITH(test::run(share, {{"scores", x}, {"label", Tensor<std::int32_t>{0, 1, 3, 1}}}),
-                      "accuracy(tanh_0.out_0, label): label[2] = 3 is not in [0, 3)");
+                      "accuracy(x = tanh_0.out_0, label): label[2] = 3 is not in [0, 3)");
     CHECK_THROWS_WITH(test::run(share, {{"scores", x}, {"label", Tensor<std::int32_t>{0}}}),
-                      "accuracy(tanh_0.out_0, label): label.shape(0) is 1, expected 4, the number of rows");
+                      "accuracy(x = tanh_0.out_0, label): label.shape(0) is 1, expected 4, the number of rows");
 }
 
 TEST_CASE("layer::accuracy cannot be a cost", "[layer]") {

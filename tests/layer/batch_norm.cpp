@@ -92,7 +92,7 @@ TEST_CASE("layer::batch_norm refuses what it cannot normalise, and adds nothing"
                           auto const out = layer::batch_norm(row);
                           return layer::Step{out, out};
                       }),
-                      "layer::batch_norm is not for the steps of recurrent layers and loops: use layer::layer_norm");
+                      "layer::batch_norm is not for steps, loops and branches: use layer::layer_norm");
     CHECK(scope.variables().size() == before);
 }
 

@@ -28,7 +28,7 @@ TEST_CASE("rows of pooled sentences are expanded to their words, and the gradien
     test::check_net(layer::mse(layer::sequence_expand(layer::drop_levels(sentences), words), target));
     auto const net = Net<>::trace_and_build(*layer::sequence_expand(sentences, words));
     CHECK_THROWS_WITH(net.run(scope), Catch::Matchers::EndsWith(": x has 1 level, so its 2 sequences count, not its 3 rows: use drop_levels"));
-    CHECK_THROWS_WITH(layer::drop_levels(sentences, {.levels = 2}), "drop_levels: levels is 2, expected at most 1, the number of levels of x");
+    CHECK_THROWS_WITH(layer::drop_levels(sentences, {.levels = 2}), "drop_levels: levels is 2, expected in [0, 1], as x has 1 levels");
 }
 
 }  // namespace test_drop_levels

@@ -3,11 +3,14 @@
 
 #include "layer/check_net.hpp"
 
+#include <rowan/layer/compare.hpp>
 #include <rowan/layer/data.hpp>
+#include <rowan/layer/drop_levels.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/math.hpp>
+#include <rowan/layer/reduce_sum.hpp>
 #include <rowan/layer/rnn.hpp>
 
 #include <cmath>
@@ -36,6 +39,52 @@ TEST_CASE("element-wise layers compute element by element and keep levels", "[la
     gives(layer::scale(x, 2, 0.5), {{2.5f, -3.5f}, {1.5f, 6.5f}});
     gives(layer::clip(x, -1, 0.75), {{0.75f, -1}, {0.5f, 0.75f}});
     CHECK((test::run(layer::scale(layer::data<std::int64_t>("n", {UNK}), 2, 1), {{"n", Tensor<std::int64_t>{3}}}).value() == Tensor<std::int64_t>{7}));
+}
+
+TEST_CASE("an axis aligns y with the dims of x, as in Paddle", "[layer][golden]") {
+    test::DefaultScope scope;
+    auto const x = layer::data("x", {UNK, 3, 2}, 1), y = layer::data("y", {3}), z = layer::data("z", {UNK});
+    Tensor<float> const a{{{1, 2}, {3, 4}, {5, 6}}, {{7, 8}, {9, 10}, {11, 12}}};
+    Feeds const feeds{{"x", LoDTensor<float>(a, Lod{{0, 0, 2}})}, {"y", Tensor<float>{2, -4, 6}}, {"z", Tensor<float>{1, 10}}};
+    auto const gives = [&](auto const& out, auto const& want) {
+        auto const found = test::run(out, feeds);
+        CHECK(found.value() == want);
+        CHECK(found.lod() == Lod{{0, 0, 2}});
+        CHECK(out->spec().dims == Dims{UNK, 3, 2});
+    };
+    using Truth = Tensor<bool>;
+    gives(layer::add(x, y, {.axis = 1}), Tensor<float>{{{3, 4}, {-1, 0}, {11, 12}}, {{9, 10}, {5, 6}, {17, 18}}});
+    gives(layer::sub(x, z, {.axis = 0}), Tensor<float>{{{0, 1}, {2, 3}, {4, 5}}, {{-3, -2}, {-1, 0}, {1, 2}}});
+    gives(layer::mul(x, y, {.axis = 1}), Tensor<float>{{{2, 4}, {-12, -16}, {30, 36}}, {{14, 16}, {-36, -40}, {66, 72}}});
+    gives(layer::div(x, y, {.axis = 1}), Tensor<float>{{{0.5F, 1}, {-0.75F, -1}, {5 / 6.0F, 1}}, {{3.5F, 4}, {-2.25F, -2.5F}, {11 / 6.0F, 2}}});
+    gives(layer::maximum(x, z, {.axis = 0}), Tensor<float>{{{1, 2}, {3, 4}, {5, 6}}, {{10, 10}, {10, 10}, {11, 12}}});
+    gives(layer::minimum(x, y, {.axis = 1}), Tensor<float>{{{1, 2}, {-4, -4}, {5, 6}}, {{2, 2}, {-4, -4}, {6, 6}}});
+    gives(layer::less(x, z, {.axis = 0}), Truth{{{false, false}, {false, false}, {false, false}}, {{true, true}, {true, false}, {false, false}}});
+    gives(layer::greater_equal(x, y, {.axis = 1}), Truth{{{false, true}, {true, true}, {false, true}}, {{true, true}, {true, true}, {true, true}}});
+    gives(layer::equal(x, y, {.axis = 1}), Truth{{{false, true}, {false, false}, {false, true}}, {{false, false}, {false, false}, {false, false}}});
+    gives(layer::less(x, x, {.axis = 0}), Truth::zeros({2, 3, 2}));
+    CHECK_THROWS_WITH(layer::add(x, y, {.axis = 2}), "broadcast_add: y is 3, expected 2");
+    CHECK_THROWS_WITH(layer::equal(x, y, {.axis = 3}), "y rank is 1, expected at most that of x after axis");
+    CHECK_THROWS_WITH(layer::less(x, y, {.axis = -2}), "axis is -2, expected -1 or a dim of x");
+}
+
+TEST_CASE("the levels of a broadcast result are those of the value that has the rows", "[layer]") {
+    test::DefaultScope scope;
+    auto const one = layer::data("one", {1, 2}, 1), row = layer::data("row", {1, 2}), x = layer::data("x", {UNK, 2}, 1), deep = layer::data("deep", {2, UNK, 2}, 1);
+    Feeds const feeds{{"one", LoDTensor<float>({{1, 2}}, Lod{{0, 1}})}, {"row", Tensor<float>{{3, 4}}}, {"x", LoDTensor<float>({{5, 6}, {7, 8}}, Lod{{0, 0, 2}})}, {"deep", LoDTensor<float>(Tensor<float>::zeros({2, 2, 2}), Lod{{0, 1, 2}})}};
+    auto const lod = [&](layer::Var<float> const& out) {
+        auto const made = test::run(out, feeds).lod();
+        CHECK(made.levels() == out->spec().lod_level);
+        return made;
+    };
+    CHECK(lod(one + x) == Lod{{0, 0, 2}});
+    CHECK(lod(x + one) == Lod{{0, 0, 2}});
+    CHECK(lod(one + row) == Lod{{0, 1}});
+    CHECK(lod(one + layer::reduce_sum(row, {.axes = {1}, .keep_dims = true})) == Lod{{0, 1}});
+    CHECK(lod(row + one).empty());  // of x, as for one shape
+    CHECK(lod(x + deep) == Lod{{0, 1, 2}});
+    CHECK(lod(deep + x) == Lod{{0, 1, 2}});
+    CHECK(lod(one + layer::drop_levels(x)).empty());
 }
 
 TEST_CASE("gradients of element-wise layers equal central differences", "[layer]") {
@@ -67,7 +116,7 @@ TEST_CASE("layers broadcast weights, in nets and in steps, and the gradients are
 TEST_CASE("element-wise layers throw for shapes that do not match", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2}), y = layer::data("y", {UNK, 3});
-    CHECK_THROWS_WITH(layer::sum({x, y}), "sum: x[1] is 3, expected 2");
+    CHECK_THROWS_WITH(layer::sum({x, y}), "sum: x[1].shape(1) is 3, expected 2");
     CHECK_THROWS_WITH(layer::sum(std::vector<layer::Var<float>>{}), "sum: x rank is 0, expected at least 1");
     CHECK_THROWS_WITH(layer::clip(x, 1, 0), "max is 0, expected a number not less than min");
     CHECK_THROWS_WITH(layer::clip(x, std::nan(""), 0), "min is nan, expected a finite number");
@@ -96,7 +145,7 @@ TEST_CASE("Vars and numbers are added, subtracted, multiplied and divided", "[la
     is(2 * x, {{2, 4}, {6, -8}, {-2, 16}});
     is(x / 2, {{0.5, 1}, {1.5, -2}, {-0.5, 4}});
     is(2 / y, {{1, -1}, {0.5, 2}, {1, 0.125}});
-    CHECK_THROWS_WITH(x + test::parameter({3, 3}, 1), "add: y is 3, expected 2");
+    CHECK_THROWS_WITH(x + test::parameter({3, 3}, 1), "add: y.shape(1) is 3, expected 2");
 }
 
 }  // namespace test_elementwise

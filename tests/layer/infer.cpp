@@ -84,7 +84,7 @@ TEST_CASE("a feed of a wrong type or kind throws; the error gives the number of 
                       std::string("q is LoDTensor<f32>, expected LoDTensor<element type ") + std::to_string(dtype<test::fixed>::wire) + ">");
     CHECK((test::run(layer::scale(q, 2), {{"q", Tensor<test::fixed>{test::fixed{65536}}}}).value() == Tensor<test::fixed>{test::fixed{131072}}));
     layer::Var<float> const g(scope.new_var("g", selected_rows_spec<float>({3, 2}), Role::data));
-    CHECK_THROWS_WITH(test::run(layer::scale(g, 2), {{"g", Tensor<float>{{1}}}}), "g is LoDTensor<f32>, expected a value that is no tensor");
+    CHECK_THROWS_WITH(test::run(layer::scale(g, 2), {{"g", Tensor<float>{{1}}}}), "g is LoDTensor<f32>, expected SelectedRows<f32>");
 }
 
 TEST_CASE("infer accepts feeds that only the cost needs, and ignores them", "[layer]") {

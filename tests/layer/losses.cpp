@@ -5,6 +5,7 @@
 
 #include <rowan/layer/activations.hpp>
 #include <rowan/layer/data.hpp>
+#include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/loss.hpp>
 
 namespace test_losses_layers {
@@ -47,11 +48,32 @@ TEST_CASE("layers of losses with labels take a reduction, a label to ignore, and
     Tensor<std::int64_t> const labels{1, -100};
     Feeds const feeds{{"x", a}, {"soft", shares}, {"label", labels}};
     auto const gives = [&](layer::Var<float> const& out, Tensor<float> const& want) { CHECK(test::run(out, feeds).value() == want); };
-    gives(layer::softmax_with_cross_entropy(x, label, {.ignore_index = -100}), std::get<0>(softmax_with_cross_entropy(a, labels, Reduction::mean, -100)));
-    gives(layer::softmax_with_cross_entropy(x, soft, {.soft_label = true, .reduction = Reduction::none}), std::get<0>(softmax_with_cross_entropy(a, shares, Reduction::none)));
+    gives(layer::softmax_with_cross_entropy(x, label, {.ignore_index = -100}), std::get<0>(softmax_with_cross_entropy(a, labels, {Reduction::mean, -100})));
+    gives(layer::softmax_with_cross_entropy(x, soft, {.soft_label = true, .reduction = Reduction::none}), std::get<0>(softmax_with_cross_entropy(a, shares, {Reduction::none})));
     CHECK(layer::softmax_with_cross_entropy(x, label, {.reduction = Reduction::none})->spec().dims == Dims{UNK});
     CHECK(layer::cross_entropy(x, label, {Reduction::none})->spec().dims == Dims{UNK});
+    CrossEntropyOptions const weighed{.ignore_index = -100, .weights = {2, 3}};
+    gives(layer::softmax_with_cross_entropy(x, label, weighed), std::get<0>(softmax_with_cross_entropy(a, labels, weighed)));
+    gives(layer::cross_entropy(layer::softmax(x), label, weighed), cross_entropy(softmax(a), labels, weighed));
+    gives(layer::cross_entropy(layer::softmax(x), soft, {.soft_label = true, .axis = 0, .weights = {2, 3}}), cross_entropy(softmax(a), shares, {.axis = 0, .weights = {2, 3}}));
+    CHECK_THROWS_WITH(layer::cross_entropy(x, label, {.weights = {1}}), "weights.size() is 1, expected 2, one for each class");
     CHECK_THROWS_WITH(layer::softmax_with_cross_entropy(x, soft, {.reduction = Reduction::sum}), "soft_label is 0, expected true for labels that are not integers");
+}
+
+TEST_CASE("softmax and log_softmax take any axis and keep the levels", "[layer]") {
+    test::DefaultScope scope;
+    auto const x = layer::data("x", {UNK, 2, 3}, 1), row = layer::data("row", {3});
+    Tensor<float> const a{{{1, 2, 3}, {-1, 0.5F, 2}}, {{0, 1, 0.25F}, {3, 1, -2}}};
+    Feeds const feeds{{"x", LoDTensor<float>(a, Lod{{0, 0, 2}})}, {"row", Tensor<float>{1, 2, 4}}};
+    for (std::int64_t const axis : {-3, -2, -1, 0, 1, 2}) {
+        CHECK(layer::softmax(x, {.axis = axis})->spec() == x->spec());
+        CHECK((test::run(layer::softmax(x, {.axis = axis}), feeds) == LoDTensor<float>(softmax(a, {.axis = axis}), Lod{{0, 0, 2}})));
+        CHECK((test::run(layer::log_softmax(x, {.axis = axis}), feeds) == LoDTensor<float>(log_softmax(a, {.axis = axis}), Lod{{0, 0, 2}})));
+    }
+    CHECK((test::run(layer::log_softmax(x), feeds).value() == log_softmax(a)));
+    CHECK((test::run(layer::softmax(row, {.axis = 0}), feeds).value() == softmax(Tensor<float>{1, 2, 4})));
+    CHECK_THROWS_WITH(layer::softmax(x, {.axis = 3}), "axis is 3, expected in [-3, 3)");
+    CHECK_THROWS_WITH(layer::softmax(row), "softmax: x rank is 1, expected at least 2");
 }
 
 TEST_CASE("the gradients of losses in a net equal finite differences", "[layer]") {
@@ -59,6 +81,8 @@ TEST_CASE("the gradients of losses in a net equal finite differences", "[layer]"
     auto const x = test::parameter({3, 2}, 1), y = test::parameter({3, 2}, 2);
     auto const target = test::fed("target", LoDTensor<double>({{1, 0}, {0.25, 0.75}, {0, 1}}));
     test::check_net(layer::softmax_with_cross_entropy(x, target, {.soft_label = true}));
+    test::check_net(layer::softmax_with_cross_entropy(x, target, {.soft_label = true, .axis = 0, .weights = {0.5, 2, 1}}));
+    test::check_net(layer::mse(layer::softmax(x, {.axis = 0}) * layer::log_softmax(y, {.axis = 1}), layer::log_softmax(x, {.axis = 0})));
     test::check_net(layer::huber(x, y, {.delta = 0.3}));
     test::check_net(layer::rank_loss(target, x, y));
     test::check_net(layer::cosine_embedding_loss(x, y, layer::scale(layer::cosine_similarity(target, target), -1)));

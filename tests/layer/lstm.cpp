@@ -10,7 +10,10 @@
 #include "layer/check_net.hpp"
 
 #include <rowan/layer/data.hpp>
+#include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/layer/reduce.hpp>
+#include <rowan/layer/reduce_sum.hpp>
 #include <rowan/layer/train.hpp>
 
 #include <algorithm>
@@ -115,6 +118,44 @@ TEST_CASE("one layer is the unit's, and dropout lies between layers only", "[lay
     CHECK_THROWS_WITH(layer::lstm(x, {}), "layer::rnn: memory.size is 0, expected 1 or more");
 }
 
+TEST_CASE("initial states of layers and directions begin the sequences, and have gradients", "[layer]") {
+    test::DefaultScope scope;
+    auto const x = test::fed("x", LoDTensor<double>(numbers({5, 2}, 1), Lod::from_lengths({{0, 2, 3}})));
+    std::vector<layer::Var<double>> h, c;
+    for (std::size_t k = 0; k < 4; ++k) {
+        h.push_back(test::parameter({3, 2}, 2 + k));
+        c.push_back(test::parameter({3, 2}, 6 + k));
+    }
+    auto const sums = [](auto const& states) {  // with another weight for each state, so that exchanged ones differ
+        auto total = layer::reduce_sum(states[0]);
+        for (std::size_t k = 1; k < states.size(); ++k) total = total + layer::reduce_sum(states[k]) * static_cast<double>(k + 1);
+        return total;
+    };
+    layer::RecurrentOptions const options{.size = 2, .layers = 2, .bidirectional = true};
+    SECTION("LSTM") {
+        auto const [output, last_h, last_c] = layer::lstm_with_last(x, options, h, c);
+        test::check_net(layer::mean(output * output) + sums(last_h) - sums(last_c));
+        auto const net = Net<>::trace_and_build(std::vector<Variable*>{&*last_h[1], &*last_c[2]});
+        net.run(scope);
+        for (std::size_t k = 0; k < 2; ++k) {  // the last states of the empty sequence are the initial ones
+            CHECK(test::dense(last_h[1]->value())(0, k) == test::dense(h[1]->value())(0, k));
+            CHECK(test::dense(last_c[2]->value())(0, k) == test::dense(c[2]->value())(0, k));
+        }
+    }
+    SECTION("GRU") {
+        auto const [output, last] = layer::gru_with_last(x, options, h);
+        test::check_net(layer::mean(output * output) + sums(last));
+    }
+    SECTION("refused") {
+        auto const variables = scope.variables().size();
+        CHECK_THROWS_WITH(layer::lstm(x, options, {h[0], h[1]}, c), "the number of layer::lstm: h is 2, expected one for each layer and direction");
+        CHECK_THROWS_WITH(layer::lstm(x, {.size = 2, .bidirectional = true}, h, c), "the number of layer::lstm: h is 4, expected one for each layer and direction");
+        CHECK_THROWS_WITH(layer::gru(x, {.size = 3}, {h[0]}), "layer::gru: h width is 2, expected 3, the size");
+        CHECK_THROWS_WITH(layer::gru(x, {.size = 2}, {layer::data<double>("row", {2})}), "layer::gru: h rank is 1, expected 2");
+        CHECK(scope.variables().size() == variables + 1);  // the row
+    }
+}
+
 TEST_CASE("cells with peepholes, projection, clipped cells and an early reset equal their formulas", "[layer]") {
     auto const sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
     SECTION("LSTM") {
@@ -177,9 +218,14 @@ TEST_CASE("options of a cell that make no sense throw", "[layer]") {
     auto const x = layer::data<double>("x", {UNK, 2}), before = layer::data<double>("before", {UNK, 6});
     CHECK_THROWS_WITH(layer::lstmp_unit(x, before, {.size = 3, .projection = -1}), "layer::lstmp_unit: projection is -1, expected 0 or more");
     CHECK_THROWS_WITH(layer::lstmp_unit(x, before, {.size = 3, .cell_clip = std::nan("")}), "layer::lstmp_unit: cell_clip is nan, expected 0 or more");
-    CHECK_THROWS_AS(layer::lstmp_unit(x, before, {.size = 4}), ShapeError);
     CHECK_THROWS_WITH(layer::reset_first_gru_unit(x, before, {}), "the size of a cell is 0, expected 1 or more");
+    std::size_t const variables = scope.variables().size(), operators = scope.operators().size();
+    CHECK_THROWS_AS(layer::lstmp_unit(x, before, {.size = 4}), ShapeError);
+    CHECK_THROWS_AS(layer::lstm_unit(x, before, {.size = 4}), ShapeError);
+    CHECK_THROWS_AS(layer::gru_unit(x, before, {.size = 4}), ShapeError);
     CHECK_THROWS_AS(layer::reset_first_gru_unit(x, before, {.size = 3}), ShapeError);
+    CHECK(scope.variables().size() == variables);
+    CHECK(scope.operators().size() == operators);
 }
 
 }  // namespace test_lstm

@@ -88,13 +88,13 @@ TEST_CASE("all parameters change or none, even if one optimizer throws", "[layer
     float const nan = std::numeric_limits<float>::quiet_NaN();
     Two net;
     auto const with = [](layer::Optimizer const& w) { return TrainOptions{.optimizer = layer::Sgd{.learning_rate = 1}, .optimizers = {{"w", w}}}; };
-    CHECK(net.steps(with(layer::Sgd{.learning_rate = nan}), "sgd(w, identity_1.out_0): learning_rate is nan, expected a finite number") == both{0, 0});
-    CHECK(net.steps(with(layer::Adam{.beta2 = 1}), "adam(w, w@adam.moment, w@adam.moment2, identity_1.out_0): beta2 is 1, expected a number in [0, 1)") == both{0, 0});
-    CHECK(net.steps(with(layer::Ftrl{.l1 = nan}), "ftrl(w, w@ftrl.moment, w@ftrl.linear, identity_1.out_0): l1 is nan, expected a finite number") == both{0, 0});
-    CHECK(net.steps(with(Tired{}), "tired(w, identity_1.out_0): step is 3, expected less than 3") == both{2, 2});
+    CHECK(net.steps(with(layer::Sgd{.learning_rate = nan}), "sgd(param = w, grad = identity_1.out_0): learning_rate is nan, expected a finite number") == both{0, 0});
+    CHECK(net.steps(with(layer::Adam{.beta2 = 1}), "adam(param = w, moment = w@adam.moment, moment2 = w@adam.moment2, grad = identity_1.out_0): beta2 is 1, expected a number in [0, 1)") == both{0, 0});
+    CHECK(net.steps(with(layer::Ftrl{.l1 = nan}), "ftrl(param = w, moment = w@ftrl.moment, linear = w@ftrl.linear, grad = identity_1.out_0): l1 is nan, expected a finite number") == both{0, 0});
+    CHECK(net.steps(with(Tired{}), "tired(param = w, grad = identity_1.out_0): step is 3, expected less than 3") == both{2, 2});
     auto options = with(layer::Sgd{.learning_rate = 1e30});
     options.schedule = [](std::int64_t step) { return step == 2 ? 1e30 : 1.0; };  // overflows, but only for w
-    CHECK(net.steps(options, "sgd(w, identity_1.out_0): learning_rate is 1.0000000000000001e+60, expected a number that fits the type of computation") == both{2, 2e30f});
+    CHECK(net.steps(options, "sgd(param = w, grad = identity_1.out_0): learning_rate is 1.0000000000000001e+60, expected a number that fits the type of computation") == both{2, 2e30f});
 
     auto const wrong = layer::add(net.v, layer::apply<wrong_op>({}, net.w));
     CHECK_THROWS_WITH(train(wrong, [](std::int64_t) { return std::vector<Feeds>(1); }),
@@ -179,10 +179,10 @@ TEST_CASE("optimizers appended to a net by hand change all parameters or none", 
         CHECK((first(*net.v) == 0 && first(*net.w) == 0));
     };
     attributes->epsilon = -1;
-    refused("adagrad(w, state, identity_1.out_0): epsilon is -1, expected 0 or more");
+    refused("adagrad(param = w, moment = state, grad = identity_1.out_0): epsilon is -1, expected 0 or more");
     attributes->epsilon = 0;
     test::set(state, LoDTensor<float>(Tensor<float>{0, 0}));
-    refused("adagrad(w, state, identity_1.out_0): moment.shape() is [2], expected [1], the shape of param");
+    refused("adagrad(param = w, moment = state, grad = identity_1.out_0): moment.shape() is [2], expected [1], the shape of param");
     test::set(state, LoDTensor<double>(Tensor<double>{0}));
     CHECK_THROWS_AS(built.run(net.scope), TypeError);
     CHECK(first(*net.v) == 0);

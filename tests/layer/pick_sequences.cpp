@@ -25,7 +25,7 @@ TEST_CASE("layer::pick_sequences picks sequences by a list that is fed", "[layer
     CHECK(picked->spec() == tensor_spec<std::int64_t>({UNK}, 1));
     CHECK((test::run(picked, feeds) == LoDTensor<std::int64_t>({9, 6, 7, 9, 6}, Lod{{0, 2, 3, 5}})));
     feeds.insert_or_assign("chosen", Tensor<std::int64_t>{2, 3});
-    CHECK_THROWS_WITH(test::run(picked, feeds), "pick_sequences(words, chosen): ids[1] = 3 is not in [0, 3)");
+    CHECK_THROWS_WITH(test::run(picked, feeds), "pick_sequences(x = words, ids = chosen): ids[1] = 3 is not in [0, 3)");
     CHECK_THROWS_WITH(layer::pick_sequences(words, layer::data<std::int64_t>("columns", {UNK, 1})), "pick_sequences: ids rank is 2, expected 1");
 }
 

@@ -31,7 +31,7 @@ TEST_CASE("PrecisionRecall throws for bad inputs", "[layer][bad]") {
     CHECK_THROWS_WITH(metric.update(Labels{0, 1}, Labels{0, 2}), "label[1] = 2 is not in [0, 2)");
     CHECK_THROWS_WITH(metric.update(Tensor<float>{{1, 2, 3}}, Labels{0}), "scores.shape() is [1, 3], expected [n, 2]");
     CHECK_THROWS_WITH(metric.update(Tensor<float>{{1, NAN}}, Labels{0}), Catch::StartsWith("scores[1] is nan"));
-    CHECK_THROWS_WITH(metric.f1(2), "class[0] = 2 is not in [0, 2)");
+    CHECK_THROWS_WITH(metric.f1(2), "class = 2 is not in [0, 2)");
     CHECK_THROWS_WITH(PrecisionRecall(0), "classes is 0, expected at least 1");
     CHECK(metric.recall() == 0);
 }

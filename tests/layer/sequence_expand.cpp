@@ -27,7 +27,7 @@ TEST_CASE("layer::sequence_expand repeats rows as often as sequences are long", 
     CHECK_THROWS_WITH(layer::sequence_expand(x, x), "sequence_expand: y.lod().levels() is 0, expected at least 1");
     Feeds other = feeds;
     other.insert_or_assign("x", Tensor<float>{{1}});
-    CHECK_THROWS_WITH(test::run(rows, other), "sequence_expand(x, words): x.size() is 1, expected 2, the number of sequences of level 1");
+    CHECK_THROWS_WITH(test::run(rows, other), "sequence_expand(x, y = words): x.size() is 1, expected 2, the number of sequences of level 1");
 }
 
 TEST_CASE("the gradient of layer::sequence_expand equals central differences", "[layer]") {

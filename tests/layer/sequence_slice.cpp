@@ -25,7 +25,7 @@ TEST_CASE("layer::sequence_slice keeps a slice of each sequence, and its gradien
     auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
     Feeds const feeds{{"words", LoDTensor<std::int64_t>({7, 8, 9}, Lod{{0, 1, 3, 3}})}, {"offset", Tensor<std::int64_t>{0, 1, 0}}, {"length", Tensor<std::int64_t>{1, 1, 0}}};
     CHECK((test::run(layer::sequence_slice(words, offset, length), feeds) == LoDTensor<std::int64_t>({7, 9}, Lod{{0, 1, 2, 2}})));
-    CHECK_THROWS_WITH(test::run(layer::sequence_slice(words, length, length), feeds), "sequence_slice(words, length, length): length[0] = 1 is not in [0, 1)");
+    CHECK_THROWS_WITH(test::run(layer::sequence_slice(words, length, length), feeds), "sequence_slice(x = words, offset = length, length): length[0] = 1 is not in [0, 1)");
 }
 
 }  // namespace test_sequence_slice

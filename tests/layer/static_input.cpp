@@ -3,6 +3,7 @@
 
 #include "layer/check_net.hpp"
 
+#include <rowan/layer/cond.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/fc.hpp>
@@ -61,7 +62,8 @@ TEST_CASE("gradients reach a static input from all steps of its sequences, forwa
     }
 }
 
-TEST_CASE("a decoder with static inputs gives each sequence the bits that it gets alone, with any number of threads", "[layer]") {
+TEST_CASE("a decoder with static inputs gives each sequence the bits that it gets alone, with any number of threads",
+          "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 2}, 1), source = layer::data<double>("source", {UNK, 2}, 1);
     auto const out = decoder(x, source);
@@ -83,16 +85,19 @@ TEST_CASE("a decoder with static inputs gives each sequence the bits that it get
     CHECK(all.lod() == xs.lod());
     CHECK(run(xs, sources, 3) == all);
     for (std::size_t i = 0; i < lengths.size(); ++i)
-        CHECK(run(LoDTensor<double>(xs.slice(i, i + 1)), LoDTensor<double>(sources.slice(i, i + 1)), 1) == LoDTensor<double>(all.slice(i, i + 1)));
+        CHECK(run(LoDTensor<double>(xs.slice(i, i + 1)), LoDTensor<double>(sources.slice(i, i + 1)), 1) ==
+              LoDTensor<double>(all.slice(i, i + 1)));
     CHECK(run(LoDTensor<double>(xs.slice(0, 0)), LoDTensor<double>(sources.slice(0, 0)), 1).shape()[0] == 0);
     CHECK_THROWS_WITH(run(xs, LoDTensor<double>(sources.slice(0, 149)), 1),
-                      Catch::Contains("static_input: the number of sequences of x is 149, expected 150, the number of sequences that have steps"));
+                      Catch::Contains("static_input: the number of sequences of x is 149, expected 150, the number of "
+                                      "sequences that have steps"));
 }
 
 TEST_CASE("the step of a step reads the static input of the outer step", "[layer]") {
     test::DefaultScope scope;
     auto const x = test::fed("x", LoDTensor<double>(test::values({7, 2}, 1), Lod{{0, 2, 2, 3}, {0, 3, 5, 7}}));
-    auto const topics = test::fed("topics", LoDTensor<double>(test::values({6, 2}, 2), Lod{{0, 2, 2, 3}, {0, 1, 4, 6}}));
+    auto const topics =
+        test::fed("topics", LoDTensor<double>(test::values({6, 2}, 2), Lod{{0, 2, 2, 3}, {0, 1, 4, 6}}));
     auto const lists = layer::mul(topics, test::parameter({2}, 3));  // of each document
     auto const out = layer::rnn(
         x, 2,
@@ -111,9 +116,18 @@ TEST_CASE("the step of a step reads the static input of the outer step", "[layer
 TEST_CASE("a static input must come from outside the step", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 2}, 1);
-    CHECK_THROWS_WITH(layer::static_input(x), Catch::Contains("layer::static_input: x is not a variable of a net around the step"));
+    CHECK_THROWS_WITH(layer::static_input(x),
+                      Catch::Contains("layer::static_input: x is not a variable of a net around the step"));
     auto const own = [](auto x_t, auto) { return layer::Step{layer::static_input(x_t), x_t}; };
     CHECK_THROWS_AS(layer::rnn(x, 2, own), GraphError);
+    auto const flag = layer::data<bool>("flag", {1});
+    auto const in_branch = [&](auto x_t, auto) {
+        auto const mean = layer::cond(
+            flag, [&] { return layer::sequence_pool(layer::static_input(x)); }, [&] { return x_t; });
+        return layer::Step{mean, mean};
+    };
+    CHECK_THROWS_WITH(layer::rnn(x, 2, in_branch),
+                      Catch::Contains("layer::static_input is called in a loop or a branch"));
 }
 
 }  // namespace test_static_input

@@ -120,11 +120,11 @@ std::vector<Bad> bad_batches() {
     add("no words", without(g, "words"), is<GraphError>, "the batch has no value for the variable \"words\"", nullptr);
     add("no label", without(g, "label"), is<GraphError>, "the batch has no value for the variable \"label\"", nullptr);
     add("an id outside the table", with(g, "words", Words::from_nested({{1, 2, 6}, {}, {7}})), is<IndexError>,
-        "lookup_table(table, words): ids[3] = 7 is not in [0, 7)",
-        "): step 0 of sequence 2: lookup_table(table, x): ids[3] = 7 is not in [0, 7)");
+        "lookup_table(w = table, ids = words): ids[3] = 7 is not in [0, 7)",
+        "): step 0 of sequence 2: lookup_table(w = table, ids = x): ids[3] = 7 is not in [0, 7)");
     add("a negative id in a last step", with(g, "words", Words::from_nested({{1, 2, -1}, {}, {3}})), is<IndexError>, nullptr, nullptr);
     add("a label outside the classes", with(g, "label", Tensor<std::int64_t>{0, 2, 3}), is<IndexError>,
-        "softmax_with_cross_entropy(fc_1.out_0, label): label[2] = 3 is not in [0, 3)", nullptr);
+        "softmax_with_cross_entropy(x = fc_1.out_0, label): label[2] = 3 is not in [0, 3)", nullptr);
     add("a NaN", with(g, "numbers", Tensor<float>{{1, 2}, {nan, 4}, {5, 6}}), is<ValueError>,
         "the cost softmax_with_cross_entropy_0.out_0 is nan, expected a finite number", nullptr);
     add("an infinity", with(g, "numbers", Tensor<float>{{1, 2}, {inf, 4}, {5, 6}}), is<ValueError>, nullptr, nullptr);

@@ -69,7 +69,7 @@ TEST_CASE("states of other shapes and endless loops throw", "[layer]") {
     auto const always = [](auto const& v) { return layer::less_equal(layer::array_size(layer::unstack(v)), 100); };
     std::size_t const readers = x->readers().size();
     CHECK_THROWS_WITH(layer::while_loop(x, always, [](auto const& v) { return layer::fc(v, {.output_size = 3}); }),
-                      "layer::while_loop: state 0 after an iteration is 3, expected 2");
+                      "layer::while_loop: after an iteration, state 0.shape(1) is 3, expected 2");
     CHECK_THROWS_AS(layer::while_loop(x, always, [](auto const& v) { return layer::reduce_sum(v, {.axes = {0}}); }), ShapeError);
     CHECK(x->readers().size() == readers);
     CHECK(std::ranges::none_of(scope.operators(), [](auto const& op) { return op->kernel->name == "while_loop"; }));

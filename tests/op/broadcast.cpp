@@ -98,6 +98,15 @@ TEST_CASE("gradients of broadcast inputs are summed to their shapes", "[op]") {
     check(rowan::broadcast_min_op{});
 }
 
+TEST_CASE("gradients of 16-bit inputs are narrowed after the sum", "[op]") {
+    using rowan::bfloat16;
+    auto const g = Tensor<bfloat16>::full({1000, 3}, bfloat16(1.0F / 3)), x = Tensor<bfloat16>::full({1000, 3}, bfloat16(0.334F));
+    auto const sum = rowan::broadcast_grad_op<rowan::detail::broadcast_mul, true>::run(Cpu{}, x, Tensor<bfloat16>{{bfloat16(1.0F)}}, g);
+    float want = 0;
+    for (int i = 0; i < 3000; ++i) want += static_cast<float>(g(0, 0)) * static_cast<float>(x(0, 0));
+    CHECK(static_cast<float>(sum(0, 0)) == static_cast<float>(bfloat16(want)));
+}
+
 TEST_CASE("broadcasting has the same bits on any number of threads", "[op]") {
     std::size_t const n = rowan::detail::serial_below + 77;
     auto const x = inputs::wild<float>({n}, 3), rows = inputs::wild<float>({n / 64, 64}, 4);
@@ -121,7 +130,7 @@ TEST_CASE("shapes that do not broadcast are refused", "[op][bad]") {
     CHECK(text([&](Cpu e) { rowan::broadcast_grad_op<rowan::detail::broadcast_add, true>::run(e, x, y, y, {.axis = 0}); }) == "out_grad.shape() is [2], expected [2, 3]");
     CHECK(text([&](Cpu e) { rowan::add_op::run(e, x, Tensor<double>{1, 2, 3}); }) == "y.shape() is [3], expected [2, 3]");
     CHECK(test::refusal<ShapeError>([] { static_cast<void>(rowan::broadcast_add_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<float>({2}))); }) ==
-          "broadcast_add: y is 2, expected 3");
+          "broadcast_add: y.shape(0) is 2, expected 3");
 }
 
 }  // namespace test_broadcast

@@ -5,6 +5,7 @@
 #include "refused.hpp"
 
 #include <rowan/op/gradients.hpp>
+#include <rowan/sequence/batches.hpp>
 
 #include <array>
 #include <cstdint>
@@ -13,16 +14,18 @@
 
 namespace test_concat {
 
-using rowan::bfloat16, rowan::concat, rowan::concat_grad_op, rowan::concat_op, rowan::Cpu, rowan::ShapeError, rowan::Tensor,
+using rowan::bfloat16, rowan::concat, rowan::concat_grad_op, rowan::concat_op, rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::ShapeError, rowan::Tensor,
     rowan::tensor_spec, rowan::UNK, rowan::ValueError, rowan::VarSpec;
 
 namespace {
 
 constexpr std::array<VarSpec, 2> two{tensor_spec<float>({UNK, 2, 7}, 1), tensor_spec<float>({4, 3, UNK})};
+constexpr std::array<VarSpec, 2> nested{tensor_spec<float>({4, UNK}, 2), tensor_spec<float>({5, 3}, 2)};
 constexpr std::array<VarSpec, 2> open{tensor_spec<float>({UNK, 2}, 1), tensor_spec<float>({4, 2})};
 static_assert(concat_op::infer(two, {1}) == tensor_spec<float>({4, 5, 7}, 1));
 static_assert(concat_op::infer(two, {-2}) == tensor_spec<float>({4, 5, 7}, 1));
 static_assert(concat_op::infer(open, {0}) == tensor_spec<float>({UNK, 2}));
+static_assert(concat_op::infer(nested, {0}) == tensor_spec<float>({9, 3}, 2));
 static_assert(concat_grad_op::infer(two, tensor_spec<float>({4, 5, 7}), {1})[1] == two[1]);
 
 using Shape = Tensor<float>::shape_type;
@@ -63,6 +66,11 @@ std::vector<Tensor<double>> parts_of(Shape shape, std::size_t axis, std::vector<
     return parts;
 }
 
+template <class T>
+std::vector<LoDTensor<T>> as_batches(std::vector<Tensor<T>> const& x) {
+    return {x.begin(), x.end()};
+}
+
 }  // namespace
 
 TEST_CASE("concat joins tensors", "[op][golden]") {
@@ -75,6 +83,21 @@ TEST_CASE("concat joins tensors", "[op][golden]") {
     CHECK((concat(std::vector{Tensor<std::int32_t>{1}, Tensor<std::int32_t>{2, 3}}) == Tensor<std::int32_t>{1, 2, 3}));
 }
 
+TEST_CASE("concat along the first axis joins the levels of batches, and its gradient cuts them apart", "[op][golden]") {
+    LoDTensor<double> const a({1, 2, 3}, Lod{{0, 2, 2, 3}, {0, 1, 1, 3}}), b({4, 5}, Lod{{0, 1}, {0, 2}}), none(Tensor<double>::zeros({0}), Lod{{0}, {0}}), rows(Tensor<double>{7});
+    std::vector const x{a, none, b};
+    auto const out = concat_op::run(Cpu{}, x, {0});
+    CHECK((out == LoDTensor<double>({1, 2, 3, 4, 5}, Lod{{0, 2, 2, 3, 4}, {0, 1, 1, 3, 5}})));
+    CHECK(out == rowan::merge_batches(x));
+    LoDTensor<double> const out_grad(Tensor<double>{6, 7, 8, 9, 10});  // which may have lost its levels
+    auto const [grads] = rowan::gradients<concat_op>(Cpu{}, std::tuple(x), std::tie(out), std::tie(out_grad), {-1});
+    CHECK((grads == std::vector<LoDTensor<double>>{{{6, 7, 8}, a.lod()}, none, {{9, 10}, b.lod()}}));
+    CHECK((concat_op::run(Cpu{}, std::vector{a, rows}, {0}) == LoDTensor<double>(Tensor<double>{1, 2, 3, 7})));
+    CHECK((concat_op::run(Cpu{}, std::vector{rows, a}, {0}) == LoDTensor<double>(Tensor<double>{7, 1, 2, 3})));
+    LoDTensor<double> const column({{1}, {2}}, Lod{{0, 1, 2}});
+    CHECK((concat_op::run(Cpu{}, std::vector{column, LoDTensor<double>(Tensor<double>{{3}, {4}})}, {1}) == LoDTensor<double>({{1, 3}, {2, 4}}, column.lod())));
+}
+
 TEST_CASE("concat along every axis, with parts of no elements, and its gradient", "[op]") {
     for (std::size_t axis = 0; axis < 3; ++axis) {
         for (auto const& dims : std::vector<std::vector<std::size_t>>{{1}, {0}, {2, 3}, {0, 4, 0}, {0, 0}, {5, 0, 0, 1}}) {
@@ -83,8 +106,10 @@ TEST_CASE("concat along every axis, with parts of no elements, and its gradient"
                 auto const x = parts_of({other, other, other}, axis, dims);
                 auto const out = concat(x, static_cast<std::int64_t>(axis));
                 CHECK(reference::same(out, plain_concat(x, axis)));
-                auto const [grad] = rowan::gradients<concat_op>(Cpu{}, std::tuple(x), std::tie(out), std::tuple(out), {static_cast<std::int64_t>(axis)});
-                CHECK(test::same_bits(grad, x));
+                auto const batches = as_batches(x);
+                LoDTensor<double> const whole(out);
+                auto const [grad] = rowan::gradients<concat_op>(Cpu{}, std::tuple(batches), std::tie(whole), std::tie(whole), {static_cast<std::int64_t>(axis)});
+                CHECK(grad == batches);
             }
         }
     }
@@ -108,8 +133,8 @@ TEST_CASE("concat throws for shapes that do not match", "[op][bad]") {
     CHECK(test::refusal<ShapeError>([&](Cpu e) { concat(e, List{a, c}, 0); }, a, c) == "x[1] rank is 1, expected 2, that of x[0]");
     CHECK(test::refusal<ValueError>([&](Cpu e) { concat(e, List{a}, 2); }, a) == "axis is 2, expected in [-2, 2)");
     CHECK(test::refusal<ValueError>([&](Cpu e) { concat(e, List{a}, -3); }, a) == "axis is -3, expected in [-2, 2)");
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { concat_grad_op::run(e, List{a, b}, a, {1}); }, a, b) == "out_grad.shape() is [1, 2], expected [1, 5]");
-    CHECK(test::refusal<ShapeError>([] { concat_op::infer(two, {0}); }) == "concat: x[1] is 3, expected 2");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { concat_grad_op::run(e, as_batches(List{a, b}), LoDTensor<float>(a), {1}); }, a, b) == "out_grad.shape() is [1, 2], expected [1, 5]");
+    CHECK(test::refusal<ShapeError>([] { concat_op::infer(two, {0}); }) == "concat: x[1].shape(1) is 3, expected 2");
 }
 
 }  // namespace test_concat

@@ -65,18 +65,18 @@ TEST_CASE("cross_entropy is -log of the label's probability", "[op][golden]") {
     Tensor<double> const x{{0.5, 0.25, 0.25}, {0, 0, 1}, {0.25, 0.5, 0.25}};
     Labels const label{0, 2, 2};
     double const log2 = std::log(2);
-    CHECK((cross_entropy(x, label, Reduction::none) == Tensor<double>{log2, 0, std::log(4)}));
-    CHECK((cross_entropy(x, label, Reduction::sum) == Tensor<double>{log2 + 0.0 + std::log(4)}));
+    CHECK((cross_entropy(x, label, {Reduction::none}) == Tensor<double>{log2, 0, std::log(4)}));
+    CHECK((cross_entropy(x, label, {Reduction::sum}) == Tensor<double>{log2 + 0.0 + std::log(4)}));
     CHECK((cross_entropy(x, label) == Tensor<double>{(log2 + std::log(4)) / 3}));
     CHECK((cross_entropy(x, Tensor<std::int32_t>{0, 2, 2}) == cross_entropy(x, label)));
     CHECK((cross_entropy_grad(x, label, Tensor<double>{3}) == Tensor<double>{{-2, 0, 0}, {0, 0, -1}, {0, 0, -4}}));
-    CHECK((cross_entropy_grad(x, label, Tensor<double>{1, 2, 3}, Reduction::none) == Tensor<double>{{-2, 0, 0}, {0, 0, -2}, {0, 0, -12}}));
-    CHECK((cross_entropy_grad(x, label, Tensor<double>{2}, Reduction::sum) == Tensor<double>{{-4, 0, 0}, {0, 0, -2}, {0, 0, -8}}));
+    CHECK((cross_entropy_grad(x, label, Tensor<double>{1, 2, 3}, {Reduction::none}) == Tensor<double>{{-2, 0, 0}, {0, 0, -2}, {0, 0, -12}}));
+    CHECK((cross_entropy_grad(x, label, Tensor<double>{2}, {Reduction::sum}) == Tensor<double>{{-4, 0, 0}, {0, 0, -2}, {0, 0, -8}}));
 }
 
 TEST_CASE("cross_entropy with soft labels ignores labels of 0", "[op][golden]") {
     Tensor<double> const x{{0.5, 0.25, 0.25}, {0, 0, 1}}, label{{0.5, 0.5, 0}, {0, 0, 1}};
-    CHECK((cross_entropy(x, label, Reduction::none) == Tensor<double>{0.5 * std::log(2) + 0.5 * std::log(4), 0}));
+    CHECK((cross_entropy(x, label, {Reduction::none}) == Tensor<double>{0.5 * std::log(2) + 0.5 * std::log(4), 0}));
     CHECK((cross_entropy_grad(x, label, Tensor<double>{2}) == Tensor<double>{{-1, -2, 0}, {0, 0, -1}}));
     Tensor<double> const wild = shares(3, 5, 1);
     Tensor<double> const hard{{0, 1, 0, 0, 0}, {1, 0, 0, 0, 0}, {0, 0, 0, 0, 1}};
@@ -85,11 +85,28 @@ TEST_CASE("cross_entropy with soft labels ignores labels of 0", "[op][golden]") 
     CHECK(std::isnan(cross_entropy(x, Tensor<double>{{nan, 0, 0}, {0, 0, 1}})(0)));
 }
 
+TEST_CASE("cross_entropy takes classes along any axis, a label to ignore and weights", "[op][golden]") {
+    Tensor<double> const x{{0.5, 0.25}, {0.25, 0.5}, {0, 0.25}};  // classes along axis 0
+    Labels const label{2, 1};
+    double const log2 = std::log(2);
+    auto const run = [&](Reduction reduction, std::int64_t ignored) { return cross_entropy(x, label, {reduction, ignored, 0, {1, 3, 5}}); };
+    CHECK((run(Reduction::none, 2) == Tensor<double>{0, 3 * log2}));
+    CHECK((run(Reduction::mean, 2) == Tensor<double>{log2}));
+    CHECK((cross_entropy_grad(x, label, Tensor<double>{1}, {Reduction::mean, 2, 0, {1, 3, 5}}) == Tensor<double>{{0, 0}, {0, -2}, {0, 0}}));
+    CHECK(std::isinf(run(Reduction::sum, 1)(0)));
+    Tensor<double> const soft{{1, 0.5}, {0, 0.5}, {0, 0}};
+    CHECK((cross_entropy(x, soft, {.reduction = Reduction::none, .axis = 0, .weights = {2, 4, 1}}) == Tensor<double>{2 * log2, 2 * log2 + 2 * log2}));
+    CHECK((cross_entropy_grad(x, soft, Tensor<double>{4}, {.axis = 0, .weights = {2, 4, 1}}) == Tensor<double>{{-8, -8}, {0, -8}, {0, 0}}));
+    auto const cube = shares(6, 4, 3).reshaped({2, 3, 4});
+    for (Reduction const reduction : {Reduction::none, Reduction::mean, Reduction::sum})
+        test::check_gradients<cross_entropy_op>(std::tuple(Tensor<double>(cube), Labels{{2, 0, 1, 7}, {1, 1, 7, 2}}), {reduction, 7, 1, {0.5, 2, 1.25}});
+}
+
 TEST_CASE("cross_entropy of no rows is 0, of a probability 0 infinity", "[op]") {
     auto const none = Tensor<float>::zeros({0, 3});
     CHECK((cross_entropy(none, Labels::zeros({0})) == Tensor<float>{0}));
-    CHECK((cross_entropy(none, none, Reduction::sum) == Tensor<float>{0}));
-    CHECK(cross_entropy(none, none, Reduction::none).shape() == Labels::shape_type{0});
+    CHECK((cross_entropy(none, none, {Reduction::sum}) == Tensor<float>{0}));
+    CHECK(cross_entropy(none, none, {Reduction::none}).shape() == Labels::shape_type{0});
     CHECK((cross_entropy_grad(none, none, Tensor<float>{1}) == none));
     CHECK((cross_entropy(Tensor<float>{{0, 1}}, Labels{0})(0) == std::numeric_limits<float>::infinity()));
 }
@@ -110,8 +127,8 @@ TEST_CASE("cross_entropy of bfloat16 is computed in float and narrowed once", "[
     auto const label = labels(37, 3);
     CHECK(cross_entropy(x, label)(0).bits() == bfloat16(cross_entropy(wide, label)(0)).bits());
     CHECK(cross_entropy(x, x)(0).bits() == bfloat16(cross_entropy(wide, wide)(0)).bits());
-    auto const got = cross_entropy_grad(x, label, Tensor<bfloat16>{bfloat16(1.F)}, Reduction::sum);
-    auto const want = cross_entropy_grad(wide, label, Tensor<float>{1}, Reduction::sum);
+    auto const got = cross_entropy_grad(x, label, Tensor<bfloat16>{bfloat16(1.F)}, {Reduction::sum});
+    auto const want = cross_entropy_grad(wide, label, Tensor<float>{1}, {Reduction::sum});
     for (std::size_t i = 0; i < x.size(); ++i) CHECK(got.data()[i].bits() == bfloat16(want.data()[i]).bits());
 }
 
@@ -120,11 +137,11 @@ TEST_CASE("cross_entropy has the same bits on any number of threads", "[op]") {
     auto const x = shares(n, 3, 1);
     auto const label = labels(n, 3);
     for (Reduction const reduction : {Reduction::none, Reduction::mean, Reduction::sum}) {
-        test::check_any_threads([&](Cpu exec) { return cross_entropy(exec, x, label, reduction); });
-        test::check_any_threads([&](Cpu exec) { return cross_entropy(exec, x, x, reduction); });
-        auto const g = cross_entropy(x, label, reduction);
-        test::check_any_threads([&](Cpu exec) { return cross_entropy_grad(exec, x, label, g, reduction); });
-        test::check_any_threads([&](Cpu exec) { return cross_entropy_grad(exec, x, x, g, reduction); });
+        test::check_any_threads([&](Cpu exec) { return cross_entropy(exec, x, label, {reduction}); });
+        test::check_any_threads([&](Cpu exec) { return cross_entropy(exec, x, x, {reduction}); });
+        auto const g = cross_entropy(x, label, {reduction});
+        test::check_any_threads([&](Cpu exec) { return cross_entropy_grad(exec, x, label, g, {reduction}); });
+        test::check_any_threads([&](Cpu exec) { return cross_entropy_grad(exec, x, x, g, {reduction}); });
     }
 }
 
@@ -137,10 +154,10 @@ TEST_CASE("cross_entropy throws for invalid labels and shapes that do not match"
     CHECK(test::refusal<IndexError>([&](Cpu e) { cross_entropy_grad(e, x, high, g); }, x, high) == "label[1] = 3 is not in [0, 3)");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { cross_entropy(e, x, few); }, x, few) == "label.shape(0) is 1, expected 2, the number of rows");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { cross_entropy(e, x, column); }, x, column) == "label rank is 2, expected 1");
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { cross_entropy(e, flat, good); }, flat, good) == "x rank is 1, expected 2");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { cross_entropy(e, flat, good); }, flat, good) == "x rank is 1, expected at least 2");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { cross_entropy(e, x, soft); }, x, soft) == "label.shape() is [2, 2], expected [2, 3]");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { cross_entropy_grad(e, x, good, g); }, x, g) == "out_grad.shape() is [2], expected [1]");
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { cross_entropy_grad(e, x, good, x, Reduction::none); }, x) == "out_grad.shape() is [2, 3], expected [2]");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { cross_entropy_grad(e, x, good, x, {Reduction::none}); }, x) == "out_grad.shape() is [2, 3], expected [2]");
     CHECK(test::refusal<rowan::TypeError>([] { cross_entropy_op::infer(tensor_spec<float>({2, 3}), tensor_spec<float>({2}), {}); }) ==
           "cross_entropy: label dtype is f32, expected i64");
 }

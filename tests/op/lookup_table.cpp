@@ -49,7 +49,7 @@ TEST_CASE("lookup_table throws for ids and padding outside the table", "[op]") {
     Tensor<std::int32_t> const bad{0, 3};
     CHECK(test::refusal<rowan::IndexError>([&](Cpu exec) { rowan::lookup_table(exec, table, bad); }) == "ids[1] = 3 is not in [0, 3)");
     CHECK(test::refusal<rowan::IndexError>([&](Cpu exec) { rowan::lookup_table(exec, table, ids, {.padding_id = 3}); }) ==
-          "padding_id[0] = 3 is not in [0, 3)");
+          "padding_id = 3 is not in [0, 3)");
 }
 
 static_assert(lookup_table_op::infer(tensor_spec<float>({9, 4}), tensor_spec<std::int64_t>({UNK}, 1)) ==

@@ -8,6 +8,7 @@
 #include "check_gradients.hpp"
 #include "refused.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <tuple>
 #include <vector>
@@ -65,6 +66,31 @@ TEST_CASE("squeeze removes dims of 1, unsqueeze adds them", "[op][golden]") {
     CHECK(rowan::unsqueeze(x, {0, -1}).shape() == Shape{1, 1, 3, 1, 2, 1});
     CHECK(rowan::unsqueeze(Tensor<double>::zeros({0}), {1}).shape() == Shape{0, 1});
     CHECK(rowan::unsqueeze(x, {}).data() == x.data());
+}
+
+TEST_CASE("large transposes copy every element, on any number of threads", "[op]") {
+    auto const check = []<class T>(Shape const& shape, std::vector<std::int64_t> const& perm, T) {
+        auto x = Tensor<T>::from_shape(shape);
+        for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<T>(i % 127);
+        auto const got = rowan::transpose(x, {perm});
+        test::check_any_threads([&](Cpu exec) { return rowan::transpose(exec, x, {perm}); });
+        CAPTURE(rowan::detail::shape_text(shape), sizeof(T));
+        Shape strides = shape;
+        for (std::size_t i = 0; i < shape.size(); ++i) strides[i] = detail::product_from(shape, static_cast<std::size_t>(perm[i]) + 1);
+        std::size_t wrong = 0;
+        for (std::size_t k = 0; k < x.size(); ++k) {
+            std::size_t rest = k, from = 0;
+            for (std::size_t i = shape.size(); i-- > 0; rest /= got.shape(i)) from += rest % got.shape(i) * strides[i];
+            wrong += got.data()[k] != x.data()[from];
+        }
+        CHECK(wrong == 0);
+    };
+    check({131, 67}, {1, 0}, float{});
+    check({64, 16}, {1, 0}, float{});
+    check({3, 70, 33}, {2, 1, 0}, double{});
+    check({5, 65, 2, 17}, {1, 3, 0, 2}, std::int32_t{});
+    check({7, 130, 66}, {0, 2, 1}, std::uint8_t{});
+    check({1025, 1030}, {1, 0}, float{});
 }
 
 TEST_CASE("transpose reorders dims as NumPy's", "[op][golden]") {

@@ -51,7 +51,7 @@ TEST_CASE("sequence_context throws for bad inputs", "[op][bad]") {
     CHECK_THROWS_WITH(sequence_context(x, Tensor<float>{{1}, {2}}, around), "padding.shape() is [2, 1], expected [2, 2]");
     CHECK_THROWS_WITH(rowan::sequence_context_grad(Cpu{}, Tensor<float>{{1, 2}}, x, around), "out_grad.shape() is [1, 2], expected [1, 6]");
     CHECK_THROWS_WITH(sequence_context_op::infer(tensor_spec<float>({UNK, 1, 1}, 1), around), "sequence_context: x rank is 3, expected 1 or 2");
-    CHECK_THROWS_WITH(padded_sequence_context_op::infer(tensor_spec<float>({UNK, 2}, 1), tensor_spec<float>({3, 2}), around), "sequence_context: padding is 3, expected 2");
+    CHECK_THROWS_WITH(padded_sequence_context_op::infer(tensor_spec<float>({UNK, 2}, 1), tensor_spec<float>({3, 2}), around), "sequence_context: padding.shape(0) is 3, expected 2");
 }
 
 TEST_CASE("sequence_context and its gradients have the same bits on any number of threads", "[op]") {

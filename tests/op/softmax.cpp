@@ -7,6 +7,8 @@
 #include "refused.hpp"
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -68,12 +70,43 @@ TEST_CASE("softmax has the same bits on any number of threads", "[op]") {
     }
 }
 
-TEST_CASE("softmax throws if x is not a matrix", "[op][bad]") {
+TEST_CASE("softmax along any axis is that of rows, in another order", "[op]") {
+    auto const x = test::values({2, 3, 4, 5}, 1), g = test::values({2, 3, 4, 5}, 2);
+    for (std::int64_t axis = -4; axis < 4; ++axis) {
+        auto const y = softmax(x, {.axis = axis}), x_grad = softmax_grad(y, g, {.axis = axis});
+        std::size_t const at = static_cast<std::size_t>(axis < 0 ? axis + 4 : axis), n = x.shape(at);
+        std::size_t const inner = rowan::detail::product_from(x.shape(), at + 1);
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            if (i / inner % n != 0) continue;  // the first of its row
+            auto row = Tensor<double>::from_shape({1, n}), out = row, grad = row;
+            for (std::size_t k = 0; k < n; ++k) {
+                row(0, k) = x.data()[i + k * inner];
+                out(0, k) = y.data()[i + k * inner];
+                grad(0, k) = g.data()[i + k * inner];
+            }
+            auto const want = softmax(row), slope = softmax_grad(out, grad);
+            for (std::size_t k = 0; k < n; ++k) REQUIRE((y.data()[i + k * inner] == want(0, k) && x_grad.data()[i + k * inner] == slope(0, k)));
+        }
+    }
+    for (std::size_t const inner : {16u, 64u, 67u, 130u}) {
+        auto const wide = inputs::wild<float>({3, 37, inner}, inner), want = rowan::transpose(softmax(rowan::transpose(wide, {{0, 2, 1}})), {{0, 2, 1}});
+        CHECK((softmax(wide, {.axis = 1}) == want));
+    }
+    auto const many = inputs::wild<float>({rowan::detail::serial_below / 700, 7, 100}, 5);
+    test::check_any_threads([&](Cpu exec) { return softmax(exec, many, {.axis = 1}); });
+    CHECK((softmax(Tensor<float>{5, 5, 5, 5}) == Tensor<float>{0.25, 0.25, 0.25, 0.25}));
+    CHECK(softmax(Tensor<float>::zeros({0, 3, 2}), {.axis = 0}).shape() == Tensor<float>::shape_type{0, 3, 2});
+    test::check_gradients<softmax_op>(std::tuple(test::values({2, 3, 4}, 3)));
+}
+
+TEST_CASE("softmax throws if there is no such axis", "[op][bad]") {
     Tensor<float> const x{1, 2}, out{{1, 2}}, g{{1}, {2}};
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { softmax(e, x); }, x) == "x rank is 1, expected 2");
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { softmax_grad(e, x, x); }, x) == "out rank is 1, expected 2");
+    auto const number = Tensor<float>::from_shape({});
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { softmax(e, number); }) == "x rank is 0, expected at least 1");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { softmax_grad(e, number, number); }) == "out rank is 0, expected at least 1");
+    CHECK(test::refusal<rowan::ValueError>([&](Cpu e) { softmax(e, x, {.axis = 1}); }, x) == "axis is 1, expected in [-1, 1)");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { softmax_grad(e, out, g); }, out, g) == "out_grad.shape() is [2, 1], expected [1, 2]");
-    CHECK(test::refusal<ShapeError>([] { softmax_op::infer(tensor_spec<float>({2})); }) == "softmax: x rank is 1, expected 2");
+    CHECK(test::refusal<ShapeError>([] { softmax_op::infer(tensor_spec<float>({2})); }) == "softmax: x rank is 1, expected at least 2");
 }
 
 }  // namespace test_softmax

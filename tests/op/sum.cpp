@@ -19,11 +19,13 @@ TEST_CASE("the sum of tensors is added in their order", "[op]") {
     CHECK((rowan::sum(Cpu{}, x) == Tensor<float>{0, 6}));  // 1e8 + 1 is 1e8
 }
 
-TEST_CASE("the sum of row-sparse gradients is row-sparse; with a tensor it is dense", "[op]") {
+TEST_CASE("the sum of row-sparse gradients has the rows of all, unmerged; with a tensor it is dense", "[op]") {
     std::vector<SelectedRows<float>> const sparse{{4, {1, 3}, {{1, 2}, {3, 4}}}, {4, {1}, {{10, 20}}}};
     auto const rows = rowan::sum(Cpu{}, sparse);
     CHECK((std::vector(rows.rows().begin(), rows.rows().end()) == std::vector<std::int64_t>{1, 3, 1}));
     CHECK((rows.value() == Tensor<float>{{1, 2}, {3, 4}, {10, 20}}));
+    CHECK(!rows.merged());  // what uses the sum merges it, or need not
+    CHECK((rowan::merge(rows) == SelectedRows<float>(4, {1, 3}, {{11, 22}, {3, 4}})));
     std::vector<Tensor<float>> const dense{Tensor<float>::full({4, 2}, 1)};
     CHECK((rowan::sum(Cpu{}, dense, sparse) == Tensor<float>{{1, 1}, {12, 23}, {1, 1}, {4, 5}}));
     CHECK((dense[0] == Tensor<float>::full({4, 2}, 1)));
@@ -56,7 +58,7 @@ TEST_CASE("sum names the input whose shape differs from that of the others", "[o
     CHECK(text(dense, wide) == "sparse[0].shape() is [4, 2], expected [5, 1]");
     CHECK(text(std::vector<Tensor<float>>{}, sparse) == "dense.size() is 0, expected at least 1");
     std::array const specs{tensor_spec<float>({UNK, 2}), tensor_spec<float>({UNK, 2}), tensor_spec<float>({UNK, 3})};
-    CHECK(test::refusal<rowan::ShapeError>([&] { sum_op::infer(specs); }) == "sum: x[2] is 3, expected 2");
+    CHECK(test::refusal<rowan::ShapeError>([&] { sum_op::infer(specs); }) == "sum: x[2].shape(1) is 3, expected 2");
 }
 
 constexpr std::array mixed{selected_rows_spec<float>({9, 2}), tensor_spec<float>({UNK, 2})};

@@ -123,7 +123,7 @@ with Fresh():
     net.run(scope, threads=2)
     assert (h.value == floats(4, 3) @ floats(3, 5) + floats(5)).all()
     W.value = floats(2, 5)
-    refused(ValueError, "fc(x, fc_0.w_0, fc_0.b_0): w.shape(0) is 2, expected 3, the width of x", net.run, scope)
+    refused(ValueError, "fc(x, w = fc_0.w_0, b = fc_0.b_0): w.shape(0) is 2, expected 3, the width of x", net.run, scope)
 
     refused(RuntimeError, 'the scope has a variable "x" already', layer.data, "x")
     refused(RuntimeError, 'there is no operator "fcc" (did you mean fc?)', cpp.operator, "fcc", read=[x], write=[cpp.variable(scope)])
@@ -308,7 +308,7 @@ with Fresh():
     whole = batches[0]
     train = lambda *batch: rowan.train(cost, lambda epoch: batch)
     refused(ValueError, "y.shape() is [4], expected [UNK, UNK]", train, {"x": floats(4, 3), "y": floats(4)})
-    refused(ValueError, "mse: y is 3, expected 2", train, {"x": floats(4, 3), "y": floats(4, 3)})
+    refused(ValueError, "mse: y.shape(1) is 3, expected 2", train, {"x": floats(4, 3), "y": floats(4, 3)})
     refused(RuntimeError, 'the parameter "fc_0.w_0" are not known: give the data its shape', train)
     refused(RuntimeError, "are not known", rowan.train, cost, lambda epoch: batches, epochs=0)
     refused(TypeError, "the batch is <class 'list'>, expected a dict", train, [1])

@@ -23,7 +23,8 @@ TEST_CASE("the outermost levels are dropped, by default all, and the rows are sh
 
 TEST_CASE("levels that do not exist are not dropped", "[drop_levels][bad_input]") {
     auto const x = batches::batch(Lod{{0, 1, 3}});
-    CHECK(batches::refusal<ShapeError>([&](rowan::Cpu) { drop_levels(x, 2); }, x) == "levels is 2, expected at most 1, the number of levels of x");
+    CHECK(batches::refusal<ShapeError>([&](rowan::Cpu) { drop_levels(x, 2); }, x) == "levels is 2, expected in [0, 1], as x has 1 levels");
+    CHECK(batches::refusal<ShapeError>([&](rowan::Cpu) { drop_levels(x, static_cast<std::size_t>(-1)); }, x) == "levels is -1, expected in [0, 1], as x has 1 levels");
 }
 
 TEST_CASE("rows are expanded where their levels are dropped", "[drop_levels]") {

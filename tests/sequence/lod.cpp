@@ -288,10 +288,10 @@ TEST_CASE("levels are sliced without a copy", "[lod]") {
 
 TEST_CASE("a level that does not exist throws", "[lod][bad_input]") {
     Lod const lod{{0, 2}, {0, 1, 3}};
-    CHECK(refusal<IndexError>([&] { static_cast<void>(lod[2]); }) == "level[0] = 2 is not in [0, 2)");
-    CHECK(refusal<IndexError>([&] { lod.sequences(3); }) == "level[0] = 3 is not in [0, 2)");
-    CHECK(refusal<IndexError>([&] { lod.lengths(2); }) == "level[0] = 2 is not in [0, 2)");
-    CHECK(refusal<IndexError>([] { static_cast<void>(Lod()[0]); }) == "level[0] = 0 is not in [0, 0)");
+    CHECK(refusal<IndexError>([&] { static_cast<void>(lod[2]); }) == "level = 2 is not in [0, 2)");
+    CHECK(refusal<IndexError>([&] { lod.sequences(3); }) == "level = 3 is not in [0, 2)");
+    CHECK(refusal<IndexError>([&] { lod.lengths(2); }) == "level = 2 is not in [0, 2)");
+    CHECK(refusal<IndexError>([] { static_cast<void>(Lod()[0]); }) == "level = 0 is not in [0, 0)");
     auto const error = batches::refused<IndexError>([&] { lod.check_level(static_cast<std::size_t>(-1)); });
     CHECK((error.field() == "level" && error.value() == -1 && error.bound() == 2));
 }

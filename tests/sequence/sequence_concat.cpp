@@ -80,6 +80,30 @@ TEST_CASE("levels above the last are kept", "[sequence_concat][golden]") {
     CHECK(same(sequence_concat(a, b), LoDTensor<float>({1, 4, 5, 2, 3}, Lod{{0, 2, 2, 3}, {0, 1, 3, 5}})));
 }
 
+TEST_CASE("sequences of upper levels are concatenated with all that they contain", "[sequence_concat][golden]") {
+    LoDTensor<float> const a({1, 2, 3}, Lod{{0, 2, 2, 3}, {0, 1, 1, 3}});
+    LoDTensor<float> const b({4, 5, 6, 7}, Lod{{0, 1, 3, 3}, {0, 0, 3, 4}});
+    std::vector const both{a, b};
+    LoDTensor<float> const want({1, 4, 5, 6, 7, 2, 3}, Lod{{0, 3, 5, 6}, {0, 1, 1, 1, 4, 5, 7}});
+    CHECK(same(sequence_concat(both, 0), want));
+    auto const grads = sequence_concat_grad(want, {a.lod(), b.lod()}, 0);
+    CHECK((same(grads[0], a) && same(grads[1], b)));
+    LoDTensor<float> const deep_a({1, 2, 3}, Lod{{0, 1, 1}, {0, 2}, {0, 1, 3}}), deep_b({4, 5}, Lod{{0, 1, 2}, {0, 1, 1}, {0, 2}});
+    std::vector const deep{deep_a, deep_b, deep_a};
+    CHECK(same(sequence_concat(Cpu{2}, deep, 0), LoDTensor<float>({1, 2, 3, 4, 5, 1, 2, 3}, Lod{{0, 3, 4}, {0, 2, 3, 5, 5}, {0, 1, 3, 5, 6, 8}})));
+    CHECK(same(sequence_concat_grad(Cpu{2}, sequence_concat(deep, 0), {deep_a.lod(), deep_b.lod(), deep_a.lod()}, 0)[1], deep_b));
+    for (auto const& x : large_batches()) {  // a level without companions: a batch with itself
+        std::vector const twice{x, x};
+        auto const got = sequence_concat(twice, 0);
+        check_threads(got, [&](Cpu exec) { return sequence_concat(exec, twice, 0); });
+        for (std::size_t s = 0; s < x.lod().sequences(0); ++s) {
+            auto const part = got.slice(s, s + 1), one = x.slice(s, s + 1);
+            REQUIRE(same(part, sequence_concat(std::vector{one, one}, 0)));
+        }
+        check_threads(x, [&](Cpu exec) { return std::move(sequence_concat_grad(exec, got, {x.lod(), x.lod()}, 0)[1]); });
+    }
+}
+
 TEMPLATE_TEST_CASE("every element type is copied unchanged, and divided again", "[sequence_concat]", float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, rowan::float16, test::fixed,
                    test::dual) {
     for_batches<TestType>([](auto const& x) {
@@ -118,18 +142,23 @@ TEST_CASE("inputs that do not match throw", "[sequence_concat][bad]") {
     using batches::refusal;
     LoDTensor<float> const a({{1}, {2}}, Lod{{0, 2}, {0, 1, 2}});
     auto const with = [&](LoDTensor<float> const& b) { return refusal<ShapeError>([&](Cpu e) { sequence_concat(e, a, a, b); }, a, b); };
-    CHECK(with(Tensor<float>{{1}}) == "inputs[2].lod().levels() is 0, expected 2, as in inputs[0]");
-    CHECK(with({{{1}}, Lod{{0, 1}}}) == "inputs[2].lod().levels() is 1, expected 2, as in inputs[0]");
-    CHECK(with({{{1}}, Lod{{0, 1, 2}, {0, 1, 1}}}) == "inputs[2].lod().sequences(0) is 2, expected 1, as in inputs[0]");
-    CHECK(with({{{1}}, Lod{{0, 1}, {0, 1}}}) == "inputs[2].lod()[0][1] is 1, expected 2, as in inputs[0]");
-    CHECK(with({{{1, 2}}, Lod{{0, 2}, {0, 0, 1}}}) == "inputs[2].shape() is [1, 2], expected [1, 1]");
-    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_concat(e, std::vector<LoDTensor<float>>{}); }) == "inputs.size() is 0, expected at least 1");
+    CHECK(with(Tensor<float>{{1}}) == "x[2].lod().levels() is 0, expected 2, as in x[0]");
+    CHECK(with({{{1}}, Lod{{0, 1}}}) == "x[2].lod().levels() is 1, expected 2, as in x[0]");
+    CHECK(with({{{1}}, Lod{{0, 1, 2}, {0, 1, 1}}}) == "x[2].lod().sequences(0) is 2, expected 1, as in x[0]");
+    CHECK(with({{{1}}, Lod{{0, 1}, {0, 1}}}) == "x[2].lod()[0][1] is 1, expected 2, as in x[0]");
+    CHECK(with({{{1, 2}}, Lod{{0, 2}, {0, 0, 1}}}) == "x[2].shape() is [1, 2], expected [1, 1]");
+    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_concat(e, std::vector<LoDTensor<float>>{}); }) == "x.size() is 0, expected at least 1");
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_concat(e, LoDTensor<float>{Tensor<float>{1}}); }) ==
-          "inputs[0].lod().levels() is 0, expected at least 1");
+          "x[0].lod().levels() is 0, expected at least 1");
+    LoDTensor<float> const c({{5}}, Lod{{0, 1}, {0, 1}});
+    CHECK(same(sequence_concat(std::vector{a, c}, 0), LoDTensor<float>({{1}, {2}, {5}}, Lod{{0, 3}, {0, 1, 2, 3}})));
+    CHECK(refusal<rowan::IndexError>([&](Cpu e) { sequence_concat(e, std::vector{a, c}, 2); }, a, c) == "level = 2 is not in [0, 2)");
+    CHECK(refusal<rowan::IndexError>([&](Cpu e) { sequence_concat_grad(e, a, {a.lod(), c.lod()}, 3); }, a) == "level = 3 is not in [0, 2)");
+    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_concat_grad(e, a, {a.lod(), c.lod()}, 0); }, a) == "out_grad.shape(0) is 2, expected 3");
     LoDTensor<float> const one({1}, Lod{{0, 1}});
     LoDTensor<float> const two({1, 2}, Lod{{0, 1, 2}});
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_concat(e, one, two); }, one, two) ==
-          "inputs[1].lod().sequences(0) is 2, expected 1, as in inputs[0]");
+          "x[1].lod().sequences(0) is 2, expected 1, as in x[0]");
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_concat_grad(e, one, {Lod{{0, 1}}, Lod{{0, 1}}}); }, one) ==
           "out_grad.shape(0) is 1, expected 2");
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_concat_grad(e, one, {Lod{{0, 1}}, Lod{{0}}}); }, one) ==

@@ -123,7 +123,7 @@ TEST_CASE("arguments that do not match throw", "[sequence_expand][bad]") {
           "x.size() is 2, expected 3, the number of sequences of level 1: x has 1 level, so its 2 sequences count, not its 3 rows: use drop_levels");
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_expand(e, rows, lod, 0); }, rows) ==
           "x.size() is 3, expected 2, the number of sequences of level 0");
-    CHECK(refusal<IndexError>([&](Cpu e) { sequence_expand(e, x, lod, 2); }, x) == "level[0] = 2 is not in [0, 2)");
+    CHECK(refusal<IndexError>([&](Cpu e) { sequence_expand(e, x, lod, 2); }, x) == "level = 2 is not in [0, 2)");
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_expand(e, x, Lod()); }, x) == "lod.levels() is 0, expected at least 1");
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_expand(e, LoDTensor<float>(Tensor<float>::from_shape({})), lod); }) ==
           "value rank is 0, expected at least 1");

@@ -18,7 +18,7 @@ TEST_CASE("the rows of a part are an alias", "[slice_sequences]") {
 
 TEST_CASE("a level or sequences that do not exist throw", "[slice_sequences][bad_input]") {
     LoDTensor<float> const x(Tensor<float>{1, 2, 3}, Lod{{0, 2}, {0, 1, 3}});
-    CHECK_THROWS_WITH(slice_sequences(x, 2, 0, 1), "level[0] = 2 is not in [0, 2)");
+    CHECK_THROWS_WITH(slice_sequences(x, 2, 0, 1), "level = 2 is not in [0, 2)");
     CHECK_THROWS_WITH(slice_sequences(x, 1, 0, 3), "sequences[1] = 3 is not in [0, 3)");
     CHECK_THROWS_AS(slice_sequences(LoDTensor<float>(x.value().share()), 0, 0, 1), IndexError);
 }

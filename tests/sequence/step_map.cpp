@@ -160,9 +160,9 @@ TEST_CASE("an order names every sequence once", "[step_map][bad_input]") {
 
 TEST_CASE("a level that the Lod does not have throws", "[step_map][bad_input]") {
     Lod const lod{{0, 1}, {0, 2}};
-    CHECK(refusal<IndexError>([&](Cpu exec) { StepMap<>(exec, lod, 2); }) == "level[0] = 2 is not in [0, 2)");
-    CHECK(refusal<IndexError>([&](Cpu exec) { StepMap<>(exec, lod, 3, List{0}); }) == "level[0] = 3 is not in [0, 2)");
-    CHECK(refusal<IndexError>([&](Cpu exec) { StepMap<>(exec, Lod(), 0); }) == "level[0] = 0 is not in [0, 0)");
+    CHECK(refusal<IndexError>([&](Cpu exec) { StepMap<>(exec, lod, 2); }) == "level = 2 is not in [0, 2)");
+    CHECK(refusal<IndexError>([&](Cpu exec) { StepMap<>(exec, lod, 3, List{0}); }) == "level = 3 is not in [0, 2)");
+    CHECK(refusal<IndexError>([&](Cpu exec) { StepMap<>(exec, Lod(), 0); }) == "level = 0 is not in [0, 0)");
 }
 
 TEST_CASE("no sequences, or only empty ones, give no steps", "[step_map]") {

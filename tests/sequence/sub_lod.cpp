@@ -48,7 +48,7 @@ TEST_CASE("a level or a range that does not exist throws", "[sub_lod]") {
         }
         return "";
     };
-    CHECK(message([] { sub_lod(two_levels, 2, 0, 1); }) == "level[0] = 2 is not in [0, 2)");
+    CHECK(message([] { sub_lod(two_levels, 2, 0, 1); }) == "level = 2 is not in [0, 2)");
     CHECK(message([] { sub_lod(two_levels, 0, 1, 4); }) == "sequences[1] = 4 is not in [0, 4)");
     CHECK(message([] { sub_lod(two_levels, 0, 2, 1); }) == "sequences[0] = 2 is not in [0, 2)");
 }

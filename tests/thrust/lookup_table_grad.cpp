@@ -62,7 +62,7 @@ TEMPLATE_TEST_CASE("lookup_table_grad on a device throws like the host's", "[thr
     using D = TestType;
     Tensor<float, D> const out_grad{{1, 2}, {3, 4}};
     CHECK(refusal<IndexError>([&] { lookup_table_grad({0, 2}, out_grad, 2); }) == "ids[1] = 2 is not in [0, 2)");
-    CHECK(refusal<IndexError>([&] { lookup_table_grad({0, 1}, out_grad, 2, 2); }) == "padding_id[0] = 2 is not in [0, 2)");
+    CHECK(refusal<IndexError>([&] { lookup_table_grad({0, 1}, out_grad, 2, 2); }) == "padding_id = 2 is not in [0, 2)");
     CHECK_THROWS_AS(lookup_table_grad({0, 1}, out_grad, 2, -1), IndexError);
     CHECK_THROWS_AS(lookup_table_grad({0, 1}, out_grad, -2), ShapeError);
     CHECK_THROWS_AS(lookup_table_grad({0}, out_grad, 2), ShapeError);

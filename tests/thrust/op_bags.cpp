@@ -153,11 +153,40 @@ TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[
     auto const joined_on = rowan::sequence_concat_op::run(D{}, std::vector{x_on.share(), to_device<D>(soft)});
     CHECK(same_batch(joined_on, joined));
     CHECK(same_batch(rowan::sequence_concat_grad_op::run(D{}, std::vector{x_on.share(), x_on.share()}, joined_on)[1], soft));
+    LoDTensor<float> const nested(x.value(), Lod{{0, 2, 3}, {0, 2, 2, 9}});
+    auto const nested_on = to_device<D>(nested);
+    auto const paragraphs = rowan::sequence_concat_op::run(Cpu{}, std::vector{nested.share(), nested.share()}, {0});
+    CHECK(same_batch(rowan::sequence_concat_op::run(D{}, std::vector{nested_on.share(), nested_on.share()}, {0}), paragraphs));
+    CHECK(same_batch(rowan::sequence_concat_grad_op::run(D{}, std::vector{nested_on.share(), nested_on.share()}, to_device<D>(paragraphs), {0})[1], nested));
+    auto const longer = rowan::concat_op::run(D{}, std::vector{nested_on.share(), nested_on.share()}, {0});
+    CHECK(same_batch(longer, rowan::concat_op::run(Cpu{}, std::vector{nested.share(), nested.share()}, {0})));
+    CHECK(same_batch(rowan::concat_grad_op::run(D{}, std::vector{nested_on.share(), nested_on.share()}, longer, {0})[0], nested));
     LoDTensor<std::int64_t> const first({1, 0, 3}), count({1, 0, 2});
     auto const first_on = to_device<D>(first), count_on = to_device<D>(count);
     auto const kept = rowan::sequence_slice_op::run(Cpu{}, x, first, count);
     CHECK(same_batch(rowan::sequence_slice_op::run(D{}, x_on, first_on, count_on), kept));
     CHECK(same_batch(rowan::sequence_slice_grad_op::run(D{}, x_on, first_on, count_on, to_device<D>(kept)), rowan::sequence_slice_grad_op::run(Cpu{}, x, first, count, kept)));
+    auto const wide = rowan::sequence_reshape_op::run(Cpu{}, x, {1});
+    CHECK(same_batch(rowan::sequence_reshape_op::run(D{}, x_on, {1}), wide));
+    CHECK(same_batch(rowan::sequence_reshape_grad_op::run(D{}, x_on, to_device<D>(wide)), x));
+    for (bool const restore : {false, true}) {
+        auto const sorted = rowan::reorder_op::run(Cpu{}, x, x, {.restore = restore});
+        CHECK(same_batch(rowan::reorder_op::run(D{}, x_on, x_on, {.restore = restore}), sorted));
+        CHECK(same_batch(rowan::reorder_grad_op::run(D{}, x_on, x_on, to_device<D>(sorted), {.restore = restore}), x));
+    }
+    auto const step = to_device<D>(LoDTensor<std::int64_t>(Tensor<std::int64_t>{1}));
+    auto const alive = rowan::shrink_op::run(D{}, x_on, x_on, step);
+    CHECK(same_batch(alive, x.slice(0, 2)));
+    CHECK(same_batch(rowan::shrink_grad_op::run(D{}, x_on, alive), rowan::shrink_grad_op::run(Cpu{}, x, x.slice(0, 2))));
+    LoDTensor<std::int32_t> const places({2, 0, 1, 3, 3}, Lod{{0, 3, 3, 4, 5}});  // scatter_add of duplicates has other bits on a device
+    LoDTensor<float> const base(filled<float>({4, 4, 2}, 6)), updates(filled<float>({5, 2}, 7));
+    auto const scattered = rowan::sequence_scatter_op::run(Cpu{}, base, places, updates);
+    CHECK(same_batch(rowan::sequence_scatter_op::run(D{}, to_device<D>(base), to_device<D>(places), to_device<D>(updates)), scattered));
+    CHECK(same_batch(rowan::sequence_scatter_grad_op::run(D{}, to_device<D>(places), to_device<D>(updates), to_device<D>(scattered)), rowan::sequence_scatter_grad_op::run(Cpu{}, places, updates, scattered)));
+    rowan::SequenceTopKMeanOptions const tops{{2, 5, 1}};
+    auto const means = rowan::sequence_top_k_mean_op::run(Cpu{}, x, tops);
+    CHECK(same_batch(rowan::sequence_top_k_mean_op::run(D{}, x_on, tops), means));
+    CHECK(same_batch(rowan::sequence_top_k_mean_grad_op::run(D{}, x_on, to_device<D>(means), tops), rowan::sequence_top_k_mean_grad_op::run(Cpu{}, x, means, tops)));
     auto const [padded, length] = rowan::sequence_pad_op::run(Cpu{}, x, {.pad_value = 2, .length = 8});
     auto const [padded_on, length_on] = rowan::sequence_pad_op::run(D{}, x_on, {.pad_value = 2, .length = 8});
     CHECK(same_batch(padded_on, padded));

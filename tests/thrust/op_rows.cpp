@@ -50,11 +50,16 @@ void softmaxes() {
             auto const y = rowan::softmax(x);
             CHECK(same_bits(rowan::softmax_op::run(D{}, to_device<D>(x)), y));
             CHECK(same_bits(rowan::softmax_grad_op::run(D{}, to_device<D>(y), to_device<D>(g)), rowan::softmax_grad(y, g)));
+            auto const logs = rowan::log_softmax(x);
+            CHECK(same_loss(rowan::log_softmax_op::run(D{}, to_device<D>(x)), logs));
+            CHECK(same_bits(rowan::log_softmax_grad_op::run(D{}, to_device<D>(logs), to_device<D>(g)), rowan::log_softmax_grad(logs, g)));
         }
     }
     auto const none = filled<T>({3, 0}, 1);
     CHECK(same_bits(rowan::softmax(to_device<D>(none)), none));
     CHECK(same_bits(rowan::softmax_grad(to_device<D>(none), to_device<D>(none)), none));
+    auto const cube = filled<T>({3, 17, 5}, 3);
+    CHECK(same_bits(rowan::softmax(to_device<D>(cube), {.axis = 1}), rowan::softmax(cube, {.axis = 1})));
 }
 
 template <class T, class D>
@@ -111,21 +116,44 @@ void label_losses() {
             for (Reduction const reduction : reductions) {
                 auto const grad = positive<T>({reduction == Reduction::none ? n : 1}, 4);
                 auto const grad_on = to_device<D>(grad);
-                auto const [loss, saved] = rowan::softmax_with_cross_entropy(Cpu{}, x, label, reduction);
+                auto const [loss, saved] = rowan::softmax_with_cross_entropy(Cpu{}, x, label, {reduction});
                 auto const [loss_on, saved_on] = rowan::softmax_with_cross_entropy_op::run(D{}, x_on, label_on, {reduction});
                 CHECK(same_loss(loss_on, loss));
                 CHECK(same_bits(saved_on, saved));
-                CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, label_on, grad_on, {reduction}), rowan::softmax_with_cross_entropy_grad(Cpu{}, saved, label, grad, reduction)));
+                CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, label_on, grad_on, {reduction}), rowan::softmax_with_cross_entropy_grad(Cpu{}, saved, label, grad, {reduction})));
                 std::int64_t const ignored = n == 0 ? 0 : label(0);
-                auto const kept = rowan::softmax_with_cross_entropy(Cpu{}, x, label, reduction, ignored);
+                auto const kept = rowan::softmax_with_cross_entropy(Cpu{}, x, label, {reduction, ignored});
                 CHECK(same_loss(std::get<0>(rowan::softmax_with_cross_entropy_op::run(D{}, x_on, label_on, {reduction, ignored})), std::get<0>(kept)));
-                CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, label_on, grad_on, {reduction, ignored}), rowan::softmax_with_cross_entropy_grad(Cpu{}, saved, label, grad, reduction, ignored)));
-                CHECK(same_loss(rowan::cross_entropy_op::run(D{}, p_on, label_on, {reduction}), rowan::cross_entropy(Cpu{}, p, label, reduction)));
-                CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, p_on, label_on, grad_on, {reduction}), rowan::cross_entropy_grad(Cpu{}, p, label, grad, reduction)));
+                CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, label_on, grad_on, {reduction, ignored}), rowan::softmax_with_cross_entropy_grad(Cpu{}, saved, label, grad, {reduction, ignored})));
+                CHECK(same_loss(rowan::cross_entropy_op::run(D{}, p_on, label_on, {reduction}), rowan::cross_entropy(Cpu{}, p, label, {reduction})));
+                CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, p_on, label_on, grad_on, {reduction}), rowan::cross_entropy_grad(Cpu{}, p, label, grad, {reduction})));
             }
             CHECK(same_bits(rowan::accuracy_op::run(D{}, x_on, label_on), rowan::accuracy(Cpu{}, x, label)));
             CHECK(same_bits(rowan::accuracy_op::run(D{}, x_on, label_on, {.k = 3}), rowan::accuracy(Cpu{}, x, label, 3)));
         }
+    }
+}
+
+/// Classes along axis 1 with weights, labels that are ignored, and probabilities.
+template <class T, class I, class D>
+void weighed_losses() {
+    auto const x = positive<T>({70, 5, 3}, 1), soft = positive<T>({70, 5, 3}, 2), grad = positive<T>({70, 3}, 4), one = positive<T>({1}, 5);
+    auto const label = Tensor<I>(labels<I>(210, 5, 3).reshaped({70, 3}));
+    auto const x_on = to_device<D>(x), soft_on = to_device<D>(soft);
+    auto const label_on = to_device<D>(label);
+    for (Reduction const reduction : {Reduction::none, Reduction::mean}) {
+        rowan::CrossEntropyOptions const options{reduction, 2, 1, {0.5, 2, 1, 0, 3}}, shares{.reduction = reduction, .axis = 1, .weights = options.weights};
+        auto const& g = reduction == Reduction::none ? grad : one;
+        auto const g_on = to_device<D>(g);
+        auto const [loss, saved] = rowan::softmax_with_cross_entropy(x, label, options);
+        auto const [loss_on, saved_on] = rowan::softmax_with_cross_entropy_op::run(D{}, x_on, label_on, options);
+        CHECK(same_loss(loss_on, loss));
+        CHECK(same_bits(saved_on, saved));
+        CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, label_on, g_on, options), rowan::softmax_with_cross_entropy_grad(saved, label, g, options)));
+        CHECK(same_loss(rowan::cross_entropy_op::run(D{}, x_on, label_on, options), rowan::cross_entropy(x, label, options)));
+        CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, x_on, label_on, g_on, options), rowan::cross_entropy_grad(x, label, g, options)));
+        CHECK(same_loss(std::get<0>(rowan::softmax_with_cross_entropy_op::run(D{}, x_on, soft_on, shares)), std::get<0>(rowan::softmax_with_cross_entropy(x, soft, shares))));
+        CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, soft_on, g_on, shares), rowan::softmax_with_cross_entropy_grad(saved, soft, g, shares)));
     }
 }
 
@@ -138,20 +166,20 @@ void soft_label_losses() {
             for (std::size_t i = 0; i < label.size(); i += 3) label.data()[i] = rowan::dtype<T>::narrow(0);
             for (Reduction const reduction : reductions) {
                 auto const grad = positive<T>({reduction == Reduction::none ? n : 1}, 4);
-                auto const [loss, saved] = rowan::softmax_with_cross_entropy(Cpu{}, x, label, reduction);
+                auto const [loss, saved] = rowan::softmax_with_cross_entropy(Cpu{}, x, label, {reduction});
                 auto const [loss_on, saved_on] = rowan::softmax_with_cross_entropy_op::run(D{}, to_device<D>(x), to_device<D>(label), {reduction});
                 CHECK(same_loss(loss_on, loss));
                 CHECK(same_bits(saved_on, saved));
-                CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, to_device<D>(label), to_device<D>(grad), {reduction}), rowan::softmax_with_cross_entropy_grad(Cpu{}, saved, label, grad, reduction)));
-                CHECK(same_loss(rowan::cross_entropy_op::run(D{}, to_device<D>(x), to_device<D>(label), {reduction}), rowan::cross_entropy(Cpu{}, x, label, reduction)));
-                CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, to_device<D>(x), to_device<D>(label), to_device<D>(grad), {reduction}), rowan::cross_entropy_grad(Cpu{}, x, label, grad, reduction)));
+                CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, to_device<D>(label), to_device<D>(grad), {reduction}), rowan::softmax_with_cross_entropy_grad(Cpu{}, saved, label, grad, {reduction})));
+                CHECK(same_loss(rowan::cross_entropy_op::run(D{}, to_device<D>(x), to_device<D>(label), {reduction}), rowan::cross_entropy(Cpu{}, x, label, {reduction})));
+                CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, to_device<D>(x), to_device<D>(label), to_device<D>(grad), {reduction}), rowan::cross_entropy_grad(Cpu{}, x, label, grad, {reduction})));
             }
         }
     }
     auto const none = filled<T>({3, 0}, 1);
-    CHECK(same_bits(rowan::cross_entropy(to_device<D>(none), to_device<D>(none), Reduction::none), rowan::cross_entropy(none, none, Reduction::none)));
-    CHECK(same_bits(std::get<0>(rowan::softmax_with_cross_entropy(to_device<D>(none), to_device<D>(none), Reduction::none)), Tensor<T>::zeros({3})));
-    CHECK(rowan::softmax_with_cross_entropy_grad(to_device<D>(none), to_device<D>(none), to_device<D>(Tensor<T>::zeros({3})), Reduction::none).size() == 0);
+    CHECK(same_bits(rowan::cross_entropy(to_device<D>(none), to_device<D>(none), {Reduction::none}), rowan::cross_entropy(none, none, {Reduction::none})));
+    CHECK(same_bits(std::get<0>(rowan::softmax_with_cross_entropy(to_device<D>(none), to_device<D>(none), {Reduction::none})), Tensor<T>::zeros({3})));
+    CHECK(rowan::softmax_with_cross_entropy_grad(to_device<D>(none), to_device<D>(none), to_device<D>(Tensor<T>::zeros({3})), {Reduction::none}).size() == 0);
 }
 
 template <class T, class D>
@@ -202,6 +230,8 @@ TEMPLATE_TEST_CASE("losses with label indices on a device equal Cpu's", "[thrust
     label_losses<float, std::int64_t, TestType>();
     label_losses<double, std::int32_t, TestType>();
     label_losses<rowan::bfloat16, std::int64_t, TestType>();
+    weighed_losses<float, std::int64_t, TestType>();
+    weighed_losses<rowan::bfloat16, std::int64_t, TestType>();
 }
 
 TEMPLATE_TEST_CASE("losses with probabilities as labels on a device equal Cpu's", "[thrust][op]", ROWAN_TEST_DEVICES) {
@@ -240,13 +270,13 @@ TEMPLATE_TEST_CASE("losses on a device refuse shapes at once and labels at the n
     D const exec{};
     Tensor<float, D> const x{{1, 2}, {3, 4}}, flat{1, 2}, one{1}, wide{{1, 2, 3}};
     Tensor<std::int64_t, D> const label{0, 1}, few{0}, bad{1, 2}, negative{-1, 7};
-    CHECK_THROWS_AS(rowan::softmax(flat), ShapeError);
+    CHECK_THROWS_AS(rowan::softmax(flat, {.axis = 1}), rowan::ValueError);
     CHECK_THROWS_AS(rowan::softmax_grad(x, wide), ShapeError);
     CHECK_THROWS_AS(rowan::softmax_with_cross_entropy(x, few), ShapeError);
     CHECK_THROWS_AS(rowan::cross_entropy(x, few), ShapeError);
     CHECK_THROWS_AS(rowan::cross_entropy(x, wide), ShapeError);
     CHECK_THROWS_AS(rowan::cross_entropy_grad(x, label, flat), ShapeError);
-    CHECK_THROWS_AS(rowan::softmax_with_cross_entropy_grad(x, label, one, Reduction::none), ShapeError);
+    CHECK_THROWS_AS(rowan::softmax_with_cross_entropy_grad(x, label, one, {Reduction::none}), ShapeError);
     CHECK_THROWS_AS(rowan::accuracy(x, few), ShapeError);
     CHECK_THROWS_AS(rowan::mse(x, flat), ShapeError);
     CHECK_THROWS_AS(rowan::mse_grad(x, x, flat), ShapeError);

@@ -27,6 +27,10 @@ public:
         : IndexError(std::move(field), position, static_cast<std::int64_t>(value), static_cast<std::int64_t>(bound),
                      outside(std::to_string(value), std::to_string(bound))) {}
 
+    /// A single number: `padding_id = 9 is not in [0, 4)`. position() returns no_position.
+    template <std::integral Value, std::integral Bound>
+    IndexError(std::string field, Value value, Bound bound) : IndexError(std::move(field), no_position, value, bound) {}
+
     /// A position that is invalid for another reason: `slots[3] was never written`. value() and bound() return
     /// `position`.
     IndexError(std::string field, std::size_t position, std::string const& reason);
@@ -34,8 +38,10 @@ public:
     /// A value that is invalid for another reason: `order[2] = 1 is a repeated value`. bound() returns `value`.
     IndexError(std::string field, std::size_t position, std::int64_t value, std::string const& reason);
 
+    static constexpr std::size_t no_position = static_cast<std::size_t>(-1);  ///< of an argument that is no list
+
     std::string const& field() const noexcept { return field_; }  ///< the argument
-    std::size_t position() const noexcept { return position_; }   ///< the lowest invalid position
+    std::size_t position() const noexcept { return position_; }   ///< the lowest invalid position, or no_position
     /// The value at that position. An unsigned value above 2^63 - 1, which the text names, wraps around here.
     std::int64_t value() const noexcept { return value_; }
     std::int64_t bound() const noexcept { return bound_; }  ///< valid values are in [0, bound)

@@ -22,8 +22,8 @@ ROWAN_FUNCTION IndexError IndexError::moved_to(std::string field, std::size_t po
 
 ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound,
                                       std::string reason)
-    : Error(field + "[" + std::to_string(position) + "] " + reason), field_(std::move(field)),
-      reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
+    : Error(field + (position == no_position ? " " : "[" + std::to_string(position) + "] ") + reason),
+      field_(std::move(field)), reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
 
 ROWAN_FUNCTION std::string IndexError::outside(std::string const& value, std::string const& bound) {
     return text(value, "is not in [0, " + bound + ")");

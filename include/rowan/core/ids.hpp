@@ -127,7 +127,7 @@ private:
         for (std::size_t i = 0; i < size_; ++i, ++from) {
             auto const id = *from;
             constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-            if (std::cmp_greater(id, most)) throw IndexError("ids", i, id, most);
+            if (std::cmp_greater(id, most)) throw IndexError("row numbers", i, id, most);
             to[i] = static_cast<std::int64_t>(id);
         }
         wide_ = to;

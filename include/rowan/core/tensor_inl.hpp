@@ -221,7 +221,7 @@ void Tensor<T, Cpu>::check_index(I... i) const {
 template <class T>
 std::size_t Tensor<T, Cpu>::checked_row(std::size_t i) const {
     std::size_t const rows = detail::checked_rows(this->shape());
-    if (i >= rows) throw IndexError("row", 0, i, rows);
+    if (i >= rows) throw IndexError("row", i, rows);
     return i;
 }
 

@@ -12,13 +12,18 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The operator and its inputs: "fc(x, fc_0.w_0, fc_0.b_0)".
+/// Appends an argument to a text such as "fc(x = words": ", w = fc_0.w_0", ", b" if the name is that of the slot, or
+/// ", x = [first, second]".
+void append_argument(std::string& call, std::string_view slot, std::span<std::string const> names);
+
+/// The operator with its inputs: "fc(x = words, w = fc_0.w_0, b = fc_0.b_0)".
 std::string describe(Operator const& op);
 
 /// Rethrows the current exception. The text of an IndexError, ShapeError, TypeError, ValueError or LodError also names

@@ -17,11 +17,26 @@
 
 namespace rowan::inline v0::detail {
 
+ROWAN_FUNCTION void append_argument(std::string& call, std::string_view slot, std::span<std::string const> names) {
+    if (names.empty()) return;
+    if (!call.ends_with('(')) call.append(", ");
+    bool const is_list = names.size() > 1;
+    if (is_list || names[0] != slot) call.append(slot).append(is_list ? " = [" : " = ");
+    char const* separator = "";
+    for (std::string const& name : names) call.append(std::exchange(separator, ", ")).append(name);
+    if (is_list) call.append("]");
+}
+
 ROWAN_FUNCTION std::string describe(Operator const& op) {
     std::string text(op.kernel->name);
-    char const* comma = "(";
-    for (Variable const* v : op.inputs) text.append(std::exchange(comma, ", ")).append(v->name());
-    return text.append(op.inputs.empty() ? "()" : ")");
+    text.append("(");
+    auto const& slots = op.kernel->inputs;
+    for (std::size_t k = 0; k < slots.size() && !op.inputs.empty(); ++k) {
+        std::vector<std::string> names;
+        for (Variable const* v : in_slot(op.inputs, slots.size(), k)) names.push_back(v->name());
+        append_argument(text, slots[k], names);
+    }
+    return text.append(")");
 }
 
 ROWAN_FUNCTION void throw_named(Operator const& op) { rethrow_in(describe(op)); }

@@ -50,6 +50,8 @@ struct Operator {
     std::ptrdiff_t levels_from = -1;  ///< the input whose levels the results get, or -1
     /// Of an operator with a net of its own: adds the operators of the gradient to that net, unless they are there.
     std::function<void()> build_backward = nullptr;
+    /// Of an operator with a net of its own: the names of its last inputs in that net, such as "fc_0.w_0".
+    std::vector<std::string> inner_names = {};
 };
 
 /// Creates the first value of a variable. The function takes a seed, or std::nullopt to only allocate a value that is

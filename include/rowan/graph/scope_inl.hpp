@@ -82,9 +82,18 @@ ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Vari
         Operator{.kernel = &kernel, .attributes = std::move(attributes), .inputs = std::move(inputs)});
     for (VarSpec const& spec : made) op->outputs.push_back(&new_var("", spec));
     if (!made.empty() && made[0].lod_level > 0) {
-        for (std::size_t i = 0; i < specs.size() && op->levels_from < 0; ++i) {
-            if (specs[i].lod_level == made[0].lod_level) op->levels_from = static_cast<std::ptrdiff_t>(i);
-        }
+        // The first input with these levels; rather one that is not repeated, as the other one is broadcast.
+        auto const repeated = [&](Dims const& dims, Dims const& result) {
+            return dims.size() < result.size() || (!result.empty() && dims[0] == 1 && result[0] != 1);
+        };
+        auto const find = [&](bool any) {
+            for (std::size_t i = 0; i < specs.size() && op->levels_from < 0; ++i) {
+                if (specs[i].lod_level == made[0].lod_level && (any || !repeated(specs[i].dims, made[0].dims)))
+                    op->levels_from = static_cast<std::ptrdiff_t>(i);
+            }
+        };
+        find(false);
+        find(true);
     }
     operators_.push_back(std::move(op));
     Operator& added = *operators_.back();

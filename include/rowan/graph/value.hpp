@@ -6,7 +6,9 @@
 #include <rowan/core/error.hpp>
 #include <rowan/graph/any_ref.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
+#include <rowan/op/var_spec.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/sparse/selected_rows.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -62,7 +64,7 @@ public:
         return alias;
     }
 
-    /// A deep copy of a LoDTensor; empty if this is empty.
+    /// A deep copy of a LoDTensor or a SelectedRows; empty if this is empty.
     /// errors   TypeError for any other type
     /// cost     one read and one write of the elements
     Value copy() const {
@@ -76,6 +78,25 @@ public:
     /// errors   TypeError for any other type; ShapeError if slots differ in shape
     /// cost     one copy and one addition for each slot that both have, O(1) for the others
     Value add_slots(Value const& other) const { return held().add_slots(other); }
+
+    /// The kind, element type, dims and number of levels of a LoDTensor or a SelectedRows.
+    /// errors   TypeError for any other type
+    /// cost     O(1)
+    VarSpec spec() const { return held().spec(); }
+
+    /// The row numbers of a SelectedRows, on the host.
+    /// errors   TypeError for any other type
+    /// cost     O(rows); on a device one blocking copy of the SelectedRows
+    std::vector<std::int64_t> row_numbers() const { return held().row_numbers(); }
+    /// An alias of the value of a SelectedRows.
+    /// errors   TypeError for any other type
+    /// cost     O(1)
+    Value row_values() const { return held().row_values(); }
+    /// A SelectedRows on the host of the height, row shape and element type of this one, with other rows and
+    /// uninitialized values.
+    /// errors   TypeError for any other type; IndexError if a row is not in [0, height)
+    /// cost     O(rows), two allocations
+    Value with_rows(std::span<std::int64_t const> rows) const { return held().with_rows(rows); }
 
     // The members below need a LoDTensor, of any element type, and throw a TypeError for anything else. The parts of a
     // LoDTensor are the sequences of its first level, or its rows if it has no levels.
@@ -130,8 +151,8 @@ public:
     /// cost     O(1)
     Elements elements() { return held().elements(); }
 
-    /// The value in host memory: an alias if it is already there, else a copy.
-    /// errors   TypeError if it is not a LoDTensor
+    /// The value in host memory, also of a SelectedRows: an alias if it is already there, else a copy.
+    /// errors   TypeError for any other type
     /// cost     O(1) on the host, else one blocking copy
     Value on_host() const { return held().on_host(); }
     /// Calls f to write the bytes of all elements, in host or device memory. The bytes passed to it may be
@@ -166,6 +187,10 @@ private:
         virtual std::unique_ptr<Base> copy() const { no_rows(); }
         virtual std::string name() const = 0;
         virtual Value add_slots(Value const&) const { throw TypeError("the value", name(), "a TensorArray"); }
+        virtual VarSpec spec() const { no_rows(); }
+        virtual std::vector<std::int64_t> row_numbers() const { no_selected_rows(); }
+        virtual Value row_values() const { no_selected_rows(); }
+        virtual Value with_rows(std::span<std::int64_t const>) const { no_selected_rows(); }
         virtual std::size_t rows() const { no_rows(); }
         virtual Lod const& lod() const { no_rows(); }
         virtual Value with_lod(Lod) const { no_rows(); }
@@ -179,6 +204,7 @@ private:
         virtual Value on_host() const { no_rows(); }
         virtual void write(std::function<void(std::span<std::byte>)> const&) { no_rows(); }
         [[noreturn]] void no_rows() const { throw TypeError("the value", name(), "a LoDTensor"); }
+        [[noreturn]] void no_selected_rows() const { throw TypeError("the value", name(), "a SelectedRows"); }
         char const* type;
     };
 
@@ -201,6 +227,21 @@ private:
     };
 
     template <class T, class D>
+    struct Holder<SelectedRows<T, D>> final : Base {
+        using V = SelectedRows<T, D>;
+        explicit Holder(V&& v) : Base(&detail::type_tag<V>), value(std::move(v)) {}
+        std::unique_ptr<Base> share() const override { return std::make_unique<Holder>(value.share()); }
+        std::unique_ptr<Base> copy() const override { return std::make_unique<Holder>(V(value)); }
+        std::string name() const override { return detail::kind_name<V>::text(); }
+        VarSpec spec() const override;
+        std::vector<std::int64_t> row_numbers() const override;
+        Value row_values() const override { return of(LoDTensor<T, D>(value.value().share())); }
+        Value with_rows(std::span<std::int64_t const> rows) const override;
+        Value on_host() const override { return of(to_host(value)); }
+        V value;
+    };
+
+    template <class T, class D>
     struct Holder<LoDTensor<T, D>> final : Base {
         using V = LoDTensor<T, D>;
         explicit Holder(V&& v) : Base(&detail::type_tag<V>), value(std::move(v)) {}
@@ -208,6 +249,7 @@ private:
         std::unique_ptr<Base> copy() const override { return std::make_unique<Holder>(V(value)); }
         std::string name() const override { return detail::kind_name<V>::text(); }
 
+        VarSpec spec() const override;
         std::size_t rows() const override;
         Lod const& lod() const override { return value.lod(); }
         Elements elements() const override;

@@ -11,6 +11,33 @@
 namespace rowan::inline v0 {
 
 template <class T, class D>
+VarSpec Value::Holder<LoDTensor<T, D>>::spec() const {
+    VarSpec spec{.type = VarType::LOD_TENSOR, .dtype = dtype<T>::wire, .dims = {}, .lod_level = value.lod().levels()};
+    for (std::size_t const dim : value.value().shape()) spec.dims.push_back(static_cast<std::int64_t>(dim));
+    return spec;
+}
+
+template <class T, class D>
+VarSpec Value::Holder<SelectedRows<T, D>>::spec() const {
+    VarSpec spec{.type = VarType::SELECTED_ROWS, .dtype = dtype<T>::wire, .dims = {}, .lod_level = 0};
+    for (std::size_t const dim : value.shape()) spec.dims.push_back(static_cast<std::int64_t>(dim));
+    return spec;
+}
+
+template <class T, class D>
+std::vector<std::int64_t> Value::Holder<SelectedRows<T, D>>::row_numbers() const {
+    auto const host = to_host(value);
+    return {host.rows().begin(), host.rows().end()};
+}
+
+template <class T, class D>
+Value Value::Holder<SelectedRows<T, D>>::with_rows(std::span<std::int64_t const> rows) const {
+    typename Tensor<T>::shape_type shape(value.value().shape().begin(), value.value().shape().end());
+    shape[0] = rows.size();
+    return of(SelectedRows<T>(value.height(), rows, Tensor<T>::from_shape(shape)));
+}
+
+template <class T, class D>
 std::size_t Value::Holder<LoDTensor<T, D>>::rows() const {
     detail::check_rows("value", value.value());
     return value.value().shape(0);

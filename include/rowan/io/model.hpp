@@ -51,7 +51,7 @@ struct first_of<dtypes<T, More...>> {
 std::map<std::string, Variable*> parameters_of(Variable& predict);
 
 /// A checkpoint entry that aliases a value, or a copy of it on the host.
-/// errors   TypeError if the value is not a tensor
+/// errors   TypeError if the value is neither a tensor nor a SelectedRows
 CheckpointEntry entry_of(std::string name, Value const& value);
 
 /// Loads a variable whose element type is one of `T...`, to the device.
@@ -62,17 +62,27 @@ Value load_value(CheckpointFile const& file, std::string const& name, LoadOption
     Value value;
     auto const attempt = [&]<class E>(std::type_identity<E>) {
         using V = LoDTensor<E>;
-        if (!value.empty() || !desc.lod_desc || desc.lod_desc->tensor.data_type != dtype<E>::wire) return;
-        value.set(options.map ? file.map<V>(name) : file.load<V>(name));
-        bring<E, Device>(value, {}, false);
+        using Rows = SelectedRows<E>;
+        if (!value.empty()) return;
+        if (desc.lod_desc && desc.lod_desc->tensor.data_type == dtype<E>::wire) {
+            value.set(options.map ? file.map<V>(name) : file.load<V>(name));
+            bring<E, Device>(value, {}, false);
+        } else if (desc.selected_rows_desc && desc.selected_rows_desc->data_type == dtype<E>::wire) {
+            value.set(options.map ? file.map<Rows>(name) : file.load<Rows>(name));
+            bring_rows<E, Device>(value, {}, false);
+        }
     };
     (..., attempt(std::type_identity<T>{}));
     if (value.empty()) {
-        std::string const kind = desc.lod_desc ? dtype_text(desc.lod_desc->tensor.data_type) : "row-sparse";
+        std::string const kind = dtype_text(spec_of(desc).dtype);
         throw TypeError(file.path() + ": " + name, kind, "a type among the template arguments, such as dtypes<float>");
     }
     return value;
 }
+
+/// Loads the SelectedRows in `there` for a parameter. `like` has its kind and element type.
+/// errors   TypeError or ShapeError if it does not fit the parameter; as CheckpointFile::load_into
+Value load_rows(CheckpointFile const& file, CheckpointEntry const& there, Variable const& v, Value const& like);
 
 /// errors   GraphError if the file is a delta
 void expect_whole(CheckpointFile const& file);
@@ -87,8 +97,8 @@ void expect_whole(CheckpointFile const& file);
 /// creates its layers; any other process can load the net from the file.
 /// shapes   any
 /// errors   GraphError if there is no value for a parameter, or the net has an operator that is not in Ops (use
-///          `save_model<forward_ops::with<my_op>>`); TypeError if a value is not a tensor; IoError if the file cannot
-///          be written: an existing file is then unchanged
+///          `save_model<forward_ops::with<my_op>>`); TypeError if a value is neither a tensor nor a
+///          SelectedRows; IoError if the file cannot be written: an existing file is then unchanged
 /// cost     one write of the parameters
 template <class Ops = forward_ops, class T, class Device>
 void save_model(layer::Var<T, Device> const& predict, Parameters const& parameters, std::string const& path) {
@@ -134,8 +144,12 @@ Parameters load_model(layer::Var<T, Device> const& predict, std::string const& p
         if (!v->initialize) throw GraphError(name + " is a parameter without an initial value: its type is not known");
         Value value;
         v->initialize(value, std::nullopt);
-        auto const e = value.elements();
         CheckpointEntry const there = file.map(name);
+        if (v->spec().type == VarType::SELECTED_ROWS) {
+            parameters.set(v->name(), detail::load_rows(file, there, *v, value));
+            continue;
+        }
+        auto const e = value.elements();
         auto const& found = there.desc.lod_desc;
         if (!found || found->tensor.data_type != e.dtype || there.type_name != e.type)
             throw TypeError(path + ": " + name, detail::kind_text(there.desc, there.type_name), value.kind());
@@ -189,7 +203,8 @@ LoadedModel<typename detail::first_of<Dtypes>::type, Device> load_model(std::str
 }
 
 /// Writes all trained values, including optimizer states and the number of steps, so that training can be resumed.
-/// errors   TypeError if a value is not a tensor; IoError if the file cannot be written: an existing file is then unchanged
+/// errors   TypeError if a value is neither a tensor nor a SelectedRows; IoError if the file cannot be written: an
+///          existing file is then unchanged
 /// cost     one write of all values
 void save_parameters(Parameters const& parameters, std::string const& path);
 

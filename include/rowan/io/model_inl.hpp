@@ -22,6 +22,17 @@ ROWAN_FUNCTION CheckpointEntry entry_of(std::string name, Value const& value) {
     } catch (TypeError const& e) {
         throw TypeError(std::move(name), e.actual(), e.expected());
     }
+    if (alias->spec().type == VarType::SELECTED_ROWS) {
+        auto const rows = alias->row_numbers();
+        CheckpointEntry entry = entry_of(std::move(name), alias->row_values());
+        TensorDesc tensor = entry.desc.lod_desc->tensor;
+        tensor.dims[0] = alias->spec().dims[0];
+        entry.desc.type = VarType::SELECTED_ROWS;
+        entry.desc.lod_desc.reset();
+        entry.desc.selected_rows_desc = std::move(tensor);
+        entry.rows = Tensor<std::int64_t>::from_values({rows.size()}, rows);
+        return entry;
+    }
     auto const e = alias->elements();
     CheckpointEntry entry;
     if (!alias->lod().empty()) entry.lod = alias->lod();
@@ -33,6 +44,20 @@ ROWAN_FUNCTION CheckpointEntry entry_of(std::string name, Value const& value) {
     entry.elements = e.bytes;
     entry.memory = std::move(alias);
     return entry;
+}
+
+ROWAN_FUNCTION Value load_rows(CheckpointFile const& file, CheckpointEntry const& there, Variable const& v,
+                               Value const& like) {
+    std::string const& name = there.desc.name;
+    auto const& found = there.desc.selected_rows_desc;
+    if (!found || found->data_type != v.spec().dtype || there.type_name != like.row_values().elements().type)
+        throw TypeError(file.path() + ": " + name, kind_text(there.desc, there.type_name), like.kind());
+    if (spec_of(there.desc).dims != v.spec().dims)
+        throw ShapeError(file.path() + ": " + name + ".shape()", shape_text(found->dims), shape_text(v.spec().dims));
+    Value value = like.with_rows({there.rows->data(), there.rows->size()});
+    value.row_values().write([&](std::span<std::byte> bytes) { file.load_into(name, bytes); });
+    if (v.bring != nullptr) v.bring(value, {}, false);
+    return value;
 }
 
 ROWAN_FUNCTION void expect_whole(CheckpointFile const& file) {

@@ -64,7 +64,13 @@ described_t<M> described(M const& x) {
     }
 }
 
-/// The attributes of an operator as those of a descriptor. An optional attribute without a value is omitted.
+/// Whether a descriptor may lack a member: if it is optional, or a list of factors, which is then empty.
+template <class M>
+inline constexpr bool may_lack =
+    !std::is_same_v<M, typename optional_value<M>::type> || std::is_same_v<M, std::vector<double>>;
+
+/// The attributes of an operator as those of a descriptor. An optional attribute without a value is omitted, and so is
+/// an empty list of factors.
 template <class A>
 std::vector<Attribute> describe_attributes([[maybe_unused]] A const& attributes) {
     std::vector<Attribute> list;
@@ -72,7 +78,10 @@ std::vector<Attribute> describe_attributes([[maybe_unused]] A const& attributes)
         auto const add = [&](auto const& field) {
             using M = std::remove_cvref_t<decltype(attributes.*field.member)>;
             using V = typename optional_value<M>::type;
-            if constexpr (std::is_same_v<M, V>) {
+            if constexpr (std::is_same_v<M, std::vector<double>>) {
+                if (!(attributes.*field.member).empty())
+                    list.push_back({std::string(field.name), attributes.*field.member});
+            } else if constexpr (std::is_same_v<M, V>) {
                 list.push_back({std::string(field.name), described(attributes.*field.member)});
             } else if (attributes.*field.member) {
                 list.push_back({std::string(field.name), described(*(attributes.*field.member))});
@@ -131,7 +140,7 @@ A read_attributes(OpDesc const& op) {
             using V = typename optional_value<M>::type;
             bool const there = find_attribute(op.attrs, field.name) != nullptr;
             known.push_back(field.name);
-            if (there || std::is_same_v<M, V>) attributes.*field.member = read_attribute<V>(op, field.name);
+            if (there || !may_lack<M>) attributes.*field.member = read_attribute<V>(op, field.name);
         };
         each_field<A>(read);
     }

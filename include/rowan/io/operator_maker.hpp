@@ -97,8 +97,10 @@ private:
             constexpr bool levels_only = takes_levels_of_y<Op>;
             constexpr bool any_index = (is_index_slot<Slot> || ...);
             if constexpr (std::is_same_v<E, I> ? has_one_type<Op> || takes_integers<Op> : any_index || levels_only) {
-                try_types<Op, std::conditional_t<is_index_slot<Slot> || (levels_only && std::is_same_v<Slot, slot::y>),
-                                                 I, E>...>(inputs, kernel);
+                try_types<Op, std::conditional_t<std::is_same_v<Slot, slot::index>, std::int64_t,
+                                                 std::conditional_t<is_index_slot<Slot> ||
+                                                                        (levels_only && std::is_same_v<Slot, slot::y>),
+                                                                    I, E>>...>(inputs, kernel);
             }
         }(std::type_identity<typename Op::inputs>{});
     }
@@ -109,17 +111,22 @@ private:
             constexpr std::array<std::int32_t, sizeof...(E)> wires{dtype<E>::wire...};
             if (kernel != nullptr || inputs.size() != wires.size()) return;
             for (std::size_t i = 0; i < wires.size(); ++i) {
-                if (inputs[i]->spec().dtype != wires[i] || inputs[i]->spec().type != VarType::LOD_TENSOR) return;
+                if (!holds(*inputs[i], wires[i])) return;
             }
             kernel = &kernel_of<Op, Device, E...>::value;
         }
     }
 
+    // Whether it is a tensor or a SelectedRows with elements of this type. Whether the operator takes a SelectedRows in
+    // this slot is checked by its infer or, at the latest, when it runs.
+    static bool holds(Variable const& v, std::int32_t wire) {
+        VarSpec const& spec = v.spec();
+        return spec.dtype == wire && (spec.type == VarType::LOD_TENSOR || spec.type == VarType::SELECTED_ROWS);
+    }
+
     template <class E>
     static bool all_of(Variables const& inputs) {
-        return std::ranges::all_of(inputs, [](Variable const* v) {
-            return v->spec().dtype == dtype<E>::wire && v->spec().type == VarType::LOD_TENSOR;
-        });
+        return std::ranges::all_of(inputs, [](Variable const* v) { return holds(*v, dtype<E>::wire); });
     }
 };
 

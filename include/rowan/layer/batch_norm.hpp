@@ -29,8 +29,8 @@ struct BatchNormOptions {
 ///     auto h = layer::relu(layer::batch_norm(layer::fc(x, {.output_size = 100, .bias = false})));
 /// shapes   x [n, width] -> [n, width], with the levels of x; the parameters [width]
 /// errors   ShapeError if x is not a matrix or its width is unknown; ValueError if epsilon is negative or not finite,
-///          or momentum is not in [0, 1]; GraphError in the step of a recurrent layer or a loop, where a layer_norm may
-///          be, or if the outermost scope already has these names
+///          or momentum is not in [0, 1]; GraphError in the step of a recurrent layer, in a loop or in a
+///          branch, where a layer_norm may be, or if the outermost scope already has these names
 /// cost     as rowan::batch_norm, when the net runs; four parameters in the net
 template <class T, class Device>
 Var<T, Device> batch_norm(Var<T, Device> const& x, BatchNormOptions const& options = {}) {
@@ -41,7 +41,7 @@ Var<T, Device> batch_norm(Var<T, Device> const& x, BatchNormOptions const& optio
     rowan::detail::check_known(row);
     Scope& scope = rowan::detail::outermost_scope();
     if (&default_scope() != &scope)
-        throw GraphError("layer::batch_norm is not for the steps of recurrent layers and loops: use layer::layer_norm");
+        throw GraphError("layer::batch_norm is not for steps, loops and branches: use layer::layer_norm");
     rowan::detail::ScopeRollback added(scope);
     auto const named = [&](double first, char const* slot) {
         return parameter<T, Device>(row, Constant{first}, options.name.empty() ? std::string() : options.name + slot);

@@ -2,38 +2,61 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
+#include <rowan/op/broadcast.hpp>
 #include <rowan/op/compare.hpp>
 #include <rowan/op/full_like.hpp>
+#include <rowan/op/reshape.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rowan::inline v0::detail {
+
+/// y with the dims of 1 that align it with x at the axis.
+template <class T, class Device>
+layer::Var<T, Device> aligned(layer::Var<T, Device> const& x, layer::Var<T, Device> const& y,
+                              BroadcastOptions const& options) {
+    Dims const &of_x = x->spec().dims, &of_y = y->spec().dims;
+    if (options.axis == -1) return y;
+    broadcast_dims("y", of_x, of_y, options.axis);
+    SqueezeOptions ones;
+    for (std::size_t i = of_y.size(); i + static_cast<std::size_t>(options.axis) < of_x.size(); ++i)
+        ones.axes.push_back(static_cast<std::int64_t>(i));
+    return ones.axes.empty() ? y : layer::apply<unsqueeze_op>(ones, y);
+}
+
+}  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0::layer {
 
 /// x < y, element-wise; false if x or y is NaN.
-/// shapes   x [...], y [...] -> [...]
-/// errors   ShapeError if the shapes differ
+/// shapes   x [...], y [...] -> [...], broadcast as by layer::add
+/// errors   ShapeError if the shapes do not broadcast; ValueError if the axis is less than -1
 /// cost     one read of both and one write of the result, when the net runs
 template <class T, class Device>
-Var<bool, Device> less(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<less_op>({}, x, y);
+Var<bool, Device> less(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+    return apply<less_op>({}, x, rowan::detail::aligned(x, y, options));
 }
 /// x <= y, as layer::less.
 template <class T, class Device>
-Var<bool, Device> less_equal(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<less_equal_op>({}, x, y);
+Var<bool, Device> less_equal(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+    return apply<less_equal_op>({}, x, rowan::detail::aligned(x, y, options));
 }
 /// x > y, as layer::less.
 template <class T, class Device>
-Var<bool, Device> greater(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return less(y, x);
+Var<bool, Device> greater(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+    return less(rowan::detail::aligned(x, y, options), x);
 }
 /// x >= y, as layer::less.
 template <class T, class Device>
-Var<bool, Device> greater_equal(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return less_equal(y, x);
+Var<bool, Device> greater_equal(Var<T, Device> const& x, Var<T, Device> const& y,
+                                BroadcastOptions const& options = {}) {
+    return less_equal(rowan::detail::aligned(x, y, options), x);
 }
 /// x == y, as layer::less.
 template <class T, class Device>
-Var<bool, Device> equal(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<equal_op>({}, x, y);
+Var<bool, Device> equal(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+    return apply<equal_op>({}, x, rowan::detail::aligned(x, y, options));
 }
 
 /// The same with a scalar y.
@@ -67,13 +90,15 @@ Var<bool, Device> equal(Var<T, Device> const& x, double y) {
 
 /// x && y, element-wise, as layer::less.
 template <class Device>
-Var<bool, Device> logical_and(Var<bool, Device> const& x, Var<bool, Device> const& y) {
-    return apply<logical_and_op>({}, x, y);
+Var<bool, Device> logical_and(Var<bool, Device> const& x, Var<bool, Device> const& y,
+                              BroadcastOptions const& options = {}) {
+    return apply<logical_and_op>({}, x, rowan::detail::aligned(x, y, options));
 }
 /// x || y, element-wise, as layer::less.
 template <class Device>
-Var<bool, Device> logical_or(Var<bool, Device> const& x, Var<bool, Device> const& y) {
-    return apply<logical_or_op>({}, x, y);
+Var<bool, Device> logical_or(Var<bool, Device> const& x, Var<bool, Device> const& y,
+                             BroadcastOptions const& options = {}) {
+    return apply<logical_or_op>({}, x, rowan::detail::aligned(x, y, options));
 }
 /// !x, element-wise, as layer::less.
 template <class Device>

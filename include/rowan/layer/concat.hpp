@@ -13,7 +13,10 @@ namespace rowan::inline v0::layer {
 
 /// Concatenates values along an axis; a negative axis counts from the end.
 ///     auto both = layer::concat({a, b}, 1);
-/// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]; with the levels of the first, or without levels along axis 0
+/// Along axis 0, batches with as many levels are joined: the sequences of the first, then those of the second, and so
+/// on.
+/// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]; with the levels of the first; along axis 0 with joined levels,
+///          or without levels if the numbers of levels differ
 /// errors   ShapeError if x is empty, or ranks or dims other than that of the axis differ; ValueError if there is no
 ///          such axis
 /// cost     as rowan::concat, when the net runs

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -23,6 +24,9 @@ void end_branch(CondBlock::Branch& branch, std::span<Variable* const> results);
 /// Throws unless both branches have results of the same kinds; finds what they read. Returns the operator's inputs.
 std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition);
 
+/// The names that the outer variables have in the branches: "then.fc_0.w_0".
+std::vector<std::string> names_in(CondBlock const& block);
+
 /// Adds the operator once the results of both branches are set. Gradients have elements of R.
 template <class R, class Device>
 Operator& finish_cond(Scope& outside, std::shared_ptr<CondBlock> const& block, Variable& condition) {
@@ -35,6 +39,7 @@ Operator& finish_cond(Scope& outside, std::shared_ptr<CondBlock> const& block, V
         return first_element(exec.get<Device>(), flag);
     };
     Operator& op = outside.new_op(cond_kernel, std::move(inputs), block);
+    op.inner_names = names_in(*block);
     op.build_backward = [block = block.get()] {
         for (auto& branch : block->branches) branch.net.template build_backward<R, Device>();
     };
@@ -51,6 +56,7 @@ namespace rowan::inline v0::layer {
 ///     auto warm = layer::less(layer::data<std::int64_t>("step", {1}), 1000);
 ///     auto y = layer::cond(warm, [&] { return layer::fc(x, {.output_size = 8}); },
 ///                          [&] { return layer::tanh(layer::fc(x, {.output_size = 8})); });
+/// A branch may return a variable from outside; the result is then an alias of its value, not a copy.
 /// In a loop, the condition may depend on the states. In the step of a recurrent layer, there is one condition for all
 /// sequences of the step; for one of each row, see layer::if_else. Gradients have the element type of the first result
 /// with a non-integer type.
@@ -88,6 +94,14 @@ auto cond(Var<bool, Device> const& condition, Then const& then, Otherwise const&
             return (V(*op.outputs[0]), ...);
         }
     }(std::type_identity<decltype(results)>{});
+}
+
+// A mistake, which does not compile.
+template <class T, class Device, class Then, class Otherwise>
+requires(!std::is_same_v<T, bool>) auto cond(Var<T, Device> const& condition, Then const&, Otherwise const&) {
+    static_assert(std::is_same_v<T, bool>,
+                  "rowan::layer::cond: the condition is a Var<bool>: compare, as in layer::greater(x, 0)");
+    return condition;
 }
 
 }  // namespace rowan::inline v0::layer

@@ -46,8 +46,9 @@ inline bool may_broadcast(VarSpec const& x, VarSpec const& y) {
 }
 
 template <class Same, class Formula, class V>
-V binary(V const& x, V const& y) {
-    if (may_broadcast(x->spec(), y->spec())) return layer::apply<broadcast_op<Formula>>({}, x, y);
+V binary(V const& x, V const& y, BroadcastOptions const& options) {
+    if (options.axis != -1 || may_broadcast(x->spec(), y->spec()))
+        return layer::apply<broadcast_op<Formula>>(options, x, y);
     return layer::apply<Same>({}, x, y);
 }
 
@@ -100,52 +101,55 @@ Var<T, Device> relu(Var<T, Device> const& x) {
     return apply<relu_op>({}, x);
 }
 /// x + y, element-wise, as rowan::add.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules, with the levels of the one that has the rows
-/// errors   ShapeError if the shapes do not broadcast
+///     auto shifted = layer::add(x, y, {.axis = 1});    // x [n, 3, 4], y [3]: with an axis, as in Paddle
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules, or with the first dim of y at an axis of x; with the
+///          levels of the one that has the rows: the one of higher rank, or of equal ranks the one whose first dim is
+///          not repeated, where x comes first
+/// errors   ShapeError if the shapes do not broadcast; ValueError if the axis is less than -1
 /// cost     as rowan::add, when the net runs
 template <class T, class Device>
-Var<T, Device> add(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return rowan::detail::binary<rowan::add_op, rowan::detail::broadcast_add>(x, y);
+Var<T, Device> add(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+    return rowan::detail::binary<rowan::add_op, rowan::detail::broadcast_add>(x, y, options);
 }
 /// x - y, element-wise, as rowan::sub.
-/// shapes   x [...], y [...] -> [...], with the levels of x
+/// shapes   as layer::add
 /// errors   as layer::add
 /// cost     as rowan::sub, when the net runs
 template <class T, class Device>
-Var<T, Device> sub(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return rowan::detail::binary<sub_op, rowan::detail::broadcast_sub>(x, y);
+Var<T, Device> sub(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+    return rowan::detail::binary<sub_op, rowan::detail::broadcast_sub>(x, y, options);
 }
 /// x · y, element-wise, as rowan::elementwise_mul.
-/// shapes   x [...], y [...] -> [...], with the levels of x
+/// shapes   as layer::add
 /// errors   as layer::add
 /// cost     as rowan::elementwise_mul, when the net runs
 template <class T, class Device>
-Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return rowan::detail::binary<elementwise_mul_op, rowan::detail::broadcast_mul>(x, y);
+Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+    return rowan::detail::binary<elementwise_mul_op, rowan::detail::broadcast_mul>(x, y, options);
 }
 /// x / y, element-wise, as rowan::div.
-/// shapes   x [...], y [...] -> [...], with the levels of x
+/// shapes   as layer::add
 /// errors   as layer::add
 /// cost     as rowan::div, when the net runs
 template <class T, class Device>
-Var<T, Device> div(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return rowan::detail::binary<div_op, rowan::detail::broadcast_div>(x, y);
+Var<T, Device> div(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+    return rowan::detail::binary<div_op, rowan::detail::broadcast_div>(x, y, options);
 }
 /// The greater one of x and y, element-wise, as rowan::maximum.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules, with the levels of the one that has the rows
+/// shapes   as layer::add
 /// errors   as layer::add
 /// cost     as rowan::maximum, when the net runs
 template <class T, class Device>
-Var<T, Device> maximum(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<broadcast_max_op>({}, x, y);
+Var<T, Device> maximum(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+    return apply<broadcast_max_op>(options, x, y);
 }
 /// The smaller one of x and y, element-wise, as rowan::minimum.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules, with the levels of the one that has the rows
+/// shapes   as layer::add
 /// errors   as layer::add
 /// cost     as rowan::minimum, when the net runs
 template <class T, class Device>
-Var<T, Device> minimum(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<broadcast_min_op>({}, x, y);
+Var<T, Device> minimum(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
+    return apply<broadcast_min_op>(options, x, y);
 }
 
 /// The element-wise sum of one or more values of the same shape.
@@ -194,8 +198,8 @@ Var<T, Device> operator-(Var<T, Device> const& x) {
 /// Two Vars of one element type and device, or a Var and a number, which stands for a tensor of the Var's shape.
 ///     auto mean = (x + y) / 2, gate = 1 - layer::sigmoid(z);
 /// A number is multiplied or added as by layer::scale; x / s is x · (1 / s).
-/// shapes   x [...], y [...] or a number -> [...], with the levels of x
-/// errors   ShapeError if the shapes differ; when the net runs, as rowan::scale
+/// shapes   two Vars as layer::add; x [...] and a number -> [...], with the levels of x
+/// errors   as layer::add; when the net runs, as rowan::scale
 /// cost     as rowan::add, sub, elementwise_mul, div or scale, when the net runs; a number divided by x is stored once
 ///          for each element
 template <class A, class B>
@@ -234,20 +238,20 @@ auto operator/(A&& x, B&& y) {
 ROWAN_TEMPLATE(Var<float> sigmoid(Var<float> const&))
 ROWAN_TEMPLATE(Var<float> tanh(Var<float> const&))
 ROWAN_TEMPLATE(Var<float> relu(Var<float> const&))
-ROWAN_TEMPLATE(Var<float> add(Var<float> const&, Var<float> const&))
-ROWAN_TEMPLATE(Var<float> sub(Var<float> const&, Var<float> const&))
-ROWAN_TEMPLATE(Var<float> mul(Var<float> const&, Var<float> const&))
-ROWAN_TEMPLATE(Var<float> div(Var<float> const&, Var<float> const&))
+ROWAN_TEMPLATE(Var<float> add(Var<float> const&, Var<float> const&, BroadcastOptions const&))
+ROWAN_TEMPLATE(Var<float> sub(Var<float> const&, Var<float> const&, BroadcastOptions const&))
+ROWAN_TEMPLATE(Var<float> mul(Var<float> const&, Var<float> const&, BroadcastOptions const&))
+ROWAN_TEMPLATE(Var<float> div(Var<float> const&, Var<float> const&, BroadcastOptions const&))
 ROWAN_TEMPLATE(Var<float> sum(std::vector<Var<float>> const&))
 ROWAN_TEMPLATE(Var<float> scale(Var<float> const&, double, double))
 ROWAN_TEMPLATE(Var<float> clip(Var<float> const&, double, double))
 ROWAN_TEMPLATE(Var<double> sigmoid(Var<double> const&))
 ROWAN_TEMPLATE(Var<double> tanh(Var<double> const&))
 ROWAN_TEMPLATE(Var<double> relu(Var<double> const&))
-ROWAN_TEMPLATE(Var<double> add(Var<double> const&, Var<double> const&))
-ROWAN_TEMPLATE(Var<double> sub(Var<double> const&, Var<double> const&))
-ROWAN_TEMPLATE(Var<double> mul(Var<double> const&, Var<double> const&))
-ROWAN_TEMPLATE(Var<double> div(Var<double> const&, Var<double> const&))
+ROWAN_TEMPLATE(Var<double> add(Var<double> const&, Var<double> const&, BroadcastOptions const&))
+ROWAN_TEMPLATE(Var<double> sub(Var<double> const&, Var<double> const&, BroadcastOptions const&))
+ROWAN_TEMPLATE(Var<double> mul(Var<double> const&, Var<double> const&, BroadcastOptions const&))
+ROWAN_TEMPLATE(Var<double> div(Var<double> const&, Var<double> const&, BroadcastOptions const&))
 ROWAN_TEMPLATE(Var<double> sum(std::vector<Var<double>> const&))
 ROWAN_TEMPLATE(Var<double> scale(Var<double> const&, double, double))
 ROWAN_TEMPLATE(Var<double> clip(Var<double> const&, double, double))

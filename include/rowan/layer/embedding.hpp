@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/layer/parameter.hpp>
+#include <rowan/layer/selected_rows.hpp>
 #include <rowan/op/embedding_bag.hpp>
 #include <rowan/op/lookup_table.hpp>
 #include <rowan/op/weighted_embedding_bag.hpp>
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace rowan::inline v0::layer {
 
@@ -21,15 +23,20 @@ struct EmbeddingOptions {
         {};                           ///< id whose row reads as zeros, or is left out of bags, and is not trained
     FirstValues table = {-0.1, 0.1};  ///< initial values of the table, e.g. layer::Normal{.stddev = 0.02}
     std::string name = {};            ///< name of the table
+    /// the rows that exist at first, e.g. {{10, 20, 30}}: the table is a SelectedRows, see layer::selected_rows; without
+    /// it all rows exist
+    std::optional<std::vector<std::int64_t>> rows = {};
 };
 
 /// Creates a table, which several embeddings may share.
 /// shapes   [options.height, options.width]
-/// errors   as layer::parameter
+/// errors   as layer::parameter; with options.rows as layer::selected_rows
 /// cost     one parameter in the net
 template <class T = float, class Device = Cpu>
 Var<T, Device> embedding_table(EmbeddingOptions const& options) {
-    return parameter<T, Device>({options.height, options.width}, options.table, options.name);
+    Dims const dims{options.height, options.width};
+    if (options.rows) return selected_rows<T, Device>(*options.rows, dims, options.table, options.name);
+    return parameter<T, Device>(dims, options.table, options.name);
 }
 
 /// Returns one row of the table for each id. The table's gradient is row-sparse.

@@ -5,6 +5,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/sparse/selected_rows.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -19,7 +20,7 @@
 
 namespace rowan::inline v0 {
 
-/// The value of one variable: a Tensor, a LoDTensor, or what a Tensor can be made of. Copies share its elements.
+/// The value of one variable: a Tensor, a LoDTensor, a SelectedRows, or what a Tensor can be made of. Copies share its elements.
 class Feed {
 public:
     /// A tensor, moved or copied in.
@@ -30,6 +31,13 @@ public:
     /// cost     one allocation, plus a copy of the tensor unless it is moved in
     template <class T, class Device>
     Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
+        value_->set(std::move(value));
+    }
+    /// A table of which only some rows exist.
+    /// errors   std::bad_alloc
+    /// cost     one allocation, plus a copy unless it is moved in
+    template <class T, class Device>
+    Feed(SelectedRows<T, Device> value) : value_(std::make_shared<Value>()) {
         value_->set(std::move(value));
     }
     /// An alias of a value, such as one of `Parameters`.

@@ -10,20 +10,26 @@ namespace rowan::inline v0::layer {
 
 /// GRU layers as torch.nn.GRU, with sequences of any lengths instead of padding. The parameters of each layer and
 /// direction are those of layer::gru_unit. The last states are in PyTorch's order: for each layer, that of the forward
-/// direction and then that of the reverse one.
+/// direction and then that of the reverse one. The states begin with `h`, PyTorch's h_0, in the same order and with
+/// gradients; an empty list stands for zeros.
 ///     auto h = layer::gru(words, {.size = 64, .layers = 2, .bidirectional = true, .dropout = 0.2});
-/// shapes   x [n, width] with levels -> output [n, directions · size] with the levels of x, states [sequences, size]
-/// errors   those of layer::stack_layers, layer::rnn and layer::gru_unit
+/// shapes   x [n, width] with levels, h [sequences, size] for each layer and direction -> output [n, directions · size]
+///          with the levels of x, states [sequences, size]
+/// errors   ShapeError if there are initial states, but not one for each layer and direction, or one has another width;
+///          those of layer::stack_layers, layer::rnn and layer::gru_unit
 /// cost     those of layer::stack_layers, layer::rnn and layer::gru_unit
 template <class T, class Device>
-Recurrences<T, Device> gru_with_last(Var<T, Device> const& x, RecurrentOptions const& options) {
+Recurrences<T, Device> gru_with_last(Var<T, Device> const& x, RecurrentOptions const& options,
+                                     std::vector<Var<T, Device>> const& h = {}) {
+    rowan::detail::check_initial("layer::gru: h", h, options);
     std::vector<Var<T, Device>> last;
     auto const direction = [&](Var<T, Device> const& y, RnnOptions const& way) {
         auto const step = [&](auto const& x_t, auto const& before) {
             auto const now = gru_unit(x_t, before, options.cell());
             return Step<T, Device>{now, now};
         };
-        auto const made = rnn_with_last(y, Memory{.size = options.size}, step, way);
+        auto const first = rowan::detail::initial_memory(h, last.size(), options.size);
+        auto const made = rnn_with_last(y, first, step, way);
         last.push_back(made.last);
         return made.output;
     };
@@ -32,8 +38,9 @@ Recurrences<T, Device> gru_with_last(Var<T, Device> const& x, RecurrentOptions c
 }
 /// Returns the output alone, as gru_with_last.
 template <class T, class Device>
-Var<T, Device> gru(Var<T, Device> const& x, RecurrentOptions const& options) {
-    return gru_with_last(x, options).output;
+Var<T, Device> gru(Var<T, Device> const& x, RecurrentOptions const& options,
+                   std::vector<Var<T, Device>> const& h = {}) {
+    return gru_with_last(x, options, h).output;
 }
 
 }  // namespace rowan::inline v0::layer

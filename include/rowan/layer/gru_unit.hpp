@@ -20,8 +20,11 @@ using GruOptions = CellOptions;
 ///          for all steps
 template <class T, class Device>
 Var<T, Device> gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, GruOptions const& options) {
+    rowan::detail::CellRollback added;
     detail::Gates<T, Device> const gates(3, x, options);
-    return apply<gru_unit_op>({}, gates.x, before, gates.w, gates.b);
+    auto const now = apply<gru_unit_op>({}, gates.x, before, gates.w, gates.b);
+    added.keep();
+    return now;
 }
 
 // A mistake, which does not compile.

@@ -13,7 +13,9 @@ namespace rowan::inline v0 {
 ///     auto y = infer(predict, {{"x", batch}}, parameters);
 /// A batch may contain data that only other layers need, such as the labels of a cost. Dropout returns its input. On a
 /// device, the call blocks until the result is ready, and parameters in host memory are copied to the device in every
-/// call. Threads may call it for the same net at the same time; a Predictor does not trace the net in every call.
+/// call. Threads may call it for the same net at the same time; a Predictor does not trace the net in every call. The
+/// result may be an alias of a value of the batch or of a parameter that it equals, as with layer::reshape or a branch
+/// that returns a parameter: copy it before you write to it.
 /// shapes   that of predict, with the dims of the batch
 /// errors   GraphError if no operator writes predict, the batch or the parameters lack a variable, or the batch
 ///          contains a name that no layer::data declared; TypeError or ShapeError if the element type, rank, a dim or

@@ -3,13 +3,19 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/core/ids.hpp>
+#include <rowan/layer/detail/along_axis.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/op/cross_entropy.hpp>
+#include <rowan/op/log_softmax.hpp>
+#include <rowan/op/loss_options.hpp>
 #include <rowan/op/mse.hpp>
 #include <rowan/op/softmax.hpp>
 #include <rowan/op/softmax_with_cross_entropy.hpp>
 
 #include <concepts>
+#include <cstdint>
+#include <optional>
+#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -52,35 +58,60 @@ requires(!std::same_as<X, Y> || rowan::detail::no_var<X>) auto mse(X const& x, Y
     return x;
 }
 
-/// Row-wise softmax, the probabilities of the classes, as rowan::softmax.
-/// shapes   [n, classes] -> [n, classes]
-/// errors   ShapeError if x is not a matrix
+/// The probabilities of the classes, along the last axis or the one given, as rowan::softmax and PyTorch's.
+///     auto shares = layer::softmax(scores, {.axis = 1});    // [n, classes, m], whose sums along axis 1 are 1
+/// shapes   [n, ..., classes] -> the same; with an axis, [...] -> [...]; with the levels of x
+/// errors   ShapeError if x has a rank below 2, or with an axis below 1; ValueError if the axis is not in [-rank, rank)
 /// cost     as rowan::softmax, when the net runs
 template <class T, class Device>
 Var<T, Device> softmax(Var<T, Device> const& x) {
     return apply<softmax_op>({}, x);
 }
+template <class T, class Device>
+Var<T, Device> softmax(Var<T, Device> const& x, SoftmaxOptions const& options) {
+    return rowan::detail::along_axis("layer::softmax: x", x, options.axis,
+                                     [](auto const& rows) { return apply<softmax_op>({}, rows); });
+}
+
+/// The logarithms of softmax, also where its elements underflow, along the last axis or the one given, as
+/// rowan::log_softmax.
+/// shapes   as layer::softmax
+/// errors   as layer::softmax
+/// cost     as rowan::log_softmax, when the net runs
+template <class T, class Device>
+Var<T, Device> log_softmax(Var<T, Device> const& x) {
+    return apply<log_softmax_op>({}, x);
+}
+template <class T, class Device>
+Var<T, Device> log_softmax(Var<T, Device> const& x, SoftmaxOptions const& options) {
+    return rowan::detail::along_axis("layer::log_softmax: x", x, options.axis,
+                                     [](auto const& rows) { return apply<log_softmax_op>({}, rows); });
+}
 
 /// The mean over the rows of -log(probability of the label), or with `.reduction` their sum or all of them, as
-/// rowan::cross_entropy.
-/// shapes   x [n, classes] of probabilities, label [n] -> [1], or [n] without reduction
-/// errors   ShapeError if x is not a matrix or label has a different number of rows; when the net runs, IndexError if a
-///          label is not in [0, classes)
+/// rowan::cross_entropy. Rows whose label is `.ignore_index` do not count; `.weights` has a factor for each class, and
+/// `.axis` is the axis of the classes.
+/// shapes   x [n, classes] of probabilities, label [n] -> [1], or [n] without reduction; or x [...] with classes along
+///          the axis, label [...] without that axis -> [1], or that of label without reduction
+/// errors   ShapeError if x has a rank below 2, label has another shape or there is not one weight for each class;
+///          ValueError if the axis is not in [-rank, rank); when the net runs, IndexError if a label is not in
+///          [0, classes) and not ignore_index
 /// cost     as rowan::cross_entropy, when the net runs
 template <class T, id_type I, class Device>
 Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label,
-                             cross_entropy_op::attributes const& options = {}) {
+                             CrossEntropyOptions const& options = {}) {
     return apply<cross_entropy_op>(options, x, label);
 }
 
-/// cross_entropy(softmax(x), label) in a numerically stable form, as rowan::softmax_with_cross_entropy. Rows whose label
-/// is `.ignore_index` do not count.
-/// shapes   x [n, classes] of scores, label [n] -> [1], or [n] without reduction
-/// errors   as layer::cross_entropy; a label may also be ignore_index
+/// cross_entropy(softmax(x), label) in a numerically stable form, as rowan::softmax_with_cross_entropy and PyTorch's
+/// cross_entropy.
+///     auto cost = layer::softmax_with_cross_entropy(scores, label, {.ignore_index = -100, .weights = {1, 1, 4}});
+/// shapes   as layer::cross_entropy, of scores
+/// errors   as layer::cross_entropy
 /// cost     as rowan::softmax_with_cross_entropy, when the net runs
 template <class T, id_type I, class Device>
 Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label,
-                                          SoftmaxLossOptions const& options = {}) {
+                                          CrossEntropyOptions const& options = {}) {
     return apply<softmax_with_cross_entropy_op>(options, x, label);
 }
 
@@ -88,18 +119,33 @@ Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<I, Device
 struct SoftLabelOptions {
     bool soft_label = false;                ///< whether the labels are probabilities of the classes
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the rows
+    std::optional<std::int64_t> axis = {};  ///< the axis of the classes; default the last one
+    std::vector<double> weights = {};       ///< a factor of the terms for each class; empty: all are 1
+
+    /// The attributes of the operator.
+    /// errors   ValueError if soft_label is false
+    /// cost     a copy of the weights
+    CrossEntropyOptions attributes() const {
+        if (!soft_label) throw ValueError("soft_label", 0, "true for labels that are not integers");
+        return {.reduction = reduction, .axis = axis, .weights = weights};
+    }
 };
 
-/// The same with `.soft_label = true` for labels that are the probabilities of the classes, which get no gradient, as
-/// rowan::softmax_with_cross_entropy.
-/// shapes   x [n, classes] of scores, label [n, classes] -> [1], or [n] without reduction
-/// errors   ValueError if soft_label is false; ShapeError if x is not a matrix or label has another shape
-/// cost     as rowan::softmax_with_cross_entropy, when the net runs
+/// The losses with `.soft_label = true` for labels that are the probabilities of the classes, which get no gradient, as
+/// rowan::cross_entropy and rowan::softmax_with_cross_entropy.
+/// shapes   x [...] with classes along the axis, label the same -> [1], or [...] without the axis without reduction
+/// errors   ValueError if soft_label is false or the axis is not in [-rank, rank); ShapeError if x has a rank below 2,
+///          label has another shape or there is not one weight for each class
+/// cost     as rowan::cross_entropy or rowan::softmax_with_cross_entropy, when the net runs
+template <class T, class Device>
+requires(!id_type<T>) Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<T, Device> const& label,
+                                                   SoftLabelOptions const& options) {
+    return apply<cross_entropy_op>(options.attributes(), x, label);
+}
 template <class T, class Device>
 requires(!id_type<T>) Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<T, Device> const& label,
                                                                 SoftLabelOptions const& options) {
-    if (!options.soft_label) throw ValueError("soft_label", 0, "true for labels that are not integers");
-    return apply<softmax_with_cross_entropy_op>({.reduction = options.reduction}, x, label);
+    return apply<softmax_with_cross_entropy_op>(options.attributes(), x, label);
 }
 
 /// Does not compile: labels are integers, as rowan::cross_entropy needs them.
@@ -115,23 +161,19 @@ requires(!rowan::detail::is_label<Label>) auto softmax_with_cross_entropy(X cons
 
 ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&))
 ROWAN_TEMPLATE(Var<float> softmax(Var<float> const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&,
-                                        cross_entropy_op::attributes const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&,
-                                        cross_entropy_op::attributes const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int64_t> const&,
-                                                     SoftmaxLossOptions const&))
+                                                     CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int32_t> const&,
-                                                     SoftmaxLossOptions const&))
+                                                     CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&))
 ROWAN_TEMPLATE(Var<double> softmax(Var<double> const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int64_t> const&,
-                                         cross_entropy_op::attributes const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int32_t> const&,
-                                         cross_entropy_op::attributes const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int64_t> const&,
-                                                      SoftmaxLossOptions const&))
+                                                      CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int32_t> const&,
-                                                      SoftmaxLossOptions const&))
+                                                      CrossEntropyOptions const&))
 
 }  // namespace rowan::inline v0::layer

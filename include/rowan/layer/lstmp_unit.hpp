@@ -46,6 +46,7 @@ Step<T, Device> lstmp_unit(Var<T, Device> const& x, Var<T, Device> const& before
     if (options.projection < 0)
         throw ValueError("layer::lstmp_unit: projection", static_cast<double>(width), "0 or more");
     if (!(options.cell_clip >= 0)) throw ValueError("layer::lstmp_unit: cell_clip", options.cell_clip, "0 or more");
+    rowan::detail::CellRollback added;
     rowan::detail::Gates<T, Device> const gates(4, x, {.size = size, .weight = options.weight}, width);
     auto const state = split(before, {width, size}, 1);
     auto const g = split(add(gates.x, apply<fc_op>({}, state[0], gates.w, gates.b)), {size, size, size, size}, 1);
@@ -58,7 +59,9 @@ Step<T, Device> lstmp_unit(Var<T, Device> const& x, Var<T, Device> const& before
     auto const c = options.cell_clip > 0 ? clip(sum, -options.cell_clip, options.cell_clip) : sum;
     auto const out = mul(gate(g[3], c), tanh(c));
     auto const h = options.projection == 0 ? out : matmul(out, weight({size, width}));
-    return {h, concat({h, c}, 1)};
+    auto const memory = concat({h, c}, 1);
+    added.keep();
+    return {h, memory};
 }
 
 }  // namespace rowan::inline v0::layer

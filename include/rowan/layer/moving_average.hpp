@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace rowan::inline v0::layer {
 
@@ -34,7 +35,7 @@ public:
 
     explicit operator bool() const noexcept { return update_.has_value(); }  ///< whether there is one
     /// Adds a variable for the average of a parameter, `name@average`, to a scope, and the operator that updates it.
-    /// errors   TypeError if the element type is not supported; ValueError if decay is not in [0, 1)
+    /// errors   TypeError if the element type is not supported, or the parameter is a SelectedRows; ValueError if decay is not in [0, 1)
     /// cost     one operator and its variable
     typename OptimizerOn<Device>::Update add(Scope& scope, Variable& parameter) const;
 
@@ -44,6 +45,9 @@ private:
 
 template <class Device>
 auto AverageOn<Device>::add(Scope& scope, Variable& parameter) const -> typename OptimizerOn<Device>::Update {
+    if (parameter.spec().type != VarType::LOD_TENSOR)
+        throw TypeError(std::string("the moving average of ").append(parameter.name()),
+                        rowan::detail::kind_text(parameter.spec()), "a LoDTensor");
     Variable& average = scope.new_var(parameter.name() + "@average", parameter.spec(), Role::state);
     average.bring = parameter.bring;
     average.initialize = [&parameter](Value& value, std::optional<std::uint64_t>, AnyExec) {

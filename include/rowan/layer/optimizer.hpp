@@ -66,7 +66,8 @@ public:
     };
 
     /// Of an optimizer with `.lazy = false`: replaces a row-sparse gradient by a dense one, which it adds to the scope.
-    /// errors   TypeError if this optimizer does not support the parameter's element type
+    /// errors   TypeError if this optimizer does not support the parameter's element type, or the parameter is a
+    ///          SelectedRows, whose rows are updated only where they have a gradient
     /// cost     O(number of types), plus one operator
     void densify(Scope& scope, ParameterGradient& g) const;
 
@@ -145,7 +146,12 @@ auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const ->
 template <class Device>
 void OptimizerOn<Device>::densify(Scope& scope, ParameterGradient& g) const {
     if (g.gradient->spec().type != VarType::SELECTED_ROWS) return;
-    if (auto const dense = kind_for(g).dense) g.gradient = dense(scope, *g.gradient);
+    auto const dense = kind_for(g).dense;
+    if (dense == nullptr) return;
+    if (g.parameter->spec().type == VarType::SELECTED_ROWS)
+        throw TypeError(std::string("the optimizer with .lazy = false: ").append(g.parameter->name()),
+                        rowan::detail::kind_text(g.parameter->spec()), "a LoDTensor");
+    g.gradient = dense(scope, *g.gradient);
 }
 
 template <class Device>
@@ -174,6 +180,8 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
     Dims rows_of_none = dims;  // running the operator on zero rows only checks its options
     rows_of_none[0] = 0;
     if constexpr (requires { O::one_state_per_row; }) dims = {dims[0]};
+    bool const some_rows = g.parameter->spec().type == VarType::SELECTED_ROWS;
+    if (some_rows) dims[0] = UNK;
     Dims states_of_none = dims;
     states_of_none[0] = 0;
     std::vector<Variable*> inputs{g.parameter};
@@ -186,8 +194,14 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
         full.append("@").append(O::op::name).append(".").append(name);
         Variable& state = scope.new_var(full, tensor_spec<S>(dims), Role::state);
         state.bring = &rowan::detail::bring<S, Device>;
-        state.initialize = [dims](Value& value, std::optional<std::uint64_t>, AnyExec exec) {
-            value.set(zeros<S>(dims, exec));
+        state.initialize = [dims, some_rows, param = g.parameter](Value& value, std::optional<std::uint64_t>,
+                                                                  AnyExec exec) {
+            Dims all = dims;  // a row for each of the parameter's
+            if (some_rows) {
+                auto const& rows = param->value().template get<SelectedRows<T, Device>>().rows();
+                all[0] = static_cast<std::int64_t>(rows.size());
+            }
+            value.set(zeros<S>(all, exec));
         };
         update.states.push_back(&state);
         inputs.push_back(&state);
@@ -215,15 +229,17 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
 template <class Device>
 template <class T>
 void OptimizerOn<Device>::check_shape(Variable const& param, Variable const& gradient) {
-    auto const& want = param.value().get<LoDTensor<T, Device>>().value().shape();
+    using Rows = SelectedRows<T, Device>;
+    auto const want = param.value().is<Rows>() ? param.value().get<Rows>().shape()
+                                               : param.value().get<LoDTensor<T, Device>>().value().shape();
     auto const check = [&](auto const& shape) {
         if (std::ranges::equal(shape, want)) return;
         throw ShapeError(std::string("the gradient ").append(gradient.name()).append(".shape()"),
                          rowan::detail::shape_text(shape),
                          rowan::detail::shape_text(want).append(", that of ").append(param.name()));
     };
-    if (gradient.value().is<SelectedRows<T, Device>>()) {
-        check(gradient.value().get<SelectedRows<T, Device>>().shape());
+    if (gradient.value().is<Rows>()) {
+        check(gradient.value().get<Rows>().shape());
     } else {
         check(gradient.value().get<LoDTensor<T, Device>>().value().shape());
     }

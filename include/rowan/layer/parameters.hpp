@@ -5,6 +5,7 @@
 #include <rowan/graph/value.hpp>
 #include <rowan/layer/feeds.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/sparse/selected_rows.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -27,6 +28,17 @@ public:
         Value const& value = find(name);
         if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
         return value.get<V>().value();
+    }
+
+    /// Returns the SelectedRows of that name: a table of which only some rows exist.
+    /// errors   GraphError if there is no such name; TypeError if the value is not a SelectedRows of T on Device
+    /// cost     O(log variables)
+    template <class T, class Device = Cpu>
+    SelectedRows<T, Device> const& get_rows(std::string_view name) const {
+        using V = SelectedRows<T, Device>;
+        Value const& value = find(name);
+        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
+        return value.get<V>();
     }
 
     /// Returns the value of that name, of any kind.
@@ -68,7 +80,7 @@ public:
     auto end() const { return values_.end(); }
     std::size_t size() const noexcept { return values_.size(); }
 
-    std::int64_t steps = 0;  ///< number of batches trained
+    std::int64_t steps = 0;  ///< number of steps trained: batches, or groups of them, see layer::PartsOn
 
 private:
     Parameters some(bool states) const;

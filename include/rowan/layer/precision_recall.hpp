@@ -125,7 +125,7 @@ private:
     }
 
     static double share(Counts const& part, Counts const& all, std::size_t of) {
-        if (of >= all.size()) throw IndexError("class", 0, of, all.size());
+        if (of >= all.size()) throw IndexError("class", of, all.size());
         return all[of] == 0 ? 0 : static_cast<double>(part[of]) / static_cast<double>(all[of]);
     }
 

@@ -23,6 +23,7 @@ namespace rowan::inline v0::layer {
 template <class T, class Device>
 Var<T, Device> reset_first_gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, GruOptions const& options) {
     std::int64_t const size = options.size;
+    rowan::detail::CellRollback added;
     FirstValues const first = rowan::detail::Gates<T, Device>::first_values(options);
     auto const linear = [&](auto const& y, std::int64_t width) {
         return fc(y, {.output_size = width, .weight = first, .bias = first});
@@ -30,7 +31,9 @@ Var<T, Device> reset_first_gru_unit(Var<T, Device> const& x, Var<T, Device> cons
     auto const from_x = split(linear(x, 3 * size), {2 * size, size}, 1);
     auto const gates = split(sigmoid(add(from_x[0], linear(before, 2 * size))), {size, size}, 1);
     auto const candidate = tanh(add(from_x[1], linear(mul(gates[0], before), size)));
-    return add(candidate, mul(gates[1], sub(before, candidate)));
+    auto const now = add(candidate, mul(gates[1], sub(before, candidate)));
+    added.keep();
+    return now;
 }
 
 }  // namespace rowan::inline v0::layer

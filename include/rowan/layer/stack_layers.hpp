@@ -8,6 +8,14 @@
 
 #include <cstdint>
 
+namespace rowan::inline v0::detail {
+
+inline void check_layers(std::int64_t layers) {
+    if (layers < 1) throw ValueError("layer::stack_layers: layers", static_cast<double>(layers), "1 or more");
+}
+
+}  // namespace rowan::inline v0::detail
+
 namespace rowan::inline v0::layer {
 
 /// How recurrent layers are stacked.
@@ -28,8 +36,7 @@ struct StackLayersOptions {
 /// cost     those of the layers and of layer::dropout; outputs of two directions are copied once
 template <class T, class Device, class F>
 auto stack_layers(Var<T, Device> const& x, StackLayersOptions const& options, F const& direction) {
-    if (options.layers < 1)
-        throw ValueError("layer::stack_layers: layers", static_cast<double>(options.layers), "1 or more");
+    rowan::detail::check_layers(options.layers);
     rowan::detail::check_dropout(options.dropout);
     auto const layer = [&](auto const& y) {
         auto const forward = direction(y, RnnOptions{});

@@ -20,7 +20,7 @@ namespace rowan::inline v0::layer {
 /// Without static_input, the step reads an outer variable as a whole: the rows of all sequences.
 /// shapes   x [n, ...], whose first level has one sequence for each sequence that the layer iterates over, or x
 ///          [sequences, ...] -> those of the sequences that have the step, with the levels of x
-/// errors   GraphError unless x is a variable of a net around the step; ShapeError if it has rank 0; when the net runs,
+/// errors   GraphError unless x is a variable of a net around the step, or in a loop or branch; ShapeError if it has rank 0; when the net runs,
 ///          ShapeError if the numbers of sequences differ
 /// cost     one copy of x for each batch: the steps read aliases; the gradients of the steps are added, one pass over
 ///          the rows of a step in each

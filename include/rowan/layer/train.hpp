@@ -31,9 +31,10 @@ inline constexpr bool returns_one_batch<Reader> =
 ///     auto parameters = train(cost, reader, {.optimizer = layer::AdaGrad{.learning_rate = 0.05f}, .epochs = 3});
 ///
 /// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. If options.on_batch
-/// or options.on_epoch returns false, the training ends after that batch or epoch. With options.stop, it may end
-/// earlier, and the result is that of the best epoch, if one was completed. On a device, each batch synchronizes once,
-/// to read its cost; bad ids are reported then. The returned parameters are in device memory.
+/// or options.on_epoch returns false, the training ends after that batch or epoch. With options.parts, some batches make
+/// a step together, and those left at the end of an epoch, or of the training, make one of their own. With options.stop,
+/// it may end earlier, and the result is that of the best epoch, if one was completed. On a device, each batch
+/// synchronizes once, to read its cost; bad ids are reported then. The returned parameters are in device memory.
 /// shapes   cost [1]
 /// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called;
 ///          GraphError if options.stop names no metric; ValueError if it has a negative number. On error, all
@@ -59,6 +60,7 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
             epochs.count(value);
             if (!more) break;
         }
+        trainer.finish_step();
         if (!more) break;
         if (options.on_epoch || !options.metrics.empty())
             more = epochs.end(epoch, trainer.parameters(), options.on_epoch);

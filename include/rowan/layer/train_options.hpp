@@ -8,6 +8,7 @@
 #include <rowan/layer/moving_average.hpp>
 #include <rowan/layer/optimizer.hpp>
 #include <rowan/layer/parameters.hpp>
+#include <rowan/layer/parts.hpp>
 #include <rowan/layer/schedule.hpp>
 
 #include <concepts>
@@ -71,6 +72,7 @@ struct TrainOptionsOn {
     layer::GradientClipOn<Device> clip = {};     ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
     layer::Schedule schedule = {};               ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
     layer::AverageOn<Device> average = {};       ///< averages of parameters, e.g. layer::MovingAverage{.decay = 0.999}
+    layer::PartsOn<Device> parts = {};           ///< number of batches whose gradients, summed, make a step
     std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
     bool progress = false;                       ///< print a line to standard error for every epoch, with the metrics
     Metrics metrics = {};                        ///< computed after every epoch, for the line and for `stop`

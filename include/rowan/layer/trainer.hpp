@@ -10,6 +10,7 @@
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/net.hpp>
 #include <rowan/layer/detail/feed.hpp>
+#include <rowan/layer/detail/parameter_updates.hpp>
 #include <rowan/layer/detail/passing_scope.hpp>
 #include <rowan/layer/feeds.hpp>
 #include <rowan/layer/optimizer.hpp>
@@ -64,24 +65,32 @@ public:
                       "rowan::Trainer: options have names: Trainer(cost, {.optimizer = layer::Adam{}})");
     }
 
-    /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
-    /// reject is checked before the first one runs. On a device, it synchronizes once, to read the cost; bad ids are
-    /// reported then.
+    /// Trains on one batch and returns its cost. With options.parts, it only adds the gradients of the batch to those of
+    /// the batches before, unless the batch completes a step. Either all parameters change or none: everything that an
+    /// optimizer may reject is checked before the first one runs. On a device, it synchronizes once, to read the cost;
+    /// bad ids are reported then.
     /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
     ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
     ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost
     ///          or the schedule's factor is not finite, or an optimizer rejects an option; those of the operators;
     ///          Error if another call of step is running; GraphError if another thread runs or trains a net of this
-    ///          scope. On error, all parameters have the values from before
-    /// cost     that of the operators, of their gradients and of the optimizers
+    ///          scope. On error, all parameters have the values from before, and the batch is not part of a step
+    /// cost     that of the operators, of their gradients and of the optimizers; with options.parts = n, log2 n sums of
+    ///          gradients in memory, n - 1 additions in each step, and merges of row-sparse gradients
     double step(Feeds const& feeds);
 
-    /// Returns copies of parameters and optimizer states, complete when the call returns.
+    /// Makes a step of the batches since the last one, if there are any. `train` calls it at the end of each epoch.
+    /// errors   those of step, after the run of the net
+    /// cost     that of the optimizers
+    void finish_step();
+
+    /// Returns copies of parameters and optimizer states, complete when the call returns. Batches that have not made a
+    /// step yet are not part of it.
     /// errors   std::bad_alloc
     /// cost     one read and one write of all of them
     Parameters parameters() const;
 
-    std::int64_t steps() const noexcept { return steps_; }  ///< number of batches trained, resumed ones included
+    std::int64_t steps() const noexcept { return steps_; }  ///< number of steps, resumed ones included
 
 private:
     std::vector<Variable*> variables() const;
@@ -92,14 +101,11 @@ private:
     double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
 
     /// Sets the optimizers' step number and learning rates for the next step.
-    void prepare(double factor);
+    void prepare();
 
-    /// The seed of the k-th random operator for this step; it differs from the seeds for initialization.
+    /// The seed of the k-th random operator for this batch; it differs from the seeds for initialization.
     LoDTensor<std::int64_t, Device> seed_of(std::size_t k) const;
 
-    static layer::OptimizerOn<Device> optimizer_of(ParameterGradient const& g, TrainOptionsOn<Device> const& options);
-
-    void add_updates(std::vector<ParameterGradient> const& gradients, TrainOptionsOn<Device> const& options);
     /// errors   GraphError if there is no parameter of this name
     void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
     void begin(Parameters const* resume, Feeds const& initial);
@@ -114,11 +120,10 @@ private:
     detail::PassingScope own_;
     layer::Schedule schedule_;
     Device exec_;
-    Net<Device> net_, changes_;
-    std::vector<Variable*> parameters_, gradients_, seeds_;
+    Net<Device> net_;
+    std::vector<Variable*> parameters_, seeds_;
     std::vector<Moving> moving_;
-    std::vector<typename layer::OptimizerOn<Device>::Update> updates_, averages_;
-    std::vector<double> rates_;  // of the updates
+    detail::ParameterUpdates<Device> updates_;
     std::int64_t steps_ = 0;
     std::uint64_t seed_;
     std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
@@ -132,14 +137,12 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
     detail::ScopeUse const use(cost_.scope());
     static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
     auto gradients = append_backward<T, Device>(cost_, *own_);
-    options.clip.add(*own_, gradients);
-    for (auto& g : gradients) optimizer_of(g, options).densify(*own_, g);
+    for (auto const& g : gradients) parameters_.push_back(g.parameter);
+    for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
+    for (auto const& rate : options.rates) check_parameter(rate.first, "for the rate of that name");
+    updates_.add_gradients(*own_, std::move(gradients), options);
     std::vector<Variable*> outputs{&cost_};
-    for (auto const& g : gradients) {
-        gradients_.push_back(g.gradient);
-        parameters_.push_back(g.parameter);
-    }
-    outputs.insert(outputs.end(), gradients_.begin(), gradients_.end());
+    outputs.insert(outputs.end(), updates_.computed().begin(), updates_.computed().end());
     for (Operator const* op : detail::trace(std::array{&cost_})) {
         detail::each_next(*op, [&](Variable& now, Variable& next) {
             moving_.push_back({&now, &next});
@@ -150,42 +153,8 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
     for (Variable* const v : net_.inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
-    add_updates(gradients, options);
+    updates_.add_updates(*own_, options);
     begin(options.resume, options.initial);
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::add_updates(std::vector<ParameterGradient> const& gradients,
-                                     TrainOptionsOn<Device> const& options) {
-    for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
-    for (auto const& [name, rate] : options.rates) {
-        check_parameter(name, "for the rate of that name");
-        detail::check_finite(std::string("the rate of ").append(name).c_str(), rate);
-    }
-    for (auto const& g : gradients) {
-        updates_.push_back(optimizer_of(g, options).add(*own_, g));
-        changes_.append(*updates_.back().op);
-        auto const rate = options.rates.find(g.parameter->name());
-        bool const rated = rate != options.rates.end();
-        rates_.push_back(rated ? rate->second : 1);
-        if ((schedule_ || rated) && !updates_.back().has_rate)
-            throw GraphError(std::string("the optimizer of ")
-                                 .append(g.parameter->name())
-                                 .append(" has no learning_rate for the ")
-                                 .append(rated ? "factor in options.rates" : "schedule"));
-    }
-    if (!options.average) return;
-    for (Variable* const parameter : parameters_) {
-        averages_.push_back(options.average.add(*own_, *parameter));
-        changes_.append(*averages_.back().op);
-    }
-}
-
-template <class T, class Device>
-layer::OptimizerOn<Device> Trainer<T, Device>::optimizer_of(ParameterGradient const& g,
-                                                            TrainOptionsOn<Device> const& options) {
-    auto const other = options.optimizers.find(g.parameter->name());
-    return other == options.optimizers.end() ? options.optimizer.value_or(layer::Sgd{}) : other->second;
 }
 
 template <class T, class Device>
@@ -202,7 +171,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
     for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name", true);
     steps_ = resume == nullptr ? 0 : resume->steps;
     first_factor_ = factor();
-    prepare(*first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
+    updates_.prepare(steps_, *first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
     auto const all = variables();
     std::vector<Value> given;  // empty for a variable that is initialized
     for (Variable* const v : all) {
@@ -227,11 +196,10 @@ double Trainer<T, Device>::step(Feeds const& feeds) {
     detail::Entered const entered(running_, "Trainer::step");
     detail::ScopeUse const use(cost_.scope());
     MemoryPool::Guard const guard(pool_);
-    auto const first = std::exchange(first_factor_, std::nullopt);
-    prepare(first ? *first : factor());
+    if (updates_.completes()) prepare();
     detail::feed(net_.inputs(), feeds, cost_.scope(), exec_);
     for (Variable const* v : net_.inputs()) {
-        if (v->role() != Role::data) continue;
+        if (v->role() != Role::data || v->spec().type != VarType::LOD_TENSOR) continue;
         Value const& value = v->value();
         if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
     }
@@ -244,12 +212,20 @@ double Trainer<T, Device>::step(Feeds const& feeds) {
     if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
     auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
     if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
-    for (auto const& update : updates_) update.check_gradient();
-    changes_.run(*own_, exec_);
+    if (updates_.take(*own_, exec_)) ++steps_;
     for (Moving const& m : moving_) m.now->value() = std::move(m.next->value());
-    for (Variable* const v : gradients_) v->value().clear();
-    ++steps_;
     return cost;
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::finish_step() {
+    detail::Entered const entered(running_, "Trainer::step");
+    if (updates_.batches() == 0) return;
+    detail::ScopeUse const use(cost_.scope());
+    MemoryPool::Guard const guard(pool_);
+    prepare();
+    updates_.finish(*own_, exec_);
+    ++steps_;
 }
 
 template <class T, class Device>
@@ -264,9 +240,9 @@ Parameters Trainer<T, Device>::parameters() const {
 template <class T, class Device>
 std::vector<Variable*> Trainer<T, Device>::variables() const {
     std::vector<Variable*> all = parameters_;
-    for (auto const& update : updates_) all.insert(all.end(), update.states.begin(), update.states.end());
+    updates_.append_states(all);
     for (Moving const& m : moving_) all.push_back(m.now);
-    for (auto const& average : averages_) all.insert(all.end(), average.states.begin(), average.states.end());
+    updates_.append_averages(all);
     return all;
 }
 
@@ -279,17 +255,15 @@ Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value) const 
 }
 
 template <class T, class Device>
-void Trainer<T, Device>::prepare(double factor) {
-    if (!std::isfinite(factor))
-        throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(steps_)), factor,
-                         "a finite number");
-    for (std::size_t i = 0; i < updates_.size(); ++i)
-        detail::run_named(*updates_[i].op, [&] { updates_[i].prepare(steps_ + 1, factor * rates_[i]); });
+void Trainer<T, Device>::prepare() {
+    auto const first = std::exchange(first_factor_, std::nullopt);
+    updates_.prepare(steps_, first ? *first : factor());
 }
 
 template <class T, class Device>
 LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k) const {
-    std::uint64_t const now = detail::bits_at(detail::bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
+    std::uint64_t now = detail::bits_at(detail::bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
+    if (auto const batch = updates_.batches()) now = detail::bits_at(now, static_cast<std::uint64_t>(batch));
     return to_device(exec_, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
 }
 

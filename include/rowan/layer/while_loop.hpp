@@ -76,6 +76,7 @@ Operator& finish_loop(Scope& outside, std::shared_ptr<WhileBlock> const& block, 
     std::vector<Variable*> inputs(first.begin(), first.end());
     inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
     Operator& op = outside.new_op(while_kernel, std::move(inputs), block);
+    op.inner_names = net.outer_names;
     op.build_backward = [&net] { net.template build_backward<R, Device>(); };
     return op;
 }

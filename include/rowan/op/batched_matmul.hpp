@@ -63,8 +63,7 @@ struct batched_matmul_op {
         if (y.dims.size() < 2) spec::the_rank_does_not_fit("matmul: y", y.dims.size(), "at least 2");
         spec::same_dim("matmul: the inner dim of y", detail::matrix_dim(y.dims, options.transpose_y, 0),
                        detail::matrix_dim(x.dims, options.transpose_x, 1));
-        Dims dims =
-            detail::broadcast_dims("matmul: batch of y", detail::batch_of(x.dims), detail::batch_of(y.dims), -1);
+        Dims dims = detail::broadcast_dims("matmul: y", detail::batch_of(x.dims), detail::batch_of(y.dims), -1);
         dims.push_back(detail::matrix_dim(x.dims, options.transpose_x, 0));
         dims.push_back(detail::matrix_dim(y.dims, options.transpose_y, 1));
         bool const matrices = dims.size() == 2;

@@ -6,6 +6,7 @@
 #include <rowan/op/add.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/joined_name.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
@@ -222,9 +223,9 @@ template <class T, device D>
 Tensor<T, D> maximum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     return detail::zip_broadcast(exec, detail::broadcast_max::value{}, x, y);
 }
-template <class T, class Device>
-Tensor<T, Device> maximum(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return maximum(x.device(), x, y);
+template <class X, class Y>
+requires(detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto maximum(X&& x, Y&& y) {
+    return detail::zip_broadcast(x.device(), detail::broadcast_max::value{}, x, y);
 }
 
 /// The smaller one of x and y, element-wise; NaN where either is NaN.
@@ -235,9 +236,9 @@ template <class T, device D>
 Tensor<T, D> minimum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     return detail::zip_broadcast(exec, detail::broadcast_min::value{}, x, y);
 }
-template <class T, class Device>
-Tensor<T, Device> minimum(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return minimum(x.device(), x, y);
+template <class X, class Y>
+requires(detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto minimum(X&& x, Y&& y) {
+    return detail::zip_broadcast(x.device(), detail::broadcast_min::value{}, x, y);
 }
 
 }  // namespace rowan::inline v0

@@ -7,6 +7,7 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/joined_name.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
@@ -118,10 +119,9 @@ Tensor<To, D> cast(D const& exec, Tensor<From, D> const& x) {
     return out;
 }
 
-template <class To, class From, class Device>
-Tensor<To, Device> cast(Tensor<From, Device> const& x) {
-    return cast<To>(x.device(), x);
-}
+template <class To, class X>
+requires detail::tensor_argument<X>
+auto cast(X&& x) { return cast<To>(x.device(), x); }
 
 /// Casts the gradient back to the element type of x; neither type may be an integer type. Only the type and shape of x
 /// are used.

@@ -4,6 +4,7 @@
 #include <rowan/core/device.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
@@ -70,7 +71,13 @@ Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions con
 /// errors   ValueError if a bound is not finite or max < min
 /// cost     one read of x and one write of the result
 template <class T, device D>
-Tensor<T, D> clip(D exec, Tensor<T, D> const& x, ClipOptions const& options = {}) {
+Tensor<T, D> clip(D exec, Tensor<T, D> const& x, ClipOptions options = {}) {
+    detail::check_clip(options);
+    return detail::clip_elements(exec, x, options);
+}
+template <class X>
+requires detail::changeable_tensor<X>
+auto clip(Cpu exec, X&& x, ClipOptions options = {}) {
     detail::check_clip(options);
     return detail::clip_elements(exec, x, options);
 }

@@ -8,12 +8,15 @@
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
+#include <rowan/sequence/detail/sequences.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -37,6 +40,29 @@ std::size_t check_joinable(std::vector<Tensor<T, D>> const& x, std::int64_t axis
         }
     }
     return at;
+}
+
+/// The levels of x if they are concatenated along axis `at`. Along the first axis, those of all, one after another, or
+/// none if their numbers differ; along other axes, those of the first.
+template <class T, class D>
+Lod lod_of_joined(std::vector<LoDTensor<T, D>> const& x, std::size_t at) {
+    if (at != 0 || x[0].lod().empty()) return at != 0 ? x[0].lod() : Lod();
+    std::vector<Lod> lods;
+    for (auto const& part : x) {
+        part.check();
+        if (part.lod().levels() != x[0].lod().levels()) return {};
+        lods.push_back(part.lod());
+    }
+    return join_lods(lods);
+}
+
+/// Aliases of the rows.
+template <class T, class D>
+std::vector<Tensor<T, D>> rows_of(std::vector<LoDTensor<T, D>> const& x) {
+    std::vector<Tensor<T, D>> rows;
+    rows.reserve(x.size());
+    for (auto const& part : x) rows.push_back(part.value().share());
+    return rows;
 }
 
 }  // namespace detail
@@ -77,7 +103,9 @@ Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, std::int64_t a
 
 struct concat_grad_op;
 
-/// See concat. The slot `x` holds all tensors as a std::vector.
+/// See concat. The slot `x` holds all tensors as a std::vector. Along the first axis, batches with as many levels are
+/// joined as merge_batches does; if their numbers of levels differ, the result has none. Along other axes, the result
+/// has the levels of the first.
 struct concat_op {
     static constexpr std::string_view name = "concat";
     using inputs = slots<slot::x>;
@@ -100,13 +128,13 @@ struct concat_op {
         spec::dense("concat: x", x[0]);
         std::size_t const at = detail::checked_axis(a.axis, x[0].dims.size());
         VarSpec out = x[0];
-        if (at == 0) out.lod_level = 0;
         for (std::size_t k = 1; k < x.size(); ++k) {
             VarSpec part = x[k];
             detail::with_part_name("concat: x", k, [&](char const* name) {
                 spec::dense(name, part);
                 spec::same_dtype(name, part, out);
                 spec::rank(name, part, out.dims.size(), "that of the first");
+                if (at == 0 && part.lod_level != out.lod_level) out.lod_level = 0;
                 std::int64_t const dim = part.dims[at], before = out.dims[at];
                 part.dims[at] = before;
                 out.dims = spec::same_dims(name, part, out);
@@ -117,8 +145,10 @@ struct concat_op {
     }
 
     template <class T, class D>
-    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x, attributes const& a) {
-        return concat(exec, x, a.axis);
+    static LoDTensor<T, D> run(D exec, std::vector<LoDTensor<T, D>> const& x, attributes const& a) {
+        auto const rows = detail::rows_of(x);
+        auto out = concat(exec, rows, a.axis);
+        return {std::move(out), detail::lod_of_joined(x, detail::checked_axis(a.axis, out.dimension()))};
     }
 };
 
@@ -142,20 +172,26 @@ struct concat_grad_op {
     /// errors   ShapeError if the tensors of x cannot be concatenated, or out_grad does not have the shape of the
     ///          result; ValueError if the axis is out of range
     template <class T, class D>
-    static std::vector<Tensor<T, D>> run(D exec, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad,
-                                         attributes const& a) {
-        detail::ElementLoops<D>::check(exec, out_grad);
-        std::size_t const at = detail::check_joinable(x, a.axis);
+    static std::vector<LoDTensor<T, D>> run(D exec, std::vector<LoDTensor<T, D>> const& x,
+                                            LoDTensor<T, D> const& out_grad, attributes const& a) {
+        auto const& whole = out_grad.value();
+        detail::ElementLoops<D>::check(exec, whole);
+        std::size_t const at = detail::check_joinable(detail::rows_of(x), a.axis);
         auto shape = x[0].shape();
         shape[at] = 0;
         std::vector<std::int64_t> sections;
         for (auto const& part : x) {
-            sections.push_back(static_cast<std::int64_t>(part.shape(at)));
-            shape[at] += part.shape(at);
+            sections.push_back(static_cast<std::int64_t>(part.shape()[at]));
+            shape[at] += part.shape()[at];
         }
-        if (out_grad.shape() != shape)
-            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
-        return detail::cut_along(exec, out_grad, at, sections);
+        if (whole.shape() != shape)
+            throw ShapeError("out_grad.shape()", detail::shape_text(whole.shape()), detail::shape_text(shape));
+        std::vector<LoDTensor<T, D>> grads;
+        grads.reserve(x.size());
+        for (auto& part : detail::cut_along(exec, whole, at, sections)) {
+            grads.emplace_back(std::move(part), x[grads.size()].lod());
+        }
+        return grads;
     }
 };
 

@@ -36,6 +36,14 @@ constexpr void check_cosine(CosineOptions const& options) {
     if (!(options.epsilon > 0)) throw ValueError("epsilon", options.epsilon, "a positive number");
 }
 
+/// The same, and epsilon must be positive in dtype<T>::sum too.
+template <class T>
+void check_cosine(CosineOptions const& options) {
+    check_cosine(options);
+    if (!(constant<sum_t<T>>(0.0) < constant<sum_t<T>>(options.epsilon)))
+        throw ValueError("epsilon", options.epsilon, "a positive number in the type of computation");
+}
+
 /// The dot products of the rows of x and y, of x and of y with themselves.
 template <class T, class D>
 struct RowProducts {
@@ -126,13 +134,13 @@ struct CosineGradStep {
 /// x · y / (max(|x|, epsilon) · max(|y|, epsilon)) for the rows of x and y, as in PyTorch, computed in dtype<T>::sum. Row
 /// sums are formed in 16 interleaved partial sums.
 /// shapes   x [n, width], y [n, width] -> [n, 1]
-/// errors   ValueError if epsilon is not finite or not above 0; ShapeError if x is not a matrix or the shapes differ
+/// errors   ValueError if epsilon is not finite or, in dtype<T>::sum, not above 0; ShapeError if x is not a matrix or the shapes differ
 /// cost     two reads of both; the same bits for any number of threads
 template <class T, device D>
 Tensor<T, D> cosine_similarity(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
                                CosineOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cosine_similarity: x and y must have a floating-point type");
-    detail::check_cosine(options);
+    detail::check_cosine<T>(options);
     detail::check_rank("x", x, 2);
     detail::check_same_shape("y", y, x);
     detail::ElementLoops<D>::check(exec, x, y);
@@ -154,7 +162,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> cosine_similarity_grad(D const& exec, Ten
                                                               Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
                                                               CosineOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cosine_similarity_grad: x and y must have a floating-point type");
-    detail::check_cosine(options);
+    detail::check_cosine<T>(options);
     detail::check_rank("x", x, 2);
     detail::check_same_shape("y", y, x);
     std::size_t const n = x.shape(0), width = x.shape(1);

@@ -6,6 +6,7 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/axis_lanes.hpp>
 #include <rowan/op/detail/concat_split.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
@@ -79,10 +80,12 @@ Tensor<T, D> cumsum(D const& exec, Tensor<T, D> const& x, CumsumOptions const& o
     return out;
 }
 
-template <class T, class Device>
-Tensor<T, Device> cumsum(Tensor<T, Device> const& x, CumsumOptions const& options = {}) {
-    return cumsum(x.device(), x, options);
-}
+template <class T = void, class X>  // as many parameters as xtensor's
+requires detail::tensor_argument<X>
+auto cumsum(X&& x) { return cumsum(x.device(), x, CumsumOptions()); }
+template <class X>
+requires detail::tensor_argument<X>
+auto cumsum(X&& x, CumsumOptions options) { return cumsum(x.device(), x, options); }
 
 /// The gradient of x: the running sums of that of the result from the other end.
 struct cumsum_grad_op {

@@ -8,6 +8,9 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_erase.hpp>
+#include <rowan/sparse/find_rows.hpp>
+#include <rowan/sparse/gather.hpp>
+#include <rowan/sparse/selected_rows.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -35,7 +38,7 @@ namespace detail {
 /// errors   IndexError if the padding or an id is not in [0, height)
 template <class I, class D>
 LoDTensor<I, D> without_padding(D const& exec, LoDTensor<I, D> const& ids, std::int64_t padding, std::int64_t height) {
-    if (padding < 0 || padding >= height) throw IndexError("padding_id", 0, padding, height);
+    if (padding < 0 || padding >= height) throw IndexError("padding_id", padding, height);
     ElementLoops<D>::check(exec, ids.value());
     ElementLoops<D>::check_ids(exec, "ids", ids.value(), height);
     return sequence_erase(exec, ids, {padding});
@@ -84,6 +87,40 @@ SelectedRows<T, D> embedding_bag_grad(D const& exec, Tensor<T, D> const& table, 
     return detail::BagLookups<D>::template grad<T, I>(exec, table, ids, none, out_grad, options.pool, none);
 }
 
+namespace detail {
+
+/// The ids of a table of which only some rows exist as positions in its value, without padding.
+template <class T, class I, class D>
+LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                                         BagOptions const& options) {
+    if (!options.padding_id) return {positions(exec, "ids", table, ids.value()), ids.lod()};
+    auto const kept = without_padding(exec, ids, *options.padding_id, table.height());
+    return {positions(exec, "ids", table, kept.value()), kept.lod()};
+}
+
+}  // namespace detail
+
+/// The same for a table of which only some rows exist.
+/// shapes   as for a Tensor
+/// errors   as for a Tensor; IndexError if an id is not among the rows of the table: `ids[1] = 7 is not a row of the
+///          table`, with its position among the ids that are not padding
+/// cost     as find_rows, and as for a Tensor
+template <class T, id_type I, device D>
+LoDTensor<T, D> embedding_bag(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                              BagOptions const& options = {}) {
+    return embedding_bag(exec, table.value(), detail::bag_positions(exec, table, ids, options), {.pool = options.pool});
+}
+template <class T, id_type I, device D>
+SelectedRows<T, D> embedding_bag_grad(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                                      std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                      BagOptions const& options = {}) {
+    using Access = detail::SelectedRowsAccess;
+    auto const g = embedding_bag_grad(exec, table.value(), detail::bag_positions(exec, table, ids, options), out_grad,
+                                      {.pool = options.pool});
+    return Access::adopt(table.height(), detail::rows_at(exec, Access::rows(table), Access::rows(g)),
+                         g.value().share());
+}
+
 struct embedding_bag_grad_op {
     static constexpr std::string_view name = "lookup_bag_grad";
     using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;
@@ -100,6 +137,11 @@ struct embedding_bag_grad_op {
                                   LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
         return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
     }
+    template <class T, class I, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
+                                  LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
+    }
 };
 
 struct embedding_bag_op {
@@ -110,8 +152,7 @@ struct embedding_bag_op {
     using grad = grad_rule<embedding_bag_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& = {}) {
-        spec::dense("embedding_bag: w", w);
-        spec::has_rows("embedding_bag: w", w);
+        spec::table("embedding_bag: w", w);
         spec::dense("embedding_bag: ids", ids);
         spec::ids("embedding_bag: ids", ids);
         spec::rank("embedding_bag: ids", ids, 1, "1");
@@ -123,6 +164,11 @@ struct embedding_bag_op {
 
     template <class T, id_type I, class D>
     static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
+                               BagOptions const& options = {}) {
+        return embedding_bag(exec, w, ids, options);
+    }
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
                                BagOptions const& options = {}) {
         return embedding_bag(exec, w, ids, options);
     }

@@ -11,9 +11,9 @@ namespace rowan::inline v0 {
 using forward_ops = registry<
     abs_op, accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, div_op, drop_levels_op,
     dropout_op, elementwise_mul_op, equal_op, fc_op, full_like_op, gru_unit_op, identity_op, less_equal_op, less_op,
-    lod_from_offsets_op, lod_reset_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_op, lookup_table_op,
-    lstm_unit_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_op, reduce_sum_op, relu_op, scale_op,
-    sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
+    lod_from_offsets_op, lod_reset_op, log_softmax_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_op,
+    lookup_table_op, lstm_unit_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_op, reduce_sum_op,
+    relu_op, scale_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
     padded_sequence_context_op, sequence_erase_op, sequence_attention_op, sequence_mask_op, sequence_expand_op,
     sequence_pool_op, sequence_reverse_op, sequence_softmax_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op,
     split_op, sub_op, sum_op, tanh_op, broadcast_add_op, broadcast_div_op, broadcast_max_op, broadcast_min_op,
@@ -24,7 +24,8 @@ using forward_ops = registry<
     margin_rank_loss_op, cosine_embedding_loss_op, cosine_similarity_op, crf_decoding_op, crf_matches_op,
     linear_chain_crf_op, argmax_op, argmin_op, batched_matmul_op, cumsum_op, one_hot_op, reduce_mean_op, reduce_max_op,
     reduce_min_op, reduce_prod_op, reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op,
-    batch_norm_op, layer_norm_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op>;
+    batch_norm_op, layer_norm_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op,
+    sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
 
 /// Whether programs provide this operator for integers as well, such as the counter of a loop.
 template <class Op>
@@ -34,7 +35,8 @@ inline constexpr bool takes_integers =
              one_hot_op, pick_sequences_op, reduce_sum_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op,
              squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op, scale_op, sequence_reverse_op,
              sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
-             sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op, sum_op>::has<Op>;
+             sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op, sum_op, sequence_reshape_op, reorder_op,
+             shrink_op>::has<Op>;
 
 /// Whether this operator exists for integers alone, such as tokens.
 template <class Op>
@@ -42,7 +44,7 @@ inline constexpr bool takes_only_integers = registry<one_hot_op, sequence_erase_
 
 /// Whether this operator uses only the levels of its input y, which may have any element type.
 template <class Op>
-inline constexpr bool takes_levels_of_y = registry<lod_reset_op, sequence_expand_op>::has<Op>;
+inline constexpr bool takes_levels_of_y = registry<lod_reset_op, reorder_op, sequence_expand_op, shrink_op>::has<Op>;
 
 /// Whether programs provide this operator for bool as well.
 template <class Op>

@@ -34,6 +34,12 @@ namespace rowan::inline v0::spec {
 [[noreturn]] inline void the_dims_do_not_match(char const* field, std::int64_t actual, std::int64_t expected) {
     throw ShapeError(field, std::to_string(actual), std::to_string(expected));
 }
+/// Throws a ShapeError.
+[[noreturn]] inline void the_dims_do_not_match(char const* field, std::size_t i, std::int64_t actual,
+                                               std::int64_t expected) {
+    throw ShapeError(std::string(field) + ".shape(" + std::to_string(i) + ")", std::to_string(actual),
+                     std::to_string(expected));
+}
 
 /// Throws a ShapeError.
 [[noreturn]] inline void there_are_too_few_levels(char const* field, std::size_t actual) {
@@ -45,9 +51,22 @@ namespace rowan::inline v0::spec {
     throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), std::to_string(expected));
 }
 
+/// Throws an IndexError.
+[[noreturn]] inline void there_is_no_such_level(char const* field, std::size_t level, std::size_t levels) {
+    throw IndexError(field, level, levels);
+}
+
 /// Checks that x is a Tensor or LoDTensor, of any element type.
 constexpr void dense(char const* field, VarSpec const& x) {
     if (x.type != VarType::LOD_TENSOR) the_kinds_do_not_match(field, x.type, "a tensor");
+}
+
+/// Checks that x is a table: a Tensor, a LoDTensor or a SelectedRows.
+constexpr void table(char const* field, VarSpec const& x) {
+    if (x.type != VarType::SELECTED_ROWS) {
+        if (x.type != VarType::LOD_TENSOR) the_kinds_do_not_match(field, x.type, "a tensor or a SelectedRows");
+    }
+    if (x.dims.empty()) the_rank_does_not_fit(field, 0, "at least 1");
 }
 
 /// Checks the rank; `expected` is its text in the error message.
@@ -61,6 +80,12 @@ constexpr void matrix(char const* field, VarSpec const& x) {
     rank(field, x, 2, "2");
 }
 
+/// Checks that x is a Tensor or LoDTensor of rank 2 or more.
+constexpr void rows_of_elements(char const* field, VarSpec const& x) {
+    dense(field, x);
+    if (x.dims.size() < 2) the_rank_does_not_fit(field, x.dims.size(), "at least 2");
+}
+
 /// Checks that the rank is at least 1.
 constexpr void has_rows(char const* field, VarSpec const& x) {
     if (x.dims.empty()) the_rank_does_not_fit(field, 0, "at least 1");
@@ -69,6 +94,11 @@ constexpr void has_rows(char const* field, VarSpec const& x) {
 /// Checks that there is at least one level.
 constexpr void has_levels(char const* field, VarSpec const& x) {
     if (x.lod_level == 0) there_are_too_few_levels(field, x.lod_level);
+}
+
+/// Checks that x has the level; `field` is the name of its number.
+constexpr void has_level(char const* field, VarSpec const& x, std::size_t level) {
+    if (level >= x.lod_level) there_is_no_such_level(field, level, x.lod_level);
 }
 
 /// Checks that both have the same number of levels.
@@ -96,11 +126,18 @@ constexpr std::int64_t same_dim(char const* field, std::int64_t actual, std::int
     return actual;
 }
 
+/// The same for dim i of the field.
+constexpr std::int64_t same_dim(char const* field, std::size_t i, std::int64_t actual, std::int64_t expected) {
+    if (actual == UNK) return expected;
+    if (expected != UNK && actual != expected) the_dims_do_not_match(field, i, actual, expected);
+    return actual;
+}
+
 /// Checks that the dims agree, each as same_dim does, and returns the known ones.
 constexpr Dims same_dims(char const* field, VarSpec const& x, VarSpec const& like) {
     if (x.dims.size() != like.dims.size()) the_rank_does_not_fit(field, x.dims.size(), "the rank of the other input");
     Dims dims;
-    for (std::size_t i = 0; i < x.dims.size(); ++i) dims.push_back(same_dim(field, x.dims[i], like.dims[i]));
+    for (std::size_t i = 0; i < x.dims.size(); ++i) dims.push_back(same_dim(field, i, x.dims[i], like.dims[i]));
     return dims;
 }
 

@@ -6,8 +6,10 @@
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
+#include <rowan/sparse/find_rows.hpp>
 #include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/lookup_table_grad.hpp>
+#include <rowan/sparse/selected_rows.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -55,7 +57,7 @@ Tensor<T, D> lookup_table(D const& exec, Tensor<T, D> const& table, Tensor<I, D>
                           LookupOptions const& options = {}) {
     detail::check_rows("table", table);
     if (auto const padding = options.padding_id; padding && (*padding < 0 || *padding >= detail::height_of(table)))
-        throw IndexError("padding_id", 0, *padding, detail::height_of(table));
+        throw IndexError("padding_id", *padding, detail::height_of(table));
     auto out = gather(exec, table, ids);
     if (!options.padding_id) return out;
     std::size_t const width = table.row_size();
@@ -68,6 +70,28 @@ template <class T, class I, class Device>
 Tensor<T, Device> lookup_table(Tensor<T, Device> const& table, Tensor<I, Device> const& ids,
                                LookupOptions const& options = {}) {
     return lookup_table(table.device(), table, ids, options);
+}
+
+/// The same for a table of which only some rows exist; the row of `padding_id` need not.
+/// shapes   as above
+/// errors   as above; IndexError if another id is not among the rows of the table: `ids[1] = 7 is not a row of the
+///          table`
+/// cost     as find_rows and gather
+template <class T, id_type I, device D>
+Tensor<T, D> lookup_table(D const& exec, SelectedRows<T, D> const& table, Tensor<I, D> const& ids,
+                          LookupOptions const& options = {}) {
+    auto const padding = options.padding_id;
+    if (padding && (*padding < 0 || *padding >= table.height()))
+        throw IndexError("padding_id", *padding, table.height());
+    auto const at = detail::positions(exec, "ids", table, ids, padding);
+    if (table.rows().size() == 0)  // all ids are padding
+        return Tensor<T, D>::zeros(exec, detail::gathered_shape(ids.shape(), table.value().shape()));
+    auto out = gather(exec, table.value(), at);
+    if (!padding) return out;
+    std::size_t const width = table.row_size();
+    detail::PadRow<T, I> const pad{ids.data(), *padding, out.data(), width};
+    detail::ElementLoops<D>::each(exec, ids.size(), width, pad);
+    return out;
 }
 
 struct lookup_table_grad_op {
@@ -90,6 +114,11 @@ struct lookup_table_grad_op {
         return lookup_table_grad(exec, ids, out_grad.share(), static_cast<std::int64_t>(w.shape(0)),
                                  options.padding_id);
     }
+    template <class T, class I, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& w, Tensor<I, D> const& ids,
+                                  Tensor<T, D> const& out_grad, LookupOptions const& options = {}) {
+        return lookup_table_grad(exec, ids, out_grad.share(), w.height(), options.padding_id);
+    }
 };
 
 struct lookup_table_op {
@@ -101,9 +130,8 @@ struct lookup_table_op {
     using grad = grad_rule<lookup_table_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, LookupOptions const& = {}) {
-        spec::dense("lookup_table: w", w);
+        spec::table("lookup_table: w", w);
         spec::dense("lookup_table: ids", ids);
-        spec::has_rows("lookup_table: w", w);
         spec::ids("lookup_table: ids", ids);
         Dims dims = ids.dims;
         for (std::size_t i = 1; i < w.dims.size(); ++i) dims.push_back(w.dims[i]);
@@ -112,6 +140,11 @@ struct lookup_table_op {
 
     template <class T, id_type I, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& w, Tensor<I, D> const& ids, LookupOptions const& options = {}) {
+        return lookup_table(exec, w, ids, options);
+    }
+    template <class T, id_type I, class D>
+    static Tensor<T, D> run(D exec, SelectedRows<T, D> const& w, Tensor<I, D> const& ids,
+                            LookupOptions const& options = {}) {
         return lookup_table(exec, w, ids, options);
     }
 };

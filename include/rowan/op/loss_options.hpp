@@ -4,6 +4,10 @@
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/fields.hpp>
 
+#include <cstdint>
+#include <optional>
+#include <vector>
+
 namespace rowan::inline v0 {
 
 /// The settings of losses that have no others.
@@ -13,6 +17,21 @@ struct LossOptions {
     template <class Visit>
     static constexpr auto fields(Visit const& visit) {
         return visit(field{"reduction", &LossOptions::reduction});
+    }
+};
+
+/// The settings of cross_entropy and softmax_with_cross_entropy.
+struct CrossEntropyOptions {
+    Reduction reduction = Reduction::mean;          ///< applied to the losses of the rows
+    std::optional<std::int64_t> ignore_index = {};  ///< rows with this label do not count
+    std::optional<std::int64_t> axis = {};          ///< the axis of the classes; default the last one
+    std::vector<double> weights = {};               ///< a factor of the losses for each class; empty: all are 1
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"reduction", &CrossEntropyOptions::reduction},
+                     field{"ignore_index", &CrossEntropyOptions::ignore_index},
+                     field{"axis", &CrossEntropyOptions::axis}, field{"weights", &CrossEntropyOptions::weights});
     }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/op/detail/math_formulas.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
 
 namespace rowan::inline v0 {
@@ -14,10 +15,9 @@ template <class T, device D>
 Tensor<T, D> exp(D const& exec, Tensor<T, D> const& x) {
     return detail::unary<detail::exp_formula>(exec, x);
 }
-template <class T, class Device>
-Tensor<T, Device> exp(Tensor<T, Device> const& x) {
-    return exp(x.device(), x);
-}
+template <class X>
+requires detail::tensor_argument<X>
+auto exp(X&& x) { return detail::unary<detail::exp_formula>(x.device(), x); }
 
 using exp_op = unary_op<detail::exp_formula>;            ///< See exp.
 using exp_grad_op = unary_grad_op<detail::exp_formula>;  ///< The gradient of exp.
@@ -31,10 +31,9 @@ template <class T, device D>
 Tensor<T, D> log(D const& exec, Tensor<T, D> const& x) {
     return detail::unary<detail::log_formula>(exec, x);
 }
-template <class T, class Device>
-Tensor<T, Device> log(Tensor<T, Device> const& x) {
-    return log(x.device(), x);
-}
+template <class X>
+requires detail::tensor_argument<X>
+auto log(X&& x) { return detail::unary<detail::log_formula>(x.device(), x); }
 
 using log_op = unary_op<detail::log_formula>;            ///< See log.
 using log_grad_op = unary_grad_op<detail::log_formula>;  ///< The gradient of log.
@@ -47,10 +46,9 @@ template <class T, device D>
 Tensor<T, D> sqrt(D const& exec, Tensor<T, D> const& x) {
     return detail::unary<detail::sqrt_formula>(exec, x);
 }
-template <class T, class Device>
-Tensor<T, Device> sqrt(Tensor<T, Device> const& x) {
-    return sqrt(x.device(), x);
-}
+template <class X>
+requires detail::tensor_argument<X>
+auto sqrt(X&& x) { return detail::unary<detail::sqrt_formula>(x.device(), x); }
 
 using sqrt_op = unary_op<detail::sqrt_formula>;            ///< See sqrt.
 using sqrt_grad_op = unary_grad_op<detail::sqrt_formula>;  ///< The gradient of sqrt.
@@ -79,10 +77,9 @@ template <class T, device D>
 Tensor<T, D> square(D const& exec, Tensor<T, D> const& x) {
     return detail::unary<detail::square_formula>(exec, x);
 }
-template <class T, class Device>
-Tensor<T, Device> square(Tensor<T, Device> const& x) {
-    return square(x.device(), x);
-}
+template <class X>
+requires detail::tensor_argument<X>
+auto square(X&& x) { return detail::unary<detail::square_formula>(x.device(), x); }
 
 using square_op = unary_op<detail::square_formula>;            ///< See square.
 using square_grad_op = unary_grad_op<detail::square_formula>;  ///< The gradient of square.
@@ -95,10 +92,9 @@ template <class T, device D>
 Tensor<T, D> abs(D const& exec, Tensor<T, D> const& x) {
     return detail::unary<detail::abs_formula>(exec, x);
 }
-template <class T, class Device>
-Tensor<T, Device> abs(Tensor<T, Device> const& x) {
-    return abs(x.device(), x);
-}
+template <class X>
+requires detail::tensor_argument<X>
+auto abs(X&& x) { return detail::unary<detail::abs_formula>(x.device(), x); }
 
 using abs_op = unary_op<detail::abs_formula>;            ///< See abs.
 using abs_grad_op = unary_grad_op<detail::abs_formula>;  ///< The gradient of abs.
@@ -110,13 +106,15 @@ using abs_grad_op = unary_grad_op<detail::abs_formula>;  ///< The gradient of ab
 /// errors   ValueError if the exponent is not finite
 /// cost     one read of x and one write of the result
 template <class T, device D>
-Tensor<T, D> pow(D const& exec, Tensor<T, D> const& x, PowOptions const& options = {}) {
+Tensor<T, D> pow(D exec, Tensor<T, D> const& x, PowOptions options = {}) {
     return detail::unary<detail::pow_formula>(exec, x, options);
 }
-template <class T, class Device>
-Tensor<T, Device> pow(Tensor<T, Device> const& x, PowOptions const& options = {}) {
-    return pow(x.device(), x, options);
-}
+template <class X>
+requires detail::changeable_tensor<X>
+auto pow(Cpu exec, X&& x, PowOptions options = {}) { return detail::unary<detail::pow_formula>(exec, x, options); }
+template <class X>
+requires detail::tensor_argument<X>
+auto pow(X&& x, PowOptions options = {}) { return detail::unary<detail::pow_formula>(x.device(), x, options); }
 
 using pow_op = unary_op<detail::pow_formula>;            ///< See pow.
 using pow_grad_op = unary_grad_op<detail::pow_formula>;  ///< The gradient of pow.

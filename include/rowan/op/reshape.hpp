@@ -6,6 +6,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
@@ -14,6 +15,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -143,12 +145,19 @@ Tensor<T, Device> reshape(Tensor<T, Device> const& x, std::vector<std::int64_t> 
 /// shapes   x [...] -> the dims of x without those of the axes
 /// errors   IndexError if an axis is not in [-rank, rank) or occurs twice; ShapeError if its dim is not 1
 /// cost     O(1); the result shares the elements of x
-template <class T, class Device>
-Tensor<T, Device> squeeze(Tensor<T, Device> const& x, std::vector<std::int64_t> const& axes = {}) {
+template <class X>
+requires detail::tensor_argument<X>
+auto squeeze(X&& x, std::vector<std::int64_t> axes) {
     auto at = detail::checked_axes(axes, x.dimension());
     for (std::size_t i = 0; axes.empty() && i < x.dimension(); ++i) at[i] = x.shape(i) == 1;
     return x.reshaped(detail::squeezed_shape(x.shape(), at));
 }
+template <class X>
+requires detail::tensor_argument<X>
+auto squeeze(X&& x, std::initializer_list<std::int64_t> axes) { return squeeze(x, std::vector<std::int64_t>(axes)); }
+template <class X>
+requires detail::tensor_argument<X>
+auto squeeze(X&& x) { return squeeze(x, std::vector<std::int64_t>()); }
 
 /// An alias of x with additional dims of 1: the axes are positions in the result.
 ///     unsqueeze(x, {0, -1})     // [3, 4] -> [1, 3, 4, 1]

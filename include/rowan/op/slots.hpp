@@ -82,7 +82,7 @@ ROWAN_SLOT(variance)
 ROWAN_SLOT(next_mean)
 ROWAN_SLOT(next_variance)
 ROWAN_SLOT(array)   // TensorArray
-ROWAN_SLOT(index)   // slot of an array
+ROWAN_SLOT(index)   // slot of an array, or number of a step
 ROWAN_SLOT(state)   // states of a loop
 ROWAN_SLOT(last)    // states after the last step
 ROWAN_SLOT(scopes)  // values of all steps

@@ -3,6 +3,7 @@
 
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/concat_split.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/gather.hpp>
@@ -93,8 +94,8 @@ Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x) {
 }
 
 /// The sum of SelectedRows: their rows concatenated in order. They are not merged, because what uses a gradient sums
-/// duplicates itself, with one sort, or without one (sgd), and rounds each sum to T once; merge() the result for unique
-/// rows.
+/// duplicates itself, with one sort, or without one (sgd), and rounds each sum to T once. Paddle's sum merges: merge()
+/// the result for its rows. Both have the same to_dense, but for rounding.
 /// shapes   all of one height and row shape -> the same, with the total number of rows
 /// errors   ShapeError if x is empty, or heights or row shapes differ
 /// cost     one read of each and one write of the result
@@ -121,6 +122,12 @@ Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& dense, std::vector<Sel
     for (SelectedRows<T, D> const& g : sparse) scatter_add(exec, out, g);
     return out;
 }
+template <class X>
+requires detail::changeable_tensor<X>
+auto sum(Cpu exec, X&& x) { return sum(exec, std::as_const(x)); }
+template <class X, class T>
+requires detail::changeable_tensor<X>
+auto sum(Cpu exec, X&& dense, std::vector<SelectedRows<T>> sparse) { return sum(exec, std::as_const(dense), sparse); }
 
 struct sum_grad_op;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/op/detail/exponential.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
 
 #include <string_view>
@@ -47,10 +48,9 @@ Tensor<T, D> tanh_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> cons
     return detail::unary_grad<detail::tanh_formula>(exec, out, out_grad);
 }
 
-template <class T, class Device>
-Tensor<T, Device> tanh(Tensor<T, Device> const& x) {
-    return tanh(x.device(), x);
-}
+template <class X>
+requires detail::tensor_argument<X>
+auto tanh(X&& x) { return detail::unary<detail::tanh_formula>(x.device(), x); }
 template <class T, class Device>
 Tensor<T, Device> tanh_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
     return tanh_grad(out.device(), out, out_grad);

@@ -32,7 +32,8 @@ struct TopKOptions {
 namespace detail {
 
 [[noreturn]] inline void bad_k(std::int64_t k, std::int64_t n) {
-    throw ValueError("k", static_cast<double>(k), std::string("in [1, ").append(std::to_string(n)).append("]"));
+    throw ValueError("k", static_cast<double>(k),
+                     n == UNK ? std::string("at least 1") : "in [1, " + std::to_string(n) + "]");
 }
 
 /// Keeps the k greatest elements of a row in order, by insertion.

@@ -6,11 +6,14 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
+#include <rowan/op/detail/permute.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -68,8 +71,12 @@ Tensor<T, D> permuted(D const& exec, Tensor<T, D> const& x, std::array<std::size
     if (out.size() == 0) return out;
     CopyByAxes<T> copy{x.data(), out.data(), {}};
     for (std::size_t i = 0; i < shape.size(); ++i) copy.rows.push(shape[i], product_from(x.shape(), order[i] + 1));
-    copy.split_row();
-    ElementLoops<D>::each_element(exec, copy.rows.elements(), copy.width, copy);
+    if constexpr (std::same_as<D, Cpu>) {
+        permute(exec, copy.rows, copy.from, copy.to);
+    } else {
+        copy.split_row();
+        ElementLoops<D>::each_element(exec, copy.rows.elements(), copy.width, copy);
+    }
     return out;
 }
 
@@ -82,12 +89,21 @@ Tensor<T, D> permuted(D const& exec, Tensor<T, D> const& x, std::array<std::size
 /// errors   ShapeError if perm does not name each axis of x once
 /// cost     one read of x and one write of the result
 template <class T, device D>
-Tensor<T, D> transpose(D const& exec, Tensor<T, D> const& x, TransposeOptions const& options = {}) {
+Tensor<T, D> transpose(D exec, Tensor<T, D> const& x, TransposeOptions options = {}) {
+    return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
+}
+template <class X>
+requires detail::changeable_tensor<X>
+auto transpose(Cpu exec, X&& x, TransposeOptions options = {}) {
     return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
 }
 
-template <class T, class Device>
-Tensor<T, Device> transpose(Tensor<T, Device> const& x, TransposeOptions const& options = {}) {
+template <class X>
+requires detail::tensor_argument<X>
+auto transpose(X&& x) { return detail::permuted(x.device(), x, detail::checked_perm({}, x.dimension())); }
+template <class X>
+requires detail::tensor_argument<X>
+auto transpose(X&& x, TransposeOptions options) {
     return detail::permuted(x.device(), x, detail::checked_perm(options.perm, x.dimension()));
 }
 

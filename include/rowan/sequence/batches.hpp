@@ -4,6 +4,7 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/on_device.hpp>
+#include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -102,7 +103,7 @@ template <class T, device D>
 LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> batches) {
     if (batches.empty()) throw ShapeError("batches.size()", "0", "at least 1");
     std::size_t const levels = batches[0].lod().levels();
-    std::vector<std::vector<std::int64_t>> lengths(levels);
+    std::vector<Lod> lods;
     std::vector<std::int64_t> rows{0};
     for (std::size_t k = 0; k < batches.size(); ++k) {
         std::string const name = "batches[" + std::to_string(k) + "]";
@@ -113,10 +114,7 @@ LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> ba
         }
         detail::check_rows(name.c_str(), batches[k].value());
         detail::check_trailing(name.c_str(), batches[k].value(), batches[0].shape());
-        for (std::size_t l = 0; l < levels; ++l) {
-            auto const more = batches[k].lod().lengths(l);
-            lengths[l].insert(lengths[l].end(), more.begin(), more.end());
-        }
+        lods.push_back(batches[k].lod());
         rows.push_back(
             detail::checked_add("rows of the batches", rows.back(), static_cast<std::int64_t>(batches[k].shape()[0])));
     }
@@ -127,7 +125,7 @@ LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> ba
     detail::copy_blocks(
         exec, rows, width * sizeof(T), [&](std::size_t k) { return batches[k].value().data(); },
         detail::blocks_at(value.data(), rows, width));
-    return {std::move(value), Lod::from_lengths(lengths)};
+    return {std::move(value), detail::join_lods(lods)};
 }
 
 template <class T, class Device>

@@ -5,6 +5,7 @@
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -14,7 +15,8 @@ namespace detail {
 
 // Not constexpr, so a compile error names it.
 [[noreturn]] inline void there_are_not_so_many_levels(char const* field, std::size_t given, std::size_t levels) {
-    throw ShapeError(field, std::to_string(given), "at most " + std::to_string(levels) + ", the number of levels of x");
+    throw ShapeError(field, std::to_string(static_cast<std::int64_t>(given)),  // a negative number was converted
+                     "in [0, " + std::to_string(levels) + "], as x has " + std::to_string(levels) + " levels");
 }
 
 /// The number of levels to drop; all by default.

@@ -88,7 +88,7 @@ ROWAN_FUNCTION std::ostream& Lod::print(std::ostream& out) const {
 }
 
 ROWAN_FUNCTION void Lod::check_level(std::size_t level) const {
-    if (level >= levels_) throw IndexError("level", 0, level, levels_);
+    if (level >= levels_) throw IndexError("level", level, levels_);
 }
 
 ROWAN_FUNCTION void Lod::check_rows(std::size_t rows) const {

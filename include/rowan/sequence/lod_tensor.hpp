@@ -68,7 +68,12 @@ public:
     }
     LoDTensor(Tensor<T, Device> const& value, Lod lod) : LoDTensor(Tensor<T, Device>(value), std::move(lod)) {}
 
-    // A mistake, which does not compile.
+    // Mistakes, which do not compile.
+    template <std::same_as<Tensor<T, Device>> X, std::integral I>
+    LoDTensor(X const&, std::initializer_list<I>) {
+        static_assert(!std::integral<I>,
+                      "rowan::LoDTensor: the offsets of each level are in braces: LoDTensor(value, Lod{{0, 2, 3}})");
+    }
     template <std::ranges::range R>
     requires(!xt::is_xexpression<R>::value) explicit LoDTensor(R const&, Lod const& = {}) {
         static_assert(!std::ranges::range<R>,

@@ -48,7 +48,7 @@ template <std::same_as<LoDTensor<T, Device>> L>
 void TensorArray<T, Device>::write(std::size_t index, L const& value, bool data_shared) {
     value.check();
     kind_.check(value);
-    if (index >= max_size()) throw IndexError("index", 0, index, max_size());
+    if (index >= max_size()) throw IndexError("index", index, max_size());
     make_slots();
     if (data_shared || index >= slots_.size() || !slots_[index]) {
         LoDTensor<T, Device> stored = data_shared ? value.share() : value;
@@ -95,7 +95,7 @@ void TensorArray<T, Device>::erase(std::size_t index) {
 
 template <class T, class Device>
 void TensorArray<T, Device>::resize(std::size_t size) {
-    if (size > max_size()) throw IndexError("size", 0, size, max_size());
+    if (size > max_size()) throw IndexError("size", size, max_size());
     make_slots();
     slots_.resize(size);
 }
@@ -111,7 +111,7 @@ Device TensorArray<T, Device>::own_exec() const {
 
 template <class T, class Device>
 void TensorArray<T, Device>::check_written(std::size_t index) const {
-    if (index >= size()) throw IndexError("index", 0, index, size());
+    if (index >= size()) throw IndexError("index", index, size());
     if (!written(index)) throw IndexError("slots", index, "was never written");
 }
 

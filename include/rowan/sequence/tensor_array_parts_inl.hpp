@@ -61,7 +61,7 @@ template <class T, class Device>
 auto TensorArray<T, Device>::unstack(Device const& exec, Tensor<T, Device> const& tensor, std::size_t axis)
     -> TensorArray {
     auto const& shape = tensor.shape();
-    if (axis >= shape.size()) throw IndexError("axis", 0, axis, shape.size());
+    if (axis >= shape.size()) throw IndexError("axis", axis, shape.size());
     return from_parts(detail::unstack_parts(exec, tensor, axis), shape, axis);
 }
 
@@ -224,7 +224,7 @@ Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> 
         }
         data.push_back(slot.value().data());
     }
-    if (axis > shape.size()) throw IndexError("axis", 0, axis, shape.size() + 1);
+    if (axis > shape.size()) throw IndexError("axis", axis, shape.size() + 1);
     return detail::stack_parts<T>(exec, data, shape, axis);
 }
 

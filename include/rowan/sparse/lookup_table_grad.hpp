@@ -27,8 +27,7 @@ void check_looked_up(Shape const& ids, Tensor<T, D> const& out_grad, std::option
         throw ShapeError("out_grad.shape()", shape_text(shape),
                          "to begin with " + shape_text(ids) + ", the shape of ids");
     }
-    if (padding_id && (*padding_id < 0 || *padding_id >= height))
-        throw IndexError("padding_id", 0, *padding_id, height);
+    if (padding_id && (*padding_id < 0 || *padding_id >= height)) throw IndexError("padding_id", *padding_id, height);
 }
 
 /// out_grad reshaped to one row per id.

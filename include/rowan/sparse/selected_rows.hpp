@@ -173,6 +173,19 @@ private:
 template <class T>
 SelectedRows(Height, Ids<>, Tensor<T>) -> SelectedRows<T>;
 
+/// Aliases of a SelectedRows that is in host memory already. On a device, `to_device` and `to_host` copy it.
+/// shapes   the same
+/// errors   std::bad_alloc
+/// cost     as SelectedRows::share
+template <class T>
+SelectedRows<T> to_device(Cpu const&, SelectedRows<T> const& x) {
+    return x.share();
+}
+template <class T>
+SelectedRows<T> to_host(SelectedRows<T> const& x) {
+    return x.share();
+}
+
 namespace detail {
 
 /// Access to SelectedRows without validation, for algorithms whose rows are validated or from another SelectedRows.

@@ -39,8 +39,7 @@ std::size_t slot_index(AnyExec exec, Value const& i, std::size_t slots) {
     auto const& index = i.get<LoDTensor<std::int64_t, D>>().value();
     if (index.size() != 1) throw ShapeError("index.size()", std::to_string(index.size()), "1");
     std::int64_t const k = first_element(exec.get<D>(), index);
-    if (k < 0 || static_cast<std::size_t>(k) >= slots)
-        throw IndexError("index", 0, k, static_cast<std::int64_t>(slots));
+    if (k < 0 || static_cast<std::size_t>(k) >= slots) throw IndexError("index", k, static_cast<std::int64_t>(slots));
     return static_cast<std::size_t>(k);
 }
 

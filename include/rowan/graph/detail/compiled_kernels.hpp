@@ -53,6 +53,7 @@ struct less_op;
 struct linear_chain_crf_op;
 struct lod_from_offsets_op;
 struct lod_reset_op;
+struct log_softmax_op;
 struct logical_and_op;
 struct logical_not_op;
 struct logical_or_op;
@@ -73,6 +74,7 @@ struct pointwise_loss_op;
 template <class Rule>
 struct reduce_op;
 struct reduce_sum_op;
+struct reorder_op;
 struct reshape_op;
 struct rmsprop_op;
 struct row_dot_op;
@@ -87,11 +89,15 @@ struct sequence_expand_op;
 struct sequence_mask_op;
 struct sequence_pad_op;
 struct sequence_pool_op;
+struct sequence_reshape_op;
 struct sequence_reverse_op;
+struct sequence_scatter_op;
 struct sequence_slice_op;
 struct sequence_softmax_op;
+struct sequence_top_k_mean_op;
 struct sequence_unpad_op;
 struct sgd_op;
+struct shrink_op;
 struct softmax_op;
 struct softmax_with_cross_entropy_op;
 struct split_op;
@@ -164,7 +170,7 @@ using compiled_ops = type_list<
     accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
     clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, drop_levels_op, dropout_op,
     elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op, identity_op, less_equal_op,
-    less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op, lod_reset_op, lstm_unit_op,
+    less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op, lod_reset_op, log_softmax_op, lstm_unit_op,
     matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op,
     pick_sequences_op, reduce_sum_op, unary_op<relu_formula>, rmsprop_op, rowwise_adagrad_op, scale_op,
     sequence_attention_op, sequence_concat_op, sequence_context_op, padded_sequence_context_op, sequence_slice_op,
@@ -185,17 +191,17 @@ using compiled_ops = type_list<
     batched_matmul_op, cumsum_op, reduce_op<axis_means>, reduce_op<axis_extremes<true>>,
     reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, row_dot_op,
     stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op, moving_average_op, beam_search_decode_op,
-    beam_search_op, merge_rows_op, rows_where_op>;
+    beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op,
+    sequence_top_k_mean_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
-using compiled_integer_ops =
-    type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
-              elementwise_mul_op, equal_op, full_like_op, identity_op, less_equal_op, less_op, negate_op,
-              pick_sequences_op, reduce_sum_op, scale_op, sequence_reverse_op, sequence_concat_op, sequence_slice_op,
-              sequence_pad_op, sequence_unpad_op, lod_from_offsets_op, lod_reset_op, sequence_context_op,
-              sequence_erase_op, sequence_mask_op, split_op, sub_op, sum_op, unary_op<abs_formula>,
-              unary_op<square_formula>, arg_extreme_op<true>, arg_extreme_op<false>, cumsum_op, one_hot_op,
-              reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op,
-              squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op>;
+using compiled_integer_ops = type_list<
+    add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op, elementwise_mul_op,
+    equal_op, full_like_op, identity_op, less_equal_op, less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op,
+    sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, lod_from_offsets_op,
+    lod_reset_op, sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, sub_op, sum_op,
+    unary_op<abs_formula>, unary_op<square_formula>, arg_extreme_op<true>, arg_extreme_op<false>, cumsum_op, one_hot_op,
+    reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op,
+    unsqueeze_op, stack_op, transpose_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op>;
 /// Operators compiled for bool.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
                                      logical_and_op, logical_not_op, logical_or_op>;
@@ -207,13 +213,17 @@ template <class Slot>
 inline constexpr bool is_index_slot =
     is_in<Slot, type_list<slot::ids, slot::label, slot::seed, slot::offset, slot::length>>;
 
+/// Whether the slot holds int64 alone.
+template <class Slot>
+inline constexpr bool is_int64_slot = is_in<Slot, type_list<slot::seed, slot::index>>;
+
 /// The element types of an operator's inputs, in the order of its slots: I for index slots, E for the others.
 template <class Slots, class E, class I>
 struct input_types;
 template <class... Slot, class E, class I>
 struct input_types<slots<Slot...>, E, I> {
-    using type = type_list<std::conditional_t<std::is_same_v<Slot, slot::seed>, std::int64_t,
-                                              std::conditional_t<is_index_slot<Slot>, I, E>>...>;
+    using type = type_list<
+        std::conditional_t<is_int64_slot<Slot>, std::int64_t, std::conditional_t<is_index_slot<Slot>, I, E>>...>;
 };
 
 /// Whether all inputs may have the same element type: there is no index slot, or labels may be probabilities.

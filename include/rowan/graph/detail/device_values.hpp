@@ -6,6 +6,7 @@
 #include <rowan/graph/any_ref.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/sparse/selected_rows.hpp>
 
 #include <cstdint>
 
@@ -49,6 +50,22 @@ void bring(Value& value, AnyExec any, bool own) {
     value = value.on_host();
     auto const& host = value.get<LoDTensor<T>>();
     value.set(LoDTensor<T, D>(to_device(exec, host.value().share()), host.lod()));
+}
+
+/// The same for a SelectedRows.
+/// errors   TypeError if it is not a SelectedRows whose elements are of type T
+template <class T, class D>
+void bring_rows(Value& value, AnyExec any, bool own) {
+    D const exec = any.or_default<D>();
+    if (value.is<SelectedRows<T, D>>()) {
+        auto& there = value.get<SelectedRows<T, D>>();
+        if (!own) return;
+        if (!(there.device() == exec)) synchronize(there.device());
+        value.set(SelectedRows<T, D>(there));
+        return;
+    }
+    value = value.on_host();
+    value.set(to_device(exec, value.get<SelectedRows<T>>()));
 }
 
 ROWAN_TEMPLATE(void bring<float, Cpu>(Value&, AnyExec, bool))

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -36,7 +37,8 @@ public:
     Scope* scope = nullptr;
     Variable* condition = nullptr;
     std::vector<State> states;
-    std::vector<Variable*> outer;  // variables of outer scopes that an iteration reads
+    std::vector<Variable*> outer;          // variables of outer scopes that an iteration reads
+    std::vector<std::string> outer_names;  // in the net of the iteration
     std::vector<Op> conditions, body, back;
     std::vector<std::vector<Variable*>> outer_grads;  // the summands of the gradient of each of `outer`
     bool has_backward = false;

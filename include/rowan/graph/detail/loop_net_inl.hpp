@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/graph/detail/loop_net.hpp>
+#include <rowan/graph/static_input.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <algorithm>
@@ -16,6 +17,11 @@ ROWAN_FUNCTION void LoopNet::build() {
     for (State const& s : states) targets.push_back(s.after);
     order_ = trace(targets, scope);
     for (Operator* const op : order_) {
+        if (op->kernel == &static_kernel)
+            throw GraphError(
+                "layer::static_input is called in a loop or a branch: call it before that, in the step of the "
+                "recurrent "
+                "layer");
         for (Variable* const v : op->inputs) add_outer(*v);
     }
     for (Variable* const v : targets) add_outer(*v);
@@ -48,7 +54,8 @@ ROWAN_FUNCTION void LoopNet::add_outer(Variable& v) {
 }
 
 ROWAN_FUNCTION void LoopNet::name_and_count(std::span<Operator* const> order) {
-    name_inner_variables(order, *scope);
+    auto names = name_inner_variables(order, *scope, outer);
+    if (outer_names.empty()) outer_names = std::move(names);
     for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
 }
 

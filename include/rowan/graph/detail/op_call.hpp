@@ -5,6 +5,7 @@
 #include <rowan/graph/detail/op_arguments.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/sparse/find_rows.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <algorithm>
@@ -125,6 +126,38 @@ bool run_kinds(D const& device, Results const& to, attributes_of<Op> const& attr
     }
 }
 
+/// Runs an optimizer on the rows of a parameter that is a SelectedRows, with the states of those rows and a row-sparse
+/// gradient, unless it takes no row-sparse gradient. Returns whether it ran.
+template <class Op, class D, class... T>
+bool run_on_rows(KernelCall const& c) {
+    constexpr std::size_t last = sizeof...(T) - 1;
+    return [&]<std::size_t... i>(std::index_sequence<i...>) {
+        if constexpr (level_mask<Op, D, held_t<T, D, i == last>...>() == no_mask) {
+            return false;
+        } else {
+            using Types = std::tuple<T...>;
+            using Param = std::tuple_element_t<0, Types>;
+            using Grad = SelectedRows<std::tuple_element_t<last, Types>, D>;
+            D const& device = c.exec.get<D>();
+            auto& param = c.in[0]->template get<SelectedRows<Param, D>>();
+            LoDTensor<Param, D> value(param.value().share());
+            auto grad = find_rows(device, param, c.in[last]->template get<Grad>());
+            auto const argument = [&]<std::size_t k>(std::integral_constant<std::size_t, k>) -> auto& {
+                if constexpr (k == 0) {
+                    return value;
+                } else if constexpr (k == last) {
+                    return grad;
+                } else {
+                    return c.in[k]->template get<LoDTensor<std::tuple_element_t<k, Types>, D>>();
+                }
+            };
+            call<Op>(device, attributes_for<Op>(c.attributes), argument(std::integral_constant<std::size_t, i>{})...);
+            return true;
+        }
+    }
+    (std::index_sequence_for<T...>{});
+}
+
 template <class Op, class D, class... T>
 void run_fixed(KernelCall const& c) {
     constexpr auto indices = std::index_sequence_for<T...>{};
@@ -152,6 +185,8 @@ void run_fixed(KernelCall const& c) {
         done = sparse == 0 && run_kinds<Op, D, 0>(d, to, a, type_list<T...>{}, indices);
         if constexpr (all != 0)
             done = done || (sparse == all && run_kinds<Op, D, all>(d, to, a, type_list<T...>{}, indices));
+        if constexpr (requires { typename Op::updates; })
+            done = done || (sparse == (1 | (all + 1) / 2) && run_on_rows<Op, D, T...>(c));
         if constexpr (sizeof...(T) > 1) {
             [&]<std::size_t... k>(std::index_sequence<k...>) {
                 ((done = done || (sparse == std::size_t{1} << k &&

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -58,8 +59,9 @@ struct StepNet {
     Variable *x = nullptr, *out = nullptr;  // the input and the output of a step
     std::vector<Memory> memories;
     std::vector<Static> statics;
-    std::vector<Variable*> outer;  // variables of outer scopes that it reads, including parameters
-    bool rows_apart = true;        // no operator combines several sequences of a step
+    std::vector<Variable*> outer;          // variables of outer scopes that it reads, including parameters
+    std::vector<std::string> outer_names;  // in the net of the step
+    bool rows_apart = true;                // no operator combines several sequences of a step
     Phases forward;
 
     // The backward pass, if it was requested.

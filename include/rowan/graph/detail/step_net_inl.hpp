@@ -160,7 +160,8 @@ ROWAN_FUNCTION void StepNet::name_and_count(std::span<Operator* const> order) {
     order_.assign(order.begin(), order.end());
     auto named = marks_;
     named.insert(named.end(), order.begin(), order.end());
-    name_inner_variables(named, *scope);
+    auto names = name_inner_variables(named, *scope, outer);
+    if (outer_names.empty()) outer_names = std::move(names);
     for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
     for (Phases* phases : {&forward, &backward}) {
         for (auto* ops : {&phases->before, &phases->each, &phases->after}) {

@@ -4,6 +4,7 @@
 #include <rowan/graph/detail/trace.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string_view>
@@ -99,16 +100,31 @@ ROWAN_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span
                 }
             }
         };
+        std::size_t const first = op->inputs.size() - op->inner_names.size();
+        for (std::size_t i = 0; i < op->inner_names.size(); ++i) {
+            if (op->inner_names[i].empty() || !known.insert(op->inputs[first + i]).second) continue;
+            std::string const base = prefix + op->inner_names[i];
+            std::string free = base;
+            for (std::size_t k = 1; !taken.insert(free).second; ++k) free = base + "~" + std::to_string(k);
+            names.emplace_back(op->inputs[first + i], free);
+        }
         name(op->inputs, op->kernel->inputs);
         name(op->outputs, op->kernel->outputs);
     }
     return names;
 }
 
-ROWAN_FUNCTION void name_inner_variables(std::span<Operator* const> order, Scope& scope) {
+ROWAN_FUNCTION std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
+                                                             std::span<Variable* const> outer) {
+    std::vector<std::string> inner(outer.size());
     for (auto& [v, name] : names_of(order)) {
-        if (&v->scope() == &scope && v->name().empty()) scope.set_name(*v, std::move(name), false);
+        if (&v->scope() == &scope) {
+            if (v->name().empty()) scope.set_name(*v, std::move(name), false);
+        } else if (auto const at = std::ranges::find(outer, v); at != outer.end()) {
+            inner[static_cast<std::size_t>(at - outer.begin())] = std::move(name);
+        }
     }
+    return inner;
 }
 
 ROWAN_FUNCTION void name_variables(std::span<Operator* const> order) {

@@ -27,9 +27,7 @@ ROWAN_FUNCTION std::string spec_text(VarSpec const& spec) {
 
 ROWAN_FUNCTION std::string called(OpDesc const& op) {
     std::string text = op.type + "(";
-    for (OpDesc::Var const& slot : op.inputs) {
-        for (std::string const& name : slot.arguments) text.append(text.ends_with('(') ? "" : ", ").append(name);
-    }
+    for (OpDesc::Var const& slot : op.inputs) append_argument(text, slot.parameter, slot.arguments);
     return text + ")";
 }
 
@@ -85,7 +83,8 @@ void ProgramReader<Device, T...>::read_source(Frame& frame, OpDesc const& op) {
     if (op.type == "feed") {
         Variable& v = default_scope().new_var(name, spec, Role::data);
         auto const attempt = [&]<class E>(std::type_identity<E>) {
-            if (dtype<E>::wire == spec.dtype) v.bring = &bring<E, Device>;
+            if (dtype<E>::wire != spec.dtype) return;
+            v.bring = spec.type == VarType::SELECTED_ROWS ? &bring_rows<E, Device> : &bring<E, Device>;
         };
         (..., attempt(std::type_identity<T>{}));
         attempt(std::type_identity<std::int32_t>{});

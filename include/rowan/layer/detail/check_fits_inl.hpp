@@ -15,25 +15,27 @@ namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
     VarSpec const& spec = v.spec();
-    if (spec.type != VarType::LOD_TENSOR) throw TypeError(v.name(), value.kind(), "a value that is no tensor");
-    auto const elements = [&] {
+    if (spec.type != VarType::LOD_TENSOR && spec.type != VarType::SELECTED_ROWS)
+        throw TypeError(v.name(), value.kind(), "a value that is no tensor");
+    auto const actual = [&] {
         try {
-            return value.share().elements();
+            return value.spec();
         } catch (TypeError const& e) {
             throw TypeError(v.name(), e.actual(), kind_text(spec));
         }
     }();
-    if (elements.dtype != spec.dtype) throw TypeError(v.name(), value.kind(), kind_text(spec));
-    auto const& dims = elements.dims;
-    bool fits = dims.size() == spec.dims.size();
-    for (std::size_t i = 0; fits && i < dims.size(); ++i) fits = spec.dims[i] == UNK || spec.dims[i] == dims[i];
+    if (actual.type != spec.type || actual.dtype != spec.dtype)
+        throw TypeError(v.name(), value.kind(), kind_text(spec));
+    bool fits = actual.dims.size() == spec.dims.size();
+    for (std::size_t i = 0; fits && i < spec.dims.size(); ++i)
+        fits = spec.dims[i] == UNK || spec.dims[i] == actual.dims[i];
     if (!fits) {
         std::ostringstream expected;
         expected << spec.dims;
-        throw ShapeError(v.name() + ".shape()", shape_text(dims), expected.str());
+        throw ShapeError(v.name() + ".shape()", shape_text(actual.dims), expected.str());
     }
-    if (value.lod().levels() != spec.lod_level)
-        throw ShapeError(v.name() + ".lod().levels()", std::to_string(value.lod().levels()),
+    if (actual.lod_level != spec.lod_level)
+        throw ShapeError(v.name() + ".lod().levels()", std::to_string(actual.lod_level),
                          std::to_string(spec.lod_level));
 }
 

@@ -77,6 +77,7 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
     };
     inputs.insert(inputs.end(), block->net.outer.begin(), block->net.outer.end());
     Operator& op = outside.new_op(rnn_kernel, std::move(inputs), block);
+    op.inner_names = block->net.outer_names;
     op.build_backward = [&net = block->net] { net.template build_backward<R, Device>(); };
     refused.scope = nullptr;
     layer::Recurrences<R, Device> result{Var<R, Device>(*op.outputs[before.size()]), {}};

@@ -8,6 +8,7 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/rows.hpp>
+#include <rowan/op/detail/lane_tile.hpp>
 
 #include <algorithm>
 #include <array>
@@ -155,16 +156,24 @@ private:
         std::size_t const blocks = r.blocks(), work = std::min(r.width, piece) * std::min(r.n, block_size);
         for_ranges(exec, r.outer * pieces * blocks, work, [&](std::size_t begin, std::size_t end) {
             AxisReduction const own = r;  // a local copy: writes to sums cannot alias it
+            [[maybe_unused]] bool const adjacent = own.lane != 1 && own.summed.count == 1 && own.summed.stride[0] == 1;
             Buffer<S> sums(own.lane == 1 && !std::is_same_v<S, To> ? std::min(own.width, most) : 0);
             std::array<std::size_t, block_size> offsets;
             for (; begin < end; ++begin) {
                 std::size_t const block = begin % blocks, first = block * block_size, at = begin / blocks;
                 std::size_t const outer = at / pieces, lane = (at - outer * pieces) * piece;
-                std::size_t const count = std::min(block_size, own.n - first),
-                                  lanes = std::min(piece, own.width - lane);
+                std::size_t const count = std::min(block_size, own.n - first);
+                std::size_t lanes = std::min(piece, own.width - lane);
+                From const* x = from + own.kept(outer) + lane * own.lane;
+                To* out = to + (outer * blocks + block) * own.width + lane;
+                if constexpr (std::is_same_v<S, float> && std::is_same_v<From, float>) {
+                    if (adjacent) {
+                        std::size_t const done = fold_float_lanes<Fold>(count, lanes, x + first, own.lane, out);
+                        if (done == lanes) continue;
+                        lanes -= done, x += done * own.lane, out += done;
+                    }
+                }
                 for (std::size_t i = 0; i < count; ++i) offsets[i] = own.summed(first + i);
-                From const* const x = from + own.kept(outer) + lane * own.lane;
-                To* const out = to + (outer * blocks + block) * own.width + lane;
                 if (own.lane != 1) {
                     add_apart<S, Fold>(count, offsets.data(), lanes, own.lane, x, out);
                 } else if constexpr (std::is_same_v<S, To>) {
@@ -182,13 +191,19 @@ private:
     static void add_adjacent(AxisReduction const& r, std::size_t first, std::size_t n, std::size_t const* offsets,
                              std::size_t lanes, From const* x, S* sums) {
         std::size_t const ahead = lookahead(lanes * sizeof(From));
-        copy_lanes<S>(lanes, x + offsets[0], sums);
-        for (std::size_t i = 1; i < n; ++i) {
+        auto const row = [&](std::size_t i) {
             std::size_t const next = i + ahead;
             if (first + next < r.n)
                 prefetch_row<false>(x + (next < n ? offsets[next] : r.summed(first + next)), lanes * sizeof(From));
-            for_lanes<S>(Fold{}, lanes, x + offsets[i], sums);
+            return x + offsets[i];
+        };
+        copy_lanes<S>(lanes, x + offsets[0], sums);
+        std::size_t i = 1;
+        for (; i + 4 <= n; i += 4) {
+            From const *const a = row(i), *const b = row(i + 1), *const c = row(i + 2), *const d = row(i + 3);
+            for_lanes<S>(fold_four<Fold>{}, lanes, a, b, c, d, sums);
         }
+        for (; i < n; ++i) for_lanes<S>(Fold{}, lanes, row(i), sums);
     }
 
     template <class S, class Fold, class From, class To>

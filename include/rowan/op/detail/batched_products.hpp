@@ -8,6 +8,7 @@
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/matmul.hpp>
+#include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/infer.hpp>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <concepts>
 #include <cstddef>
 #include <string>
+#include <type_traits>
 
 namespace rowan::inline v0::detail {
 
@@ -118,14 +120,27 @@ Tensor<T, D> batched_product_grad(D const& exec, Tensor<T, D> const& x, bool tra
                                : batched_product(exec, flat_x, true, flat_g, false);
         }
     }
+    auto const& to = of_y ? y : x;
+    auto const batch = batch_of(to.shape());
+    using S = sum_t<T>;
+    if constexpr (!std::is_same_v<T, S> && element<S>) {  // products are summed before they are narrowed
+        if (batch != batch_of(shape)) {
+            auto const copy = [&]<class To, class From>(std::type_identity<To>, Tensor<From, D> const& a) {
+                auto b = new_tensor<To>(exec, a.shape());
+                ElementLoops<D>::template zip<S>(exec, a.size(), same_number{}, b.data(), a.data());
+                return b;
+            };
+            std::type_identity<S> const wide;
+            return copy(std::type_identity<T>(), batched_product_grad<of_y>(exec, copy(wide, x), transpose_x,
+                                                                            copy(wide, y), transpose_y, copy(wide, g)));
+        }
+    }
     auto full = of_y ? (transpose_y ? batched_product(exec, g, true, x, transpose_x)
                                     : batched_product(exec, x, !transpose_x, g, false))
                      : (transpose_x ? batched_product(exec, y, transpose_y, g, true)
                                     : batched_product(exec, g, false, y, !transpose_y));
-    auto const& to = of_y ? y : x;
     if (full.shape() == to.shape()) return full;
     if (full.size() == 0) return Tensor<T, D>::zeros(exec, to.shape());
-    auto const batch = batch_of(to.shape());
     std::array<bool, 8> reduced{};
     for (std::size_t i = 0; i + 2 < shape.size(); ++i)
         reduced[i] = aligned_dim(batch, i, shape.size() - 2, -1) != shape[i];

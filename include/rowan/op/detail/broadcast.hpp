@@ -62,7 +62,12 @@ constexpr Dims broadcast_dims(char const* field, Dims const& x, Dims const& y, s
     Dims dims;
     for (std::size_t i = 0; i < rank; ++i) {
         auto const a = aligned_dim(x, i, rank, -1), b = aligned_dim(y, i, rank, axis);
-        dims.push_back(a == 1 ? b : b == 1 ? a : spec::same_dim(field, b, a));
+        if (a == 1 || b == 1) {
+            dims.push_back(a == 1 ? b : a);
+        } else {
+            std::size_t const first = axis < 0 ? rank - y.size() : static_cast<std::size_t>(axis);  // that of y
+            dims.push_back(spec::same_dim(field, i - first, b, a));
+        }
     }
     return dims;
 }
@@ -73,7 +78,8 @@ constexpr VarSpec broadcast_spec(char const* field, VarSpec const& x, VarSpec co
     spec::dense(field, y);
     spec::same_dtype(field, y, x);
     bool const same_rank = x.dims.size() == y.dims.size();
-    bool const rows_of_x = same_rank ? !x.dims.empty() && x.dims[0] != 1 : x.dims.size() > y.dims.size();
+    bool const repeats_x = same_rank && !x.dims.empty() && x.dims[0] == 1 && y.dims[0] != 1;
+    bool const rows_of_x = same_rank ? !repeats_x : x.dims.size() > y.dims.size();
     return {.type = VarType::LOD_TENSOR,
             .dtype = x.dtype,
             .dims = broadcast_dims(field, x.dims, y.dims, axis),
@@ -119,16 +125,16 @@ BroadcastRows<n> broadcast_rows(Shape const& result, Dims const& dims) {
 }
 
 /// to[row, column] = map(x[0][row, column], …), where a tensor has one element for a row or all of them.
-template <class S, class Map, class T, std::size_t n>
+template <class S, class Map, class T, std::size_t n, class To = T>
 struct BroadcastStep {
     struct Row {
         T const* x[n];
-        T* to;
+        To* to;
     };
     BroadcastRows<n> b;
     Map map;
     T const* x[n];
-    T* to;
+    To* to;
 
     ROWAN_HD Row of_row(std::size_t i) const {
         Row row;
@@ -179,33 +185,37 @@ Tensor<T, D> zip_broadcast(D const& exec, Map const& map, Tensor<T, D> const& x,
 }
 
 /// map(x, y, g) summed to the shape of x or of y: the gradient of that input of zip_broadcast, where g is the gradient
-/// of the result.
+/// of the result. The terms are not narrowed before they are summed.
 template <bool of_y, class D, class Map, class T>
 Tensor<T, D> zip_broadcast_grad(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<T, D> const& y,
                                 Tensor<T, D> const& g, std::int64_t axis = -1) {
+    using S = sum_t<T>;
     auto const shape = broadcast_shape("y", x.shape(), y.shape(), axis);
     if (g.shape() != shape) throw ShapeError("out_grad.shape()", shape_text(g.shape()), shape_text(shape));
     ElementLoops<D>::check(exec, x, y, g);
+    auto const& like = of_y ? y : x;
+    if (g.size() == 0) return Tensor<T, D>::zeros(exec, like.shape());
     auto const dim = [&](std::size_t k, std::size_t i) {
         return k == 0   ? aligned_dim(x.shape(), i, shape.size(), -1)
                : k == 1 ? aligned_dim(y.shape(), i, shape.size(), axis)
                         : shape[i];
     };
-    auto full = new_tensor<T>(exec, shape);
-    if (full.size() != 0) {
+    auto const terms = [&]<class To>(To* to) {
         auto const b = broadcast_rows<3>(shape, dim);
-        ElementLoops<D>::template each_in_rows<sum_t<T>>(
-            exec, b.rows, b.width,
-            BroadcastStep<sum_t<T>, Map, T, 3>{b, map, {x.data(), y.data(), g.data()}, full.data()});
+        ElementLoops<D>::template each_in_rows<S>(
+            exec, b.rows, b.width, BroadcastStep<S, Map, T, 3, To>{b, map, {x.data(), y.data(), g.data()}, to});
+    };
+    auto out = new_tensor<T>(exec, like.shape());
+    if (like.shape() == shape) {
+        terms(out.data());
+        return out;
     }
-    auto const& to = of_y ? y : x;
-    if (to.shape() == shape) return full;
-    if (full.size() == 0) return Tensor<T, D>::zeros(exec, to.shape());
     std::array<bool, 8> reduced{};
     for (std::size_t i = 0; i < shape.size(); ++i) reduced[i] = dim(of_y ? 1 : 0, i) != shape[i];
-    auto sums = new_tensor<T>(exec, to.shape());
-    sum_axes(exec, reduction_of(shape, reduced), full.data(), sums.data());
-    return sums;
+    auto full = ElementLoops<D>::template scratch<S>(exec, g.size());
+    terms(full.data());
+    fold_axes<S, add_lanes>(exec, reduction_of(shape, reduced), static_cast<S const*>(full.data()), out.data());
+    return out;
 }
 
 }  // namespace rowan::inline v0::detail

@@ -6,12 +6,15 @@
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/functions.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/op/detail/exponential.hpp>
+#include <rowan/op/detail/softmax_formulas.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string>
+#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -23,15 +26,6 @@ void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t row
     throw ShapeError(std::string(field).append(".shape(0)"), std::to_string(x.size()),
                      std::to_string(rows).append(", the number of rows"));
 }
-
-/// most = max(a, most); a NaN in `most` remains, other NaNs are ignored.
-struct take_larger {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& a, V& most) const {
-        most = choose(a > most, a, most);
-    }
-};
 
 /// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored.
 template <class S, class T>
@@ -46,18 +40,6 @@ S largest(std::size_t n, T const* x) {
     return most[0];
 }
 
-/// exp(x) for x <= 0. For float and double it is 0 if x < exp_traits::least, where exp(x) may be subnormal.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V exponential_of_negative(V const& x) {
-    if constexpr (is_machine_float<typename lane_of<V>::type>) {
-        V const least = constant<V>(exp_traits<typename lane_of<V>::type>::least);
-        return choose(x < least, constant<V>(0.0), exponential(x));
-    } else {
-        return exponential(x);
-    }
-}
-
 /// Writes exp(x - greatest) and returns the sum of the results.
 template <class S, class T>
 S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
@@ -70,25 +52,6 @@ template <class S, class T>
 void normalise(std::size_t n, S const* e, S const& total, T* to) {
     map_lanes<S>([&]<class V>(V const& a) { return divided{}(a, V(total)); }, n, e, to);
 }
-
-/// label · -log(softmax(x)), or 0 where the label is 0, from the maximum of the row and log of the sum of exponentials
-struct soft_label_loss {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& label, V const& greatest, V const& log_total) const {
-        V const zero = constant<V>(0.0), loss = product(label, V(log_total - (x - greatest)));
-        return choose(label > zero, loss, choose(label < zero, loss, label));
-    }
-};
-
-/// (p · total - label) · g, the gradient of a row of logits
-struct soft_label_slope {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& p, V const& label, V const& total, V const& g) const {
-        return product(V(product(p, total) - label), g);
-    }
-};
 
 /// Passed as the loss of MatrixRows::softmax if only the softmax is needed.
 struct NoRowLoss {
@@ -116,6 +79,71 @@ struct MatrixRows<Cpu> {
                 S const total = exponentials<S>(classes, row, greatest, e.data());
                 normalise<S>(classes, e.data(), total, to + i * classes);
                 loss(i, greatest, total);
+            }
+        });
+    }
+
+    /// Writes the softmax along the middle axis of [outer, classes, inner], with the bits of softmax.
+    template <class T>
+    static void softmax_apart(Cpu exec, std::size_t outer, std::size_t classes, std::size_t inner, T const* x, T* to) {
+        using S = sum_t<T>;
+        constexpr std::size_t most = 64;  // lanes whose exponentials stay in the cache
+        std::size_t const pieces = (inner + most - 1) / most;
+        for_ranges(exec, outer * pieces, classes * std::min(inner, most), [&](std::size_t begin, std::size_t end) {
+            Buffer<S> e(classes * most), parts(16 * most), greatest(most);
+            for (; begin < end; ++begin) {
+                std::size_t const lane = begin % pieces * most, lanes = std::min(most, inner - lane);
+                std::size_t const first = begin / pieces * classes * inner + lane;
+                auto const row = [&](std::size_t k) { return x + first + k * inner; };
+                S const* const g = greatest.data();
+                copy_lanes<S>(lanes, row(0), greatest.data());
+                for (std::size_t k = 1; k < classes; ++k) for_lanes<S>(take_larger{}, lanes, row(k), greatest.data());
+                std::fill(parts.begin(), parts.end(), constant<S>(0.0));
+                auto const exponential = []<class V>(V const& a, V const& b) {
+                    return exponential_of_negative(V(a - b));
+                };
+                for (std::size_t k = 0; k < classes; ++k) {
+                    zip_lanes<S>(exponential, lanes, e.data() + k * most, row(k), g);
+                    for_lanes<S>(add_lanes{}, lanes, std::as_const(e).data() + k * most, parts.data() + k % 16 * most);
+                }
+                for (std::size_t half = 8; half != 0; half /= 2) {
+                    for (std::size_t k = 0; k < half; ++k)
+                        for_lanes<S>(add_lanes{}, lanes, std::as_const(parts).data() + (k + half) * most,
+                                     parts.data() + k * most);
+                }
+                for (std::size_t k = 0; k < classes; ++k)
+                    zip_lanes<S>(divided{}, lanes, to + first + k * inner, std::as_const(e).data() + k * most,
+                                 std::as_const(parts).data());
+            }
+        });
+    }
+
+    /// Writes the log_softmax of n rows.
+    template <class T>
+    static void log_softmax(Cpu exec, std::size_t n, std::size_t classes, T const* x, T* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> e(classes);
+            for (; begin < end; ++begin) {
+                T const* const row = x + begin * classes;
+                S const greatest = largest<S>(classes, row);
+                S const log_total = log_of(exponentials<S>(classes, row, greatest, e.data()));
+                auto const share = [&]<class V>(V const& a) { return log_share{}(a, V(greatest), V(log_total)); };
+                map_lanes<S>(share, classes, row, to + begin * classes);
+            }
+        });
+    }
+
+    /// to = g - exp(y) · Σ g
+    template <class T>
+    static void log_softmax_grad(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            for (; begin < end; ++begin) {
+                std::size_t const at = begin * classes;
+                S const total = interleaved_sum<S>(classes, g + at, [](auto const& a) { return a; });
+                auto const slope = [&]<class V>(V const& a, V const& b) { return log_softmax_slope{}(a, b, V(total)); };
+                zip_lanes<S>(slope, classes, to + at, y + at, g + at);
             }
         });
     }
@@ -170,7 +198,7 @@ struct MatrixRows<Cpu> {
 
     /// losses[row] = Σ soft_label_loss
     template <class T>
-    static void soft_losses(Cpu exec, std::size_t n, std::size_t classes, T const* x, T const* label,
+    static void soft_losses(Cpu exec, std::size_t n, std::size_t classes, T const* x, sum_t<T> const* label,
                             sum_t<T> const* greatest, sum_t<T> const* logs, sum_t<T>* losses) {
         using S = sum_t<T>;
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
@@ -189,7 +217,7 @@ struct MatrixRows<Cpu> {
 
     /// to = (p · Σ label - label) · grads(row)
     template <class T, class Grads>
-    static void soft_label_grad(Cpu exec, std::size_t n, std::size_t classes, T const* p, T const* label,
+    static void soft_label_grad(Cpu exec, std::size_t n, std::size_t classes, T const* p, sum_t<T> const* label,
                                 Grads const& grads, T* to) {
         using S = sum_t<T>;
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {

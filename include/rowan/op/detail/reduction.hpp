@@ -40,7 +40,7 @@ S blocked_sum(Cpu exec, std::size_t n, Block const& block) {
 ROWAN_NO_EXEC_CHECK
 template <class S>
 ROWAN_HD S mean_of(S const& total, double n) {
-    return n > 0 ? quotient(total, constant<S>(n)) : constant<S>(0.0);
+    return n == 0 ? constant<S>(0.0) : quotient(total, constant<S>(n));
 }
 ROWAN_NO_EXEC_CHECK
 template <class S>
@@ -74,7 +74,7 @@ struct Totals {
 
 template <>
 struct Totals<Cpu> {
-    /// The sum or the mean of n numbers, of which *kept count, if it is given.
+    /// The sum of n numbers, or the mean, which divides by *kept if it is given.
     template <class T>
     static void of_losses(Cpu exec, std::size_t n, sum_t<T> const* losses, bool mean, T* out,
                           double const* kept = nullptr) {
@@ -99,7 +99,7 @@ struct Totals<Cpu> {
     }
 };
 
-/// Reduces the losses of the rows. The mean is that of all rows, or of the *kept ones that count.
+/// Reduces the losses of the rows. The mean divides by the number of rows, or by *kept.
 template <class T, class D, class Losses>
 Tensor<T, D> reduce(D const& exec, Reduction reduction, Losses const& losses, double const* kept = nullptr) {
     using S = sum_t<T>;
@@ -124,8 +124,8 @@ void check_reduced(char const* field, Tensor<T, D> const& out_grad, Reduction re
                      std::string("[").append(std::to_string(size)).append("]"));
 }
 
-/// Returns the gradient of the loss of each row. `kept`, if given, has 1 for each row that counts and 0 for the others,
-/// and behind these their number.
+/// Returns the gradient of the loss of each row. `kept`, if given, has the weight of each row, 0 for those that do not
+/// count, and behind these their sum.
 template <class T>
 struct LossGrads {
     T const* out_grad;
@@ -135,8 +135,12 @@ struct LossGrads {
 
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD sum_t<T> operator()(std::size_t row) const {
-        if (kept != nullptr && !(kept[row] > 0)) return constant<sum_t<T>>(0.0);
-        auto const g = load<sum_t<T>>(out_grad + (reduction == Reduction::none ? row : 0));
+        using S = sum_t<T>;
+        S g = load<S>(out_grad + (reduction == Reduction::none ? row : 0));
+        if (kept != nullptr) {
+            if (kept[row] == 0) return constant<S>(0.0);
+            g = product(constant<S>(kept[row]), g);
+        }
         return reduction == Reduction::mean ? mean_of(g, kept == nullptr ? static_cast<double>(n) : kept[n]) : g;
     }
 };

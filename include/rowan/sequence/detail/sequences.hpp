@@ -57,6 +57,10 @@ inline Lod upper_levels(Lod const& lod) { return lod.slice_levels(0, lod.levels(
 /// Replaces the offsets of the last level. Their number must stay the same.
 Lod with_last_level(Lod const& lod, std::vector<std::int64_t> offsets);
 
+/// The levels of batches that follow one another: the sequences of the first, then those of the second, and so on. All
+/// have as many levels.
+Lod join_lods(std::span<Lod const> lods);
+
 /// The length of sequence s.
 inline std::size_t length_at(std::span<std::int64_t const> offsets, std::size_t s) {
     return static_cast<std::size_t>(offsets[s + 1] - offsets[s]);

@@ -32,6 +32,17 @@ ROWAN_FUNCTION std::size_t longest_of(std::span<std::int64_t const> offsets, std
     return longest;
 }
 
+ROWAN_FUNCTION Lod join_lods(std::span<Lod const> lods) {
+    std::vector<std::vector<std::int64_t>> lengths(lods[0].levels());
+    for (Lod const& lod : lods) {
+        for (std::size_t l = 0; l < lengths.size(); ++l) {
+            auto const more = lod.lengths(l);
+            lengths[l].insert(lengths[l].end(), more.begin(), more.end());
+        }
+    }
+    return Lod::from_lengths(lengths);
+}
+
 }  // namespace rowan::inline v0::detail
 
 #endif

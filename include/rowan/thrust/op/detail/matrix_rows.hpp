@@ -72,6 +72,40 @@ struct NormaliseElement {
     ROWAN_HD void operator()(std::size_t i) const { store(divided{}(e(i), totals[e.classes.quotient(i)]), to + i); }
 };
 
+/// Stores log of the sum of a row's exponentials.
+template <class S>
+struct KeepLog {
+    S* logs;
+    ROWAN_HD void operator()(std::size_t row, S const& total) const { logs[row] = log_of(total); }
+};
+
+template <class T>
+struct LogSoftmaxElement {
+    using S = sum_t<T>;
+    T const* x;
+    S const *greatest, *logs;
+    T* to;
+    FastDivmod classes;
+
+    ROWAN_HD void operator()(std::size_t i) const {
+        std::size_t const row = classes.quotient(i);
+        store(log_share{}(load<S>(x + i), greatest[row], logs[row]), to + i);
+    }
+};
+
+template <class T>
+struct LogSoftmaxGradElement {
+    using S = sum_t<T>;
+    T const *y, *g;
+    S const* totals;
+    T* to;
+    FastDivmod classes;
+
+    ROWAN_HD void operator()(std::size_t i) const {
+        store(log_softmax_slope{}(load<S>(y + i), load<S>(g + i), totals[classes.quotient(i)]), to + i);
+    }
+};
+
 /// a[i] · b[i]
 template <class T>
 struct ProductAt {
@@ -114,13 +148,13 @@ struct LabelGradElement {
 template <class T>
 struct SoftLossAt {
     using S = sum_t<T>;
-    T const *x, *label;
-    S const *greatest, *logs;
+    T const* x;
+    S const *label, *greatest, *logs;
     FastDivmod classes;
 
     ROWAN_HD S operator()(std::size_t i) const {
         std::size_t const row = classes.quotient(i);
-        return soft_label_loss{}(load<S>(x + i), load<S>(label + i), greatest[row], logs[row]);
+        return soft_label_loss{}(load<S>(x + i), label[i], greatest[row], logs[row]);
     }
 };
 
@@ -133,15 +167,15 @@ struct LoadAt {
 template <class T, class Grads>
 struct SoftGradElement {
     using S = sum_t<T>;
-    T const *p, *label;
-    S const* totals;
+    T const* p;
+    S const *label, *totals;
     Grads grads;
     T* to;
     FastDivmod classes;
 
     ROWAN_HD void operator()(std::size_t i) const {
         std::size_t const row = classes.quotient(i);
-        store(soft_label_slope{}(load<S>(p + i), load<S>(label + i), totals[row], grads(row)), to + i);
+        store(soft_label_slope{}(load<S>(p + i), label[i], totals[row], grads(row)), to + i);
     }
 };
 
@@ -161,14 +195,29 @@ struct MatrixRows<ThrustDevice<System>> {
     static void softmax(Device const& exec, std::size_t n, std::size_t classes, T const* x, T* to, Loss const& loss) {
         using S = sum_t<T>;
         DeviceStorage<S, System> const greatest(exec, n), totals(exec, n);
-        {
-            DeviceStorage<S, System> const parts(exec, n * 16);
-            launch(exec, n * 16, LargestPart<T>{x, parts.data(), classes});
-            launch(exec, n, LargestOfParts<S>{parts.data(), greatest.data()});
-        }
+        maxima(exec, n, classes, x, greatest.data());
         ExponentialAt<T> const e{x, greatest.data(), FastDivmod(classes)};
         sum_runs<S>(exec, n * classes, classes, e, KeepRowTotal<S, Loss>{greatest.data(), totals.data(), loss});
         launch(exec, n * classes, NormaliseElement<T>{e, totals.data(), to});
+    }
+
+    template <class T>
+    static void log_softmax(Device const& exec, std::size_t n, std::size_t classes, T const* x, T* to) {
+        using S = sum_t<T>;
+        DeviceStorage<S, System> const greatest(exec, n), logs(exec, n);
+        maxima(exec, n, classes, x, greatest.data());
+        ExponentialAt<T> const e{x, greatest.data(), FastDivmod(classes)};
+        sum_runs<S>(exec, n * classes, classes, e, KeepLog<S>{logs.data()});
+        launch(exec, n * classes, LogSoftmaxElement<T>{x, greatest.data(), logs.data(), to, FastDivmod(classes)});
+    }
+
+    template <class T>
+    static void log_softmax_grad(Device const& exec, std::size_t n, std::size_t classes, T const* y, T const* g,
+                                 T* to) {
+        using S = sum_t<T>;
+        DeviceStorage<S, System> const totals(exec, n);
+        sum_runs<S>(exec, n * classes, classes, LoadAt<T>{g}, KeepNumber<S>{totals.data()});
+        launch(exec, n * classes, LogSoftmaxGradElement<T>{y, g, totals.data(), to, FastDivmod(classes)});
     }
 
     template <class T>
@@ -194,7 +243,7 @@ struct MatrixRows<ThrustDevice<System>> {
     }
 
     template <class T>
-    static void soft_losses(Device const& exec, std::size_t n, std::size_t classes, T const* x, T const* label,
+    static void soft_losses(Device const& exec, std::size_t n, std::size_t classes, T const* x, sum_t<T> const* label,
                             sum_t<T> const* greatest, sum_t<T> const* logs, sum_t<T>* losses) {
         using S = sum_t<T>;
         if (classes == 0) return launch(exec, n, FillWith<S>{losses, constant<S>(0.0)});
@@ -203,12 +252,12 @@ struct MatrixRows<ThrustDevice<System>> {
     }
 
     template <class T, class Grads>
-    static void soft_label_grad(Device const& exec, std::size_t n, std::size_t classes, T const* p, T const* label,
-                                Grads const& grads, T* to) {
+    static void soft_label_grad(Device const& exec, std::size_t n, std::size_t classes, T const* p,
+                                sum_t<T> const* label, Grads const& grads, T* to) {
         using S = sum_t<T>;
         if (classes == 0) return;
         DeviceStorage<S, System> const totals(exec, n);
-        sum_runs<S>(exec, n * classes, classes, LoadAt<T>{label}, KeepNumber<S>{totals.data()});
+        sum_runs<S>(exec, n * classes, classes, NumberAt<S>{label}, KeepNumber<S>{totals.data()});
         launch(exec, n * classes, SoftGradElement<T, Grads>{p, label, totals.data(), grads, to, FastDivmod(classes)});
     }
 
@@ -216,6 +265,16 @@ struct MatrixRows<ThrustDevice<System>> {
     static void negative_sums(Device const& exec, std::size_t n, std::size_t classes, Term const& term, S* sums) {
         if (classes == 0) return launch(exec, n, FillWith<S>{sums, constant<S>(0.0) - constant<S>(0.0)});
         sum_runs<S>(exec, n * classes, classes, term, KeepNegative<S>{sums});
+    }
+
+private:
+    /// The maxima of n rows.
+    template <class T>
+    static void maxima(Device const& exec, std::size_t n, std::size_t classes, T const* x, sum_t<T>* greatest) {
+        using S = sum_t<T>;
+        DeviceStorage<S, System> const parts(exec, n * 16);
+        launch(exec, n * 16, LargestPart<T>{x, parts.data(), classes});
+        launch(exec, n, LargestOfParts<S>{parts.data(), greatest});
     }
 };
 

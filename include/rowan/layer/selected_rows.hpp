@@ -1,0 +1,79 @@
+// rowan/layer/selected_rows.hpp: layer::selected_rows, tables of which only some rows exist, as data or as parameters.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/graph/detail/device_values.hpp>
+#include <rowan/layer/first_values.hpp>
+#include <rowan/layer/parameter.hpp>
+#include <rowan/layer/var.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// errors   ShapeError if there are no dims; IndexError if a row is not in [0, height), or is repeated
+void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& rows);
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// Declares an input that is a SelectedRows, such as the rows of a huge table that a batch uses. A lookup in it finds
+/// rows by their numbers.
+///     auto table = layer::selected_rows<float>("table", {1'000'000'000, 64});
+///     auto x = layer::embedding(ids, table);
+/// shapes   the represented tensor is [dims...]; UNK for dims that vary from batch to batch
+/// errors   ShapeError if there are no dims; GraphError if the scope already has that name
+/// cost     O(1); a batch's value is aliased, a host value for a device is copied
+template <class T = float, class Device = Cpu>
+Var<T, Device> selected_rows(std::string const& name, Dims const& dims) {
+    rowan::detail::check_parameter_rows(dims, {});
+    Variable& v = default_scope().new_var(name, selected_rows_spec<T>(dims), Role::data);
+    v.bring = &rowan::detail::bring_rows<T, Device>;
+    return Var<T, Device>(v);
+}
+
+/// Creates a parameter that is a SelectedRows, in the outermost scope. It begins with the rows `rows` and those first
+/// values that they have in a whole table. With options.initial or options.resume of train, it begins with other rows,
+/// such as those that were added since. Only rows that exist can be looked up, and are trained; optimizers have a state
+/// for each.
+/// shapes   the represented tensor is [dims...]
+/// errors   as layer::parameter; ShapeError if there are no dims; IndexError if a row is not in [0, dims[0]) or is
+///          repeated
+/// cost     as layer::parameter, for the rows that exist
+template <class T = float, class Device = Cpu>
+Var<T, Device> selected_rows(std::vector<std::int64_t> rows, Dims const& dims, FirstValues const& first,
+                             std::string const& name = "") {
+    rowan::detail::check_known(dims);
+    rowan::detail::check_parameter_name(name);
+    rowan::detail::check_parameter_rows(dims, rows);
+    FirstValues const values = first.of(dims);
+    Variable& v = rowan::detail::outermost_scope().new_var(name, selected_rows_spec<T>(dims), Role::parameter);
+    v.bring = &rowan::detail::bring_rows<T, Device>;
+    v.initialize = [rows = std::move(rows), dims, values](Value& value, std::optional<std::uint64_t> seed,
+                                                          AnyExec any) {
+        typename Tensor<T>::shape_type shape{rows.size()};
+        for (std::size_t i = 1; i < dims.size(); ++i) shape.push_back(static_cast<std::size_t>(dims[i]));
+        auto t = Tensor<T>::from_shape(shape);
+        std::size_t const width = t.row_size();
+        using S = typename dtype<T>::sum;
+        for (std::size_t i = 0; seed && i < t.size(); ++i) {
+            auto const row = static_cast<std::size_t>(rows[i / width]);
+            t.data()[i] = dtype<T>::narrow(static_cast<S>(values.at(*seed, row * width + i % width)));
+        }
+        SelectedRows<T> const host(dims[0], rows, std::move(t));
+        value.set(to_device(any.or_default<Device>(), host));
+    };
+    return Var<T, Device>(v);
+}
+
+}  // namespace rowan::inline v0::layer
+
+#include <rowan/layer/selected_rows_inl.hpp>

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""tests/headers.py ROOM FOLDER COMPILER [ARGUMENT...]: compiles every header of a room of include/rowan alone; the room `.` means the
+headers outside of rooms. What a header includes anyway, one way or another, is taken precompiled from FOLDER. The check `cuda` compiles the
+headers that need nvcc."""
+import pathlib
+import re
+import subprocess
+import sys
+
+precompiled = ["rowan/core/tensor.hpp", "rowan/thrust/core/tensor.hpp", "rowan/graph/scope.hpp", "rowan/layer/var.hpp", "rowan/op/forward_ops.hpp"]
+
+room, folder, *compiler = sys.argv[1:]
+compiler = [argument for argument in compiler if argument != "-fsyntax-only"]  # where a file is to come out
+folder = pathlib.Path(folder)
+include = pathlib.Path(__file__).parents[1] / "include"
+includes = {
+    path.relative_to(include).as_posix(): re.findall(r"^#include <(rowan/.+)>$", path.read_text(encoding="utf-8"), re.M)
+    for path in include.glob("rowan/**/*.hpp")
+}
+
+
+def reached(name):
+    seen, left = set(), list(includes[name])
+    while left:
+        one = left.pop()
+        if one not in seen:
+            seen.add(one)
+            left += includes[one]
+    return seen
+
+
+def compiles(text, arguments):
+    return subprocess.run([*compiler, *arguments, "-"], input=text, text=True, cwd=include).returncode == 0
+
+
+def first_of(name):
+    """The arguments that include what is precompiled, which is compiled when it is first asked for."""
+    known = [one for one in precompiled if one in reached(name)]
+    if not known:
+        return []
+    largest = max(known, key=lambda one: len(reached(one)))
+    stub = folder.resolve() / largest.replace("/", "_")
+    if not stub.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        if not compiles(f"#include <{largest}>\n", ["-x", "c++-header", "-o", f"{stub}.gch"]):
+            return []
+        stub.write_text(f"#include <{largest}>\n")
+    return ["-include", str(stub)]
+
+
+for old in folder.glob("*"):
+    old.unlink()
+names = [name for name in sorted(includes) if name.startswith("rowan/" if room == "." else f"rowan/{room}/")]
+if room == ".":
+    names = [name for name in names if name.count("/") == 1]
+bad = [name for name in names if "/thrust/cu" not in name and not compiles(f"#include <{name}>\n", ["-fsyntax-only", *first_of(name), "-x", "c++"])]
+print("".join(f"<{name}> does not compile alone\n" for name in bad), end="")
+sys.exit(bool(bad))
