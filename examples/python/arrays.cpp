@@ -2,6 +2,7 @@
 #include "arrays.hpp"
 
 #include "convert.hpp"
+#include "values.hpp"
 
 #include <pybind11/stl.h>
 
@@ -178,8 +179,8 @@ rowan::Feeds feeds_of(py::handle batch, rowan::Scope const& scope) {
     for (auto const& [key, given] : py::reinterpret_borrow<py::dict>(batch)) {
         std::string const name = py::str(key);
         rowan::Variable const* const v = scope.find(name);
-        rowan::VarSpec const* const declared = v == nullptr ? nullptr : &v->spec();
-        with_tensor(name, given, declared, [&](auto tensor) { feeds.emplace(name, std::move(tensor)); });
+        auto const rows = v == nullptr ? value_of_rows(given) : std::nullopt;
+        feeds.emplace(name, rows ? rows->share() : v == nullptr ? value_of(name, given) : held_by(name, given, v->spec()));
     }
     return feeds;
 }

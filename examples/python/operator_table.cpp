@@ -75,6 +75,12 @@ void add_levels(Table& table) {
     (add_kernel<Op>(entry<Op>(table), d::type_list<E, Y>{}), ...);
 }
 
+/// The same for shrink, with the number of a step.
+template <class E, class... Y>
+void add_steps(Table& table) {
+    (add_kernel<rowan::shrink_op>(entry<rowan::shrink_op>(table), d::type_list<E, Y, std::int64_t>{}), ...);
+}
+
 std::string kinds_of(std::span<rowan::Variable* const> inputs) {
     std::string kinds(inputs.empty() ? "missing" : "");
     for (rowan::Variable const* v : inputs) kinds += (kinds.empty() ? "" : ", ") + d::kind_text(v->spec());
@@ -97,6 +103,11 @@ std::vector<OperatorInfo> const& operator_table() {
         add_levels<rowan::sequence_expand_op, double, int64_t, int32_t>(table);
         add_levels<rowan::lod_reset_op, float, int64_t, int32_t>(table);
         add_levels<rowan::lod_reset_op, double, int64_t, int32_t>(table);
+        add_levels<rowan::reorder_op, float, int64_t, int32_t>(table);
+        add_levels<rowan::reorder_op, double, int64_t, int32_t>(table);
+        add_steps<float, int64_t, int32_t>(table);
+        add_steps<double, int64_t, int32_t>(table);
+        add_kernel<rowan::unsqueeze_op>(entry<rowan::unsqueeze_op>(table), d::type_list<bool>{});
         std::vector<OperatorInfo> list;
         for (auto& named : table) list.push_back(std::move(named.second));
         return list;

@@ -4,6 +4,7 @@
 #include "operator_table.hpp"
 #include "schedules.hpp"
 #include "settle.hpp"
+#include "values.hpp"
 
 #include <pybind11/stl.h>
 
@@ -96,6 +97,7 @@ rowan::TrainOptions options_of(py::dict const& given, Scope const& scope) {
     take("average", [&](auto const& o) { options.average = o.template cast<layer::MovingAverage>(); });
     take("seed", [&](auto const& o) { options.seed = o.template cast<std::uint64_t>(); });
     take("threads", [&](auto const& o) { options.exec.threads = o.template cast<int>(); });
+    take("parts", [&](auto const& o) { options.parts = o.template cast<std::int64_t>(); });
     take("initial", [&](auto const& o) { options.initial = feeds_of(o, scope); });
     take("resume", [&](auto const& o) { options.resume = o.template cast<Parameters const*>(); });
     for (auto const& one : given) {
@@ -137,9 +139,7 @@ std::shared_ptr<Parameters> train(VariablePtr const& cost, py::function const& r
             if (!(first->begin() != Batches::end())) return std::nullopt;
             auto const feed = (*first->begin()).find(name);
             if (feed == (*first->begin()).end()) return std::nullopt;
-            rowan::Dims dims;
-            for (std::int64_t const dim : feed->second.value().elements().dims) dims.push_back(dim);
-            return dims;
+            return feed->second.value().spec().dims;
         });
     }
     expect_settled(*cost);
@@ -225,7 +225,7 @@ void bind_training(py::module_& m) {
         .def("__getitem__",
              [](Parameters const& p, std::string const& name) {
                  if (!p.contains(name)) throw py::key_error("there is no parameter \"" + name + "\"");
-                 return numpy_of(p.find(name), true);
+                 return object_of(p.find(name), true);
              })
         .def("__contains__", &Parameters::contains)
         .def("__len__", &Parameters::size)
@@ -261,7 +261,7 @@ void bind_training(py::module_& m) {
           "and gives dicts of arrays by name. optimizers and rates, factors of learning rates, are for single "
           "parameters, by name; so is initial, first values. on_batch(epoch, batch, cost) and on_epoch(epoch, "
           "parameters) end the training by returning False. metrics are functions of the parameters, for progress and "
-          "stop. Other options: seed, threads, resume, clip, schedule, average.");
+          "stop. parts batches make a step. Other options: seed, threads, resume, clip, schedule, average.");
     py::class_<Trainer>(m, "Trainer", "train, by hand: step(batch) returns the cost of the batch.")
         .def(py::init<VariablePtr, py::object const&, py::kwargs const&>(), py::arg("cost").none(false),
              py::arg("optimizer") = py::none())

@@ -38,10 +38,11 @@ std::optional<rowan::Value> value_of_rows(pybind11::handle given);
 std::optional<rowan::Value> value_of_array(pybind11::handle given);
 
 /// The object of any value.
-inline pybind11::object object_of(rowan::Value const& value) {
+/// requires   as numpy_of
+inline pybind11::object object_of(rowan::Value const& value, bool writable = false) {
     if (auto rows = rows_object(value)) return *rows;
     if (auto array = array_object(value)) return *array;
-    return numpy_of(value);
+    return numpy_of(value, writable);
 }
 
 /// The value of any object that a variable with this spec may hold.

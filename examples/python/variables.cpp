@@ -7,6 +7,7 @@
 
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/parameter.hpp>
+#include <rowan/layer/selected_rows.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -74,6 +75,26 @@ VariablePtr variable(ScopePtr const& scope, std::string const& name, std::option
         return v;
     });
     return {scope, &made};
+}
+
+/// Data that is a SelectedRows, or with `rows` a parameter that begins with these rows.
+VariablePtr selected_rows(std::string const& name, std::vector<std::int64_t> const& shape, std::string const& dtype,
+                          py::object const& rows, std::optional<rowan::layer::FirstValues> const& init) {
+    ScopePtr const& scope = default_scope();
+    rowan::ScopeGuard const guard(*scope);
+    if (rows.is_none() && init) throw rowan::GraphError("selected_rows: init is of a parameter, which has rows");
+    auto const dims = dims_of(shape);
+    auto const made = [&]<class T>() -> Variable& {
+        if (rows.is_none()) return *rowan::layer::selected_rows<T>(name, dims);
+        return *rowan::layer::selected_rows<T>(whole_numbers_of("rows", rows, "a list of row numbers"), dims,
+                                               init.value_or(rowan::layer::FirstValues()), name);
+    };
+    if (dtype != "float32" && dtype != "float64")
+        throw rowan::TypeError("selected_rows: dtype", dtype, "float32 or float64");
+    Variable& v = dtype == "float32" ? made.operator()<float>() : made.operator()<double>();
+    ScopePtr holder = scope;
+    while (&v.scope() != holder.get()) holder = ScopePtr(holder, holder->parent());
+    return {holder, &v};
 }
 
 py::object label_of(Variable const& v) {
@@ -193,6 +214,9 @@ void bind_variables(py::module_& m) {
     m.def("variable", &variable, py::arg("scope").none(false), py::arg("name") = "", py::arg("label") = py::none(),
           py::arg("shape") = py::none(), py::arg("dtype") = "float32", py::arg("lod_level") = 0,
           py::arg("init") = py::none());
+    m.def("selected_rows", &selected_rows, py::arg("name"), py::arg("shape"), py::arg("dtype") = "float32",
+          py::arg("rows") = py::none(), py::arg("init") = py::none(),
+          "Data that is a SelectedRows, or with `rows` a parameter that begins with these rows.");
 }
 
 }  // namespace python

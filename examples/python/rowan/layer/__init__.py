@@ -5,11 +5,11 @@ from rowan_cpp import (AdaGrad, Adam, AdamW, Ftrl, Momentum, RmsProp, RowwiseAda
                        MovingAverage, Pooling, Reduction, UNK, array_read, array_size, array_stack, array_unstack,
                        array_write, create_array, static_input)
 
-from .data import (data, parameter, results, apply, full, full_like, cast, dropout)
+from .data import (data, parameter, selected_rows, results, apply, full, full_like, cast, dropout)
 from .elementwise import (add, sub, mul, div, maximum, minimum, broadcast_add, broadcast_sub, broadcast_mul,
     broadcast_div, sum, scale, clip, clip_by_norm, negate, less, less_equal, greater, greater_equal, equal,
     logical_and, logical_or, logical_not, any)
-from .activations import (tanh, sigmoid, relu, softmax, exp, log, sqrt, rsqrt, square, abs, pow, relu6, brelu,
+from .activations import (tanh, sigmoid, relu, softmax, log_softmax, exp, log, sqrt, rsqrt, square, abs, pow, relu6, brelu,
     leaky_relu, elu, gelu, swish, softplus, softsign, hard_sigmoid, hard_swish, stanh, thresholded_relu)
 from .losses import (mse, cross_entropy, softmax_with_cross_entropy, squared_error, huber, smooth_l1,
     sigmoid_cross_entropy_with_logits, binary_cross_entropy, log_loss, hinge, kl_div, cosine_similarity, rank_loss,
@@ -18,7 +18,8 @@ from .shapes import (concat, split, stack, reshape, squeeze, unsqueeze, transpos
     reduce_mean, reduce_max, reduce_min, reduce_prod, mean, cumsum, argmax, argmin, TopK, top_k, one_hot)
 from .parametric import (fc, embedding, embedding_bag, layer_norm, batch_norm)
 from .sequence import (sequence_pool, sequence_first, sequence_last, sequence_softmax, sequence_reverse,
-    sequence_expand, sequence_concat, sequence_slice, Padded, sequence_pad, sequence_unpad, sequence_mask,
+    sequence_expand, sequence_concat, sequence_reshape, sequence_scatter, sequence_top_k_mean,
+    reorder, shrink, sequence_slice, Padded, sequence_pad, sequence_unpad, sequence_mask,
     sequence_erase, sequence_context, sequence_enumerate, sequence_conv, sequence_attention, lod_reset,
     lod_from_offsets, drop_levels, pick_sequences, Beam, beam_search, Decoded, beam_search_decode, linear_chain_crf,
     crf_decoding)

@@ -27,6 +27,13 @@ def parameter(shape: Sequence[int], init: Init = (0.0, 0.0), name: str = "", dty
     return cpp.variable(outermost_scope(), name, label="parameter", shape=shape, init=init, dtype=dtype)
 
 
+def selected_rows(name: str, shape: Sequence[int], dtype: str = "float32", rows: Optional[Sequence[int]] = None,
+                  init: Optional[Init] = None) -> Variable:
+    """Data that is a SelectedRows: a table of which only some rows exist. With `rows`, a parameter that begins with
+    these."""
+    return cpp.selected_rows(name, shape, dtype, rows, init)
+
+
 def results(operator: str, *read: Variable, **attributes: Any) -> list[Variable]:
     """All results of an operator."""
     return cpp.operator(operator, read=list(read), **attributes).writes

@@ -14,38 +14,52 @@ def _broadcasts(x: Variable, y: Variable) -> bool:
     return len(x.shape) != len(y.shape) or [a == 1 for a in x.shape] != [b == 1 for b in y.shape]
 
 
-def _binary(same: str, broadcast: str, x: Variable, y: Variable) -> Variable:
-    return apply(broadcast if _broadcasts(x, y) else same, x, y)
+def _binary(same: str, broadcast: str, x: Variable, y: Variable, axis: int) -> Variable:
+    return apply(broadcast, x, y, axis=axis) if axis != -1 or _broadcasts(x, y) else apply(same, x, y)
 
 
-def add(x: Variable, y: Variable) -> Variable:
-    """x + y; shapes are broadcast by NumPy's rules."""
-    return _binary("add", "broadcast_add", x, y)
+def _aligned(x: Variable, y: Operand, axis: int) -> Variable:
+    """y with the dims of 1 that align it with x at the axis."""
+    if not isinstance(y, Variable):
+        return full_like(x, y)
+    if axis < -1:
+        raise ValueError(f"axis is {axis}, expected -1 or a dim of x")
+    ones = len(x.shape) - len(y.shape) - axis
+    if axis == -1 or ones == 0:
+        return y
+    if ones < 0:
+        raise ValueError(f"y rank is {len(y.shape)}, expected at most that of x after axis")
+    return apply("unsqueeze", y, axes=list(range(len(y.shape), len(y.shape) + ones)))
 
 
-def sub(x: Variable, y: Variable) -> Variable:
-    """x - y; shapes are broadcast by NumPy's rules."""
-    return _binary("sub", "broadcast_sub", x, y)
+def add(x: Variable, y: Variable, axis: int = -1) -> Variable:
+    """x + y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x."""
+    return _binary("add", "broadcast_add", x, y, axis)
 
 
-def mul(x: Variable, y: Variable) -> Variable:
-    """x · y of elements; shapes are broadcast by NumPy's rules."""
-    return _binary("elementwise_mul", "broadcast_mul", x, y)
+def sub(x: Variable, y: Variable, axis: int = -1) -> Variable:
+    """x - y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x."""
+    return _binary("sub", "broadcast_sub", x, y, axis)
 
 
-def div(x: Variable, y: Variable) -> Variable:
-    """x / y; shapes are broadcast by NumPy's rules."""
-    return _binary("div", "broadcast_div", x, y)
+def mul(x: Variable, y: Variable, axis: int = -1) -> Variable:
+    """x · y of elements; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x."""
+    return _binary("elementwise_mul", "broadcast_mul", x, y, axis)
 
 
-def maximum(x: Variable, y: Variable) -> Variable:
-    """The greater elements; shapes are broadcast by NumPy's rules."""
-    return apply("broadcast_max", x, y)
+def div(x: Variable, y: Variable, axis: int = -1) -> Variable:
+    """x / y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x."""
+    return _binary("div", "broadcast_div", x, y, axis)
 
 
-def minimum(x: Variable, y: Variable) -> Variable:
-    """The smaller elements; shapes are broadcast by NumPy's rules."""
-    return apply("broadcast_min", x, y)
+def maximum(x: Variable, y: Variable, axis: int = -1) -> Variable:
+    """The greater elements; shapes are broadcast as by add."""
+    return apply("broadcast_max", x, y, axis=axis)
+
+
+def minimum(x: Variable, y: Variable, axis: int = -1) -> Variable:
+    """The smaller elements; shapes are broadcast as by add."""
+    return apply("broadcast_min", x, y, axis=axis)
 
 
 def broadcast_add(x: Variable, y: Variable, axis: int = -1) -> Variable:
@@ -93,43 +107,39 @@ def negate(x: Variable) -> Variable:
     return apply("negate", x)
 
 
-def _other(x: Variable, y: Operand) -> Variable:
-    return y if isinstance(y, Variable) else full_like(x, y)
+def less(x: Variable, y: Operand, axis: int = -1) -> Variable:
+    """Whether x < y; shapes are broadcast as by add."""
+    return apply("less", x, _aligned(x, y, axis))
 
 
-def less(x: Variable, y: Operand) -> Variable:
-    """Whether x < y."""
-    return apply("less", x, _other(x, y))
-
-
-def less_equal(x: Variable, y: Operand) -> Variable:
+def less_equal(x: Variable, y: Operand, axis: int = -1) -> Variable:
     """Whether x <= y."""
-    return apply("less_equal", x, _other(x, y))
+    return apply("less_equal", x, _aligned(x, y, axis))
 
 
-def greater(x: Variable, y: Operand) -> Variable:
+def greater(x: Variable, y: Operand, axis: int = -1) -> Variable:
     """Whether x > y."""
-    return apply("less", _other(x, y), x)
+    return apply("less", _aligned(x, y, axis), x)
 
 
-def greater_equal(x: Variable, y: Operand) -> Variable:
+def greater_equal(x: Variable, y: Operand, axis: int = -1) -> Variable:
     """Whether x >= y."""
-    return apply("less_equal", _other(x, y), x)
+    return apply("less_equal", _aligned(x, y, axis), x)
 
 
-def equal(x: Variable, y: Operand) -> Variable:
+def equal(x: Variable, y: Operand, axis: int = -1) -> Variable:
     """Whether x == y."""
-    return apply("equal", x, _other(x, y))
+    return apply("equal", x, _aligned(x, y, axis))
 
 
-def logical_and(x: Variable, y: Variable) -> Variable:
+def logical_and(x: Variable, y: Variable, axis: int = -1) -> Variable:
     """Whether x and y."""
-    return apply("logical_and", x, y)
+    return apply("logical_and", x, _aligned(x, y, axis))
 
 
-def logical_or(x: Variable, y: Variable) -> Variable:
+def logical_or(x: Variable, y: Variable, axis: int = -1) -> Variable:
     """Whether x or y."""
-    return apply("logical_or", x, y)
+    return apply("logical_or", x, _aligned(x, y, axis))
 
 
 def logical_not(x: Variable) -> Variable:

@@ -1,7 +1,7 @@
 # rowan/layer/losses.py: losses and metrics.
 from __future__ import annotations
 
-from typing import Optional
+from typing import Optional, Sequence
 
 from rowan_cpp import Reduction, Variable
 
@@ -14,15 +14,18 @@ def mse(x: Variable, y: Variable) -> Variable:
     return apply("mse", x, y)
 
 
-def cross_entropy(x: Variable, label: Variable, reduction: Reduction = Reduction.mean) -> Variable:
-    """-log(probability of the label), from probabilities."""
-    return apply("cross_entropy", x, label, reduction=reduction)
+def cross_entropy(x: Variable, label: Variable, reduction: Reduction = Reduction.mean,
+                  ignore_index: Optional[int] = None, axis: Optional[int] = None, weights: Sequence[float] = ()) -> Variable:
+    """-log(probability of the label), from probabilities; classes are along an axis, and may have weights."""
+    return apply("cross_entropy", x, label, reduction=reduction, ignore_index=ignore_index, axis=axis, weights=weights)
 
 
 def softmax_with_cross_entropy(x: Variable, label: Variable, reduction: Reduction = Reduction.mean,
-                               ignore_index: Optional[int] = None) -> Variable:
+                               ignore_index: Optional[int] = None, axis: Optional[int] = None,
+                               weights: Sequence[float] = ()) -> Variable:
     """-log(probability of the label), from scores; labels may be probabilities."""
-    return apply("softmax_with_cross_entropy", x, label, reduction=reduction, ignore_index=ignore_index)
+    return apply("softmax_with_cross_entropy", x, label, reduction=reduction, ignore_index=ignore_index, axis=axis,
+                 weights=weights)
 
 
 def squared_error(x: Variable, y: Variable, reduction: Reduction = Reduction.mean) -> Variable:

@@ -1,12 +1,12 @@
 # rowan/layer/parametric.py: layers with parameters: fc, embedding and normalisation.
 from __future__ import annotations
 
-from typing import Optional, Union
+from typing import Optional, Sequence, Union
 
 import rowan_cpp as cpp
 from rowan_cpp import UNK, Constant, Pooling, Variable, XavierUniform
 
-from .data import Init, apply, full, outermost_scope, parameter
+from .data import Init, apply, full, outermost_scope, parameter, selected_rows
 
 
 def fc(input: Variable, output_size: Optional[int] = None, weight: Optional[Init] = None,
@@ -24,28 +24,31 @@ def fc(input: Variable, output_size: Optional[int] = None, weight: Optional[Init
 
 
 def _table(table: Optional[Variable], height: Optional[int], width: Optional[int], init: Init, name: str,
-           dtype: str) -> Variable:
+           dtype: str, rows: Optional[Sequence[int]]) -> Variable:
     if table is not None:
         return table
     if height is None or width is None:
         raise TypeError("embedding: it needs a table, or height and width")
+    if rows is not None:
+        return selected_rows(name, [height, width], dtype, rows, init)
     return parameter([height, width], init, name, dtype)
 
 
 def embedding(ids: Variable, height: Optional[int] = None, width: Optional[int] = None,
               padding_id: Optional[int] = None, name: str = "", init: Init = (-0.1, 0.1), dtype: str = "float32",
-              table: Optional[Variable] = None) -> Variable:
-    """A row of a table for each id: of a given one, or of a new one of that name. Its gradient is row-sparse."""
-    table = _table(table, height, width, init, name, dtype)
+              table: Optional[Variable] = None, rows: Optional[Sequence[int]] = None) -> Variable:
+    """A row of a table for each id: of a given one, or of a new one of that name. Its gradient is row-sparse. A new one
+    with `rows` is a SelectedRows: only these exist at first."""
+    table = _table(table, height, width, init, name, dtype, rows)
     return apply("lookup_table", table, ids, padding_id=padding_id)
 
 
 def embedding_bag(ids: Variable, height: Optional[int] = None, width: Optional[int] = None,
                   pool: Pooling = Pooling.sum, padding_id: Optional[int] = None, name: str = "",
                   init: Init = (-0.1, 0.1), dtype: str = "float32", table: Optional[Variable] = None,
-                  weight: Optional[Variable] = None) -> Variable:
+                  weight: Optional[Variable] = None, rows: Optional[Sequence[int]] = None) -> Variable:
     """A row for each sequence of ids: the sum, mean, … of their rows, each with a weight if there are weights."""
-    table = _table(table, height, width, init, name, dtype)
+    table = _table(table, height, width, init, name, dtype, rows)
     if weight is None:
         return apply("lookup_bag", table, ids, pool=pool, padding_id=padding_id)
     return apply("weighted_bag", table, ids, weight, pool=pool, padding_id=padding_id)
@@ -66,7 +69,7 @@ def batch_norm(x: Variable, momentum: float = 0.9, epsilon: float = 1e-5, scale:
                name: str = "") -> Variable:
     """Columns with mean 0 and variance 1, by the batch in train and by moving statistics elsewhere."""
     if cpp.default_scope().parent is not None:
-        raise RuntimeError("batch_norm is not for the steps of recurrent layers and loops: use layer_norm")
+        raise RuntimeError("batch_norm is not for steps, loops and branches: use layer_norm")
     if len(x.shape) != 2 or x.shape[1] == UNK:
         raise ValueError(f"batch_norm: x.shape is {list(x.shape)}, expected a matrix of known width")
     row = [x.shape[1]]

@@ -5,7 +5,7 @@ import math
 from typing import Any, Callable, NamedTuple, Optional, Sequence, Union
 
 import rowan_cpp as cpp
-from rowan_cpp import Uniform, Variable, static_input
+from rowan_cpp import UNK, Uniform, Variable, static_input
 
 from .data import Init, apply, dropout as dropout_layer, parameter, results
 from .elementwise import add, clip, mul, sub
@@ -127,46 +127,61 @@ def stack_layers(x: Variable, direction: Callable, layers: int = 1, bidirectiona
     return x
 
 
+def _check_first(name: str, states: Sequence[Variable], size: int, layers: int, bidirectional: bool) -> None:
+    if states and len(states) != layers * (2 if bidirectional else 1):
+        raise ValueError(f"the number of {name} is {len(states)}, expected one for each layer and direction")
+    for state in states:
+        if len(state.shape) != 2 or state.shape[1] not in (UNK, size):
+            raise ValueError(f"{name} has the shape {list(state.shape)}, expected [sequences, {size}]")
+
+
 def lstm_with_last(x: Variable, size: int, layers: int = 1, bidirectional: bool = False, dropout: float = 0.0,
-                   weight: Optional[Init] = None) -> LstmResult:
-    """LSTM layers as torch.nn.LSTM, with sequences of any lengths: the output, and the last states."""
-    h, c = [], []
+                   weight: Optional[Init] = None, h: Sequence[Variable] = (), c: Sequence[Variable] = ()) -> LstmResult:
+    """LSTM layers as torch.nn.LSTM, with sequences of any lengths: the output, and the last states. The states begin
+    with h and c, one for each layer and direction, or with zeros."""
+    _check_first("lstm: h", h, size, layers, bidirectional)
+    _check_first("lstm: c", c, size, layers, bidirectional)
+    last_h: list[Variable] = []
+    last_c: list[Variable] = []
 
     def step(x_t: Variable, before: list[Variable]) -> tuple:
         out, cell = _lstm_step(_Gates(4, x_t, size, weight), *before)
         return out, [out, cell]
 
     def direction(y: Variable, reverse: bool) -> Variable:
-        made = rnn_with_last(y, [size, size], step, reverse)
-        h.append(made.last[0])
-        c.append(made.last[1])
+        k = len(last_h)
+        made = rnn_with_last(y, [h[k] if h else size, c[k] if c else size], step, reverse)
+        last_h.append(made.last[0])
+        last_c.append(made.last[1])
         return made.output
-    return LstmResult(stack_layers(x, direction, layers, bidirectional, dropout), h, c)
+    return LstmResult(stack_layers(x, direction, layers, bidirectional, dropout), last_h, last_c)
 
 
 def lstm(x: Variable, size: int, layers: int = 1, bidirectional: bool = False, dropout: float = 0.0,
-         weight: Optional[Init] = None) -> Variable:
+         weight: Optional[Init] = None, h: Sequence[Variable] = (), c: Sequence[Variable] = ()) -> Variable:
     """The output of lstm_with_last."""
-    return lstm_with_last(x, size, layers, bidirectional, dropout, weight).output
+    return lstm_with_last(x, size, layers, bidirectional, dropout, weight, h, c).output
 
 
 def gru_with_last(x: Variable, size: int, layers: int = 1, bidirectional: bool = False, dropout: float = 0.0,
-                  weight: Optional[Init] = None) -> Recurrence:
-    """GRU layers as torch.nn.GRU, with sequences of any lengths: the output, and the last states."""
-    last = []
+                  weight: Optional[Init] = None, h: Sequence[Variable] = ()) -> Recurrence:
+    """GRU layers as torch.nn.GRU, with sequences of any lengths: the output, and the last states. The states begin with
+    h, one for each layer and direction, or with zeros."""
+    _check_first("gru: h", h, size, layers, bidirectional)
+    last: list[Variable] = []
 
     def step(x_t: Variable, before: Variable) -> tuple:
         now = gru_unit(x_t, before, size, weight)
         return now, now
 
     def direction(y: Variable, reverse: bool) -> Variable:
-        made = rnn_with_last(y, size, step, reverse)
+        made = rnn_with_last(y, h[len(last)] if h else size, step, reverse)
         last.append(made.last)
         return made.output
     return Recurrence(stack_layers(x, direction, layers, bidirectional, dropout), last)
 
 
 def gru(x: Variable, size: int, layers: int = 1, bidirectional: bool = False, dropout: float = 0.0,
-        weight: Optional[Init] = None) -> Variable:
+        weight: Optional[Init] = None, h: Sequence[Variable] = ()) -> Variable:
     """The output of gru_with_last."""
-    return gru_with_last(x, size, layers, bidirectional, dropout, weight).output
+    return gru_with_last(x, size, layers, bidirectional, dropout, weight, h).output

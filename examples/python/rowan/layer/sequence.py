@@ -39,9 +39,34 @@ def sequence_expand(x: Variable, y: Variable, level: Optional[int] = None) -> Va
     return apply("sequence_expand", x, y, level=level)
 
 
-def sequence_concat(x: Sequence[Variable]) -> Variable:
-    """Sequence i of all tensors, one after the other."""
-    return apply("sequence_concat", *x)
+def sequence_concat(x: Sequence[Variable], level: Optional[int] = None) -> Variable:
+    """Sequence i of all tensors, one after the other; of the last level, or of another one."""
+    return apply("sequence_concat", *x, level=level)
+
+
+def sequence_reshape(x: Variable, width: int) -> Variable:
+    """The elements of each sequence as rows of another width."""
+    return apply("sequence_reshape", x, width=width)
+
+
+def sequence_scatter(x: Variable, ids: Variable, updates: Variable) -> Variable:
+    """x with updates added in row s at the ids of sequence s."""
+    return apply("sequence_scatter", x, ids, updates)
+
+
+def sequence_top_k_mean(x: Variable, ks: Sequence[int]) -> Variable:
+    """For each sequence, column and k, the sum of the k greatest elements divided by k."""
+    return apply("sequence_top_k_mean", x, ks=ks)
+
+
+def reorder(x: Variable, y: Variable, level: Optional[int] = None, restore: bool = False) -> Variable:
+    """The sequences of x in the order of the lengths of those of y, longest first, or back."""
+    return apply("reorder", x, y, level=level, restore=restore)
+
+
+def shrink(x: Variable, y: Variable, index: Variable, level: Optional[int] = None) -> Variable:
+    """The first sequences of x, as many as y has that are longer than index; in the order of reorder."""
+    return apply("shrink", x, y, index, level=level)
 
 
 def sequence_slice(x: Variable, offset: Variable, length: Variable) -> Variable:

@@ -9,7 +9,7 @@ from .data import apply, cast, positive, positives, results
 
 
 def concat(x: Sequence[Variable], axis: int = 0) -> Variable:
-    """Tensors joined along an axis."""
+    """Tensors joined along an axis; along the first one, batches with as many levels are joined."""
     return apply("concat", *x, axis=axis)
 
 
