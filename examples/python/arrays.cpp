@@ -180,7 +180,9 @@ rowan::Feeds feeds_of(py::handle batch, rowan::Scope const& scope) {
         std::string const name = py::str(key);
         rowan::Variable const* const v = scope.find(name);
         auto const rows = v == nullptr ? value_of_rows(given) : std::nullopt;
-        feeds.emplace(name, rows ? rows->share() : v == nullptr ? value_of(name, given) : held_by(name, given, v->spec()));
+        feeds.emplace(name, rows           ? rows->share()
+                            : v == nullptr ? value_of(name, given)
+                                           : held_by(name, given, v->spec()));
     }
     return feeds;
 }

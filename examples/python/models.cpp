@@ -22,6 +22,12 @@ namespace {
 
 using rowan::Parameters;
 
+/// The element type and the dims of a tensor or a SelectedRows.
+rowan::TensorDesc const* elements_of(rowan::VarDesc const& v) {
+    if (v.lod_desc) return &v.lod_desc->tensor;
+    return v.selected_rows_desc ? &*v.selected_rows_desc : nullptr;
+}
+
 /// rowan's functions of files use only the variable of a Var, so that one of any element type will do.
 void expect_float(rowan::Variable const& predict) {
     with_float(predict, "predict", []<class T>() {});
@@ -37,9 +43,10 @@ std::shared_ptr<Parameters> load_parameters(VariablePtr const& predict, std::fil
     if (auto const program = rowan::CheckpointFile(path).program(); program && !program->blocks.empty()) {
         settle(*predict, [&](std::string const& name) -> std::optional<rowan::Dims> {
             for (rowan::VarDesc const& v : program->blocks[0].vars) {
-                if (v.name != name || !v.lod_desc) continue;
+                auto const* const desc = elements_of(v);
+                if (v.name != name || desc == nullptr) continue;
                 rowan::Dims dims;
-                for (std::int64_t const dim : v.lod_desc->tensor.dims) dims.push_back(dim);
+                for (std::int64_t const dim : desc->dims) dims.push_back(dim);
                 return dims;
             }
             return std::nullopt;
@@ -57,8 +64,9 @@ std::pair<VariablePtr, std::shared_ptr<Parameters>> loaded(rowan::LoadedModel<T>
 /// Whether the program of a file has a parameter of float64.
 bool has_doubles(rowan::CheckpointFile const& file) {
     return std::ranges::any_of(file.names(), [&](std::string const& name) {
-        auto const desc = file.desc(name);
-        return desc.lod_desc && desc.lod_desc->tensor.data_type == rowan::dtype<double>::wire;
+        auto const v = file.desc(name);
+        auto const* const desc = elements_of(v);
+        return desc != nullptr && desc->data_type == rowan::dtype<double>::wire;
     });
 }
 

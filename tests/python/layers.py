@@ -97,6 +97,15 @@ for dtype in "f4", "f8":
         near(value_of(L.accuracy(x, label)), [(X.argmax(1) == [2, 0, 3]).mean()])
         near(value_of(L.accuracy(x, label, k=4)), [1])
 
+        near(value_of(L.cross_entropy(L.softmax(x), label, ignore_index=3)), [-picked[:2].mean()])
+        near(value_of(L.softmax_with_cross_entropy(L.transpose(x), label, axis=0)), [-picked.mean()])
+        near(value_of(L.softmax_with_cross_entropy(x, label, weights=[2, 1, 4, 0.5])), [-(picked * [4, 2, 0.5]).sum() / 6.5])
+        near(value_of(L.cross_entropy(L.softmax(x), label, layer.Reduction.sum, weights=np.array([2, 1, 4, 0.5]))), [-(picked * [4, 2, 0.5]).sum()])
+        near(value_of(L.softmax_with_cross_entropy(x, L.softmax(y))), [-(softmax(Y) * np.log(softmax(X))).sum(1).mean()])
+        refused(TypeError, "weights[1] is <class 'str'>, expected a number", layer.cross_entropy, x, label, weights=[1, "2", 3, 4])
+        refused(ValueError, "weights", layer.cross_entropy, x, label, weights=[1])
+        refused(ValueError, "axis", layer.cross_entropy, x, label, axis=2)
+
         # ---- shapes
         Z = floats(2, 3, 4, dtype=dtype)
         z = given(z=Z)
@@ -111,6 +120,22 @@ for dtype in "f4", "f8":
                 (L.cumsum(x, 0), X.cumsum(0)), (L.cumsum(x, reverse=True), X[:, ::-1].cumsum(1)[:, ::-1]), (L.argmax(x), X.argmax(1)), (L.argmin(x, 0), X.argmin(0)),
                 (L.one_hot(label, 4, x.dtype), np.eye(4)[[2, 0, 3]])]:
             near(value_of(got), want)
+        row = given(row=floats(3, dtype=dtype) + 0.25)  # at axis 1 of z
+        R = row.value[None, :, None]
+        exps = np.exp(Z) / np.exp(Z).sum(1, keepdims=True)
+        for got, want in [
+                (L.add(z, row, axis=1), Z + R), (L.sub(z, row, 1), Z - R), (L.mul(z, row, 1), Z * R), (L.div(z, row, 1), Z / R),
+                (L.maximum(z, row, 1), np.maximum(Z, R)), (L.minimum(z, row, 1), np.minimum(Z, R)), (L.less(z, row, 1), Z < R),
+                (L.less_equal(z, row, 1), Z <= R), (L.greater(z, row, 1), Z > R), (L.greater_equal(z, row, 1), Z >= R), (L.equal(z, row, 1), Z == R),
+                (L.equal(x, row, 0), X == R[0]), (L.logical_and(L.less(z, 0), L.less(row, 0), 1), (Z < 0) & (R < 0)),
+                (L.logical_or(L.less(z, 0), L.less(row, 0), 1), (Z < 0) | (R < 0)), (L.softmax(z, 1), exps), (L.softmax(z, -1), softmax(Z)),
+                (L.softmax(x, 0), softmax(X.T).T), (L.softmax(row, 0), softmax(R[0, :, 0])), (L.log_softmax(z, -2), np.log(exps)), (L.log_softmax(x), np.log(softmax(X)))]:
+            near(value_of(got), want)
+        assert value_of(L.log_softmax(L.scale(x, 1000))).min() < -1000
+        refused(ValueError, "axis is -2", layer.less, z, row, axis=-2)
+        refused(ValueError, "y rank is 1, expected at most that of x after axis", layer.less, z, row, axis=3)
+        refused(ValueError, "y rank is 1, expected at most that of x after axis", layer.add, z, row, axis=3)
+        refused(ValueError, "axis is 3, expected in [-3, 3)", layer.softmax, z, axis=3)
         top = L.top_k(x, 2)
         assert (value_of(top.value) == -np.sort(-X)[:, :2]).all() and (value_of(top.ids) == np.argsort(-X, kind="stable")[:, :2]).all()
         assert len(L.results("top_k", x)) == 2
@@ -135,6 +160,9 @@ for dtype in "f4", "f8":
         near(value_of(looked)[0], T[[2, 0, 2]])
         near(value_of(bag), [T[2], T[[0, 2]].mean(0)])
         near(value_of(weighted), [X[0, 0] * T[2], X[1, 0] * T[0] + X[2, 0] * T[2]])
+        some = L.selected_rows("some", [10, 2], x.dtype)
+        some.value = rowan.SelectedRows(10, [2, 0], T[[2, 0]])
+        near(value_of(L.embedding(ids, table=some))[0], T[[2, 0, 2]])
         refused(ValueError, "batch_norm: x.shape is [3, 4, 1]", layer.batch_norm, layer.unsqueeze(x, [2]))
         trained = rowan.train(layer.mse(batch, x), lambda epoch: [{"x": X}])
         near(trained["columns.mean_0"], 0.1 * X.mean(0), 1e-4)
@@ -160,6 +188,22 @@ for dtype in "f4", "f8":
                 (L.sequence_context(s, 0, 2, pad_value=5), np.hstack([S, np.vstack([S[1:3], [[5, 5]], S[4:6], [[5, 5]]])])),
                 (L.lod_reset(L.drop_levels(s), s), S), (L.lod_from_offsets(s, given(offset=np.array([0, 2, 6]))), S)]:
             near(value_of(got)[0], want)
+        assert value_of(L.softmax(s, 0))[1] == lod and value_of(L.concat([s, t]))[1] == [[0, 3, 3, 6, 7, 8, 9]]
+        near(value_of(L.softmax(s, 0))[0], softmax(S.T).T)
+        assert value_of(L.sequence_concat([s, t], level=0))[1] == value_of(L.sequence_concat([s, t]))[1] == [[0, 4, 5, 9]]
+        refused(IndexError, "level = 1 is not in [0, 1)", layer.sequence_concat, [s, t], level=1)
+        wide, cut = value_of(L.sequence_reshape(s, 6))
+        assert cut == [[0, 1, 1, 2]] and (wide == S.reshape(2, 6)).all()
+        counts, places = given(counts=np.ones((3, 4), dtype), places=(np.array([3, 0, 3, 1, 1, 2]), lod))
+        want = np.ones((3, 4))
+        np.add.at(want, ([0, 0, 0, 2, 2, 2], [3, 0, 3, 1, 1, 2]), S[:, 0])
+        near(value_of(L.sequence_scatter(counts, places, L.reshape(L.drop_levels(one), [6]))), want)
+        means = lambda p: [sum(sorted(p[:, j])[-k:]) / k for j in (0, 1) for k in (1, 2)] if len(p) else [0] * 4
+        near(value_of(L.sequence_top_k_mean(s, [1, 2])), [means(p) for p in parts])
+        mixed = given(mixed=(np.zeros(6, "i8"), [[0, 1, 4, 6]]))
+        rows = L.drop_levels(t)
+        assert (value_of(L.reorder(rows, mixed)) == V[[1, 2, 0]]).all() and (value_of(L.reorder(L.reorder(rows, mixed), mixed, restore=True)) == V).all()
+        assert (value_of(L.shrink(rows, mixed, L.full([1], 1, "int64"))) == V[:2]).all() and (value_of(L.shrink(rows, s, L.full([1], 0, "int64"), level=0)) == V[:2]).all()
         weights = [softmax(p @ p.T / 2 ** 0.5) @ p for p in (S[:3], S[3:])]
         near(value_of(L.sequence_attention(s, s, s))[0], np.vstack(weights))
         tokens = given(tokens=(np.array([4, 1, 4, 2]), [[0, 3, 4]]))
@@ -234,6 +278,19 @@ for dtype in "f4", "f8":
         near(value_of(made.output)[0], np.vstack([o for o, _ in outs if o]))
         near(value_of(made.h[0]), [h for _, (h, _) in outs])
         near(value_of(made.c[0]), [c for _, (_, c) in outs])
+        h0, c0 = given(h0=V.repeat(2, 1)[:, :3].copy(), c0=-V.repeat(2, 1)[:, 1:].copy())
+        again = L.lstm_with_last(s, 3, h=[h0], c=[c0])
+        w = by_role(again.output)
+        first = [(h0.value[i], c0.value[i]) for i in range(3)]
+        outs = [run(p, lambda x, h: lstm_step(x, h, w), f) for p, f in zip(parts, first)]
+        near(value_of(again.output)[0], np.vstack([o for o, _ in outs if o]))
+        near(value_of(again.h[0]), [h for _, (h, _) in outs])
+        near(value_of(again.c[0]), [c for _, (_, c) in outs])
+        refused(ValueError, "the number of lstm: h is 1, expected one for each layer and direction", layer.lstm, s, 3, bidirectional=True, h=[h0])
+        refused(ValueError, "gru: h has the shape [3, 3], expected [sequences, 2]", layer.gru, s, 2, h=[h0])
+        told = L.gru_with_last(s, 3, h=[h0])
+        w = by_role(told.output)
+        near(value_of(told.last[0]), [run(p, lambda x, h: gru_step(x, h, w), f)[1] for p, (f, _) in zip(parts, first)])
         deep = L.lstm(s, 3, layers=2, bidirectional=True, dropout=0.5)
         assert deep.shape == (UNK, 6) and L.gru(s, 3, bidirectional=True).shape == (UNK, 6)
         assert rowan.train(layer.mean(deep), lambda epoch: [{"s": (S, lod)}] * 3).steps == 3

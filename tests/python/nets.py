@@ -16,6 +16,7 @@ assert len(every) > 100 and every["scale"].attributes == {"factor": ("float", 1.
 assert every["fc"].inputs == ("x", "w", "b") and every["concat"].variadic and not every["fc"].variadic
 assert every["lookup_table"].attributes == {"padding_id": ("int | None", None)}
 assert every["sequence_pool"].attributes["pool"] == ("Pooling", layer.Pooling.sum)
+assert every["cross_entropy"].attributes["weights"] == ("list[float]", [])
 assert every["adam"].attributes["beta2"] == ("float", 0.999) and every["adam"].outputs == ()
 for name, operator in every.items():
     assert operator.doc and "\n" not in operator.doc.split(". ")[0], name
@@ -189,6 +190,45 @@ with Fresh():
     refused(TypeError, "rates is <class 'int'>", rowan.train, cost, lambda epoch: [batch], rates=3)
     refused(RuntimeError, '"w"', rowan.train, cost, lambda epoch: [batch], rates={"w": 1})
     refused(TypeError, "metrics: far is <class 'str'>, expected a number", rowan.train, cost, lambda epoch: [batch], metrics={"far": str})
+
+# ---- the sum of the gradients of some batches makes a step
+
+with Fresh():
+    x = layer.data("x", [UNK, 1])
+    cost = layer.mean(layer.fc(x, 1, weight=layer.Constant(0), name="line"))
+    batches = [{"x": [[k]]} for k in (1, 2, 4)]
+    p = rowan.train(cost, lambda epoch: batches, layer.Sgd(learning_rate=0.5), parts=2)
+    assert p.steps == 2 and p["line.w_0"][0, 0] == -3.5 and p["line.b_0"][0] == -1.5
+    refused(ValueError, "parts", rowan.train, cost, lambda epoch: batches, parts=0)
+    refused(TypeError, "parts is <class 'str'>", rowan.train, cost, lambda epoch: batches, parts="2")
+
+# ---- tables of which only some rows exist, as data and as parameters
+
+for dtype in "float32", "float64":
+    with Fresh():
+        ids = layer.data("ids", [UNK], "int64")
+        given, trained = layer.selected_rows("given", [100, 2], dtype), layer.selected_rows("trained", [100, 2], dtype, [7, 3], layer.Constant(1))
+        assert (given.kind, given.label, trained.kind, trained.label, given.shape) == ("selected_rows", "data", "selected_rows", "parameter", (100, 2))
+        own = layer.embedding(ids, 100, 2, name="own", init=(1.0, 1.0), dtype=dtype, rows=[3, 7])
+        cost = layer.mean(layer.embedding(ids, table=given) * layer.embedding(ids, table=trained) * own)
+        rows = rowan.SelectedRows(100, [3, 5, 7], floats(3, 2, dtype="f4" if dtype == "float32" else "f8"))
+        p = rowan.train(cost, lambda epoch: [{"ids": [7, 3, 7], "given": rows}], layer.Sgd(learning_rate=1.5))
+        near(p["trained"].value, 1 - numpy.array([2, 1])[:, None] / 4 * rows.value[[2, 0]])
+        assert p["trained"].rows.tolist() == [7, 3] and p["own"].rows.tolist() == [3, 7] and p["trained"].dtype == dtype
+        more = rowan.train(cost, lambda epoch: [{"ids": [5], "given": rows}], layer.Adam(), initial={"trained": rows, "own": rows})
+        assert more["trained"].rows.tolist() == [3, 5, 7] and (more["trained"].value[[0, 2]] == rows.value[[0, 2]]).all()
+        near(rowan.infer(own, {"ids": [7]}, p), p["own"].value[[1]])
+        path = os.path.join(tempfile.mkdtemp(), "model")
+        rowan.save_model(own, p, path)
+        predict, loaded = rowan.load_model(path)
+        assert (rowan.infer(predict, {"ids": [7, 3]}, loaded) == p["own"].value[[1, 0]]).all() and loaded["own"].height == 100
+        refused(IndexError, "ids[0] = 5 is not a row of the table", rowan.infer, own, {"ids": [5]}, p)
+        refused(TypeError, "given is <class 'list'>, expected a SelectedRows", rowan.train, cost, lambda epoch: [{"ids": [7], "given": [[1.0, 2.0]]}])
+        refused(TypeError, "given", rowan.train, cost, lambda epoch: [{"ids": [7], "given": rowan.SelectedRows(100, [7], floats(1, 2, dtype="f8" if dtype == "float32" else "f4"))}])
+        refused(TypeError, "ids", rowan.train, cost, lambda epoch: [{"ids": rows, "given": rows}])
+        refused(IndexError, "rows[1] = 100 is not in [0, 100)", layer.selected_rows, "one", [100, 2], rows=[1, 100])
+        refused(RuntimeError, "init is of a parameter, which has rows", layer.selected_rows, "one", [100, 2], init=(0.0, 1.0))
+        refused(TypeError, "dtype is int64, expected float32 or float64", layer.selected_rows, "one", [100, 2], "int64")
 
 auc = rowan.Auc()
 auc.update([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
