@@ -152,7 +152,10 @@ void set_member(M& member, std::string const& name, pybind11::handle given) {
         if (!pybind11::isinstance<pybind11::bool_>(given)) refuse("a bool");
         member = given.cast<bool>();
     } else if constexpr (std::is_integral_v<M>) {
-        member = static_cast<M>(whole_number_of(name, given, "a whole number"));
+        std::int64_t const number = whole_number_of(name, given, "a whole number");
+        if (std::is_unsigned_v<M> && number < 0)
+            throw rowan::ValueError(name, static_cast<double>(number), "0 or more");
+        member = static_cast<M>(number);
     } else if constexpr (std::is_same_v<M, std::string>) {
         if (!pybind11::isinstance<pybind11::str>(given)) refuse("a str");
         member = given.cast<std::string>();

@@ -136,6 +136,10 @@ for dtype in "f4", "f8":
         refused(ValueError, "y rank is 1, expected at most that of x after axis", layer.less, z, row, axis=3)
         refused(ValueError, "y rank is 1, expected at most that of x after axis", layer.add, z, row, axis=3)
         refused(ValueError, "axis is 3, expected in [-3, 3)", layer.softmax, z, axis=3)
+        refused(ValueError, "axis is -4, expected in [-3, 3)", layer.softmax, z, axis=-4)
+        refused(TypeError, "axis is <class 'float'>, expected a whole number", layer.softmax, z, axis=1.0)
+        refused(TypeError, "axis is <class 'str'>, expected a whole number", layer.less, z, row, axis="1")
+        refused(ValueError, "axis is 1, expected none for a number", layer.less, z, 2.0, axis=1)
         top = L.top_k(x, 2)
         assert (value_of(top.value) == -np.sort(-X)[:, :2]).all() and (value_of(top.ids) == np.argsort(-X, kind="stable")[:, :2]).all()
         assert len(L.results("top_k", x)) == 2
@@ -192,6 +196,7 @@ for dtype in "f4", "f8":
         near(value_of(L.softmax(s, 0))[0], softmax(S.T).T)
         assert value_of(L.sequence_concat([s, t], level=0))[1] == value_of(L.sequence_concat([s, t]))[1] == [[0, 4, 5, 9]]
         refused(IndexError, "level = 1 is not in [0, 1)", layer.sequence_concat, [s, t], level=1)
+        refused(ValueError, "level is -1, expected 0 or more", layer.sequence_concat, [s, t], level=-1)
         wide, cut = value_of(L.sequence_reshape(s, 6))
         assert cut == [[0, 1, 1, 2]] and (wide == S.reshape(2, 6)).all()
         counts, places = given(counts=np.ones((3, 4), dtype), places=(np.array([3, 0, 3, 1, 1, 2]), lod))
@@ -287,6 +292,7 @@ for dtype in "f4", "f8":
         near(value_of(again.h[0]), [h for _, (h, _) in outs])
         near(value_of(again.c[0]), [c for _, (_, c) in outs])
         refused(ValueError, "the number of lstm: h is 1, expected one for each layer and direction", layer.lstm, s, 3, bidirectional=True, h=[h0])
+        refused(TypeError, "expected a list of variables: one for each layer and direction", layer.lstm, s, 3, h=h0)
         refused(ValueError, "gru: h has the shape [3, 3], expected [sequences, 2]", layer.gru, s, 2, h=[h0])
         told = L.gru_with_last(s, 3, h=[h0])
         w = by_role(told.output)

@@ -27,10 +27,9 @@ def _along(operator: str, x: Variable, axis: Optional[int]) -> Variable:
     """The operator, which is for rows, along an axis."""
     if axis is None:
         return apply(operator, x)
-    rank = len(x.shape)
-    if not -rank <= axis < rank:
+    rank, at = len(x.shape), positive(x, axis)
+    if not 0 <= at < rank:
         raise ValueError(f"{operator}: axis is {axis}, expected in [{-rank}, {rank})")
-    at = positive(x, axis)
     if rank == 1:
         return apply("squeeze", apply(operator, apply("unsqueeze", x, axes=[0])), axes=[0])
     if at == rank - 1:

@@ -1,6 +1,7 @@
 # rowan/layer/data.py: data, parameters and constants, and operators by name.
 from __future__ import annotations
 
+from operator import index
 from typing import Any, Optional, Sequence, Union
 
 import rowan_cpp as cpp
@@ -66,9 +67,17 @@ def dropout(x: Variable, probability: float = 0.5) -> Variable:
     return apply("dropout", x, cpp.seed(), probability=probability)
 
 
+def whole_number(name: str, given: Any) -> int:
+    """The number, for functions that do not pass it to an operator."""
+    try:
+        return index(given)
+    except TypeError:
+        raise TypeError(f"{name} is {type(given)}, expected a whole number") from None
+
+
 def positive(x: Variable, axis: int, more: int = 0) -> int:
     """The axis counted from the first one."""
-    rank = len(x.shape) + more
+    rank, axis = len(x.shape) + more, whole_number("axis", axis)
     return axis + rank if -rank <= axis < 0 else axis
 
 

@@ -5,7 +5,7 @@ from typing import Sequence, Union
 
 from rowan_cpp import Variable
 
-from .data import apply, full_like
+from .data import apply, full_like, whole_number
 
 Operand = Union[Variable, float]
 
@@ -21,8 +21,10 @@ def _binary(same: str, broadcast: str, x: Variable, y: Variable, axis: int) -> V
 def _aligned(x: Variable, y: Operand, axis: int) -> Variable:
     """y with the dims of 1 that align it with x at the axis."""
     if not isinstance(y, Variable):
+        if axis != -1:
+            raise ValueError(f"axis is {axis}, expected none for a number")
         return full_like(x, y)
-    if axis < -1:
+    if whole_number("axis", axis) < -1:
         raise ValueError(f"axis is {axis}, expected -1 or a dim of x")
     ones = len(x.shape) - len(y.shape) - axis
     if axis == -1 or ones == 0:

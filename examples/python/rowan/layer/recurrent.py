@@ -128,6 +128,8 @@ def stack_layers(x: Variable, direction: Callable, layers: int = 1, bidirectiona
 
 
 def _check_first(name: str, states: Sequence[Variable], size: int, layers: int, bidirectional: bool) -> None:
+    if not isinstance(states, (list, tuple)) or not all(isinstance(state, Variable) for state in states):
+        raise TypeError(f"{name} is {states}, expected a list of variables: one for each layer and direction")
     if states and len(states) != layers * (2 if bidirectional else 1):
         raise ValueError(f"the number of {name} is {len(states)}, expected one for each layer and direction")
     for state in states:
