@@ -107,7 +107,6 @@ std::vector<OperatorInfo> const& operator_table() {
         add_levels<rowan::reorder_op, double, int64_t, int32_t>(table);
         add_steps<float, int64_t, int32_t>(table);
         add_steps<double, int64_t, int32_t>(table);
-        add_kernel<rowan::unsqueeze_op>(entry<rowan::unsqueeze_op>(table), d::type_list<bool>{});
         std::vector<OperatorInfo> list;
         for (auto& named : table) list.push_back(std::move(named.second));
         return list;

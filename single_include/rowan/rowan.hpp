@@ -5726,6 +5726,7 @@ ROWAN_SLOT(ids)     // row ids of a table
 ROWAN_SLOT(offset)  // first row of each sequence that is kept
 ROWAN_SLOT(length)  // number of rows of each sequence
 ROWAN_SLOT(weight)  // weight of each id
+ROWAN_SLOT(updates) // rows that are added at places
 ROWAN_SLOT(label)   // target of a loss
 ROWAN_SLOT(query)   // rows of attention: what is asked, what answers by its scores, and what is returned
 ROWAN_SLOT(key)
@@ -5796,6 +5797,8 @@ struct ftrl_op;
 struct full_like_op;
 template <class T>
 struct full_op;
+struct greater_equal_op;
+struct greater_op;
 struct gru_unit_op;
 struct identity_op;
 struct layer_norm_op;
@@ -5920,42 +5923,44 @@ inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
 using compiled_ops = type_list<
     accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
     clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, drop_levels_op, dropout_op,
-    elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op, identity_op, less_equal_op,
-    less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op, lod_reset_op, log_softmax_op, lstm_unit_op,
-    matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op,
-    pick_sequences_op, reduce_sum_op, unary_op<relu_formula>, rmsprop_op, rowwise_adagrad_op, scale_op,
-    sequence_attention_op, sequence_concat_op, sequence_context_op, padded_sequence_context_op, sequence_slice_op,
-    sequence_pad_op, sequence_unpad_op, sequence_expand_op, sequence_pool_op, sgd_op, sequence_reverse_op,
-    sequence_softmax_op, unary_op<sigmoid_formula>, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op,
-    broadcast_op<broadcast_add>, broadcast_op<broadcast_div>, broadcast_op<broadcast_max>, broadcast_op<broadcast_min>,
-    broadcast_op<broadcast_mul>, broadcast_op<broadcast_sub>, unary_op<exp_formula>, unary_op<log_formula>,
-    unary_op<sqrt_formula>, unary_op<rsqrt_formula>, unary_op<square_formula>, unary_op<abs_formula>,
-    unary_op<pow_formula>, unary_op<relu6_formula>, unary_op<brelu_formula>, unary_op<leaky_relu_formula>,
-    unary_op<elu_formula>, unary_op<gelu_formula>, unary_op<swish_formula>, unary_op<softplus_formula>,
-    unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>, unary_op<hard_swish_formula>, unary_op<stanh_formula>,
-    unary_op<thresholded_relu_formula>, unary_op<tanh_formula>, crf_decoding_op, crf_matches_op, linear_chain_crf_op,
-    pointwise_loss_op<cosine_embedding_loss_formula>, cosine_similarity_op, pointwise_loss_op<squared_error_formula>,
-    pointwise_loss_op<huber_formula>, pointwise_loss_op<smooth_l1_formula>,
-    pointwise_loss_op<sigmoid_cross_entropy_with_logits_formula>, pointwise_loss_op<binary_cross_entropy_formula>,
-    pointwise_loss_op<log_loss_formula>, pointwise_loss_op<hinge_formula>, pointwise_loss_op<kl_div_formula>,
-    pointwise_loss_op<margin_rank_loss_formula>, weighted_embedding_bag_op, arg_extreme_op<true>, arg_extreme_op<false>,
-    batched_matmul_op, cumsum_op, reduce_op<axis_means>, reduce_op<axis_extremes<true>>,
-    reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, row_dot_op,
-    stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op, moving_average_op, beam_search_decode_op,
-    beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op,
-    sequence_top_k_mean_op>;
+    elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, greater_equal_op, greater_op,
+    gru_unit_op, identity_op, less_equal_op, less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op,
+    lod_reset_op, log_softmax_op, lstm_unit_op, matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>,
+    momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op, unary_op<relu_formula>, rmsprop_op,
+    rowwise_adagrad_op, scale_op, sequence_attention_op, sequence_concat_op, sequence_context_op,
+    padded_sequence_context_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_expand_op,
+    sequence_pool_op, sgd_op, sequence_reverse_op, sequence_softmax_op, unary_op<sigmoid_formula>, softmax_op,
+    softmax_with_cross_entropy_op, split_op, sub_op, sum_op, broadcast_op<broadcast_add>, broadcast_op<broadcast_div>,
+    broadcast_op<broadcast_max>, broadcast_op<broadcast_min>, broadcast_op<broadcast_mul>, broadcast_op<broadcast_sub>,
+    unary_op<exp_formula>, unary_op<log_formula>, unary_op<sqrt_formula>, unary_op<rsqrt_formula>,
+    unary_op<square_formula>, unary_op<abs_formula>, unary_op<pow_formula>, unary_op<relu6_formula>,
+    unary_op<brelu_formula>, unary_op<leaky_relu_formula>, unary_op<elu_formula>, unary_op<gelu_formula>,
+    unary_op<swish_formula>, unary_op<softplus_formula>, unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>,
+    unary_op<hard_swish_formula>, unary_op<stanh_formula>, unary_op<thresholded_relu_formula>, unary_op<tanh_formula>,
+    crf_decoding_op, crf_matches_op, linear_chain_crf_op, pointwise_loss_op<cosine_embedding_loss_formula>,
+    cosine_similarity_op, pointwise_loss_op<squared_error_formula>, pointwise_loss_op<huber_formula>,
+    pointwise_loss_op<smooth_l1_formula>, pointwise_loss_op<sigmoid_cross_entropy_with_logits_formula>,
+    pointwise_loss_op<binary_cross_entropy_formula>, pointwise_loss_op<log_loss_formula>,
+    pointwise_loss_op<hinge_formula>, pointwise_loss_op<kl_div_formula>, pointwise_loss_op<margin_rank_loss_formula>,
+    weighted_embedding_bag_op, arg_extreme_op<true>, arg_extreme_op<false>, batched_matmul_op, cumsum_op,
+    reduce_op<axis_means>, reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>,
+    reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
+    moving_average_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op,
+    reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
-using compiled_integer_ops = type_list<
-    add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op, elementwise_mul_op,
-    equal_op, full_like_op, identity_op, less_equal_op, less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op,
-    sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, lod_from_offsets_op,
-    lod_reset_op, sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, sub_op, sum_op,
-    unary_op<abs_formula>, unary_op<square_formula>, arg_extreme_op<true>, arg_extreme_op<false>, cumsum_op, one_hot_op,
-    reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op,
-    unsqueeze_op, stack_op, transpose_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op>;
+using compiled_integer_ops =
+    type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
+              elementwise_mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op, less_equal_op,
+              less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op, sequence_reverse_op, sequence_concat_op,
+              sequence_slice_op, sequence_pad_op, sequence_unpad_op, lod_from_offsets_op, lod_reset_op,
+              sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, sub_op, sum_op, unary_op<abs_formula>,
+              unary_op<square_formula>, arg_extreme_op<true>, arg_extreme_op<false>, cumsum_op, one_hot_op,
+              reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op,
+              squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op, sequence_reshape_op, reorder_op,
+              shrink_op>;
 /// Operators compiled for bool.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
-                                     logical_and_op, logical_not_op, logical_or_op>;
+                                     logical_and_op, logical_not_op, logical_or_op, unsqueeze_op>;
 /// Operators without inputs.
 using compiled_sources = type_list<full_op<double>, full_op<float>, full_op<std::int64_t>>;
 
@@ -9427,8 +9432,8 @@ inline bool is_placeholder(Variable const& v) {
 bool depends_on_placeholder(Variable& v);
 
 /// The names of the variables of a net: the name set by the program, else "fc_0.w_0" for the input w of the first fc
-/// and "fc_0.out_0" for its result; "rnn_0.fc_0.w_0" for that of the first fc in the step of an rnn. They depend only on the net, not on the order in which a program created the
-/// operators.
+/// and "fc_0.out_0" for its result; "rnn_0.fc_0.w_0" for the input w of the first fc in the step of the first rnn. They
+/// depend only on the net, not on the order in which a program created the operators.
 std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order);
 
 /// Applies names_of to the unnamed variables of an inner scope. Returns the names that variables of outer scopes have in
@@ -10973,8 +10978,7 @@ ROWAN_FUNCTION void LoopNet::build() {
         if (op->kernel == &static_kernel)
             throw GraphError(
                 "layer::static_input is called in a loop or a branch: call it before that, in the step of the "
-                "recurrent "
-                "layer");
+                "recurrent layer");
         for (Variable* const v : op->inputs) add_outer(*v);
     }
     for (Variable* const v : targets) add_outer(*v);
@@ -16344,7 +16348,8 @@ AxisReduction reduction_of(Shape const& shape, std::array<bool, 8> const& reduce
 }
 
 /// Sums blocks of 64 contributions on a device: to[outer, block, lane] = the sum of that block, computed in type `S`.
-/// `Fold` adds a contribution to a sum as add_lanes does, or combines them in another way. The Thrust specialization is in rowan/thrust/op/detail/axis_sums.hpp.
+/// `Fold` adds a contribution to a sum as add_lanes does, or combines them in another way. The Thrust specialization is
+/// in rowan/thrust/op/detail/axis_sums.hpp.
 template <class D>
 struct AxisSums {
     static_assert(has_backend<D>, "rowan: reduce_sum on a Thrust device needs #include <rowan/thrust/op.hpp>");
@@ -16515,6 +16520,18 @@ namespace rowan::inline v0::detail {
     throw ShapeError(std::string(field) + ".shape()", y, x + " or one that broadcasts with it");
 }
 
+[[noreturn]] inline void too_many_dims(char const* field, std::size_t rank, std::size_t of_x, std::int64_t axis) {
+    std::size_t const first = std::min(of_x, static_cast<std::size_t>(axis));
+    std::string const most = std::to_string(of_x - first);
+    spec::the_rank_does_not_fit(field, rank,
+                                ("at most " + most + ", the dims of x from " + std::to_string(axis) + " on").c_str());
+}
+
+/// The end of the name of y in the errors of an operator.
+struct y_suffix {
+    static constexpr std::string_view name = ": y";
+};
+
 /// The dim of y at dim i of a result of `rank` dims: y's last dims are the result's, or its first dim is dim `axis`.
 template <class Shape>
 constexpr auto aligned_dim(Shape const& y, std::size_t i, std::size_t rank, std::int64_t axis) {
@@ -16523,9 +16540,12 @@ constexpr auto aligned_dim(Shape const& y, std::size_t i, std::size_t rank, std:
     return i < first || i >= first + y.size() ? Dim{1} : y[i - first];
 }
 
-/// errors   ValueError if the axis is less than -1
-constexpr void check_axis(std::int64_t axis) {
+/// Checks the axis for shapes of these ranks.
+/// errors   ValueError if it is less than -1; ShapeError if y has more dims than x from the axis on
+constexpr void check_axis(char const* field, std::size_t of_x, std::size_t of_y, std::int64_t axis) {
     if (axis < -1) throw ValueError("axis", static_cast<double>(axis), "-1 or a dim of x");
+    if (axis >= 0 && (of_y > of_x || static_cast<std::size_t>(axis) > of_x - of_y))
+        too_many_dims(field, of_y, of_x, axis);
 }
 
 /// The shape of the result of x and y by NumPy's rules: aligned at the last dims, a dim of 1 is repeated, and so are
@@ -16533,9 +16553,8 @@ constexpr void check_axis(std::int64_t axis) {
 template <class Shape>
 Shape broadcast_shape(char const* field, Shape const& x, Shape const& y, std::int64_t axis) {
     auto const refuse = [&] { do_not_broadcast(field, shape_text(y), shape_text(x)); };
-    check_axis(axis);
+    check_axis(field, x.size(), y.size(), axis);
     std::size_t const rank = std::max(x.size(), y.size());
-    if (axis >= 0 && (y.size() > x.size() || static_cast<std::size_t>(axis) > x.size() - y.size())) refuse();
     Shape shape;
     for (std::size_t i = 0; i < rank; ++i) {
         auto const a = aligned_dim(x, i, rank, -1), b = aligned_dim(y, i, rank, axis);
@@ -16547,10 +16566,8 @@ Shape broadcast_shape(char const* field, Shape const& x, Shape const& y, std::in
 
 /// The dims of the result as far as they are known: UNK meets a dim other than 1 as that dim.
 constexpr Dims broadcast_dims(char const* field, Dims const& x, Dims const& y, std::int64_t axis) {
-    check_axis(axis);
+    check_axis(field, x.size(), y.size(), axis);
     std::size_t const rank = std::max(x.size(), y.size());
-    if (axis >= 0 && (y.size() > x.size() || static_cast<std::size_t>(axis) > x.size() - y.size()))
-        spec::the_rank_does_not_fit(field, y.size(), "at most that of x after axis");
     Dims dims;
     for (std::size_t i = 0; i < rank; ++i) {
         auto const a = aligned_dim(x, i, rank, -1), b = aligned_dim(y, i, rank, axis);
@@ -20107,7 +20124,7 @@ namespace rowan::inline v0 {
 
 /// How two shapes are aligned.
 struct BroadcastOptions {
-    std::int64_t axis = -1;  ///< the dim of x that is the first one of y, as in Paddle; -1: the last dims are the same
+    std::int64_t axis = -1;  ///< the dim of x that is the first one of y, as in Paddle; -1: aligned at the last dims
 
     template <class Visit>
     static constexpr auto fields(Visit const& visit) {
@@ -20244,9 +20261,6 @@ struct x_grad_suffix {
 };
 struct y_grad_suffix {
     static constexpr std::string_view name = "_grad_y";
-};
-struct y_suffix {
-    static constexpr std::string_view name = ": y";
 };
 
 }  // namespace detail
@@ -20396,7 +20410,7 @@ struct compare_op {
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        VarSpec out = broadcast_spec("y", x, y, -1);
+        VarSpec out = broadcast_spec(joined_name<Op, y_suffix>::value.data(), x, y, -1);
         out.dtype = dtype<bool>::wire;
         return out;
     }
@@ -20440,6 +20454,28 @@ struct less_equal_op : detail::compare_op<less_equal_op> {
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {
         return a < b || a == b;
+    }
+};
+
+/// x > y element-wise; false where either is NaN. Shapes and errors as less_op.
+struct greater_op : detail::compare_op<greater_op> {
+    static constexpr std::string_view name = "greater";
+    /// Whether a > b.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a, S const& b) {
+        return less_op::holds(b, a);
+    }
+};
+
+/// x >= y element-wise; false where either is NaN. Shapes and errors as less_op.
+struct greater_equal_op : detail::compare_op<greater_equal_op> {
+    static constexpr std::string_view name = "greater_equal";
+    /// Whether a >= b.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a, S const& b) {
+        return less_equal_op::holds(b, a);
     }
 };
 
@@ -20774,17 +20810,17 @@ struct unsqueeze_op {
 
 namespace rowan::inline v0::detail {
 
-/// y with the dims of 1 that align it with x at the axis.
-template <class T, class Device>
-layer::Var<T, Device> aligned(layer::Var<T, Device> const& x, layer::Var<T, Device> const& y,
-                              BroadcastOptions const& options) {
+/// Compares x with y, which gets the dims of 1 that align it with x at the axis.
+template <class Op, class T, class Device>
+layer::Var<bool, Device> compare(layer::Var<T, Device> const& x, layer::Var<T, Device> const& y,
+                                 BroadcastOptions const& options) {
+    if (options.axis == -1) return layer::apply<Op>({}, x, y);
     Dims const &of_x = x->spec().dims, &of_y = y->spec().dims;
-    if (options.axis == -1) return y;
-    broadcast_dims("y", of_x, of_y, options.axis);
+    broadcast_dims(joined_name<Op, y_suffix>::value.data(), of_x, of_y, options.axis);
     SqueezeOptions ones;
     for (std::size_t i = of_y.size(); i + static_cast<std::size_t>(options.axis) < of_x.size(); ++i)
         ones.axes.push_back(static_cast<std::int64_t>(i));
-    return ones.axes.empty() ? y : layer::apply<unsqueeze_op>(ones, y);
+    return layer::apply<Op>({}, x, ones.axes.empty() ? y : layer::apply<unsqueeze_op>(ones, y));
 }
 
 }  // namespace rowan::inline v0::detail
@@ -20797,28 +20833,28 @@ namespace rowan::inline v0::layer {
 /// cost     one read of both and one write of the result, when the net runs
 template <class T, class Device>
 Var<bool, Device> less(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<less_op>({}, x, rowan::detail::aligned(x, y, options));
+    return rowan::detail::compare<less_op>(x, y, options);
 }
 /// x <= y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> less_equal(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<less_equal_op>({}, x, rowan::detail::aligned(x, y, options));
+    return rowan::detail::compare<less_equal_op>(x, y, options);
 }
 /// x > y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> greater(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return less(rowan::detail::aligned(x, y, options), x);
+    return rowan::detail::compare<greater_op>(x, y, options);
 }
 /// x >= y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> greater_equal(Var<T, Device> const& x, Var<T, Device> const& y,
                                 BroadcastOptions const& options = {}) {
-    return less_equal(rowan::detail::aligned(x, y, options), x);
+    return rowan::detail::compare<greater_equal_op>(x, y, options);
 }
 /// x == y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> equal(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<equal_op>({}, x, rowan::detail::aligned(x, y, options));
+    return rowan::detail::compare<equal_op>(x, y, options);
 }
 
 /// The same with a scalar y.
@@ -20854,13 +20890,13 @@ Var<bool, Device> equal(Var<T, Device> const& x, double y) {
 template <class Device>
 Var<bool, Device> logical_and(Var<bool, Device> const& x, Var<bool, Device> const& y,
                               BroadcastOptions const& options = {}) {
-    return apply<logical_and_op>({}, x, rowan::detail::aligned(x, y, options));
+    return rowan::detail::compare<logical_and_op>(x, y, options);
 }
 /// x || y, element-wise, as layer::less.
 template <class Device>
 Var<bool, Device> logical_or(Var<bool, Device> const& x, Var<bool, Device> const& y,
                              BroadcastOptions const& options = {}) {
-    return apply<logical_or_op>({}, x, rowan::detail::aligned(x, y, options));
+    return rowan::detail::compare<logical_or_op>(x, y, options);
 }
 /// !x, element-wise, as layer::less.
 template <class Device>
@@ -29206,7 +29242,7 @@ void check_initial(char const* field, std::vector<layer::Var<T, Device>> const& 
     std::size_t const directions = options.bidirectional ? 2 : 1;
     check_layers(options.layers);
     if (states.size() % directions != 0 || !std::cmp_equal(states.size() / directions, options.layers))
-        throw ShapeError(std::string("the number of ").append(field), std::to_string(states.size()),
+        throw ShapeError(std::string(field).append(".size()"), std::to_string(states.size()),
                          "one for each layer and direction");
     for (auto const& state : states) {
         spec::matrix(field, state->spec());
@@ -30463,6 +30499,7 @@ Tensor<T, D> permuted(D const& exec, Tensor<T, D> const& x, std::array<std::size
 /// x with its dims in another order: dim i of the result is dim perm[i] of x. By default, all dims are reversed.
 ///     transpose(x)                         // [n, m] -> [m, n]
 ///     transpose(x, {.perm = {0, 2, 1}})    // [b, n, m] -> [b, m, n]
+/// With a variable as perm, write rowan::transpose(x, {.perm = p}): without `rowan::`, g++ takes xtensor's function.
 /// shapes   x [...] -> the dims of x in the order of perm
 /// errors   ShapeError if perm does not name each axis of x once
 /// cost     one read of x and one write of the result
@@ -30877,7 +30914,7 @@ struct LabelDims {
 
 /// The names of the inputs of such an operator in errors.
 struct LabelFields {
-    char const *x, *label, *first_dim, *ignore_index;
+    char const *x, *label, *ignore_index;
 };
 
 constexpr LabelDims label_dims(LabelFields const& f, VarSpec const& x, VarSpec const& label,
@@ -30897,7 +30934,7 @@ constexpr LabelDims label_dims(LabelFields const& f, VarSpec const& x, VarSpec c
     spec::rank(f.label, label, made.losses.size(), "that of x for probabilities, or one less for class ids");
     spec::ids(f.label, label);
     for (std::size_t i = 0; i < made.losses.size(); ++i) {
-        made.losses[i] = spec::same_dim(i == 0 ? f.first_dim : f.label, label.dims[i], made.losses[i]);
+        made.losses[i] = spec::same_dim(f.label, i, label.dims[i], made.losses[i]);
         made.x[i + (i < axis ? 0 : 1)] = made.losses[i];
     }
     if (a.reduction != Reduction::none) made.losses = {1};
@@ -31116,8 +31153,7 @@ struct cross_entropy_op {
     using attributes = CrossEntropyOptions;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
-        constexpr detail::LabelFields names{"cross_entropy: x", "cross_entropy: label", "cross_entropy: label.shape(0)",
-                                            "cross_entropy: ignore_index"};
+        constexpr detail::LabelFields names{"cross_entropy: x", "cross_entropy: label", "cross_entropy: ignore_index"};
         return {.type = VarType::LOD_TENSOR,
                 .dtype = x.dtype,
                 .dims = detail::label_dims(names, x, label, a).losses,
@@ -31637,7 +31673,6 @@ struct softmax_with_cross_entropy_op {
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
         constexpr detail::LabelFields names{"softmax_with_cross_entropy: x", "softmax_with_cross_entropy: label",
-                                            "softmax_with_cross_entropy: label.shape(0)",
                                             "softmax_with_cross_entropy: ignore_index"};
         auto const made = detail::label_dims(names, x, label, a);
         VarSpec softmax = x;
@@ -31958,7 +31993,8 @@ struct CosineGradStep {
 /// x · y / (max(|x|, epsilon) · max(|y|, epsilon)) for the rows of x and y, as in PyTorch, computed in dtype<T>::sum. Row
 /// sums are formed in 16 interleaved partial sums.
 /// shapes   x [n, width], y [n, width] -> [n, 1]
-/// errors   ValueError if epsilon is not finite or, in dtype<T>::sum, not above 0; ShapeError if x is not a matrix or the shapes differ
+/// errors   ValueError if epsilon is not finite or, in dtype<T>::sum, not above 0; ShapeError if x is not a matrix or the
+///          shapes differ
 /// cost     two reads of both; the same bits for any number of threads
 template <class T, device D>
 Tensor<T, D> cosine_similarity(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
@@ -36869,15 +36905,15 @@ LoDTensor<T, Device> sequence_scatter(LoDTensor<T, Device> const& x, LoDTensor<I
 /// The gradient of the updates.
 struct sequence_scatter_grad_op {
     static constexpr std::string_view name = "sequence_scatter_grad";
-    using inputs = slots<slot::ids, slot::y, grad_of<slot::out>>;  // only the levels of y are used
-    using outputs = slots<grad_of<slot::y>>;
+    using inputs = slots<slot::ids, slot::updates, grad_of<slot::out>>;  // only the levels of updates are used
+    using outputs = slots<grad_of<slot::updates>>;
     using grad = no_grad;
 
-    static constexpr VarSpec infer(VarSpec const&, VarSpec const& y, VarSpec const&) { return y; }
+    static constexpr VarSpec infer(VarSpec const&, VarSpec const& updates, VarSpec const&) { return updates; }
 
     /// errors   as sequence_scatter for an x with the shape of out_grad
     template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& y,
+    static LoDTensor<T, D> run(D exec, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& updates,
                                LoDTensor<T, D> const& out_grad) {
         auto const& g = out_grad.value();
         ids.check();
@@ -36887,38 +36923,40 @@ struct sequence_scatter_grad_op {
         auto shape = g.shape();
         shape.erase(shape.begin());
         shape[0] = places.size();
-        if (y.shape() != shape) throw ShapeError("y.shape()", detail::shape_text(y.shape()), detail::shape_text(shape));
-        if (y.value().size() == 0) return {Tensor<T, D>::zeros(exec, shape), y.lod()};
-        return {gather(exec, detail::with_rows_of_places(g), places), y.lod()};
+        if (updates.shape() != shape)
+            throw ShapeError("updates.shape()", detail::shape_text(updates.shape()), detail::shape_text(shape));
+        if (updates.value().size() == 0) return {Tensor<T, D>::zeros(exec, shape), updates.lod()};
+        return {gather(exec, detail::with_rows_of_places(g), places), updates.lod()};
     }
 };
 
-/// See sequence_scatter; y are the updates.
+/// See sequence_scatter.
 struct sequence_scatter_op {
     static constexpr std::string_view name = "sequence_scatter";
-    using inputs = slots<slot::x, slot::ids, slot::y>;
+    using inputs = slots<slot::x, slot::ids, slot::updates>;
     using outputs = slots<slot::out>;
     using grad = grad_rules<grad_rule<drop_levels_grad_op>, grad_rule<sequence_scatter_grad_op>>;
 
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids, VarSpec const& y) {
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids, VarSpec const& updates) {
         spec::dense("sequence_scatter: x", x);
         if (x.dims.size() < 2) spec::the_rank_does_not_fit("sequence_scatter: x", x.dims.size(), "at least 2");
         spec::dense("sequence_scatter: ids", ids);
         spec::ids("sequence_scatter: ids", ids);
         spec::rank("sequence_scatter: ids", ids, 1, "1");
         spec::has_levels("sequence_scatter: ids", ids);
-        spec::dense("sequence_scatter: updates", y);
-        spec::same_dtype("sequence_scatter: updates", y, x);
-        VarSpec like = y;
+        spec::dense("sequence_scatter: updates", updates);
+        spec::same_dtype("sequence_scatter: updates", updates, x);
+        VarSpec like = updates;
         like.dims = {ids.dims[0]};
         for (std::size_t i = 2; i < x.dims.size(); ++i) like.dims.push_back(x.dims[i]);
-        spec::same_dims("sequence_scatter: updates", y, like);
+        spec::same_dims("sequence_scatter: updates", updates, like);
         return x;
     }
 
     template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& y) {
-        return sequence_scatter(exec, x, ids, y.value());
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
+                               LoDTensor<T, D> const& updates) {
+        return sequence_scatter(exec, x, ids, updates.value());
     }
 };
 
@@ -37336,18 +37374,23 @@ template <class T>
 struct ColumnsOfSequences {
     T const* x;
     std::int64_t const* offsets;
-    std::int64_t* top;  // for each column, the rows of its `kept` greatest elements, in descending order
-    std::size_t width, kept;
+    std::int64_t const* kept;  // offsets, too: how many greatest elements the columns of each sequence keep
+    std::int64_t* tops;        // for each column, the rows of these elements, in descending order
+    std::size_t width;
 
     ROWAN_HD std::size_t first(std::size_t i) const { return static_cast<std::size_t>(offsets[i / width]); }
     ROWAN_HD std::size_t length(std::size_t i) const {
         return static_cast<std::size_t>(offsets[i / width + 1] - offsets[i / width]);
     }
+    ROWAN_HD std::size_t found(std::size_t i) const {
+        return static_cast<std::size_t>(kept[i / width + 1] - kept[i / width]);
+    }
+    ROWAN_HD std::int64_t* top(std::size_t i) const {
+        return tops + static_cast<std::size_t>(kept[i / width]) * width + i % width * found(i);
+    }
     ROWAN_HD std::size_t place(std::size_t i, std::int64_t row) const {
         return static_cast<std::size_t>(row) * width + i % width;
     }
-    /// How many elements of its `kept` greatest ones the column has.
-    ROWAN_HD std::size_t found(std::size_t i) const { return length(i) < kept ? length(i) : kept; }
 };
 
 /// Finds the greatest elements of a column, by insertion.
@@ -37359,12 +37402,12 @@ struct FindTop {
     ROWAN_HD void operator()(std::size_t i) const {
         using S = sum_t<T>;
         more_extreme<true> const before;
-        std::int64_t* const top = at.top + i * at.kept;
-        std::size_t const begin = at.first(i), end = begin + at.length(i);
+        std::int64_t* const top = at.top(i);
+        std::size_t const begin = at.first(i), end = begin + at.length(i), kept = at.found(i);
         for (std::size_t row = begin, found = 0; row < end; ++row) {
             S const now = load<S>(at.x + at.place(i, static_cast<std::int64_t>(row)));
-            if (found == at.kept && !before(now, load<S>(at.x + at.place(i, top[found - 1])))) continue;
-            std::size_t k = found < at.kept ? found++ : found - 1;
+            if (found == kept && !before(now, load<S>(at.x + at.place(i, top[found - 1])))) continue;
+            std::size_t k = found < kept ? found++ : found - 1;
             for (; k != 0 && before(now, load<S>(at.x + at.place(i, top[k - 1]))); --k) top[k] = top[k - 1];
             top[k] = static_cast<std::int64_t>(row);
         }
@@ -37382,7 +37425,7 @@ struct MeansOfTop {
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t i) const {
         using S = sum_t<T>;
-        std::int64_t const* const top = at.top + i * at.kept;
+        std::int64_t const* const top = at.top(i);
         std::size_t const found = at.found(i);
         for (std::size_t q = 0; q < count; ++q) {
             S sum = constant<S>(0.0);
@@ -37407,7 +37450,7 @@ struct SpreadMeans {
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t i) const {
         using S = sum_t<T>;
-        std::int64_t const* const top = at.top + i * at.kept;
+        std::int64_t const* const top = at.top(i);
         std::size_t const begin = at.first(i), end = begin + at.length(i), found = at.found(i);
         for (std::size_t row = begin; row < end; ++row)
             store(constant<S>(0.0), to + at.place(i, static_cast<std::int64_t>(row)));
@@ -37428,19 +37471,21 @@ template <class T, class D, class Visit>
 void visit_top(D const& exec, LoDTensor<T, D> const& x, std::vector<std::int64_t> const& ks, Visit const& visit) {
     auto const offsets = last_level(x.lod());
     std::size_t const sequences = offsets.size() - 1, width = x.value().row_size();
-    std::size_t const longest = longest_of(offsets, 0, sequences);
-    auto const most = static_cast<std::uint64_t>(*std::ranges::max_element(ks));
-    std::size_t const kept = std::min<std::uint64_t>(most, longest);
-    std::vector<std::int64_t> numbers(offsets.begin(), offsets.end());
-    numbers.insert(numbers.end(), ks.begin(), ks.end());
-    OnDevice<std::int64_t, D> const uploaded(exec, numbers);
-    auto top = new_tensor<std::int64_t>(exec, {sequences, width, kept});
     std::size_t const columns = sequences * width;
     if (columns == 0) return;
+    std::int64_t const most = *std::ranges::max_element(ks);
+    std::vector<std::int64_t> numbers(offsets.begin(), offsets.end());
+    numbers.push_back(0);
+    for (std::size_t s = 0; s < sequences; ++s)
+        numbers.push_back(numbers.back() + std::min(most, offsets[s + 1] - offsets[s]));
+    auto tops = new_tensor<std::int64_t>(exec, {static_cast<std::size_t>(numbers.back()), width});
+    numbers.insert(numbers.end(), ks.begin(), ks.end());
+    OnDevice<std::int64_t, D> const uploaded(exec, numbers);
+    std::int64_t const* const kept = uploaded.data() + offsets.size();
     auto const each = [&](auto const& f) { ElementLoops<D>::each(exec, columns, x.shape()[0] / sequences + 1, f); };
-    ColumnsOfSequences<T> const at{x.value().data(), uploaded.data(), top.data(), width, kept};
+    ColumnsOfSequences<T> const at{x.value().data(), uploaded.data(), kept, tops.data(), width};
     each(FindTop<T>{at});
-    visit(at, uploaded.data() + offsets.size(), each);
+    visit(at, kept + offsets.size(), each);
 }
 
 }  // namespace detail
@@ -37781,8 +37826,8 @@ namespace rowan::inline v0::layer {
 /// Without static_input, the step reads an outer variable as a whole: the rows of all sequences.
 /// shapes   x [n, ...], whose first level has one sequence for each sequence that the layer iterates over, or x
 ///          [sequences, ...] -> those of the sequences that have the step, with the levels of x
-/// errors   GraphError unless x is a variable of a net around the step, or in a loop or branch; ShapeError if it has rank 0; when the net runs,
-///          ShapeError if the numbers of sequences differ
+/// errors   GraphError unless x is a variable of a net around the step, and if the call is in a loop or a branch;
+///          ShapeError if x has rank 0; when the net runs, ShapeError if the numbers of sequences differ
 /// cost     one copy of x for each batch: the steps read aliases; the gradients of the steps are added, one pass over
 ///          the rows of a step in each
 template <class T, class Device>
@@ -38612,16 +38657,16 @@ using builtin_ops = registry<
     accuracy_op, adagrad_op, adam_op, add_op, any_op, bias_grad_op, cast_grad_op, clip_by_global_norm_op,
     clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op,
     div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op, elementwise_mul_op,
-    equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op, gru_unit_grad_op, gru_unit_op,
-    identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, log_softmax_grad_op, log_softmax_op,
-    logical_and_op, logical_not_op, logical_or_op, embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op,
-    lookup_table_op, lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op,
-    negate_op, pick_sequences_grad_op, pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op,
-    rmsprop_op, rowwise_adagrad_op, scale_grad_op, scale_op, sequence_concat_grad_op, sequence_concat_op,
-    sequence_slice_grad_op, sequence_slice_op, sequence_pad_grad_op, sequence_pad_op, sequence_unpad_grad_op,
-    sequence_unpad_op, sequence_context_grad_op, sequence_context_op, sequence_padding_grad_op,
-    padded_sequence_context_op, sequence_erase_op, sequence_mask_op, sequence_expand_grad_op, sequence_expand_op,
-    sequence_pool_grad_op, sequence_pool_op, sequence_reverse_grad_op, sequence_attention_grad_op,
+    equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op, greater_equal_op, greater_op,
+    gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op,
+    log_softmax_grad_op, log_softmax_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_grad_op,
+    embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op,
+    mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_grad_op, pick_sequences_op, reduce_sum_grad_op,
+    reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_grad_op, scale_op,
+    sequence_concat_grad_op, sequence_concat_op, sequence_slice_grad_op, sequence_slice_op, sequence_pad_grad_op,
+    sequence_pad_op, sequence_unpad_grad_op, sequence_unpad_op, sequence_context_grad_op, sequence_context_op,
+    sequence_padding_grad_op, padded_sequence_context_op, sequence_erase_op, sequence_mask_op, sequence_expand_grad_op,
+    sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sequence_reverse_grad_op, sequence_attention_grad_op,
     sequence_attention_op, sequence_reverse_op, sequence_softmax_grad_op, sequence_softmax_op, sgd_op, sigmoid_grad_op,
     sigmoid_op, softmax_grad_op, softmax_op, softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op,
     split_grad_op, split_op, sub_op, sum_grad_op, sum_op, tanh_grad_op, tanh_op, exp_grad_op, exp_op, log_grad_op,
@@ -38668,35 +38713,37 @@ namespace rowan::inline v0 {
 
 /// All operators of rowan except those that only training needs and the templates on an element type (cast_op,
 /// full_op), which programs provide for each of their element types. `forward_ops::with<my_op>` adds an operator.
-using forward_ops = registry<
-    abs_op, accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, div_op, drop_levels_op,
-    dropout_op, elementwise_mul_op, equal_op, fc_op, full_like_op, gru_unit_op, identity_op, less_equal_op, less_op,
-    lod_from_offsets_op, lod_reset_op, log_softmax_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_op,
-    lookup_table_op, lstm_unit_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_op, reduce_sum_op,
-    relu_op, scale_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
-    padded_sequence_context_op, sequence_erase_op, sequence_attention_op, sequence_mask_op, sequence_expand_op,
-    sequence_pool_op, sequence_reverse_op, sequence_softmax_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op,
-    split_op, sub_op, sum_op, tanh_op, broadcast_add_op, broadcast_div_op, broadcast_max_op, broadcast_min_op,
-    broadcast_mul_op, broadcast_sub_op, exp_op, log_op, sqrt_op, rsqrt_op, square_op, pow_op, relu6_op, brelu_op,
-    leaky_relu_op, elu_op, gelu_op, swish_op, softplus_op, softsign_op, hard_sigmoid_op, hard_swish_op, stanh_op,
-    thresholded_relu_op, weighted_embedding_bag_op, squared_error_op, huber_op, smooth_l1_op,
-    sigmoid_cross_entropy_with_logits_op, binary_cross_entropy_op, log_loss_op, hinge_op, kl_div_op,
-    margin_rank_loss_op, cosine_embedding_loss_op, cosine_similarity_op, crf_decoding_op, crf_matches_op,
-    linear_chain_crf_op, argmax_op, argmin_op, batched_matmul_op, cumsum_op, one_hot_op, reduce_mean_op, reduce_max_op,
-    reduce_min_op, reduce_prod_op, reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op,
-    batch_norm_op, layer_norm_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op,
-    sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
+using forward_ops =
+    registry<abs_op, accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, div_op,
+             drop_levels_op, dropout_op, elementwise_mul_op, equal_op, fc_op, full_like_op, greater_equal_op,
+             greater_op, gru_unit_op, identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op,
+             log_softmax_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_op, lookup_table_op,
+             lstm_unit_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_op, reduce_sum_op, relu_op,
+             scale_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
+             padded_sequence_context_op, sequence_erase_op, sequence_attention_op, sequence_mask_op, sequence_expand_op,
+             sequence_pool_op, sequence_reverse_op, sequence_softmax_op, sigmoid_op, softmax_op,
+             softmax_with_cross_entropy_op, split_op, sub_op, sum_op, tanh_op, broadcast_add_op, broadcast_div_op,
+             broadcast_max_op, broadcast_min_op, broadcast_mul_op, broadcast_sub_op, exp_op, log_op, sqrt_op, rsqrt_op,
+             square_op, pow_op, relu6_op, brelu_op, leaky_relu_op, elu_op, gelu_op, swish_op, softplus_op, softsign_op,
+             hard_sigmoid_op, hard_swish_op, stanh_op, thresholded_relu_op, weighted_embedding_bag_op, squared_error_op,
+             huber_op, smooth_l1_op, sigmoid_cross_entropy_with_logits_op, binary_cross_entropy_op, log_loss_op,
+             hinge_op, kl_div_op, margin_rank_loss_op, cosine_embedding_loss_op, cosine_similarity_op, crf_decoding_op,
+             crf_matches_op, linear_chain_crf_op, argmax_op, argmin_op, batched_matmul_op, cumsum_op, one_hot_op,
+             reduce_mean_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op, squeeze_op, unsqueeze_op,
+             row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op, beam_search_decode_op,
+             beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op,
+             sequence_scatter_op, sequence_top_k_mean_op>;
 
 /// Whether programs provide this operator for integers as well, such as the counter of a loop.
 template <class Op>
 inline constexpr bool takes_integers =
     registry<abs_op, add_op, argmax_op, argmin_op, concat_op, cumsum_op, drop_levels_op, elementwise_mul_op, equal_op,
-             full_like_op, identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, negate_op,
-             one_hot_op, pick_sequences_op, reduce_sum_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op,
-             squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op, scale_op, sequence_reverse_op,
-             sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
-             sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op, sum_op, sequence_reshape_op, reorder_op,
-             shrink_op>::has<Op>;
+             full_like_op, greater_equal_op, greater_op, identity_op, less_equal_op, less_op, lod_from_offsets_op,
+             lod_reset_op, negate_op, one_hot_op, pick_sequences_op, reduce_sum_op, reduce_max_op, reduce_min_op,
+             reduce_prod_op, reshape_op, squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op, scale_op,
+             sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
+             sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op, sum_op,
+             sequence_reshape_op, reorder_op, shrink_op>::has<Op>;
 
 /// Whether this operator exists for integers alone, such as tokens.
 template <class Op>
@@ -38709,7 +38756,7 @@ inline constexpr bool takes_levels_of_y = registry<lod_reset_op, reorder_op, seq
 /// Whether programs provide this operator for bool as well.
 template <class Op>
 inline constexpr bool takes_truth_values =
-    registry<any_op, equal_op, logical_and_op, logical_not_op, logical_or_op>::has<Op>;
+    registry<any_op, equal_op, logical_and_op, logical_not_op, logical_or_op, unsqueeze_op>::has<Op>;
 
 }  // namespace rowan::inline v0
 

@@ -180,6 +180,11 @@ std::vector<std::function<Out()>> const nets{
         auto const mask = layer::greater(layer::reduce_sum(x, {.axes = {1}}), 0);
         return layer::if_else(mask, x, [](auto const& a) { return layer::tanh(a); }, [](auto const& b) { return layer::scale(b, 2); });
     },
+    [] {  // truth values, aligned at an axis
+        auto const x = layer::data<float>("x", {UNK, 3}), sums = layer::reduce_sum(x, {.axes = {1}});
+        auto const either = layer::logical_or(layer::greater_equal(x, sums, {.axis = 0}), layer::less_equal(sums, 0), {.axis = 0});
+        return x * layer::cast<float>(either);
+    },
     [] {  // a loop over an array
         auto const x = layer::data<float>("x", {UNK, 3});
         auto const rows = layer::unstack(x);

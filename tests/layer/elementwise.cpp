@@ -61,10 +61,13 @@ TEST_CASE("an axis aligns y with the dims of x, as in Paddle", "[layer][golden]"
     gives(layer::minimum(x, y, {.axis = 1}), Tensor<float>{{{1, 2}, {-4, -4}, {5, 6}}, {{2, 2}, {-4, -4}, {6, 6}}});
     gives(layer::less(x, z, {.axis = 0}), Truth{{{false, false}, {false, false}, {false, false}}, {{true, true}, {true, false}, {false, false}}});
     gives(layer::greater_equal(x, y, {.axis = 1}), Truth{{{false, true}, {true, true}, {false, true}}, {{true, true}, {true, true}, {true, true}}});
+    gives(layer::greater(x, z, {.axis = 0}), Truth{{{false, true}, {true, true}, {true, true}}, {{false, false}, {false, false}, {true, true}}});
     gives(layer::equal(x, y, {.axis = 1}), Truth{{{false, true}, {false, false}, {false, true}}, {{false, false}, {false, false}, {false, false}}});
     gives(layer::less(x, x, {.axis = 0}), Truth::zeros({2, 3, 2}));
-    CHECK_THROWS_WITH(layer::add(x, y, {.axis = 2}), "broadcast_add: y is 3, expected 2");
-    CHECK_THROWS_WITH(layer::equal(x, y, {.axis = 3}), "y rank is 1, expected at most that of x after axis");
+    CHECK_THROWS_WITH(layer::add(x, y, {.axis = 2}), "broadcast_add: y.shape(0) is 3, expected 2");
+    CHECK_THROWS_WITH(layer::equal(x, y, {.axis = 3}), "equal: y rank is 1, expected at most 0, the dims of x from 3 on");
+    CHECK_THROWS_WITH(layer::add(x, y, {.axis = 7}), "broadcast_add: y rank is 1, expected at most 0, the dims of x from 7 on");
+    CHECK_THROWS_WITH(layer::greater(x, y), "greater: y.shape(0) is 3, expected 2");
     CHECK_THROWS_WITH(layer::less(x, y, {.axis = -2}), "axis is -2, expected -1 or a dim of x");
 }
 

@@ -168,13 +168,13 @@ TEST_CASE("clipping refuses options and element types, and then no parameter cha
         return b == Tensor<float>{{0, 0}};
     };
     CHECK_THROWS_WITH(with(layer::ClipByNorm{.max_norm = std::nan("")}),
-                      "clip_by_norm(lookup_table_grad_0.w@GRAD_0): max_norm is nan, expected a finite number");
+                      "clip_by_norm(x = lookup_table_grad_0.w@GRAD_0): max_norm is nan, expected a finite number");
     CHECK(unchanged());
     CHECK_THROWS_WITH(with(layer::ClipByGlobalNorm{.max_norm = -1}),
-                      "clip_by_global_norm(lookup_table_grad_0.w@GRAD_0, scale_grad_0.x@GRAD_0): max_norm is -1, expected 0 or more");
+                      "clip_by_global_norm(x = [lookup_table_grad_0.w@GRAD_0, scale_grad_0.x@GRAD_0]): max_norm is -1, expected 0 or more");
     CHECK(unchanged());
     CHECK_THROWS_WITH(with(layer::ClipByValue{.min = 1, .max = 2}),
-                      "clip(lookup_table_grad_0.w@GRAD_0): min is 1, expected 0 to be in [min, max], as absent rows stay 0");
+                      "clip(x = lookup_table_grad_0.w@GRAD_0): min is 1, expected 0 to be in [min, max], as absent rows stay 0");
     CHECK(unchanged());
     CHECK_THROWS_WITH(with(layer::GradientClip(layer::ClipByNorm{}, dtypes<double>{})),
                       "clip_by_norm: the element type of the gradient of table is f32, expected f64");

@@ -148,8 +148,8 @@ TEST_CASE("initial states of layers and directions begin the sequences, and have
     }
     SECTION("refused") {
         auto const variables = scope.variables().size();
-        CHECK_THROWS_WITH(layer::lstm(x, options, {h[0], h[1]}, c), "the number of layer::lstm: h is 2, expected one for each layer and direction");
-        CHECK_THROWS_WITH(layer::lstm(x, {.size = 2, .bidirectional = true}, h, c), "the number of layer::lstm: h is 4, expected one for each layer and direction");
+        CHECK_THROWS_WITH(layer::lstm(x, options, {h[0], h[1]}, c), "layer::lstm: h.size() is 2, expected one for each layer and direction");
+        CHECK_THROWS_WITH(layer::lstm(x, {.size = 2, .bidirectional = true}, h, c), "layer::lstm: h.size() is 4, expected one for each layer and direction");
         CHECK_THROWS_WITH(layer::gru(x, {.size = 3}, {h[0]}), "layer::gru: h width is 2, expected 3, the size");
         CHECK_THROWS_WITH(layer::gru(x, {.size = 2}, {layer::data<double>("row", {2})}), "layer::gru: h rank is 1, expected 2");
         CHECK(scope.variables().size() == variables + 1);  // the row

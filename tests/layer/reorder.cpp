@@ -26,7 +26,7 @@ TEST_CASE("layer::reorder sorts rows by the lengths of sentences, and its gradie
     Feeds const feeds{{"words", words->value().get<LoDTensor<std::int64_t>>().share()}, {"y", Tensor<float>{5, 6, 7, 8}}};
     CHECK((test::run(layer::reorder(y, words), feeds) == LoDTensor<float>({7, 8, 5, 6})));
     CHECK_THROWS_WITH(test::run(layer::reorder(layer::data("z", {3}), words), {{"words", feeds.at("words")}, {"z", Tensor<float>{1, 2, 3}}}),
-                      "reorder(z, words): x.size() is 3, expected 4, the number of sequences of y");
+                      "reorder(x = z, y = words): x.size() is 3, expected 4, the number of sequences of y");
 }
 
 }  // namespace test_layer_reorder

@@ -22,7 +22,7 @@ TEST_CASE("layer::sequence_reshape changes the width of rows, and its gradient e
     CHECK(wide->spec() == tensor_spec<double>({UNK, 4}, 1));
     test::check_net(layer::mse(layer::sequence_pool(wide), test::fed("target", LoDTensor<double>(test::values({3, 4}, 2)))));
     CHECK_THROWS_WITH(test::run(layer::sequence_reshape(layer::data("y", {UNK, 2}, 1), {.width = 4}), {{"y", LoDTensor<float>({{1, 2}, {3, 4}, {5, 6}}, Lod{{0, 2, 3}})}}),
-                      "sequence_reshape(y): elements of sequence 1 is 2, expected a multiple of 4");
+                      "sequence_reshape(x = y): elements of sequence 1 is 2, expected a multiple of 4");
 }
 
 TEST_CASE("layer::sequence_reshape in the steps of a recurrent layer", "[layer]") {

@@ -26,7 +26,7 @@ TEST_CASE("layer::sequence_scatter adds updates to places, and its gradients equ
     auto const z = layer::data("z", {UNK, 2});
     auto const w = layer::data("w", {UNK});
     Feeds const feeds{{"words", LoDTensor<std::int64_t>({1, 2}, Lod{{0, 1, 2}})}, {"z", Tensor<float>{{1, 2}, {3, 4}}}, {"w", Tensor<float>{5, 6}}};
-    CHECK_THROWS_WITH(test::run(layer::sequence_scatter(z, words, w), feeds), "sequence_scatter(z, words, w): ids[1] = 2 is not in [0, 2)");
+    CHECK_THROWS_WITH(test::run(layer::sequence_scatter(z, words, w), feeds), "sequence_scatter(x = z, ids = words, updates = w): ids[1] = 2 is not in [0, 2)");
     CHECK_THROWS_WITH(layer::sequence_scatter(w, words, w), "sequence_scatter: x rank is 1, expected at least 2");
 }
 

@@ -123,10 +123,10 @@ TEST_CASE("shapes that do not broadcast are refused", "[op][bad]") {
     auto const text = [&](auto const& f) { return test::refusal<ShapeError>([&](Cpu exec) { f(exec); }, x, y); };
     CHECK(text([&](Cpu e) { rowan::add(e, x, y); }) == "y.shape() is [2], expected [2, 3] or one that broadcasts with it");
     CHECK(text([&](Cpu e) { rowan::broadcast_add_op::run(e, x, y, {.axis = 1}); }) == "y.shape() is [2], expected [2, 3] or one that broadcasts with it");
-    CHECK(text([&](Cpu e) { rowan::broadcast_add_op::run(e, x, x, {.axis = 1}); }) == "y.shape() is [2, 3], expected [2, 3] or one that broadcasts with it");
+    CHECK(text([&](Cpu e) { rowan::broadcast_add_op::run(e, x, x, {.axis = 1}); }) == "y rank is 2, expected at most 1, the dims of x from 1 on");
     CHECK_THROWS_WITH(rowan::broadcast_add_op::run(Cpu{}, x, x, {.axis = -7}), "axis is -7, expected -1 or a dim of x");
     CHECK(rowan::broadcast_add_op::infer(rowan::tensor_spec<float>({1, 1, 2}), rowan::tensor_spec<float>({rowan::UNK, 2}, 1), {}).lod_level == 0);
-    CHECK(text([&](Cpu e) { rowan::broadcast_add_op::run(e, x, y, {.axis = 2}); }) == "y.shape() is [2], expected [2, 3] or one that broadcasts with it");
+    CHECK(text([&](Cpu e) { rowan::broadcast_add_op::run(e, x, y, {.axis = 2}); }) == "y rank is 1, expected at most 0, the dims of x from 2 on");
     CHECK(text([&](Cpu e) { rowan::broadcast_grad_op<rowan::detail::broadcast_add, true>::run(e, x, y, y, {.axis = 0}); }) == "out_grad.shape() is [2], expected [2, 3]");
     CHECK(text([&](Cpu e) { rowan::add_op::run(e, x, Tensor<double>{1, 2, 3}); }) == "y.shape() is [3], expected [2, 3]");
     CHECK(test::refusal<ShapeError>([] { static_cast<void>(rowan::broadcast_add_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<float>({2}))); }) ==

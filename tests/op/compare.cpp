@@ -21,6 +21,8 @@ TEST_CASE("comparisons compare values, and are false for NaN", "[op][golden]") {
     Tensor<double> const x{1, 2, 3, nan, -0.0}, y{2, 2, 2, 1, 0.0};
     CHECK(rowan::less_op::run(Cpu{}, x, y) == Tensor<bool>{true, false, false, false, false});
     CHECK(rowan::less_equal_op::run(Cpu{}, x, y) == Tensor<bool>{true, true, false, false, true});
+    CHECK(rowan::greater_op::run(Cpu{}, x, y) == Tensor<bool>{false, false, true, false, false});
+    CHECK(rowan::greater_equal_op::run(Cpu{}, x, y) == Tensor<bool>{false, true, true, false, true});
     CHECK(rowan::equal_op::run(Cpu{}, x, y) == Tensor<bool>{false, true, false, false, true});
     Tensor<std::int64_t> const big{std::int64_t{1} << 62, -1}, bigger{(std::int64_t{1} << 62) + 1, -2};
     CHECK(rowan::less_op::run(Cpu{}, big, bigger) == Tensor<bool>{true, false});

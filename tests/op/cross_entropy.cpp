@@ -158,6 +158,8 @@ TEST_CASE("cross_entropy throws for invalid labels and shapes that do not match"
     CHECK(test::refusal<ShapeError>([&](Cpu e) { cross_entropy(e, x, soft); }, x, soft) == "label.shape() is [2, 2], expected [2, 3]");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { cross_entropy_grad(e, x, good, g); }, x, g) == "out_grad.shape() is [2], expected [1]");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { cross_entropy_grad(e, x, good, x, {Reduction::none}); }, x) == "out_grad.shape() is [2, 3], expected [2]");
+    CHECK(test::refusal<ShapeError>([] { cross_entropy_op::infer(tensor_spec<float>({UNK, 3, 4}), tensor_spec<std::int64_t>({UNK, 4}), {}); }) ==
+          "cross_entropy: label.shape(1) is 4, expected 3");
     CHECK(test::refusal<rowan::TypeError>([] { cross_entropy_op::infer(tensor_spec<float>({2, 3}), tensor_spec<float>({2}), {}); }) ==
           "cross_entropy: label dtype is f32, expected i64");
 }

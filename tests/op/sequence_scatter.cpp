@@ -65,7 +65,7 @@ TEST_CASE("sequence_scatter throws for inputs that do not match", "[op][bad]") {
     CHECK_THROWS_WITH(sequence_scatter_op::infer(y, ids, y), "sequence_scatter: x rank is 1, expected at least 2");
     CHECK_THROWS_WITH(sequence_scatter_op::infer(x, tensor_spec<std::int64_t>({UNK}), y), "sequence_scatter: ids.lod().levels() is 0, expected at least 1");
     CHECK_THROWS_WITH(sequence_scatter_op::infer(x, tensor_spec<std::int64_t>({UNK, 1}, 1), y), "sequence_scatter: ids rank is 2, expected 1");
-    CHECK_THROWS_WITH(sequence_scatter_op::infer(x, tensor_spec<std::int64_t>({5}, 1), tensor_spec<float>({6})), "sequence_scatter: updates is 6, expected 5");
+    CHECK_THROWS_WITH(sequence_scatter_op::infer(x, tensor_spec<std::int64_t>({5}, 1), tensor_spec<float>({6})), "sequence_scatter: updates.shape(0) is 6, expected 5");
     CHECK_THROWS_WITH(sequence_scatter_op::infer(x, ids, tensor_spec<float>({UNK, 4})), "sequence_scatter: updates rank is 2, expected the rank of the other input");
     CHECK_THROWS_WITH(sequence_scatter_op::infer(x, ids, tensor_spec<double>({UNK})), "sequence_scatter: updates dtype is f64, expected f32");
     LoDTensor<float> const rows({{1, 2}, {3, 4}}, Lod());

@@ -72,6 +72,15 @@ TEST_CASE("sequence_top_k_mean equals means of sorted columns, on any number of 
     }
 }
 
+TEST_CASE("sequence_top_k_mean of a long sequence and many empty ones takes memory for the elements that exist", "[op]") {
+    std::vector<std::int64_t> lengths(2'000'000);
+    lengths[7] = 100'000;
+    LoDTensor<float> const x(Tensor<float>::full({100'000, 1}, 2), Lod::from_lengths({lengths}));
+    auto const out = sequence_top_k_mean(x, {.ks = {100'000}});
+    CHECK(out.value()(7, 0) == 2);
+    CHECK(out.value()(8, 0) == 0);
+}
+
 TEST_CASE("the gradient of sequence_top_k_mean equals central differences", "[op]") {
     LoDTensor<double> const x(test::values({7, 2, 2}, 1), Lod{{0, 2, 3}, {0, 4, 4, 7}});
     test::check_gradients<sequence_top_k_mean_op>(std::tuple(x), {.ks = {2, 1, 5}});

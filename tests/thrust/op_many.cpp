@@ -115,6 +115,8 @@ template <class T, class D>
 void comparisons() {
     comparison<rowan::less_op, T, D>();
     comparison<rowan::less_equal_op, T, D>();
+    comparison<rowan::greater_op, T, D>();
+    comparison<rowan::greater_equal_op, T, D>();
     comparison<rowan::equal_op, T, D>();
     comparison<rowan::logical_and_op, T, D>();
     comparison<rowan::logical_or_op, T, D>();

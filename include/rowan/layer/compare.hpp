@@ -4,6 +4,7 @@
 #include <rowan/layer/var.hpp>
 #include <rowan/op/broadcast.hpp>
 #include <rowan/op/compare.hpp>
+#include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/full_like.hpp>
 #include <rowan/op/reshape.hpp>
 
@@ -12,17 +13,17 @@
 
 namespace rowan::inline v0::detail {
 
-/// y with the dims of 1 that align it with x at the axis.
-template <class T, class Device>
-layer::Var<T, Device> aligned(layer::Var<T, Device> const& x, layer::Var<T, Device> const& y,
-                              BroadcastOptions const& options) {
+/// Compares x with y, which gets the dims of 1 that align it with x at the axis.
+template <class Op, class T, class Device>
+layer::Var<bool, Device> compare(layer::Var<T, Device> const& x, layer::Var<T, Device> const& y,
+                                 BroadcastOptions const& options) {
+    if (options.axis == -1) return layer::apply<Op>({}, x, y);
     Dims const &of_x = x->spec().dims, &of_y = y->spec().dims;
-    if (options.axis == -1) return y;
-    broadcast_dims("y", of_x, of_y, options.axis);
+    broadcast_dims(joined_name<Op, y_suffix>::value.data(), of_x, of_y, options.axis);
     SqueezeOptions ones;
     for (std::size_t i = of_y.size(); i + static_cast<std::size_t>(options.axis) < of_x.size(); ++i)
         ones.axes.push_back(static_cast<std::int64_t>(i));
-    return ones.axes.empty() ? y : layer::apply<unsqueeze_op>(ones, y);
+    return layer::apply<Op>({}, x, ones.axes.empty() ? y : layer::apply<unsqueeze_op>(ones, y));
 }
 
 }  // namespace rowan::inline v0::detail
@@ -35,28 +36,28 @@ namespace rowan::inline v0::layer {
 /// cost     one read of both and one write of the result, when the net runs
 template <class T, class Device>
 Var<bool, Device> less(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<less_op>({}, x, rowan::detail::aligned(x, y, options));
+    return rowan::detail::compare<less_op>(x, y, options);
 }
 /// x <= y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> less_equal(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<less_equal_op>({}, x, rowan::detail::aligned(x, y, options));
+    return rowan::detail::compare<less_equal_op>(x, y, options);
 }
 /// x > y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> greater(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return less(rowan::detail::aligned(x, y, options), x);
+    return rowan::detail::compare<greater_op>(x, y, options);
 }
 /// x >= y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> greater_equal(Var<T, Device> const& x, Var<T, Device> const& y,
                                 BroadcastOptions const& options = {}) {
-    return less_equal(rowan::detail::aligned(x, y, options), x);
+    return rowan::detail::compare<greater_equal_op>(x, y, options);
 }
 /// x == y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> equal(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<equal_op>({}, x, rowan::detail::aligned(x, y, options));
+    return rowan::detail::compare<equal_op>(x, y, options);
 }
 
 /// The same with a scalar y.
@@ -92,13 +93,13 @@ Var<bool, Device> equal(Var<T, Device> const& x, double y) {
 template <class Device>
 Var<bool, Device> logical_and(Var<bool, Device> const& x, Var<bool, Device> const& y,
                               BroadcastOptions const& options = {}) {
-    return apply<logical_and_op>({}, x, rowan::detail::aligned(x, y, options));
+    return rowan::detail::compare<logical_and_op>(x, y, options);
 }
 /// x || y, element-wise, as layer::less.
 template <class Device>
 Var<bool, Device> logical_or(Var<bool, Device> const& x, Var<bool, Device> const& y,
                              BroadcastOptions const& options = {}) {
-    return apply<logical_or_op>({}, x, rowan::detail::aligned(x, y, options));
+    return rowan::detail::compare<logical_or_op>(x, y, options);
 }
 /// !x, element-wise, as layer::less.
 template <class Device>

@@ -46,7 +46,7 @@ void check_initial(char const* field, std::vector<layer::Var<T, Device>> const& 
     std::size_t const directions = options.bidirectional ? 2 : 1;
     check_layers(options.layers);
     if (states.size() % directions != 0 || !std::cmp_equal(states.size() / directions, options.layers))
-        throw ShapeError(std::string("the number of ").append(field), std::to_string(states.size()),
+        throw ShapeError(std::string(field).append(".size()"), std::to_string(states.size()),
                          "one for each layer and direction");
     for (auto const& state : states) {
         spec::matrix(field, state->spec());

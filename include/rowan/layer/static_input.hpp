@@ -20,8 +20,8 @@ namespace rowan::inline v0::layer {
 /// Without static_input, the step reads an outer variable as a whole: the rows of all sequences.
 /// shapes   x [n, ...], whose first level has one sequence for each sequence that the layer iterates over, or x
 ///          [sequences, ...] -> those of the sequences that have the step, with the levels of x
-/// errors   GraphError unless x is a variable of a net around the step, or in a loop or branch; ShapeError if it has rank 0; when the net runs,
-///          ShapeError if the numbers of sequences differ
+/// errors   GraphError unless x is a variable of a net around the step, and if the call is in a loop or a branch;
+///          ShapeError if x has rank 0; when the net runs, ShapeError if the numbers of sequences differ
 /// cost     one copy of x for each batch: the steps read aliases; the gradients of the steps are added, one pass over
 ///          the rows of a step in each
 template <class T, class Device>

@@ -20,7 +20,7 @@ namespace rowan::inline v0 {
 
 /// How two shapes are aligned.
 struct BroadcastOptions {
-    std::int64_t axis = -1;  ///< the dim of x that is the first one of y, as in Paddle; -1: the last dims are the same
+    std::int64_t axis = -1;  ///< the dim of x that is the first one of y, as in Paddle; -1: aligned at the last dims
 
     template <class Visit>
     static constexpr auto fields(Visit const& visit) {
@@ -157,9 +157,6 @@ struct x_grad_suffix {
 };
 struct y_grad_suffix {
     static constexpr std::string_view name = "_grad_y";
-};
-struct y_suffix {
-    static constexpr std::string_view name = ": y";
 };
 
 }  // namespace detail

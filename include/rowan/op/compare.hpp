@@ -4,6 +4,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/broadcast.hpp>
+#include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
@@ -75,7 +76,7 @@ struct compare_op {
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        VarSpec out = broadcast_spec("y", x, y, -1);
+        VarSpec out = broadcast_spec(joined_name<Op, y_suffix>::value.data(), x, y, -1);
         out.dtype = dtype<bool>::wire;
         return out;
     }
@@ -119,6 +120,28 @@ struct less_equal_op : detail::compare_op<less_equal_op> {
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {
         return a < b || a == b;
+    }
+};
+
+/// x > y element-wise; false where either is NaN. Shapes and errors as less_op.
+struct greater_op : detail::compare_op<greater_op> {
+    static constexpr std::string_view name = "greater";
+    /// Whether a > b.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a, S const& b) {
+        return less_op::holds(b, a);
+    }
+};
+
+/// x >= y element-wise; false where either is NaN. Shapes and errors as less_op.
+struct greater_equal_op : detail::compare_op<greater_equal_op> {
+    static constexpr std::string_view name = "greater_equal";
+    /// Whether a >= b.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a, S const& b) {
+        return less_equal_op::holds(b, a);
     }
 };
 

@@ -134,7 +134,8 @@ struct CosineGradStep {
 /// x · y / (max(|x|, epsilon) · max(|y|, epsilon)) for the rows of x and y, as in PyTorch, computed in dtype<T>::sum. Row
 /// sums are formed in 16 interleaved partial sums.
 /// shapes   x [n, width], y [n, width] -> [n, 1]
-/// errors   ValueError if epsilon is not finite or, in dtype<T>::sum, not above 0; ShapeError if x is not a matrix or the shapes differ
+/// errors   ValueError if epsilon is not finite or, in dtype<T>::sum, not above 0; ShapeError if x is not a matrix or the
+///          shapes differ
 /// cost     two reads of both; the same bits for any number of threads
 template <class T, device D>
 Tensor<T, D> cosine_similarity(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,

@@ -228,8 +228,7 @@ struct cross_entropy_op {
     using attributes = CrossEntropyOptions;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
-        constexpr detail::LabelFields names{"cross_entropy: x", "cross_entropy: label", "cross_entropy: label.shape(0)",
-                                            "cross_entropy: ignore_index"};
+        constexpr detail::LabelFields names{"cross_entropy: x", "cross_entropy: label", "cross_entropy: ignore_index"};
         return {.type = VarType::LOD_TENSOR,
                 .dtype = x.dtype,
                 .dims = detail::label_dims(names, x, label, a).losses,

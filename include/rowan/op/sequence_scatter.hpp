@@ -103,15 +103,15 @@ LoDTensor<T, Device> sequence_scatter(LoDTensor<T, Device> const& x, LoDTensor<I
 /// The gradient of the updates.
 struct sequence_scatter_grad_op {
     static constexpr std::string_view name = "sequence_scatter_grad";
-    using inputs = slots<slot::ids, slot::y, grad_of<slot::out>>;  // only the levels of y are used
-    using outputs = slots<grad_of<slot::y>>;
+    using inputs = slots<slot::ids, slot::updates, grad_of<slot::out>>;  // only the levels of updates are used
+    using outputs = slots<grad_of<slot::updates>>;
     using grad = no_grad;
 
-    static constexpr VarSpec infer(VarSpec const&, VarSpec const& y, VarSpec const&) { return y; }
+    static constexpr VarSpec infer(VarSpec const&, VarSpec const& updates, VarSpec const&) { return updates; }
 
     /// errors   as sequence_scatter for an x with the shape of out_grad
     template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& y,
+    static LoDTensor<T, D> run(D exec, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& updates,
                                LoDTensor<T, D> const& out_grad) {
         auto const& g = out_grad.value();
         ids.check();
@@ -121,38 +121,40 @@ struct sequence_scatter_grad_op {
         auto shape = g.shape();
         shape.erase(shape.begin());
         shape[0] = places.size();
-        if (y.shape() != shape) throw ShapeError("y.shape()", detail::shape_text(y.shape()), detail::shape_text(shape));
-        if (y.value().size() == 0) return {Tensor<T, D>::zeros(exec, shape), y.lod()};
-        return {gather(exec, detail::with_rows_of_places(g), places), y.lod()};
+        if (updates.shape() != shape)
+            throw ShapeError("updates.shape()", detail::shape_text(updates.shape()), detail::shape_text(shape));
+        if (updates.value().size() == 0) return {Tensor<T, D>::zeros(exec, shape), updates.lod()};
+        return {gather(exec, detail::with_rows_of_places(g), places), updates.lod()};
     }
 };
 
-/// See sequence_scatter; y are the updates.
+/// See sequence_scatter.
 struct sequence_scatter_op {
     static constexpr std::string_view name = "sequence_scatter";
-    using inputs = slots<slot::x, slot::ids, slot::y>;
+    using inputs = slots<slot::x, slot::ids, slot::updates>;
     using outputs = slots<slot::out>;
     using grad = grad_rules<grad_rule<drop_levels_grad_op>, grad_rule<sequence_scatter_grad_op>>;
 
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids, VarSpec const& y) {
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids, VarSpec const& updates) {
         spec::dense("sequence_scatter: x", x);
         if (x.dims.size() < 2) spec::the_rank_does_not_fit("sequence_scatter: x", x.dims.size(), "at least 2");
         spec::dense("sequence_scatter: ids", ids);
         spec::ids("sequence_scatter: ids", ids);
         spec::rank("sequence_scatter: ids", ids, 1, "1");
         spec::has_levels("sequence_scatter: ids", ids);
-        spec::dense("sequence_scatter: updates", y);
-        spec::same_dtype("sequence_scatter: updates", y, x);
-        VarSpec like = y;
+        spec::dense("sequence_scatter: updates", updates);
+        spec::same_dtype("sequence_scatter: updates", updates, x);
+        VarSpec like = updates;
         like.dims = {ids.dims[0]};
         for (std::size_t i = 2; i < x.dims.size(); ++i) like.dims.push_back(x.dims[i]);
-        spec::same_dims("sequence_scatter: updates", y, like);
+        spec::same_dims("sequence_scatter: updates", updates, like);
         return x;
     }
 
     template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& y) {
-        return sequence_scatter(exec, x, ids, y.value());
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
+                               LoDTensor<T, D> const& updates) {
+        return sequence_scatter(exec, x, ids, updates.value());
     }
 };
 

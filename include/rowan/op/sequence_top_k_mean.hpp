@@ -62,18 +62,23 @@ template <class T>
 struct ColumnsOfSequences {
     T const* x;
     std::int64_t const* offsets;
-    std::int64_t* top;  // for each column, the rows of its `kept` greatest elements, in descending order
-    std::size_t width, kept;
+    std::int64_t const* kept;  // offsets, too: how many greatest elements the columns of each sequence keep
+    std::int64_t* tops;        // for each column, the rows of these elements, in descending order
+    std::size_t width;
 
     ROWAN_HD std::size_t first(std::size_t i) const { return static_cast<std::size_t>(offsets[i / width]); }
     ROWAN_HD std::size_t length(std::size_t i) const {
         return static_cast<std::size_t>(offsets[i / width + 1] - offsets[i / width]);
     }
+    ROWAN_HD std::size_t found(std::size_t i) const {
+        return static_cast<std::size_t>(kept[i / width + 1] - kept[i / width]);
+    }
+    ROWAN_HD std::int64_t* top(std::size_t i) const {
+        return tops + static_cast<std::size_t>(kept[i / width]) * width + i % width * found(i);
+    }
     ROWAN_HD std::size_t place(std::size_t i, std::int64_t row) const {
         return static_cast<std::size_t>(row) * width + i % width;
     }
-    /// How many elements of its `kept` greatest ones the column has.
-    ROWAN_HD std::size_t found(std::size_t i) const { return length(i) < kept ? length(i) : kept; }
 };
 
 /// Finds the greatest elements of a column, by insertion.
@@ -85,12 +90,12 @@ struct FindTop {
     ROWAN_HD void operator()(std::size_t i) const {
         using S = sum_t<T>;
         more_extreme<true> const before;
-        std::int64_t* const top = at.top + i * at.kept;
-        std::size_t const begin = at.first(i), end = begin + at.length(i);
+        std::int64_t* const top = at.top(i);
+        std::size_t const begin = at.first(i), end = begin + at.length(i), kept = at.found(i);
         for (std::size_t row = begin, found = 0; row < end; ++row) {
             S const now = load<S>(at.x + at.place(i, static_cast<std::int64_t>(row)));
-            if (found == at.kept && !before(now, load<S>(at.x + at.place(i, top[found - 1])))) continue;
-            std::size_t k = found < at.kept ? found++ : found - 1;
+            if (found == kept && !before(now, load<S>(at.x + at.place(i, top[found - 1])))) continue;
+            std::size_t k = found < kept ? found++ : found - 1;
             for (; k != 0 && before(now, load<S>(at.x + at.place(i, top[k - 1]))); --k) top[k] = top[k - 1];
             top[k] = static_cast<std::int64_t>(row);
         }
@@ -108,7 +113,7 @@ struct MeansOfTop {
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t i) const {
         using S = sum_t<T>;
-        std::int64_t const* const top = at.top + i * at.kept;
+        std::int64_t const* const top = at.top(i);
         std::size_t const found = at.found(i);
         for (std::size_t q = 0; q < count; ++q) {
             S sum = constant<S>(0.0);
@@ -133,7 +138,7 @@ struct SpreadMeans {
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t i) const {
         using S = sum_t<T>;
-        std::int64_t const* const top = at.top + i * at.kept;
+        std::int64_t const* const top = at.top(i);
         std::size_t const begin = at.first(i), end = begin + at.length(i), found = at.found(i);
         for (std::size_t row = begin; row < end; ++row)
             store(constant<S>(0.0), to + at.place(i, static_cast<std::int64_t>(row)));
@@ -154,19 +159,21 @@ template <class T, class D, class Visit>
 void visit_top(D const& exec, LoDTensor<T, D> const& x, std::vector<std::int64_t> const& ks, Visit const& visit) {
     auto const offsets = last_level(x.lod());
     std::size_t const sequences = offsets.size() - 1, width = x.value().row_size();
-    std::size_t const longest = longest_of(offsets, 0, sequences);
-    auto const most = static_cast<std::uint64_t>(*std::ranges::max_element(ks));
-    std::size_t const kept = std::min<std::uint64_t>(most, longest);
-    std::vector<std::int64_t> numbers(offsets.begin(), offsets.end());
-    numbers.insert(numbers.end(), ks.begin(), ks.end());
-    OnDevice<std::int64_t, D> const uploaded(exec, numbers);
-    auto top = new_tensor<std::int64_t>(exec, {sequences, width, kept});
     std::size_t const columns = sequences * width;
     if (columns == 0) return;
+    std::int64_t const most = *std::ranges::max_element(ks);
+    std::vector<std::int64_t> numbers(offsets.begin(), offsets.end());
+    numbers.push_back(0);
+    for (std::size_t s = 0; s < sequences; ++s)
+        numbers.push_back(numbers.back() + std::min(most, offsets[s + 1] - offsets[s]));
+    auto tops = new_tensor<std::int64_t>(exec, {static_cast<std::size_t>(numbers.back()), width});
+    numbers.insert(numbers.end(), ks.begin(), ks.end());
+    OnDevice<std::int64_t, D> const uploaded(exec, numbers);
+    std::int64_t const* const kept = uploaded.data() + offsets.size();
     auto const each = [&](auto const& f) { ElementLoops<D>::each(exec, columns, x.shape()[0] / sequences + 1, f); };
-    ColumnsOfSequences<T> const at{x.value().data(), uploaded.data(), top.data(), width, kept};
+    ColumnsOfSequences<T> const at{x.value().data(), uploaded.data(), kept, tops.data(), width};
     each(FindTop<T>{at});
-    visit(at, uploaded.data() + offsets.size(), each);
+    visit(at, kept + offsets.size(), each);
 }
 
 }  // namespace detail

@@ -62,6 +62,7 @@ ROWAN_SLOT(ids)     // row ids of a table
 ROWAN_SLOT(offset)  // first row of each sequence that is kept
 ROWAN_SLOT(length)  // number of rows of each sequence
 ROWAN_SLOT(weight)  // weight of each id
+ROWAN_SLOT(updates) // rows that are added at places
 ROWAN_SLOT(label)   // target of a loss
 ROWAN_SLOT(query)   // rows of attention: what is asked, what answers by its scores, and what is returned
 ROWAN_SLOT(key)

@@ -197,7 +197,6 @@ struct softmax_with_cross_entropy_op {
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
         constexpr detail::LabelFields names{"softmax_with_cross_entropy: x", "softmax_with_cross_entropy: label",
-                                            "softmax_with_cross_entropy: label.shape(0)",
                                             "softmax_with_cross_entropy: ignore_index"};
         auto const made = detail::label_dims(names, x, label, a);
         VarSpec softmax = x;

@@ -85,6 +85,7 @@ Tensor<T, D> permuted(D const& exec, Tensor<T, D> const& x, std::array<std::size
 /// x with its dims in another order: dim i of the result is dim perm[i] of x. By default, all dims are reversed.
 ///     transpose(x)                         // [n, m] -> [m, n]
 ///     transpose(x, {.perm = {0, 2, 1}})    // [b, n, m] -> [b, m, n]
+/// With a variable as perm, write rowan::transpose(x, {.perm = p}): without `rowan::`, g++ takes xtensor's function.
 /// shapes   x [...] -> the dims of x in the order of perm
 /// errors   ShapeError if perm does not name each axis of x once
 /// cost     one read of x and one write of the result

@@ -30,7 +30,8 @@ def _aligned(x: Variable, y: Operand, axis: int) -> Variable:
     if axis == -1 or ones == 0:
         return y
     if ones < 0:
-        raise ValueError(f"y rank is {len(y.shape)}, expected at most that of x after axis")
+        most = max(0, len(x.shape) - axis)
+        raise ValueError(f"y rank is {len(y.shape)}, expected at most {most}, the dims of x from {axis} on")
     return apply("unsqueeze", y, axes=list(range(len(y.shape), len(y.shape) + ones)))
 
 
@@ -121,12 +122,12 @@ def less_equal(x: Variable, y: Operand, axis: int = -1) -> Variable:
 
 def greater(x: Variable, y: Operand, axis: int = -1) -> Variable:
     """Whether x > y."""
-    return apply("less", _aligned(x, y, axis), x)
+    return apply("greater", x, _aligned(x, y, axis))
 
 
 def greater_equal(x: Variable, y: Operand, axis: int = -1) -> Variable:
     """Whether x >= y."""
-    return apply("less_equal", _aligned(x, y, axis), x)
+    return apply("greater_equal", x, _aligned(x, y, axis))
 
 
 def equal(x: Variable, y: Operand, axis: int = -1) -> Variable:

@@ -15,7 +15,8 @@ def mse(x: Variable, y: Variable) -> Variable:
 
 
 def cross_entropy(x: Variable, label: Variable, reduction: Reduction = Reduction.mean,
-                  ignore_index: Optional[int] = None, axis: Optional[int] = None, weights: Sequence[float] = ()) -> Variable:
+                  ignore_index: Optional[int] = None, axis: Optional[int] = None,
+                  weights: Sequence[float] = ()) -> Variable:
     """-log(probability of the label), from probabilities; classes are along an axis, and may have weights."""
     return apply("cross_entropy", x, label, reduction=reduction, ignore_index=ignore_index, axis=axis, weights=weights)
 

@@ -20,8 +20,7 @@ ROWAN_FUNCTION void LoopNet::build() {
         if (op->kernel == &static_kernel)
             throw GraphError(
                 "layer::static_input is called in a loop or a branch: call it before that, in the step of the "
-                "recurrent "
-                "layer");
+                "recurrent layer");
         for (Variable* const v : op->inputs) add_outer(*v);
     }
     for (Variable* const v : targets) add_outer(*v);

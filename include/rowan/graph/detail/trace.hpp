@@ -47,8 +47,8 @@ inline bool is_placeholder(Variable const& v) {
 bool depends_on_placeholder(Variable& v);
 
 /// The names of the variables of a net: the name set by the program, else "fc_0.w_0" for the input w of the first fc
-/// and "fc_0.out_0" for its result; "rnn_0.fc_0.w_0" for that of the first fc in the step of an rnn. They depend only on the net, not on the order in which a program created the
-/// operators.
+/// and "fc_0.out_0" for its result; "rnn_0.fc_0.w_0" for the input w of the first fc in the step of the first rnn. They
+/// depend only on the net, not on the order in which a program created the operators.
 std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order);
 
 /// Applies names_of to the unnamed variables of an inner scope. Returns the names that variables of outer scopes have in

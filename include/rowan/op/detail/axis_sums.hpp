@@ -126,7 +126,8 @@ AxisReduction reduction_of(Shape const& shape, std::array<bool, 8> const& reduce
 }
 
 /// Sums blocks of 64 contributions on a device: to[outer, block, lane] = the sum of that block, computed in type `S`.
-/// `Fold` adds a contribution to a sum as add_lanes does, or combines them in another way. The Thrust specialization is in rowan/thrust/op/detail/axis_sums.hpp.
+/// `Fold` adds a contribution to a sum as add_lanes does, or combines them in another way. The Thrust specialization is
+/// in rowan/thrust/op/detail/axis_sums.hpp.
 template <class D>
 struct AxisSums {
     static_assert(has_backend<D>, "rowan: reduce_sum on a Thrust device needs #include <rowan/thrust/op.hpp>");

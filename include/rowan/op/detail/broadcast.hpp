@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 namespace rowan::inline v0::detail {
@@ -22,6 +23,18 @@ namespace rowan::inline v0::detail {
 [[noreturn]] inline void do_not_broadcast(char const* field, std::string const& y, std::string const& x) {
     throw ShapeError(std::string(field) + ".shape()", y, x + " or one that broadcasts with it");
 }
+
+[[noreturn]] inline void too_many_dims(char const* field, std::size_t rank, std::size_t of_x, std::int64_t axis) {
+    std::size_t const first = std::min(of_x, static_cast<std::size_t>(axis));
+    std::string const most = std::to_string(of_x - first);
+    spec::the_rank_does_not_fit(field, rank,
+                                ("at most " + most + ", the dims of x from " + std::to_string(axis) + " on").c_str());
+}
+
+/// The end of the name of y in the errors of an operator.
+struct y_suffix {
+    static constexpr std::string_view name = ": y";
+};
 
 /// The dim of y at dim i of a result of `rank` dims: y's last dims are the result's, or its first dim is dim `axis`.
 template <class Shape>
@@ -31,9 +44,12 @@ constexpr auto aligned_dim(Shape const& y, std::size_t i, std::size_t rank, std:
     return i < first || i >= first + y.size() ? Dim{1} : y[i - first];
 }
 
-/// errors   ValueError if the axis is less than -1
-constexpr void check_axis(std::int64_t axis) {
+/// Checks the axis for shapes of these ranks.
+/// errors   ValueError if it is less than -1; ShapeError if y has more dims than x from the axis on
+constexpr void check_axis(char const* field, std::size_t of_x, std::size_t of_y, std::int64_t axis) {
     if (axis < -1) throw ValueError("axis", static_cast<double>(axis), "-1 or a dim of x");
+    if (axis >= 0 && (of_y > of_x || static_cast<std::size_t>(axis) > of_x - of_y))
+        too_many_dims(field, of_y, of_x, axis);
 }
 
 /// The shape of the result of x and y by NumPy's rules: aligned at the last dims, a dim of 1 is repeated, and so are
@@ -41,9 +57,8 @@ constexpr void check_axis(std::int64_t axis) {
 template <class Shape>
 Shape broadcast_shape(char const* field, Shape const& x, Shape const& y, std::int64_t axis) {
     auto const refuse = [&] { do_not_broadcast(field, shape_text(y), shape_text(x)); };
-    check_axis(axis);
+    check_axis(field, x.size(), y.size(), axis);
     std::size_t const rank = std::max(x.size(), y.size());
-    if (axis >= 0 && (y.size() > x.size() || static_cast<std::size_t>(axis) > x.size() - y.size())) refuse();
     Shape shape;
     for (std::size_t i = 0; i < rank; ++i) {
         auto const a = aligned_dim(x, i, rank, -1), b = aligned_dim(y, i, rank, axis);
@@ -55,10 +70,8 @@ Shape broadcast_shape(char const* field, Shape const& x, Shape const& y, std::in
 
 /// The dims of the result as far as they are known: UNK meets a dim other than 1 as that dim.
 constexpr Dims broadcast_dims(char const* field, Dims const& x, Dims const& y, std::int64_t axis) {
-    check_axis(axis);
+    check_axis(field, x.size(), y.size(), axis);
     std::size_t const rank = std::max(x.size(), y.size());
-    if (axis >= 0 && (y.size() > x.size() || static_cast<std::size_t>(axis) > x.size() - y.size()))
-        spec::the_rank_does_not_fit(field, y.size(), "at most that of x after axis");
     Dims dims;
     for (std::size_t i = 0; i < rank; ++i) {
         auto const a = aligned_dim(x, i, rank, -1), b = aligned_dim(y, i, rank, axis);

@@ -176,7 +176,7 @@ struct LabelDims {
 
 /// The names of the inputs of such an operator in errors.
 struct LabelFields {
-    char const *x, *label, *first_dim, *ignore_index;
+    char const *x, *label, *ignore_index;
 };
 
 constexpr LabelDims label_dims(LabelFields const& f, VarSpec const& x, VarSpec const& label,
@@ -196,7 +196,7 @@ constexpr LabelDims label_dims(LabelFields const& f, VarSpec const& x, VarSpec c
     spec::rank(f.label, label, made.losses.size(), "that of x for probabilities, or one less for class ids");
     spec::ids(f.label, label);
     for (std::size_t i = 0; i < made.losses.size(); ++i) {
-        made.losses[i] = spec::same_dim(i == 0 ? f.first_dim : f.label, label.dims[i], made.losses[i]);
+        made.losses[i] = spec::same_dim(f.label, i, label.dims[i], made.losses[i]);
         made.x[i + (i < axis ? 0 : 1)] = made.losses[i];
     }
     if (a.reduction != Reduction::none) made.losses = {1};
