@@ -260,7 +260,8 @@ pip() {
     echo "== pip"
     if "$python" -m pip install -q --no-build-isolation --no-index --force-reinstall --no-deps \
         --config-settings=cmake.args=--preset=gcc --config-settings=cmake.build-type=Quick ./examples/python &&
-        (cd "$folder" && "$python" -c 'import importlib.metadata as m, rowan; assert m.version("rowan") == rowan.__version__, m.version("rowan")' &&
+        (cd "$folder" && "$python" -c 'import importlib.metadata as m, rowan; assert m.version("rowan") == rowan.__version__, m.version("rowan")
+from pathlib import Path; package = Path(rowan.__file__).parent; assert (package / "py.typed").exists() and (package.parent / "rowan_cpp-stubs" / "__init__.pyi").exists()' &&
             "$python" "$example.py" | diff -u "$example.out" -); then
         count pip 0 1
     else

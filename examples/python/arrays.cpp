@@ -1,6 +1,9 @@
 // examples/python/arrays.cpp: converts between NumPy's arrays and rowan's values, without a copy.
 #include "arrays.hpp"
 
+#include "convert.hpp"
+#include "values.hpp"
+
 #include <pybind11/stl.h>
 
 #include <rowan/core/dtype.hpp>
@@ -100,17 +103,24 @@ Lod lod_of(std::string const& name, py::handle given) {
 
 /// Calls f with the tensor that shares the elements of an array, see value_of.
 template <class F>
-void with_tensor(std::string const& name, py::handle given, F const& f) {
+void with_tensor(std::string const& name, py::handle given, rowan::VarSpec const* declared, F const& f) {
     Lod lod;
-    if (py::isinstance<py::tuple>(given) && py::len(given) == 2) {
-        auto const pair = py::reinterpret_borrow<py::tuple>(given);
-        lod = lod_of(name + ".lod", pair[1]);
-        given = pair[0];
+    bool const is_declared = declared != nullptr && !dtype_name(declared->dtype).empty();
+    auto pair = py::reinterpret_borrow<py::object>(given);
+    if (is_declared && declared->lod_level > 0 && py::isinstance<py::list>(given))
+        pair = joined(name, given, *declared);
+    given = pair;
+    if (py::isinstance<py::tuple>(pair) && py::len(pair) == 2) {
+        auto const parts = py::reinterpret_borrow<py::tuple>(pair);
+        lod = lod_of(name + ".lod", parts[1]);
+        given = parts[0];
     }
     std::string const known =
         "a NumPy array of float32, float64, int32, int64, uint8 or bool, or a pair of one and its lod";
-    if (!py::isinstance<py::array>(given)) throw rowan::TypeError(name, py::str(py::type::of(given)), known);
-    auto const array = py::reinterpret_borrow<py::array>(given);
+    py::object const kept =
+        is_declared ? py::object(converted(name, given, declared->dtype)) : py::reinterpret_borrow<py::object>(given);
+    if (!py::isinstance<py::array>(kept)) throw rowan::TypeError(name, py::str(py::type::of(kept)), known);
+    auto const array = py::reinterpret_borrow<py::array>(kept);
     auto const attempt = [&]<class T>(T) {
         if (!py::isinstance<py::array_t<T, 0>>(array)) return false;
         f(LoDTensor<T>(tensor_of<T>(name, array), std::move(lod)));
@@ -157,18 +167,22 @@ std::vector<double> numbers_of(std::string const& name, py::handle given, std::s
     return list;
 }
 
-rowan::Value value_of(std::string const& name, py::handle given) {
+rowan::Value value_of(std::string const& name, py::handle given, rowan::VarSpec const* declared) {
     rowan::Value value;
-    with_tensor(name, given, [&](auto tensor) { value.set(std::move(tensor)); });
+    with_tensor(name, given, declared, [&](auto tensor) { value.set(std::move(tensor)); });
     return value;
 }
 
-rowan::Feeds feeds_of(py::handle batch) {
+rowan::Feeds feeds_of(py::handle batch, rowan::Scope const& scope) {
     if (!py::isinstance<py::dict>(batch)) throw rowan::TypeError("the batch", py::str(py::type::of(batch)), "a dict");
     rowan::Feeds feeds;
     for (auto const& [key, given] : py::reinterpret_borrow<py::dict>(batch)) {
         std::string const name = py::str(key);
-        with_tensor(name, given, [&](auto tensor) { feeds.emplace(name, std::move(tensor)); });
+        rowan::Variable const* const v = scope.find(name);
+        auto const rows = v == nullptr ? value_of_rows(given) : std::nullopt;
+        feeds.emplace(name, rows           ? rows->share()
+                            : v == nullptr ? value_of(name, given)
+                                           : held_by(name, given, v->spec()));
     }
     return feeds;
 }
@@ -187,15 +201,6 @@ py::object numpy_of(rowan::Value const& value, bool writable) {
     for (std::size_t i = 0; i < lod.levels(); ++i)
         levels.append(std::vector<std::int64_t>(lod[i].begin(), lod[i].end()));
     return py::make_tuple(array, levels);
-}
-
-std::string dtype_name(std::int32_t wire) {
-    std::string name;
-    auto const attempt = [&]<class T>(T) {
-        if (rowan::dtype<T>::wire == wire) name = py::str(py::dtype::of<T>());
-    };
-    std::apply([&](auto... element) { (attempt(element), ...); }, elements{});
-    return name;
 }
 
 }  // namespace python

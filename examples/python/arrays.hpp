@@ -4,6 +4,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/layer/feeds.hpp>
 
@@ -30,20 +31,18 @@ std::vector<std::int64_t> whole_numbers_of(std::string const& name, pybind11::ha
 std::vector<double> numbers_of(std::string const& name, pybind11::handle given, std::string const& expected);
 
 /// The elements of an array, or of a pair of an array and its lod, a list of offsets for each level. Every tensor that
-/// shares the elements keeps the array alive.
+/// shares the elements keeps the array alive. With a declaration, also lists and numbers, and nested lists for data with
+/// levels; the elements are converted to its type, see convert.hpp, unless they have it.
 /// errors   TypeError for another type, an unsupported element type, or an offset that is not a whole number;
-///          ShapeError if the array is not contiguous in row-major order; LodError
-rowan::Value value_of(std::string const& name, pybind11::handle given);
+///          ShapeError if the array is not contiguous in row-major order; LodError; those of `converted`
+rowan::Value value_of(std::string const& name, pybind11::handle given, rowan::VarSpec const* declared = nullptr);
 
-/// The values of a batch, from a dict of arguments of value_of.
-rowan::Feeds feeds_of(pybind11::handle batch);
+/// The values of a batch, from a dict of arguments of value_of; the variables of the scope are the declarations.
+rowan::Feeds feeds_of(pybind11::handle batch, rowan::Scope const& scope);
 
 /// An array that shares the elements; with levels, a pair of the array and its lod; None if the value is empty.
 /// requires   with `writable`, memory that may be written: the value may share a read-only array
 /// errors     TypeError if the value is not a tensor
 pybind11::object numpy_of(rowan::Value const& value, bool writable = false);
-
-/// The name of an element type, such as "float32", from its number.
-std::string dtype_name(std::int32_t wire);
 
 }  // namespace python

@@ -7,6 +7,7 @@
 #include <rowan/core/dtype.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/graph/scope.hpp>
+#include <rowan/layer/first_values.hpp>
 #include <rowan/layer/var.hpp>
 
 #include <memory>
@@ -34,14 +35,39 @@ inline rowan::Scope& scope_for(rowan::Variable const& v) {
                             "\" is of another scope than the default scope and those around it");
 }
 
-/// The variable as an argument of layers.
-/// errors   TypeError if its elements are not float32
-inline rowan::layer::Var<float> var_of(rowan::Variable& v, char const* what) {
-    if (v.spec().dtype != rowan::dtype<float>::wire) throw rowan::TypeError(what, "of other elements", "of float32");
-    return rowan::layer::Var<float>(v);
+/// Calls f<float>() or f<double>(), by the elements of a variable.
+/// errors   TypeError, which names `what`, for other elements
+template <class F>
+decltype(auto) with_float(rowan::Variable const& v, char const* what, F const& f) {
+    if (v.spec().dtype == rowan::dtype<float>::wire) return f.template operator()<float>();
+    if (v.spec().dtype != rowan::dtype<double>::wire)
+        throw rowan::TypeError(what, "of other elements", "of float32 or float64");
+    return f.template operator()<double>();
 }
 
-void bind_operators(pybind11::module_& m);  // operators.cpp
-void bind_training(pybind11::module_& m);   // training.cpp
+/// The variable as an argument of layers.
+/// errors   TypeError, which names `what`, if its elements are not of T
+template <class T>
+rowan::layer::Var<T> var_of(rowan::Variable& v, char const* what) {
+    if (v.spec().dtype != rowan::dtype<T>::wire)
+        throw rowan::TypeError(what, "of other elements",
+                               std::string("of ") + (sizeof(T) == 4 ? "float32" : "float64"));
+    return rowan::layer::Var<T>(v);
+}
+
+/// Sets the dims and the first values of a parameter.
+void begin_parameter(rowan::Variable& v, rowan::Dims const& dims, rowan::layer::FirstValues const& first);
+
+void bind_variables(pybind11::module_& m);      // variables.cpp
+void bind_nets(pybind11::module_& m);           // nets.cpp
+void bind_operators(pybind11::module_& m);      // operators.cpp
+void bind_steps(pybind11::module_& m);          // steps.cpp
+void bind_selected_rows(pybind11::module_& m);  // selected_rows.cpp
+void bind_tensor_arrays(pybind11::module_& m);  // tensor_arrays.cpp
+void bind_first_values(pybind11::module_& m);   // first_values.cpp
+void bind_optimizers(pybind11::module_& m);     // optimizers.cpp
+void bind_training(pybind11::module_& m);       // training.cpp
+void bind_models(pybind11::module_& m);         // models.cpp
+void bind_metrics(pybind11::module_& m);        // metrics.cpp
 
 }  // namespace python

@@ -1,33 +1,19 @@
-// examples/python/module.cpp: the module rowan_cpp: scopes, variables, operators and nets for Python. Nets have
-// elements of type float32, and ids and labels of type int64 or int32. As in C++, one thread at a time may use a scope.
-#include "arrays.hpp"
+// examples/python/module.cpp: the module rowan_cpp. Nets have elements of type float32 or float64, and ids and labels of
+// type int64 or int32. As in C++, one thread at a time may use a scope.
 #include "handles.hpp"
 
-#include <pybind11/stl.h>
+#include <rowan/core/error.hpp>
+#include <rowan/op/var_spec.hpp>
+#include <rowan/version.hpp>
 
-#include <rowan/graph/net.hpp>
-#include <rowan/layer/data.hpp>
-#include <rowan/layer/parameter.hpp>
-
-#include <algorithm>
-#include <array>
-#include <cstdint>
 #include <exception>
-#include <memory>
-#include <optional>
-#include <span>
-#include <sstream>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace py = pybind11;
 
 namespace python {
 
 namespace {
-
-using rowan::Role, rowan::Scope, rowan::UNK, rowan::Variable;
 
 /// Converts rowan's errors to Python's exceptions; errors that are not listed here become a RuntimeError.
 void translate(std::exception_ptr thrown) {
@@ -50,185 +36,6 @@ void translate(std::exception_ptr thrown) {
     }
 }
 
-// ---- variables
-
-rowan::Dims dims_of(std::vector<std::int64_t> const& shape) {
-    rowan::Dims dims;
-    for (std::int64_t const dim : shape) dims.push_back(dim);
-    return dims;
-}
-
-/// Calls f<T>() for the named element type.
-template <class F>
-decltype(auto) with_dtype(std::string const& name, F const& f) {
-    if (name == "float32") return f.template operator()<float>();
-    if (name == "int64") return f.template operator()<std::int64_t>();
-    if (name == "int32") return f.template operator()<std::int32_t>();
-    if (name == "bool") return f.template operator()<bool>();
-    throw rowan::TypeError("dtype", name, "float32, int64, int32 or bool");
-}
-
-/// Scope::new_var with a label: "data" is fed, "parameter" is trained, an operator writes "temporary". Without a label,
-/// a variable with a name is data, one without is temporary. A parameter without a shape gets it from the "fc" it is
-/// in.
-VariablePtr variable(ScopePtr const& scope, std::string const& name, std::optional<std::string> label,
-                     std::optional<std::vector<std::int64_t>> const& shape, std::string const& dtype,
-                     std::size_t lod_level, std::optional<std::pair<double, double>> const& init) {
-    if (!label && !name.empty()) label = "data";
-    bool const is_parameter = label == "parameter";
-    if (init && !(is_parameter && shape)) throw rowan::GraphError("variable: init is of a parameter that has a shape");
-    rowan::ScopeGuard const guard(*scope);
-    Variable& made = with_dtype(dtype, [&]<class T>() -> Variable& {
-        rowan::Dims const dims = shape ? dims_of(*shape) : is_parameter ? rowan::Dims{} : rowan::Dims{UNK, UNK};
-        if (!label || label == "temporary") return scope->new_var(name, rowan::tensor_spec<T>(dims, lod_level));
-        if (label == "data") return *rowan::layer::data<T>(name, dims, lod_level);
-        if (!is_parameter)
-            throw rowan::GraphError("variable: there is no label \"" + *label +
-                                    "\", only data, parameter and temporary");
-        if constexpr (std::is_same_v<T, float>) {
-            if (lod_level != 0)
-                throw rowan::ShapeError("variable: lod_level of a parameter", std::to_string(lod_level), "0");
-            if (std::ranges::find(dims, UNK) != dims.end())
-                throw rowan::ShapeError("variable: a dim of a parameter", "UNK", "known");
-            Variable& v = scope->new_var(name, rowan::tensor_spec<T>(dims), Role::parameter);
-            auto const [low, high] = init.value_or(std::pair(0.0, 0.0));
-            if (shape) rowan::layer::begin_with<T>(v, dims, {low, high});
-            return v;
-        } else {
-            throw rowan::TypeError("variable: dtype of a parameter", dtype, "float32");
-        }
-    });
-    return {scope, &made};
-}
-
-py::object label_of(Variable const& v) {
-    switch (v.role()) {
-        case Role::data:
-            return py::str("data");
-        case Role::parameter:
-            return py::str("parameter");
-        case Role::state:
-            return py::str("state");
-        case Role::seed:
-            return py::str("seed");
-        default:
-            return py::none();
-    }
-}
-
-std::string text_of(Variable const& v) {
-    std::ostringstream text;
-    text << "<variable \"" << v.name() << "\": " << dtype_name(v.spec().dtype) << ' ' << v.spec().dims;
-    if (v.spec().lod_level > 0) text << ", levels " << v.spec().lod_level;
-    text << '>';
-    return text.str();
-}
-
-/// Only the operators of the variable's own scope, without those that training adds temporarily.
-std::vector<OperatorPtr> own_operators(VariablePtr const& v, std::span<rowan::Operator* const> operators) {
-    std::vector<OperatorPtr> own;
-    for (rowan::Operator* const op : operators) {
-        if (std::ranges::any_of(v->scope().operators(), [&](auto const& one) { return one.get() == op; }))
-            own.emplace_back(v, op);
-    }
-    return own;
-}
-
-std::vector<VariablePtr> all_of(OperatorPtr const& op, std::vector<Variable*> const& variables) {
-    std::vector<VariablePtr> all;
-    for (Variable* const v : variables) all.emplace_back(op, v);
-    return all;
-}
-
-/// A context manager: inside it, another scope is this thread's default scope.
-struct ScopeGuard {
-    ScopePtr scope;
-    std::vector<ScopePtr> before{};  // one for each entry
-
-    void enter() { before.push_back(std::exchange(default_scope(), scope)); }
-    void exit() {
-        if (before.empty()) throw rowan::GraphError("ScopeGuard: it is left more often than entered");
-        default_scope() = std::move(before.back());
-        before.pop_back();
-    }
-};
-
-/// A net, which keeps its scope alive.
-struct Net {
-    explicit Net(VariablePtr output) : kept(std::move(output)), net(rowan::Net<>::trace_and_build(*kept)) {}
-    VariablePtr kept;
-    rowan::Net<> net;
-};
-
-void bind_graph(py::module_& m) {
-    py::class_<Variable, VariablePtr>(m, "Variable")
-        .def_property_readonly("name", &Variable::name)
-        .def_property_readonly("label", &label_of)
-        .def_property_readonly("persistable",
-                               [](Variable const& v) { return v.role() == Role::parameter || v.role() == Role::state; })
-        .def_property_readonly("dtype", [](Variable const& v) { return dtype_name(v.spec().dtype); })
-        .def_property_readonly("shape",
-                               [](Variable const& v) {
-                                   return py::tuple(py::cast(std::vector(v.spec().dims.begin(), v.spec().dims.end())));
-                               })
-        .def_property_readonly("lod_level", [](Variable const& v) { return v.spec().lod_level; })
-        .def_property_readonly("readers", [](VariablePtr const& v) { return own_operators(v, v->readers()); })
-        .def_property_readonly("writers", [](VariablePtr const& v) { return own_operators(v, v->writers()); })
-        .def_property(
-            "value", [](Variable const& v) { return numpy_of(v.value()); },
-            [](Variable& v, py::object const& given) {
-                v.value() = given.is_none() ? rowan::Value() : value_of(v.name(), given);
-            })
-        .def("__repr__", &text_of);
-
-    py::class_<rowan::Operator, OperatorPtr>(m, "Operator")
-        .def_property_readonly("name", [](rowan::Operator const& op) { return std::string(op.kernel->name); })
-        .def_property_readonly("reads", [](OperatorPtr const& op) { return all_of(op, op->inputs); })
-        .def_property_readonly("writes", [](OperatorPtr const& op) { return all_of(op, op->outputs); })
-        .def("__repr__", [](rowan::Operator const& op) { return "<operator " + std::string(op.kernel->name) + ">"; });
-
-    py::class_<Scope, ScopePtr>(m, "Scope")
-        .def(py::init<>())
-        .def("new_var", &variable, py::arg("name") = "", py::arg("label") = py::none(), py::arg("shape") = py::none(),
-             py::arg("dtype") = "float32", py::arg("lod_level") = 0, py::arg("init") = py::none())
-        .def(
-            "find", [](ScopePtr const& s, std::string const& name) { return VariablePtr(s, s->find(name)); },
-            "The variable of that name here or in the scopes around this one, or None.")
-        .def(
-            "new_scope", [](ScopePtr const& s) { return ScopePtr(s, &s->new_scope()); }, "An inner scope.")
-        .def_property_readonly("parent", [](ScopePtr const& s) { return ScopePtr(s, s->parent()); });
-    m.def("default_scope", [] { return default_scope(); });
-    py::class_<ScopeGuard>(m, "ScopeGuard")
-        .def(py::init([](ScopePtr const& scope) { return ScopeGuard{scope}; }), py::arg("scope").none(false))
-        .def("__enter__", &ScopeGuard::enter)
-        .def("__exit__", [](ScopeGuard& guard, py::args const&) { guard.exit(); });
-    m.def("variable", &variable, py::arg("scope").none(false), py::arg("name") = "", py::arg("label") = py::none(),
-          py::arg("shape") = py::none(), py::arg("dtype") = "float32", py::arg("lod_level") = 0,
-          py::arg("init") = py::none());
-
-    py::class_<Net>(m, "Net")
-        .def(py::init<VariablePtr>(), py::arg("output").none(false),
-             "Traces back from a variable through the operators that write it.")
-        .def_property_readonly(
-            "operators",
-            [](Net const& n) {
-                std::vector<OperatorPtr> all;
-                for (rowan::Operator* const op : n.net.operators()) all.emplace_back(n.kept, op);
-                return all;
-            },
-            "In the order in which they run.")
-        .def_property_readonly("inputs",
-                               [](Net const& n) {
-                                   std::vector<VariablePtr> all;
-                                   for (Variable* const v : n.net.inputs()) all.emplace_back(n.kept, v);
-                                   return all;
-                               })
-        .def(
-            "run", [](Net const& n, ScopePtr const& scope, int threads) { n.net.run(*scope, {.threads = threads}); },
-            py::arg("scope").none(false), py::arg("threads") = 0, py::call_guard<py::gil_scoped_release>())
-        .def("dot", [](Net const& n) { return n.net.dot(); });
-}
-
 }  // namespace
 
 }  // namespace python
@@ -238,7 +45,15 @@ PYBIND11_MODULE(rowan_cpp, m) {
     m.attr("__version__") = std::to_string(ROWAN_VERSION_MAJOR) + "." + std::to_string(ROWAN_VERSION_MINOR) + "." +
                             std::to_string(ROWAN_VERSION_PATCH);
     py::register_exception_translator(&python::translate);
-    python::bind_graph(m);
+    python::bind_first_values(m);
+    python::bind_variables(m);
+    python::bind_selected_rows(m);
+    python::bind_tensor_arrays(m);
+    python::bind_nets(m);
     python::bind_operators(m);
+    python::bind_steps(m);
+    python::bind_optimizers(m);
     python::bind_training(m);
+    python::bind_models(m);
+    python::bind_metrics(m);
 }

@@ -1,25 +1,31 @@
-// examples/python/training.cpp: optimizers, train and infer for Python.
+// examples/python/training.cpp: train and infer for Python.
 #include "arrays.hpp"
 #include "handles.hpp"
+#include "operator_table.hpp"
+#include "schedules.hpp"
 #include "settle.hpp"
+#include "values.hpp"
 
 #include <pybind11/stl.h>
 
+#include <rowan/layer/early_stop.hpp>
 #include <rowan/layer/gradient_clip.hpp>
 #include <rowan/layer/infer.hpp>
+#include <rowan/layer/moving_average.hpp>
 #include <rowan/layer/optimizer.hpp>
 #include <rowan/layer/parameters.hpp>
-#include <rowan/layer/schedule.hpp>
 #include <rowan/layer/train.hpp>
 #include <rowan/layer/trainer.hpp>
-#include <rowan/op/fields.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace py = pybind11;
@@ -29,7 +35,7 @@ namespace python {
 
 namespace {
 
-using rowan::Feeds, rowan::Parameters;
+using rowan::Feeds, rowan::Parameters, rowan::Scope;
 
 /// The batches of an epoch, read one at a time from a Python iterable. The reader does not need to hold Python's lock.
 class Batches {
@@ -42,7 +48,7 @@ public:
         bool operator!=(End) const { return batches->now_.has_value(); }
     };
 
-    explicit Batches(py::object const& iterable) : iterator_(py::iter(iterable)) { next(); }
+    Batches(py::object const& iterable, Scope const& scope) : scope_(&scope), iterator_(py::iter(iterable)) { next(); }
     Batches(Batches&&) = default;
     ~Batches() {
         py::gil_scoped_acquire const gil;
@@ -58,49 +64,60 @@ private:
         if (PyErr_CheckSignals() != 0) throw py::error_already_set();
         now_.reset();
         if (PyObject* const batch = PyIter_Next(iterator_.ptr())) {
-            now_ = feeds_of(py::reinterpret_steal<py::object>(batch));
+            now_ = feeds_of(py::reinterpret_steal<py::object>(batch), *scope_);
         } else if (PyErr_Occurred() != nullptr) {
             throw py::error_already_set();
         }
     }
 
+    Scope const* scope_;
     py::object iterator_;
     std::optional<Feeds> now_;
 };
 
-/// A schedule of rowan.
-struct Factor {
-    layer::Schedule of;
-};
+/// The arguments of train and Trainer by name.
+rowan::TrainOptions options_of(py::dict const& given, Scope const& scope) {
+    rowan::TrainOptions options;
+    std::vector<std::string> names;
+    auto const take = [&](char const* name, auto const& set) {
+        names.emplace_back(name);
+        if (!given.contains(name) || given[name].is_none()) return;
+        try {
+            set(py::object(given[name]));
+        } catch (py::cast_error const&) {
+            throw rowan::TypeError(name, py::str(py::type::of(given[name])), "another type: see train");
+        }
+    };
+    take("optimizer", [&](auto const& o) { options.optimizer = o.template cast<layer::Optimizer>(); });
+    take("optimizers",
+         [&](auto const& o) { options.optimizers = o.template cast<std::map<std::string, layer::Optimizer>>(); });
+    take("rates", [&](auto const& o) { options.rates = o.template cast<std::map<std::string, double>>(); });
+    take("clip", [&](auto const& o) { options.clip = o.template cast<layer::GradientClip>(); });
+    take("schedule", [&](auto const& o) { options.schedule = schedule_of("schedule", o); });
+    take("average", [&](auto const& o) { options.average = o.template cast<layer::MovingAverage>(); });
+    take("seed", [&](auto const& o) { options.seed = o.template cast<std::uint64_t>(); });
+    take("threads", [&](auto const& o) { options.exec.threads = o.template cast<int>(); });
+    take("parts", [&](auto const& o) { options.parts = o.template cast<std::int64_t>(); });
+    take("initial", [&](auto const& o) { options.initial = feeds_of(o, scope); });
+    take("resume", [&](auto const& o) { options.resume = o.template cast<Parameters const*>(); });
+    for (auto const& one : given) {
+        std::string const key = py::str(one.first);
+        if (std::ranges::count(names, key) > 0) continue;
+        throw py::type_error("there is no option " + key + similar(key, names));
+    }
+    return options;
+}
 
-/// A schedule of rowan, or a function of Python that gets the number of the step; None is no schedule.
-layer::Schedule schedule_of(std::string const& name, py::object const& given) {
-    if (given.is_none()) return {};
-    if (py::isinstance<Factor>(given)) return given.cast<Factor const&>().of;
-    if (PyCallable_Check(given.ptr()) == 0)
-        throw rowan::TypeError(name, py::str(py::type::of(given)), "a function of the step");
-    std::shared_ptr<py::object> const function(new py::object(given), [](py::object* held) {
+/// A function of the parameters that may be called without Python's lock.
+std::function<double(Parameters const&)> metric_of(std::string const& name, py::function const& given) {
+    std::shared_ptr<py::function> const function(new py::function(given), [](py::function* held) {
         py::gil_scoped_acquire const gil;
         delete held;
     });
-    return [name, function](std::int64_t step) {
+    return [name, function](Parameters const& parameters) {
         py::gil_scoped_acquire const gil;
-        return number_of(name + "(" + std::to_string(step) + ")", (*function)(step));
+        return number_of("metrics: " + name, (*function)(std::make_shared<Parameters>(parameters.share())));
     };
-}
-
-using Optimizers = std::map<std::string, layer::Optimizer>;
-
-rowan::TrainOptions options_of(std::optional<layer::Optimizer> const& optimizer, std::uint64_t seed, int threads,
-                               Parameters const* resume, Optimizers const& optimizers,
-                               std::optional<layer::GradientClip> const& clip, py::object const& schedule) {
-    return {.optimizer = optimizer,
-            .optimizers = optimizers,
-            .clip = clip.value_or(layer::GradientClip()),
-            .schedule = schedule_of("schedule", schedule),
-            .seed = seed,
-            .exec = {.threads = threads},
-            .resume = resume};
 }
 
 /// Whether training goes on after a call of a function: it ends if the function returns False.
@@ -109,29 +126,29 @@ bool goes_on(py::object const& result) {
     return !answer.load(result, false) || static_cast<bool>(answer);
 }
 
-std::shared_ptr<Parameters> train(VariablePtr const& cost, py::function const& reader,
-                                  std::optional<layer::Optimizer> const& optimizer, std::int64_t epochs,
-                                  std::uint64_t seed, int threads, bool progress,
-                                  std::optional<py::function> const& on_batch, Parameters const* resume,
-                                  Optimizers const& optimizers, std::optional<layer::GradientClip> const& clip,
-                                  py::object const& schedule, std::optional<py::function> const& on_epoch) {
-    auto const var = var_of(*cost, "cost");
+using Metrics = std::map<std::string, py::function>;
+
+std::shared_ptr<Parameters> train(VariablePtr const& cost, py::function const& reader, py::object const& optimizer,
+                                  std::int64_t epochs, bool progress, std::optional<py::function> const& on_batch,
+                                  std::optional<py::function> const& on_epoch, Metrics const& metrics,
+                                  std::optional<layer::EarlyStop> const& stop, py::kwargs const& others) {
     std::optional<Batches> first;
     if (epochs > 0) {
-        first.emplace(reader(0));
+        first.emplace(reader(0), cost->scope());
         settle(*cost, [&](std::string const& name) -> std::optional<rowan::Dims> {
             if (!(first->begin() != Batches::end())) return std::nullopt;
             auto const feed = (*first->begin()).find(name);
             if (feed == (*first->begin()).end()) return std::nullopt;
-            rowan::Dims dims;
-            for (std::int64_t const dim : feed->second.value().elements().dims) dims.push_back(dim);
-            return dims;
+            return feed->second.value().spec().dims;
         });
     }
     expect_settled(*cost);
-    auto options = options_of(optimizer, seed, threads, resume, optimizers, clip, schedule);
+    others["optimizer"] = optimizer;
+    auto options = options_of(others, cost->scope());
     options.epochs = epochs;
     options.progress = progress;
+    for (auto const& [name, function] : metrics) options.metrics[name] = metric_of(name, function);
+    options.stop = stop;
     if (on_batch) {
         options.on_batch = [&](rowan::BatchReport const& r) {
             py::gil_scoped_acquire const gil;
@@ -148,110 +165,67 @@ std::shared_ptr<Parameters> train(VariablePtr const& cost, py::function const& r
     auto const batches = [&](std::int64_t epoch) -> Batches {
         if (epoch == 0) return std::move(*first);
         py::gil_scoped_acquire const gil;
-        return Batches(reader(epoch));
+        return Batches(reader(epoch), cost->scope());
     };
-    return std::make_shared<Parameters>(rowan::train(var, batches, options));
+    return with_float(*cost, "cost", [&]<class T>() {
+        return std::make_shared<Parameters>(rowan::train(layer::Var<T>(*cost), batches, options));
+    });
 }
 
 /// A rowan::Trainer, which keeps its net.
 class Trainer {
+    template <class F>
+    auto visit(F const& f) {
+        return std::visit([&](auto& trainer) { return f(*trainer); }, trainer_);
+    }
+
 public:
-    Trainer(VariablePtr cost, std::optional<layer::Optimizer> const& optimizer, std::uint64_t seed, int threads,
-            Parameters const* resume, Optimizers const& optimizers, std::optional<layer::GradientClip> const& clip,
-            py::object const& schedule)
-        : cost_((expect_settled(*cost), std::move(cost))),
-          trainer_(var_of(*cost_, "cost"), options_of(optimizer, seed, threads, resume, optimizers, clip, schedule)) {}
+    Trainer(VariablePtr cost, py::object const& optimizer, py::kwargs const& others)
+        : cost_((expect_settled(*cost), std::move(cost))) {
+        others["optimizer"] = optimizer;
+        auto const options = options_of(others, cost_->scope());
+        with_float(*cost_, "cost",
+                   [&]<class T>() { trainer_ = std::make_unique<rowan::Trainer<T>>(layer::Var<T>(*cost_), options); });
+    }
 
     double step(py::dict const& batch) {
-        Feeds const feeds = feeds_of(batch);
+        Feeds const feeds = feeds_of(batch, cost_->scope());
         py::gil_scoped_release const unlocked;
-        return trainer_.step(feeds);
+        return visit([&](auto& trainer) { return trainer.step(feeds); });
     }
-    std::shared_ptr<Parameters> parameters() const { return std::make_shared<Parameters>(trainer_.parameters()); }
-    std::int64_t steps() const { return trainer_.steps(); }
+    std::shared_ptr<Parameters> parameters() {
+        return visit([](auto& trainer) { return std::make_shared<Parameters>(trainer.parameters()); });
+    }
+    std::int64_t steps() {
+        return visit([](auto& trainer) { return trainer.steps(); });
+    }
 
 private:
     VariablePtr cost_;
-    rowan::Trainer<> trainer_;
+    std::variant<std::unique_ptr<rowan::Trainer<float>>, std::unique_ptr<rowan::Trainer<double>>> trainer_;
 };
 
 py::object infer(VariablePtr const& predict, py::dict const& batch, Parameters const& parameters, int threads) {
-    auto const var = var_of(*predict, "predict");
-    Feeds const feeds = feeds_of(batch);
+    Feeds const feeds = feeds_of(batch, predict->scope());
     rowan::Value answer;
     {
         py::gil_scoped_release const unlocked;
-        answer.set(rowan::infer(var, feeds, parameters, rowan::Cpu{.threads = threads}));
+        with_float(*predict, "predict", [&]<class T>() {
+            answer.set(rowan::infer(layer::Var<T>(*predict), feeds, parameters, rowan::Cpu{.threads = threads}));
+        });
     }
     return numpy_of(answer);
-}
-
-/// A function of Python that makes a `Made` of a struct of settings; the arguments and their defaults are its members.
-template <class Made, class Settings, class... M>
-void bind_settings(py::module_& m, char const* name, rowan::field<Settings, M> const&... members) {
-    Settings const defaults;
-    m.def(
-        name,
-        [members...](M const&... given) {
-            Settings settings;
-            ((settings.*members.member = given), ...);
-            return Made(settings);
-        },
-        (py::arg(members.name.data()) = defaults.*members.member)...);
-}
-
-void bind_optimizers(py::module_& m) {
-    using namespace layer;
-    using rowan::field;
-    py::class_<Optimizer>(m, "Optimizer");
-    bind_settings<Optimizer>(m, "Sgd", field{"learning_rate", &Sgd::learning_rate});
-    bind_settings<Optimizer>(m, "Momentum", field{"learning_rate", &Momentum::learning_rate},
-                             field{"momentum", &Momentum::momentum}, field{"nesterov", &Momentum::nesterov},
-                             field{"weight_decay", &Momentum::weight_decay});
-    bind_settings<Optimizer>(m, "AdaGrad", field{"learning_rate", &AdaGrad::learning_rate},
-                             field{"epsilon", &AdaGrad::epsilon});
-    bind_settings<Optimizer>(m, "RowwiseAdaGrad", field{"learning_rate", &RowwiseAdaGrad::learning_rate},
-                             field{"epsilon", &RowwiseAdaGrad::epsilon});
-    bind_settings<Optimizer>(m, "Adam", field{"learning_rate", &Adam::learning_rate}, field{"beta1", &Adam::beta1},
-                             field{"beta2", &Adam::beta2}, field{"epsilon", &Adam::epsilon});
-    bind_settings<Optimizer>(m, "RmsProp", field{"learning_rate", &RmsProp::learning_rate}, field{"rho", &RmsProp::rho},
-                             field{"momentum", &RmsProp::momentum}, field{"epsilon", &RmsProp::epsilon});
-    bind_settings<Optimizer>(m, "Ftrl", field{"learning_rate", &Ftrl::learning_rate}, field{"l1", &Ftrl::l1},
-                             field{"l2", &Ftrl::l2});
-
-    py::class_<GradientClip>(m, "GradientClip");
-    bind_settings<GradientClip>(m, "ClipByValue", field{"min", &ClipByValue::min}, field{"max", &ClipByValue::max});
-    bind_settings<GradientClip>(m, "ClipByNorm", field{"max_norm", &ClipByNorm::max_norm});
-    bind_settings<GradientClip>(m, "ClipByGlobalNorm", field{"max_norm", &ClipByGlobalNorm::max_norm});
-
-    py::class_<Factor>(m, "Schedule", "A function of the step, which is counted from 0: the learning rate's factor.")
-        .def(
-            "__call__", [](Factor const& factor, std::int64_t step) { return factor.of(step); }, py::arg("step"));
-    bind_settings<Factor>(m, "ConstantRate", field{"factor", &ConstantRate::factor});
-    bind_settings<Factor>(m, "ExponentialDecay", field{"rate", &ExponentialDecay::rate},
-                          field{"steps", &ExponentialDecay::steps});
-    bind_settings<Factor>(m, "StepDecay", field{"rate", &StepDecay::rate}, field{"steps", &StepDecay::steps});
-    bind_settings<Factor>(m, "CosineDecay", field{"steps", &CosineDecay::steps}, field{"least", &CosineDecay::least});
-    m.def(
-        "Warmup",
-        [](std::int64_t steps, py::object const& then) {
-            Warmup warmup{.steps = steps};
-            if (!then.is_none()) warmup.then = schedule_of("then", then);
-            return Factor(warmup);
-        },
-        py::arg("steps") = Warmup{}.steps, py::arg("then") = py::none());
 }
 
 }  // namespace
 
 void bind_training(py::module_& m) {
-    bind_optimizers(m);
     py::class_<Parameters, std::shared_ptr<Parameters>>(m, "Parameters")
         .def_readonly("steps", &Parameters::steps)
         .def("__getitem__",
              [](Parameters const& p, std::string const& name) {
                  if (!p.contains(name)) throw py::key_error("there is no parameter \"" + name + "\"");
-                 return numpy_of(p.find(name), true);
+                 return object_of(p.find(name), true);
              })
         .def("__contains__", &Parameters::contains)
         .def("__len__", &Parameters::size)
@@ -261,20 +235,36 @@ void bind_training(py::module_& m) {
                  for (auto const& named : p) names.push_back(named.first);
                  return names;
              })
+        .def(
+            "trained", [](Parameters const& p) { return std::make_shared<Parameters>(p.trained()); },
+            "The parameters without the states of optimizers.")
+        .def(
+            "states", [](Parameters const& p) { return std::make_shared<Parameters>(p.states()); },
+            "The states of optimizers alone.")
+        .def(
+            "averaged", [](Parameters const& p) { return std::make_shared<Parameters>(p.averaged()); },
+            "The parameters with the values of their moving averages.")
         .def("__iter__", [](py::object const& p) { return py::iter(p.attr("keys")()); });
+    py::class_<layer::MovingAverage>(m, "MovingAverage", "Averages of all parameters: parameters.averaged().")
+        .def(py::init([](double decay) { return layer::MovingAverage{decay}; }),
+             py::arg("decay") = layer::MovingAverage{}.decay);
+    py::class_<layer::EarlyStop>(m, "EarlyStop", "Ends a training when a metric does not improve for some epochs.")
+        .def(py::init([](std::string const& metric, std::int64_t patience, bool larger, double least) {
+                 return layer::EarlyStop{metric, patience, larger, least};
+             }),
+             py::arg("metric"), py::arg("patience") = layer::EarlyStop{}.patience, py::arg("larger") = false,
+             py::arg("least") = 0.0);
     m.def("train", &train, py::arg("cost").none(false), py::arg("reader"), py::arg("optimizer") = py::none(),
-          py::arg("epochs") = 1, py::arg("seed") = 0, py::arg("threads") = 0, py::arg("progress") = false,
-          py::arg("on_batch") = py::none(), py::arg("resume") = py::none(), py::arg("optimizers") = py::dict(),
-          py::arg("clip") = py::none(), py::arg("schedule") = py::none(), py::arg("on_epoch") = py::none(),
+          py::arg("epochs") = 1, py::arg("progress") = false, py::arg("on_batch") = py::none(),
+          py::arg("on_epoch") = py::none(), py::arg("metrics") = py::dict(), py::arg("stop") = py::none(),
           "Changes the parameters that cost depends on, batch by batch. reader is called with the number of each epoch "
-          "and gives dicts of arrays by name. optimizers are for single parameters, by name. on_batch(epoch, batch, "
-          "cost) and on_epoch(epoch, parameters) end the training by returning False.");
+          "and gives dicts of arrays by name. optimizers and rates, factors of learning rates, are for single "
+          "parameters, by name; so is initial, first values. on_batch(epoch, batch, cost) and on_epoch(epoch, "
+          "parameters) end the training by returning False. metrics are functions of the parameters, for progress and "
+          "stop. parts batches make a step. Other options: seed, threads, resume, clip, schedule, average.");
     py::class_<Trainer>(m, "Trainer", "train, by hand: step(batch) returns the cost of the batch.")
-        .def(py::init<VariablePtr, std::optional<layer::Optimizer> const&, std::uint64_t, int, Parameters const*,
-                      Optimizers const&, std::optional<layer::GradientClip> const&, py::object const&>(),
-             py::arg("cost").none(false), py::arg("optimizer") = py::none(), py::arg("seed") = 0,
-             py::arg("threads") = 0, py::arg("resume") = py::none(), py::arg("optimizers") = py::dict(),
-             py::arg("clip") = py::none(), py::arg("schedule") = py::none())
+        .def(py::init<VariablePtr, py::object const&, py::kwargs const&>(), py::arg("cost").none(false),
+             py::arg("optimizer") = py::none())
         .def("step", &Trainer::step, py::arg("batch"))
         .def("parameters", &Trainer::parameters)
         .def_property_readonly("steps", &Trainer::steps);

@@ -1,9 +1,12 @@
 # rowan.prefetch: batches that are made while the net runs.
+from __future__ import annotations
+
 import collections
 import concurrent.futures
+from typing import Any, Callable, Iterable
 
 
-def prefetch(reader, batches=1):
+def prefetch(reader: Callable[[int], Iterable[Any]], batches: int = 1) -> Callable[[int], Iterable[Any]]:
     """The same reader, which makes this many batches ahead, in a thread of its own: train(cost, prefetch(reader))."""
     def ahead(epoch):
         end = object()

@@ -229,6 +229,7 @@ Parameters load_parameters(std::string const& path, LoadOptions const& options =
 }
 
 ROWAN_TEMPLATE(LoadedModel<float> load_model<forward_ops, dtypes<float>, Cpu>(std::string const&, LoadOptions const&))
+ROWAN_TEMPLATE(LoadedModel<double> load_model<forward_ops, dtypes<double>, Cpu>(std::string const&, LoadOptions const&))
 ROWAN_TEMPLATE(Parameters load_model(layer::Var<float> const&, std::string const&))
 ROWAN_TEMPLATE(void save_model<forward_ops>(layer::Var<float> const&, Parameters const&, std::string const&))
 ROWAN_TEMPLATE(Parameters load_parameters<>(std::string const&, LoadOptions const&))

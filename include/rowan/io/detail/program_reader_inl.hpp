@@ -285,5 +285,6 @@ Operator& ProgramReader<Device, T...>::read_cond(Frame& outer, OpDesc const& op,
 }
 
 ROWAN_TEMPLATE(class ProgramReader<Cpu, float>)
+ROWAN_TEMPLATE(class ProgramReader<Cpu, double>)
 
 }  // namespace rowan::inline v0::detail
