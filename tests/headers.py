@@ -48,7 +48,7 @@ def first_of(name):
     return ["-include", str(stub)]
 
 
-for old in folder.glob("*"):
+for old in folder.glob("*.hpp*"):
     old.unlink()
 names = [name for name in sorted(includes) if name.startswith("rowan/" if room == "." else f"rowan/{room}/")]
 if room == ".":
