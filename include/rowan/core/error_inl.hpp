@@ -22,7 +22,10 @@ ROWAN_FUNCTION IndexError IndexError::moved_to(std::string field, std::size_t po
 
 ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound,
                                       std::string reason)
-    : Error(field + (position == no_position ? " " : "[" + std::to_string(position) + "] ") + reason),
+    : Error(field +
+            (position == no_position ? std::string(" ")
+                                     : std::string("[").append(std::to_string(position)).append("] ")) +
+            reason),
       field_(std::move(field)), reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
 
 ROWAN_FUNCTION std::string IndexError::outside(std::string const& value, std::string const& bound) {
