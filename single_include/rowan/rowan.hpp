@@ -6687,11 +6687,13 @@ bool run_on_rows(KernelCall const& c) {
             auto& param = c.in[0]->template get<SelectedRows<Param, D>>();
             LoDTensor<Param, D> value(param.value().share());
             auto grad = find_rows(device, param, c.in[last]->template get<Grad>());
+            auto* const first = &value;  // nvcc warns of references to what a lambda has captured by reference
+            auto* const rows = &grad;
             auto const argument = [&]<std::size_t k>(std::integral_constant<std::size_t, k>) -> auto& {
                 if constexpr (k == 0) {
-                    return value;
-                } else if constexpr (k == last) {
-                    return grad;
+                    return *first;
+                } else if constexpr (k + 1 == sizeof...(T)) {
+                    return *rows;
                 } else {
                     return c.in[k]->template get<LoDTensor<std::tuple_element_t<k, Types>, D>>();
                 }
@@ -26250,7 +26252,7 @@ struct optimizer_op {
             spec::the_kinds_do_not_match("optimizer: grad", param.type, "a SelectedRows, as param is");
         for (std::size_t i = 0; i < rest.size(); ++i) {
             spec::has_rows("optimizer: a state or the gradient", rest[i]);
-            if (some_rows && i < sizeof...(State)) continue;
+            if (some_rows && i + 1 < rest.size()) continue;
             spec::same_dim("optimizer: the height of a state or the gradient", rest[i].dims[0], param.dims[0]);
         }
         for (std::size_t i = 0; i + 1 < rest.size(); ++i) spec::dense("optimizer: a state", rest[i]);

@@ -142,11 +142,13 @@ bool run_on_rows(KernelCall const& c) {
             auto& param = c.in[0]->template get<SelectedRows<Param, D>>();
             LoDTensor<Param, D> value(param.value().share());
             auto grad = find_rows(device, param, c.in[last]->template get<Grad>());
+            auto* const first = &value;  // nvcc warns of references to what a lambda has captured by reference
+            auto* const rows = &grad;
             auto const argument = [&]<std::size_t k>(std::integral_constant<std::size_t, k>) -> auto& {
                 if constexpr (k == 0) {
-                    return value;
-                } else if constexpr (k == last) {
-                    return grad;
+                    return *first;
+                } else if constexpr (k + 1 == sizeof...(T)) {
+                    return *rows;
                 } else {
                     return c.in[k]->template get<LoDTensor<std::tuple_element_t<k, Types>, D>>();
                 }

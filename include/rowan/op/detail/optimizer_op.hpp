@@ -34,7 +34,7 @@ struct optimizer_op {
             spec::the_kinds_do_not_match("optimizer: grad", param.type, "a SelectedRows, as param is");
         for (std::size_t i = 0; i < rest.size(); ++i) {
             spec::has_rows("optimizer: a state or the gradient", rest[i]);
-            if (some_rows && i < sizeof...(State)) continue;
+            if (some_rows && i + 1 < rest.size()) continue;
             spec::same_dim("optimizer: the height of a state or the gradient", rest[i].dims[0], param.dims[0]);
         }
         for (std::size_t i = 0; i + 1 < rest.size(); ++i) spec::dense("optimizer: a state", rest[i]);
