@@ -1,0 +1,44 @@
+// rowan/distributed/communicator.hpp: communicator, what rowan asks of a process group.
+#pragma once
+
+#include <rowan/core/detail/config.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+/// A process group: `size()` ranks, numbered from 0, that exchange bytes. Every rank calls the same operations in the
+/// same order. Models: Self, Threads, Mpi, Nccl.
+///
+/// | call | what it does, on every rank |
+/// |---|---|
+/// | `sum(words)` | replaces the words by their sums over the ranks, which wrap around |
+/// | `allgather(in, out)` | out = the ranks' `in`, one after another; all have the same size |
+/// | `alltoall(in, out)` | block r of `in` goes to rank r, block r of `out` is from rank r; all have the same size |
+/// | `alltoallv(unit, in, counts, out, out_counts).wait()` | the same with blocks of counts[r] * unit bytes |
+/// | `allgatherv(unit, in, out, counts).wait()` | as allgather; rank r brings counts[r] * unit bytes |
+/// | `barrier()` | returns when all ranks have called it |
+/// | `abort(text)` | prints the text and ends all ranks |
+///
+/// alltoallv and allgatherv begin an exchange, which is complete when `wait()` of their result returns. Until then, the
+/// spans must stay valid. Several may be open at once; all ranks begin them in the same order.
+template <class C>
+concept communicator = std::copy_constructible<C> &&
+    requires(C const& c, std::span<std::byte const> in, std::span<std::byte> out, std::span<std::int64_t> words,
+             std::span<std::size_t const> counts, std::size_t unit, std::string_view text) {
+    { c.rank() } -> std::same_as<int>;
+    { c.size() } -> std::same_as<int>;
+    c.sum(words);
+    c.allgather(in, out);
+    c.alltoall(in, out);
+    c.alltoallv(unit, in, counts, out, counts).wait();
+    c.allgatherv(unit, in, out, counts).wait();
+    c.barrier();
+    c.abort(text);
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,54 @@
+// rowan/distributed/detail/agree.hpp: agree, what every operation on several ranks begins with.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/distributed/detail/process_group.hpp>
+#include <rowan/distributed/remote_error.hpp>
+
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// The operations that begin with an agreement, so that ranks that call different ones notice.
+enum class Collective : std::int64_t { together, row_allreduce, dense_allreduce, gather, exchange, save, load, train };
+
+/// What a rank tells the others before rows travel.
+struct Notice {
+    std::int64_t failed = 0;  // 1 if it has thrown, 2 if its function has returned
+    Collective operation = Collective::together;
+    std::array<std::int64_t, 3> same{};  // element type, height, row size: must be the same on all ranks
+    std::array<std::int64_t, 3> own{};   // of the operation; may differ
+};
+
+/// Runs f(notice) on every rank. If it throws on one, that error leaves this call there, and a RemoteError with its text
+/// on the other ranks. Else returns the notices of all ranks.
+/// errors   Error on all ranks if their operations differ; ShapeError on all if a number in `same` does
+/// cost     one allgather of 64 bytes
+std::vector<Notice> agree(ProcessGroup const& group, Collective operation, std::function<void(Notice&)> const& f);
+
+/// Runs f, which must not fail, as the other ranks wait for this one: what it throws ends all ranks.
+/// cost     that of f
+template <class F>
+decltype(auto) after_agreement(ProcessGroup const& group, F&& f) {
+    try {
+        return std::forward<F>(f)();
+    } catch (RemoteError const&) {
+        throw;  // all ranks have it
+    } catch (std::exception const& e) {
+        group.abort(e.what());
+    }
+}
+
+/// The last call of a rank: what the others begin, begins with an agreement, which tells them that this one has ended.
+/// Returns when all have called it.
+void farewell(ProcessGroup const& group);
+
+}  // namespace rowan::inline v0::detail
+
+#include <rowan/distributed/detail/agree_inl.hpp>

@@ -1,0 +1,95 @@
+// rowan/distributed/detail/agree_inl.hpp: the functions of agree.hpp.
+#pragma once
+
+#include <rowan/distributed/detail/agree.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+inline constexpr std::size_t longest_remote_text = 512;
+
+/// The text of an error, for the other ranks.
+inline std::string text_of(std::exception_ptr const& error) {
+    try {
+        std::rethrow_exception(error);
+    } catch (std::exception const& e) {
+        return e.what();
+    } catch (...) {
+        return "an exception that is not a std::exception";
+    }
+}
+
+inline std::vector<Notice> all_notices(ProcessGroup const& group, Notice const& mine) {
+    std::vector<Notice> all(static_cast<std::size_t>(group.size()));
+    group.allgather(std::as_bytes(std::span(&mine, 1)), bytes_of(all));
+    return all;
+}
+
+/// Tells the text of this rank's error, if it has one, to all, and throws.
+[[noreturn]] inline void throw_remote(ProcessGroup const& group, std::exception_ptr const& mine,
+                                      std::vector<Notice> const& all) {
+    std::vector<char> text(longest_remote_text), texts(text.size() * all.size());
+    if (mine) std::strncpy(text.data(), text_of(mine).c_str(), text.size() - 1);
+    group.allgather(bytes_of(text), bytes_of(texts));
+    if (mine) std::rethrow_exception(mine);
+    auto const failed = std::ranges::find_if(all, [](Notice const& n) { return n.failed != 0; }) - all.begin();
+    throw RemoteError(static_cast<int>(failed), texts.data() + longest_remote_text * static_cast<std::size_t>(failed));
+}
+
+inline void check_same(std::vector<Notice> const& all) {
+    static constexpr std::array<char const*, 8> operations{
+        "together", "row_allreduce", "dense_allreduce", "gather", "exchange", "save", "load", "train"};
+    static constexpr std::array<char const*, 3> names{"the element type", "height", "the row size"};
+    for (std::size_t r = 1; r < all.size(); ++r) {
+        if (all[r].operation != all[0].operation)
+            throw Error(std::string("rank ")
+                            .append(std::to_string(r))
+                            .append(" calls ")
+                            .append(operations[static_cast<std::size_t>(all[r].operation)])
+                            .append(" where rank 0 calls ")
+                            .append(operations[static_cast<std::size_t>(all[0].operation)]));
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            if (all[r].same[i] == all[0].same[i]) continue;
+            throw ShapeError(std::string(names[i]).append(" on rank ").append(std::to_string(r)),
+                             std::to_string(all[r].same[i]), std::to_string(all[0].same[i]).append(", as on rank 0"));
+        }
+    }
+}
+
+ROWAN_FUNCTION std::vector<Notice> agree(ProcessGroup const& group, Collective operation,
+                                         std::function<void(Notice&)> const& f) {
+    Notice mine;
+    std::exception_ptr error;
+    try {
+        f(mine);
+    } catch (...) {
+        error = std::current_exception();
+        mine.failed = 1;
+    }
+    mine.operation = operation;
+    auto all = all_notices(group, mine);
+    if (std::ranges::any_of(all, [](Notice const& n) { return n.failed != 0; })) throw_remote(group, error, all);
+    check_same(all);
+    return all;
+}
+
+ROWAN_FUNCTION void farewell(ProcessGroup const& group) {
+    for (;;) {
+        Notice mine;
+        mine.failed = 2;
+        auto const all = all_notices(group, mine);
+        if (std::ranges::all_of(all, [](Notice const& n) { return n.failed == 2; })) return;
+        try {
+            throw_remote(group, std::make_exception_ptr(Error("has ended, where others go on")), all);
+        } catch (Error const&) {
+        }
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif

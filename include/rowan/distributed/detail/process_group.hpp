@@ -1,0 +1,104 @@
+// rowan/distributed/detail/process_group.hpp: ProcessGroup, a communicator of any type.
+#pragma once
+
+#include <rowan/distributed/communicator.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// An exchange of bytes that has begun.
+class Transfer {
+public:
+    Transfer() = default;
+    Transfer(Transfer const&) = delete;
+    Transfer& operator=(Transfer const&) = delete;
+    virtual ~Transfer() = default;
+    virtual void wait() = 0;
+};
+
+/// A communicator of any type, so that what is above it is compiled once. Its functions are those of the concept.
+class ProcessGroup {
+public:
+    ProcessGroup() = default;
+    ProcessGroup(ProcessGroup const&) = delete;
+    ProcessGroup& operator=(ProcessGroup const&) = delete;
+    virtual ~ProcessGroup() = default;
+
+    virtual int rank() const = 0;
+    virtual int size() const = 0;
+    virtual void sum(std::span<std::int64_t> words) const = 0;
+    virtual void allgather(std::span<std::byte const> in, std::span<std::byte> out) const = 0;
+    virtual void alltoall(std::span<std::byte const> in, std::span<std::byte> out) const = 0;
+    virtual std::unique_ptr<Transfer> alltoallv(std::size_t unit, std::span<std::byte const> in,
+                                                std::span<std::size_t const> counts, std::span<std::byte> out,
+                                                std::span<std::size_t const> out_counts) const = 0;
+    virtual std::unique_ptr<Transfer> allgatherv(std::size_t unit, std::span<std::byte const> in,
+                                                 std::span<std::byte> out,
+                                                 std::span<std::size_t const> counts) const = 0;
+    virtual void barrier() const = 0;
+    [[noreturn]] virtual void abort(std::string_view text) const = 0;
+};
+
+template <communicator C>
+class GroupOf final : public ProcessGroup {
+public:
+    explicit GroupOf(C const& comm) : comm_(comm) {}
+
+    int rank() const override { return comm_.rank(); }
+    int size() const override { return comm_.size(); }
+    void sum(std::span<std::int64_t> words) const override { comm_.sum(words); }
+    void allgather(std::span<std::byte const> in, std::span<std::byte> out) const override { comm_.allgather(in, out); }
+    void alltoall(std::span<std::byte const> in, std::span<std::byte> out) const override { comm_.alltoall(in, out); }
+    std::unique_ptr<Transfer> alltoallv(std::size_t unit, std::span<std::byte const> in,
+                                        std::span<std::size_t const> counts, std::span<std::byte> out,
+                                        std::span<std::size_t const> out_counts) const override {
+        return open(comm_.alltoallv(unit, in, counts, out, out_counts));
+    }
+    std::unique_ptr<Transfer> allgatherv(std::size_t unit, std::span<std::byte const> in, std::span<std::byte> out,
+                                         std::span<std::size_t const> counts) const override {
+        return open(comm_.allgatherv(unit, in, out, counts));
+    }
+    void barrier() const override { comm_.barrier(); }
+    [[noreturn]] void abort(std::string_view text) const override {
+        comm_.abort(text);
+        std::terminate();  // abort does not return
+    }
+
+private:
+    template <class Result>
+    static std::unique_ptr<Transfer> open(Result result) {
+        struct Open final : Transfer {
+            explicit Open(Result r) : result(std::move(r)) {}
+            void wait() override { result.wait(); }
+            Result result;
+        };
+        return std::make_unique<Open>(std::move(result));
+    }
+
+    C comm_;
+};
+
+/// Words and elements as bytes.
+template <class V>
+std::span<std::byte const> bytes_of(V const& v) {
+    return std::as_bytes(std::span(v.data(), v.size()));
+}
+template <class V>
+std::span<std::byte> bytes_of(V& v) {
+    return std::as_writable_bytes(std::span(v.data(), v.size()));
+}
+
+/// The sum of what each rank brings.
+inline std::size_t total(std::span<std::size_t const> counts) {
+    return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+}
+
+}  // namespace rowan::inline v0::detail

@@ -1,0 +1,212 @@
+// rowan/distributed/threads_inl.hpp: the functions of threads.hpp.
+#pragma once
+
+#include <rowan/distributed/threads.hpp>
+
+#include <cstring>
+#include <exception>
+#include <numeric>
+#include <thread>
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// errors   Error if the sizes differ
+inline void copy_bytes(std::span<std::byte const> from, std::span<std::byte> to) {
+    if (from.size() != to.size()) throw Error("ranks disagree about the number of bytes that one sends to the other");
+    if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
+}
+
+}  // namespace detail
+
+ROWAN_FUNCTION void Threads::run(int ranks, std::function<void(Threads const&)> const& f,
+                                 std::chrono::milliseconds patience) {
+    if (ranks < 1) throw ValueError("ranks", ranks, "1 or more");
+    auto const shared = std::make_shared<Shared>(ranks, patience);
+    std::exception_ptr first, any;  // of the rank that broke the group; of any rank
+    auto const rank = [&](int r) {
+        std::exception_ptr error;
+        std::string text;
+        try {
+            f(Threads(shared, r));
+        } catch (std::exception const& e) {
+            error = std::current_exception();
+            text = e.what();
+        } catch (...) {
+            error = std::current_exception();
+            text = "an exception that is not a std::exception";
+        }
+        std::scoped_lock const lock(shared->mutex);
+        if (!any) any = error;
+        if (error && (shared->error_rank < 0 || (shared->error_rank == r && !first))) {
+            shared->error_rank = r;
+            shared->error = text;
+            first = error;
+        }
+        if (shared->ended_rank < 0) shared->ended_rank = r;
+        shared->changed.notify_all();
+    };
+    std::vector<std::thread> threads;
+    for (int r = 0; r < ranks; ++r) threads.emplace_back(rank, r);
+    for (auto& t : threads) t.join();
+    if (any) std::rethrow_exception(first ? first : any);
+}
+
+ROWAN_FUNCTION int Threads::size() const noexcept { return shared_->size; }
+
+ROWAN_FUNCTION void Threads::sum(std::span<std::int64_t> words) const {
+    std::vector<std::uint64_t> total(words.size());
+    meet("sum", std::as_bytes(words), {}, [&] {
+        for (auto const from : shared_->in) {
+            std::vector<std::uint64_t> term(words.size());
+            detail::copy_bytes(from, std::as_writable_bytes(std::span(term)));
+            for (std::size_t i = 0; i < term.size(); ++i) total[i] += term[i];
+        }
+    });
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<std::int64_t>(total[i]);
+}
+
+ROWAN_FUNCTION void Threads::allgather(std::span<std::byte const> in, std::span<std::byte> out) const {
+    meet("allgather", in, {}, [&] {
+        std::size_t to = 0;
+        for (auto const from : shared_->in) {
+            if (out.size() - to < from.size()) throw Error("allgather: the ranks' sizes differ");
+            detail::copy_bytes(from, out.subspan(to, in.size()));
+            to += in.size();
+        }
+    });
+}
+
+ROWAN_FUNCTION void Threads::alltoall(std::span<std::byte const> in, std::span<std::byte> out) const {
+    std::size_t const each = in.size() / shared_->in.size();
+    meet("alltoall", in, {}, [&] {
+        std::size_t to = 0;
+        for (auto const from : shared_->in) {
+            if (from.size() != in.size()) throw Error("alltoall: the ranks' sizes differ");
+            detail::copy_bytes(from.subspan(static_cast<std::size_t>(rank_) * each, each), out.subspan(to, each));
+            to += each;
+        }
+    });
+}
+
+ROWAN_FUNCTION detail::Done Threads::alltoallv(std::size_t unit, std::span<std::byte const> in,
+                                               std::span<std::size_t const> counts, std::span<std::byte> out,
+                                               std::span<std::size_t const> out_counts) const {
+    meet("alltoallv", in, counts, [&] {
+        std::size_t to = 0;
+        for (std::size_t r = 0; r < out_counts.size(); ++r) {
+            auto const theirs = shared_->counts[r];
+            std::size_t const begin = std::accumulate(theirs.begin(), theirs.begin() + rank_, std::size_t{0});
+            std::size_t const count = theirs[static_cast<std::size_t>(rank_)];
+            detail::copy_bytes(shared_->in[r].subspan(begin * unit, count * unit),
+                               out.subspan(to, out_counts[r] * unit));
+            to += out_counts[r] * unit;
+        }
+    });
+    return {};
+}
+
+ROWAN_FUNCTION detail::Done Threads::allgatherv(std::size_t unit, std::span<std::byte const> in,
+                                                std::span<std::byte> out, std::span<std::size_t const> counts) const {
+    meet("allgatherv", in, {}, [&] {
+        std::size_t to = 0;
+        for (std::size_t r = 0; r < counts.size(); ++r) {
+            detail::copy_bytes(shared_->in[r], out.subspan(to, counts[r] * unit));
+            to += counts[r] * unit;
+        }
+    });
+    return {};
+}
+
+ROWAN_FUNCTION void Threads::barrier() const {
+    meet("barrier", {}, {}, [] {});
+}
+
+ROWAN_FUNCTION void Threads::abort(std::string_view text) const {
+    std::scoped_lock const lock(shared_->mutex);
+    fail(std::string(text));
+}
+
+ROWAN_FUNCTION void Threads::meet(std::string_view op, std::span<std::byte const> in,
+                                  std::span<std::size_t const> counts, std::function<void()> const& f) const {
+    shared_->in[static_cast<std::size_t>(rank_)] = in;
+    shared_->counts[static_cast<std::size_t>(rank_)] = counts;
+    arrive(op);
+    std::exception_ptr error;
+    try {
+        f();
+    } catch (...) {
+        error = std::current_exception();
+    }
+    leave();  // in any case: the others may still read what this rank has brought
+    if (error) std::rethrow_exception(error);
+}
+
+ROWAN_FUNCTION void Threads::arrive(std::string_view op) const {
+    std::unique_lock lock(shared_->mutex);
+    if (shared_->error_rank >= 0) throw RemoteError(shared_->error_rank, shared_->error);
+    if (shared_->arrived == 0) {
+        shared_->op = op;
+        shared_->op_rank = rank_;
+    } else if (shared_->op != op) {
+        fail(std::string("rank ")
+                 .append(std::to_string(rank_))
+                 .append(" calls ")
+                 .append(op)
+                 .append(" where rank ")
+                 .append(std::to_string(shared_->op_rank))
+                 .append(" calls ")
+                 .append(shared_->op));
+    }
+    unsigned const phase = shared_->phase;
+    if (++shared_->arrived == shared_->size) {
+        shared_->arrived = 0;
+        ++shared_->phase;
+        shared_->changed.notify_all();
+        return;
+    }
+    bool const woken = shared_->changed.wait_for(lock, shared_->patience, [&] {
+        return shared_->phase != phase || shared_->error_rank >= 0 || shared_->ended_rank >= 0;
+    });
+    if (shared_->phase != phase) return;
+    if (shared_->error_rank >= 0) throw RemoteError(shared_->error_rank, shared_->error);
+    if (!woken)
+        fail(std::string(op)
+                 .append(": ")
+                 .append(std::to_string(shared_->size - shared_->arrived))
+                 .append(" of ")
+                 .append(std::to_string(shared_->size))
+                 .append(" ranks did not come"));
+    shared_->error_rank = shared_->ended_rank;
+    shared_->error = std::string("has ended, where others call ").append(op);
+    shared_->changed.notify_all();
+    throw RemoteError(shared_->error_rank, shared_->error);
+}
+
+ROWAN_FUNCTION void Threads::leave() const noexcept {
+    std::unique_lock lock(shared_->mutex);
+    unsigned const phase = shared_->phase;
+    if (++shared_->arrived == shared_->size) {
+        shared_->arrived = 0;
+        ++shared_->phase;
+        shared_->changed.notify_all();
+    } else {
+        shared_->changed.wait(lock, [&] { return shared_->phase != phase; });
+    }
+}
+
+ROWAN_FUNCTION void Threads::fail(std::string const& text) const {
+    if (shared_->error_rank < 0) {
+        shared_->error_rank = rank_;
+        shared_->error = text;
+        shared_->changed.notify_all();
+    }
+    throw Error(text);
+}
+
+}  // namespace rowan::inline v0
+
+#endif
