@@ -2,6 +2,10 @@
 #pragma once
 
 #include <rowan/core.hpp>
+#include <rowan/distributed/remote_error.hpp>
+#include <rowan/distributed/self.hpp>
+#include <rowan/distributed/threads.hpp>
+#include <rowan/distributed/together.hpp>
 #include <rowan/fwd.hpp>
 #include <rowan/graph.hpp>
 #include <rowan/io/dlpack.hpp>
