@@ -24,6 +24,7 @@
 #include <rowan/sparse/sgd.hpp>
 #include <rowan/sparse/split.hpp>
 #include <rowan/sparse/squared_norm.hpp>
+#include <rowan/sparse/sum_of_parts.hpp>
 #include <rowan/sparse/to_dense.hpp>
 #include <rowan/sparse/touched_rows.hpp>
 #include <rowan/sparse/update_rows.hpp>
