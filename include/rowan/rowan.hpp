@@ -2,7 +2,11 @@
 #pragma once
 
 #include <rowan/core.hpp>
+#include <rowan/distributed/dense_allreduce.hpp>
+#include <rowan/distributed/pending.hpp>
 #include <rowan/distributed/remote_error.hpp>
+#include <rowan/distributed/row_allreduce.hpp>
+#include <rowan/distributed/row_reduce_options.hpp>
 #include <rowan/distributed/self.hpp>
 #include <rowan/distributed/threads.hpp>
 #include <rowan/distributed/together.hpp>

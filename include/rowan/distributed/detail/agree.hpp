@@ -42,6 +42,7 @@ decltype(auto) after_agreement(ProcessGroup const& group, F&& f) {
         throw;  // all ranks have it
     } catch (std::exception const& e) {
         group.abort(e.what());
+        throw;  // abort does not return
     }
 }
 

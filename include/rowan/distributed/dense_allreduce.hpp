@@ -1,0 +1,92 @@
+// rowan/distributed/dense_allreduce.hpp: dense_allreduce, the sum of all ranks' dense gradients.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/on_device.hpp>
+#include <rowan/distributed/communicator.hpp>
+#include <rowan/distributed/detail/dense_exchange.hpp>
+#include <rowan/distributed/detail/process_group.hpp>
+#include <rowan/distributed/pending.hpp>
+#include <rowan/sparse/sum_of_parts.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class T>
+struct PendingDense final : PendingWork<Tensor<T>> {
+    PendingDense(std::unique_ptr<DenseReduction> r, typename Tensor<T>::shape_type const& s)
+        : reduction(std::move(r)), shape(s) {}
+    Tensor<T> finish() override { return tensor_of_pieces<T>(reduction->finish(), shape); }
+    std::unique_ptr<DenseReduction> reduction;
+    typename Tensor<T>::shape_type shape;
+};
+
+/// One number for a shape.
+template <class Shape>
+std::int64_t shape_number(Shape const& shape) {
+    std::uint64_t hash = shape.size();
+    for (auto const dim : shape) hash = (hash ^ dim) * 0x9E3779B97F4A7C15U;
+    return static_cast<std::int64_t>(hash);
+}
+
+}  // namespace detail
+
+/// Begins dense_allreduce: on return, ranks have agreed, and elements travel. get() gives its result.
+/// requires   the parts do not change until then
+/// errors   those of dense_allreduce
+template <class T, communicator C>
+Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, std::span<Tensor<T> const> parts) {
+    using namespace detail;
+    auto reduction =
+        std::make_unique<DenseReduction>(std::make_unique<GroupOf<C>>(comm), exec, element_sums<T>(), [&](Notice& n) {
+            check_exec(exec);
+            check_parts(parts);
+            n.same = {dtype<T>::wire, 0, static_cast<std::int64_t>(parts[0].size())};
+            n.own[2] = shape_number(parts[0].shape());
+            return all_pieces<DensePieces>(exec, parts);
+        });
+    return Pending<Tensor<T>>(std::make_unique<PendingDense<T>>(std::move(reduction), parts[0].shape()));
+}
+
+/// The sum of the parts of all ranks, on every rank, with the bits of sum_of_parts on one process; parts are numbered
+/// from rank 0's first to the last rank's last. Each rank sums a slice of the elements. Sums are formed, and travel, in
+/// dtype<T>::sum and are narrowed once.
+/// shapes   tensors of one shape on all ranks
+/// errors   on all ranks: ShapeError if a rank has no parts, or shapes or element types differ; nothing has changed
+///          then. Memory that fails when elements travel ends all ranks
+/// cost     bytes sent by a rank of P: 2 (P - 1) / P of the tensor, as in a ring; the first half is more if a rank's
+///          parts do not make one node of the tree, by their number of nodes, at most 2 log2(parts)
+template <class T, communicator C>
+Tensor<T> dense_allreduce(Cpu exec, C const& comm, std::span<Tensor<T> const> parts) {
+    return begin_dense_allreduce(exec, comm, parts).get();
+}
+
+/// The same for one part on each rank.
+template <class T, communicator C>
+Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, Tensor<T> const& part) {
+    return begin_dense_allreduce(exec, comm, std::span(&part, 1));
+}
+template <class T, communicator C>
+Tensor<T> dense_allreduce(Cpu exec, C const& comm, Tensor<T> const& part) {
+    return dense_allreduce(exec, comm, std::span(&part, 1));
+}
+
+/// The same for a vector of parts.
+template <class T, communicator C>
+Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, std::vector<Tensor<T>> const& parts) {
+    return begin_dense_allreduce(exec, comm, std::span(parts));
+}
+template <class T, communicator C>
+Tensor<T> dense_allreduce(Cpu exec, C const& comm, std::vector<Tensor<T>> const& parts) {
+    return dense_allreduce(exec, comm, std::span(parts));
+}
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,158 @@
+// rowan/distributed/detail/row_reduction.hpp: RowReduction, row_allreduce of any element type.
+#pragma once
+
+#include <rowan/distributed/detail/agree.hpp>
+#include <rowan/distributed/detail/row_exchange.hpp>
+#include <rowan/distributed/row_reduce_options.hpp>
+#include <rowan/sparse/sum_of_parts.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// What a rank brings to a reduction, of any element type.
+class RowSource {
+public:
+    explicit RowSource(ElementSums const& sums) : type(sums) {}
+    RowSource(RowSource const&) = delete;
+    RowSource& operator=(RowSource const&) = delete;
+    virtual ~RowSource() = default;
+
+    /// Checks the arguments.
+    virtual void describe(Notice& notice) const = 0;
+    /// Each part merged and widened, numbered from 0 on.
+    virtual std::vector<RowPieces> parts(Cpu exec) const = 0;
+    /// All contributions, of elements as they are.
+    virtual RowPieces joined() const = 0;
+    /// The sums of contributions of what `joined` has given.
+    virtual void cut_sums(Cpu exec, RowPieces const& joined, RowPlan<> const& plan, std::span<Cut const> cuts,
+                          std::byte* out) const = 0;
+    /// All ranks' contributions, merged.
+    virtual RowPieces merged(Cpu exec, RowPieces&& all) const = 0;
+
+    ElementSums const type;
+};
+
+/// A row_allreduce that has begun: it has agreed, and rows travel.
+class RowReduction {
+public:
+    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSource const> source,
+                 RowReduceOptions options);
+    /// The result, narrowed. Called once.
+    RowPieces finish();
+
+private:
+    void agree_on_parts();
+    void agree_on_contributions();
+    bool choose_owner(std::size_t gathered, std::size_t dealt) const;
+    void begin();
+    RowPieces end();
+    RowPieces send_to_all(RowPieces&& own) const;
+    void describe(Notice& notice) const;
+    void check_same_options(std::vector<Notice> const& notices) const;
+    bool by_parts() const { return options_.order == SumOrder::parts; }
+
+    std::unique_ptr<ProcessGroup const> group_;
+    Cpu exec_;
+    std::unique_ptr<RowSource const> source_;
+    RowReduceOptions options_;
+    RowPieces own_;                    // by parts: sums of nodes; else contributions
+    RowPlan<> plan_;                   // of contributions
+    std::vector<std::size_t> counts_;  // of rows on each rank: pieces, or distinct rows of contributions
+    std::vector<std::size_t> contributions_;
+    std::vector<std::int64_t> rank_keys_;  // the only part of each rank, if each has one
+    bool owner_ = false;
+    RowTransfer transfer_;
+};
+
+/// The memory of a tensor, as bytes.
+template <class T>
+Storage<std::byte> tensor_bytes(Tensor<T> tensor) {
+    std::size_t const bytes = tensor.size() * sizeof(T);
+    auto const owner = std::make_shared<Tensor<T>>(std::move(tensor));
+    return Storage<std::byte>::of_others(std::shared_ptr<std::byte>(owner, reinterpret_cast<std::byte*>(owner->data())),
+                                         bytes);
+}
+
+/// The parts of a rank. It shares the memory of their values; the span remains valid while the reduction begins.
+template <class T>
+class RowParts final : public RowSource {
+    using S = sum_t<T>;
+
+public:
+    explicit RowParts(std::span<SelectedRows<T> const> parts) : RowSource(element_sums<T>()), parts_(parts) {}
+
+    void describe(Notice& notice) const override {
+        check_parts(parts_);
+        notice.same = {dtype<T>::wire, parts_[0].height(), static_cast<std::int64_t>(parts_[0].row_size())};
+        notice.own[0] = static_cast<std::int64_t>(parts_.size());
+    }
+    std::vector<RowPieces> parts(Cpu exec) const override { return all_pieces<RowPieces>(exec, parts_); }
+
+    RowPieces joined() const override {
+        RowPieces out;
+        out.height = parts_[0].height();
+        out.shape = parts_[0].value().shape();
+        out.row_bytes = parts_[0].row_size() * sizeof(T);
+        for (auto const& p : parts_) out.rows.insert(out.rows.end(), p.rows().begin(), p.rows().end());
+        if (parts_.size() == 1) {
+            out.bytes = tensor_bytes(parts_[0].value().share());
+            out.lent = true;
+            return out;
+        }
+        out.resize(out.rows.size());
+        auto* to = out.bytes.data();
+        for (auto const& p : parts_) {
+            std::size_t const bytes = p.value().size() * sizeof(T);
+            if (bytes != 0) std::memcpy(to, p.value().data(), bytes);
+            to += bytes;
+        }
+        return out;
+    }
+
+    void cut_sums(Cpu exec, RowPieces const& joined, RowPlan<> const& plan, std::span<Cut const> cuts,
+                  std::byte* out) const override {
+        std::size_t const width = joined.row_bytes / sizeof(T), bytes = width * sizeof(S);
+        if (bytes == 0) return;
+        auto const* const value = reinterpret_cast<T const*>(joined.bytes.data());
+        parallel_work(
+            exec, plan.size() * width, cuts.size(), rows_per_range(bytes), [&](std::size_t begin, std::size_t end) {
+                BlockSum<T, S> sum(value, width, plan.size());
+                for (std::size_t i = begin; i < end; ++i) {
+                    auto const first = plan.offsets()[cuts[i].row] + cuts[i].first;
+                    S const* const s = sum(plan.positions().data() + first, static_cast<std::size_t>(cuts[i].count), 0);
+                    std::memcpy(out + i * bytes, s, bytes);
+                }
+            });
+    }
+
+    RowPieces merged(Cpu exec, RowPieces&& all) const override {
+        all.shape[0] = all.rows.size();
+        auto const value = tensor_of<T>(all);
+        auto sum = merge(exec, RowPlan<>(exec, all.rows, all.height), value);
+        auto out = all.like();
+        out.rows.assign(sum.rows().begin(), sum.rows().end());
+        out.bytes = tensor_bytes(std::move(sum.value()));
+        return out;
+    }
+
+private:
+    template <class E>
+    static Tensor<E> tensor_of(RowPieces& p) {
+        if (p.bytes.empty()) return Tensor<E>::from_shape(p.shape);
+        return Tensor<E>::borrow(reinterpret_cast<E*>(p.bytes.data()), p.shape);
+    }
+
+    std::span<SelectedRows<T> const> parts_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+#include <rowan/distributed/detail/row_reduction_inl.hpp>

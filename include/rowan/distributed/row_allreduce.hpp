@@ -1,0 +1,79 @@
+// rowan/distributed/row_allreduce.hpp: row_allreduce, the sum of all ranks' row-sparse gradients.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/distributed/communicator.hpp>
+#include <rowan/distributed/detail/process_group.hpp>
+#include <rowan/distributed/detail/row_reduction.hpp>
+#include <rowan/distributed/pending.hpp>
+#include <rowan/distributed/row_reduce_options.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class T>
+struct PendingRows final : PendingWork<SelectedRows<T>> {
+    explicit PendingRows(std::unique_ptr<RowReduction> r) : reduction(std::move(r)) {}
+    SelectedRows<T> finish() override { return rows_of_pieces<T>(reduction->finish()); }
+    std::unique_ptr<RowReduction> reduction;
+};
+
+}  // namespace detail
+
+/// Begins row_allreduce: on return, ranks have agreed, and rows travel. get() gives its result.
+/// requires   the parts' values do not change until then
+/// errors   those of row_allreduce
+template <class T, communicator C>
+Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
+                                             RowReduceOptions options = {}) {
+    using namespace detail;
+    return Pending<SelectedRows<T>>(std::make_unique<PendingRows<T>>(std::make_unique<RowReduction>(
+        std::make_unique<GroupOf<C>>(comm), exec, std::make_unique<RowParts<T>>(parts), options)));
+}
+
+/// The sum of the parts of all ranks, merged, on every rank; parts are numbered from rank 0's first to the last rank's
+/// last. The bits are those of sum_of_parts, or of merge, on one process: they depend neither on the number of ranks nor
+/// on how parts are cut onto them, nor on the route. Sums are formed, and travel, in dtype<T>::sum and are narrowed once.
+/// shapes   SelectedRows of the same height and row shape on all ranks, without rows if there are none
+/// errors   on all ranks: ShapeError if a rank has no parts, or heights, row shapes, element types or options differ;
+///          nothing has changed then. Memory that fails when rows travel ends all ranks
+/// cost     a merge of each part; bytes sent by a rank of P, for u distinct rows of a rank, U of all, R bytes a row: by
+///          gather (P - 1) u (R + 8), by owner (P - 1) / P (u + U) (R + 8), and 8 more for each of u if a rank has
+///          several parts; a sort of what comes, and one sum of it
+template <class T, communicator C>
+SelectedRows<T> row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
+                              RowReduceOptions options = {}) {
+    return begin_row_allreduce(exec, comm, parts, options).get();
+}
+
+/// The same for one part on each rank.
+template <class T, communicator C>
+Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, SelectedRows<T> const& part,
+                                             RowReduceOptions options = {}) {
+    return begin_row_allreduce(exec, comm, std::span(&part, 1), options);
+}
+template <class T, communicator C>
+SelectedRows<T> row_allreduce(Cpu exec, C const& comm, SelectedRows<T> const& part, RowReduceOptions options = {}) {
+    return row_allreduce(exec, comm, std::span(&part, 1), options);
+}
+
+/// The same for a vector of parts.
+template <class T, communicator C>
+Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::vector<SelectedRows<T>> const& parts,
+                                             RowReduceOptions options = {}) {
+    return begin_row_allreduce(exec, comm, std::span(parts), options);
+}
+template <class T, communicator C>
+SelectedRows<T> row_allreduce(Cpu exec, C const& comm, std::vector<SelectedRows<T>> const& parts,
+                              RowReduceOptions options = {}) {
+    return row_allreduce(exec, comm, std::span(parts), options);
+}
+
+}  // namespace rowan::inline v0
