@@ -50,6 +50,9 @@ private:
     std::size_t checked_row_bytes(std::size_t n) const;
 };
 
+/// Rows that a thread sums at a time.
+inline std::size_t rows_per_range(std::size_t row_bytes) { return (std::size_t{256} << 10) / (row_bytes + 1) + 64; }
+
 /// Sums the pieces of each row, those of one node: the tree over parts. `ends` are those of whole_nodes; without them,
 /// all pieces are of one node. Result rows ascend, and the keys of a row.
 /// requires   the pieces of a row in the order of `in` have ascending keys

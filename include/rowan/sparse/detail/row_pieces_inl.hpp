@@ -36,8 +36,6 @@ struct PieceList {
     }
 };
 
-inline std::size_t rows_per_range(std::size_t row_bytes) { return (std::size_t{256} << 10) / (row_bytes + 1) + 64; }
-
 ROWAN_FUNCTION RowPieces sum_pieces(Cpu exec, ElementSums const& type, std::span<RowPieces const> in,
                                     std::span<std::int64_t const> ends) {
     auto out = in[0].like();
