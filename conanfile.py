@@ -19,9 +19,9 @@ class Rowan(ConanFile):
     license = "MIT"
     settings = "os", "compiler", "build_type", "arch"
     # header_only=False makes rowan::compiled. The others are CMake's options.
-    # blas and nanopb are off because Conan Center has neither xtensor-blas nor nanopb.
-    options = {option: [True, False] for option in ("header_only", "openmp", "blas", "nanopb", "cuda")}
-    default_options = {"header_only": True, "openmp": True, "blas": False, "nanopb": False, "cuda": False, "xtensor/*:xsimd": False}
+    # blas and nanopb are off because Conan Center has neither xtensor-blas nor nanopb; MPI is the system's.
+    options = {option: [True, False] for option in ("header_only", "openmp", "blas", "nanopb", "mpi", "cuda")}
+    default_options = {"header_only": True, "openmp": True, "blas": False, "nanopb": False, "mpi": False, "cuda": False, "xtensor/*:xsimd": False}
     exports = HEADER  # beside the recipe
     exports_sources = "CMakeLists.txt", "LICENSE", "include/*"
     test_package_folder = "tests/consume/conan/test_package"
@@ -44,10 +44,10 @@ class Rowan(ConanFile):
         toolchain = CMakeToolchain(self)
         for option in ("tests", "examples"):
             toolchain.cache_variables[f"ROWAN_{option.upper()}"] = False
-        for option in ("openmp", "blas", "nanopb", "cuda"):
+        for option in ("openmp", "blas", "nanopb", "mpi", "cuda"):
             toolchain.cache_variables[f"ROWAN_{option.upper()}"] = bool(self.options.get_safe(option))
         toolchain.cache_variables["ROWAN_COMPILED"] = not self.options.header_only
-        needs = ("blas", "BLAS"), ("blas", "LAPACK"), ("blas", "xtensor-blas"), ("nanopb", "nanopb")
+        needs = ("blas", "BLAS"), ("blas", "LAPACK"), ("blas", "xtensor-blas"), ("nanopb", "nanopb"), ("mpi", "MPI")
         for option, package in needs:  # CMake would go on without
             if self.options.get_safe(option):
                 toolchain.cache_variables[f"CMAKE_REQUIRE_FIND_PACKAGE_{package}"] = True

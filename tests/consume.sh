@@ -12,8 +12,8 @@ home=$out/home
 rowan=$out/rowan
 config=$home/.local/share/cmake/rowan/rowan-config.cmake # which the first test installs
 
-# clean COMMAND...: runs the command in an environment without the variables that a search would use.
-clean() { env -i HOME="$home" PATH="$PATH" "$@"; }
+# clean COMMAND...: runs the command in an environment without the variables that a search would use. Open MPI runs for root too.
+clean() { env -i HOME="$home" PATH="$PATH" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$@"; }
 
 # skip REASON: ends this test as skipped.
 skip() {
@@ -70,6 +70,12 @@ components() {
     way components
 }
 
+mpi() {
+    grep -q '^set(installed ".*mpi' "$config" || skip "MPI is not installed"
+    way mpi
+    refused "REQUIRED;COMPONENTS;mpi" "rowan's component 'mpi' needs MPI (Debian: libopenmpi-dev or libmpich-dev)" -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON
+}
+
 # ask WHAT [ARGUMENT...]: find_package(rowan WHAT), with its output in $log.
 ask() {
     local folder
@@ -92,7 +98,7 @@ accepted() { # WHAT LINE [ARGUMENT...]
 }
 no_component() {
     refused "REQUIRED;COMPONENTS;cuda" "this rowan was installed without its component 'cuda'"
-    refused "REQUIRED;COMPONENTS;gpu" "rowan has no component 'gpu', only rowan, blas, nanopb, cuda and compiled"
+    refused "REQUIRED;COMPONENTS;gpu" "rowan has no component 'gpu', only rowan, blas, nanopb, mpi, cuda and compiled"
     refused "0.2;REQUIRED" 'compatible with requested version "0.2"'
     accepted "REQUIRED;COMPONENTS;rowan;OPTIONAL_COMPONENTS;cuda" "rowan 1, blas "
 }
@@ -114,7 +120,7 @@ no_dependency() {
             accepted "0.1;REQUIRED;OPTIONAL_COMPONENTS;blas" "rowan 1, blas FALSE" "$option"
         done
         clean cmake -S "$out/rowan" -B "$out/no_blas" -DROWAN_TESTS=OFF -DROWAN_EXAMPLES=OFF -DBLA_VENDOR=none
-        grep -E '^set\(installed "(nanopb)?"\)$' "$out/no_blas/rowan-config.cmake"
+        grep -E '^set\(installed "(nanopb)?;?(mpi)?"\)$' "$out/no_blas/rowan-config.cmake"
     fi
     for option in -DCMAKE_DISABLE_FIND_PACKAGE_xtensor=ON -Dxtensor_DIR="$old"; do
         clean cmake -S "$out/rowan" -B "$out/no_xtensor" "$option" >"$out/no_xtensor.log" 2>&1 && return 1
@@ -272,6 +278,6 @@ export -f one
 {
     one installed
     printf '%s\n' cuda compiled two_files_O0 two_files_O2 subdirectory fetch_content no_build_system single_header pkg_config no_openmp \
-        components no_component no_dependency no_header gcc_17 clang_17 | xargs -P "$(nproc)" -I{} bash -c 'one {}'
+        components mpi no_component no_dependency no_header gcc_17 clang_17 | xargs -P "$(nproc)" -I{} bash -c 'one {}'
 } | tee "$out/results.txt"
 if grep -q '^FAILED ' "$out/results.txt"; then exit 1; fi

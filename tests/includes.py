@@ -54,14 +54,14 @@ for name in headers:
     if "/detail/" in name or "/compiled" in name or name.endswith("_inl.hpp") or name in (*bottom, *umbrellas):
         continue
     room = name.split("/")[1]
-    if room == "thrust" and re.search(r"/cu\w+\.hpp$", name):  # CUDA's own
+    if name == "rowan/distributed/mpi.hpp" or (room == "thrust" and re.search(r"/cu\w+\.hpp$", name)):  # MPI's and CUDA's own
         continue
     needs_nanopb = "rowan/io/detail/nanopb.hpp" in reached(name)
     for umbrella in [f"rowan/{room}.hpp"] + ["rowan/rowan.hpp"] * (room != "thrust" and not needs_nanopb):
         if name not in reached(umbrella):
             wrong.append(f"{umbrella} does not include <{name}>")
 for name in reached("rowan/rowan.hpp"):
-    if "/thrust" in name or name == "rowan/io/detail/nanopb.hpp":
+    if "/thrust" in name or name in ("rowan/io/detail/nanopb.hpp", "rowan/distributed/mpi.hpp"):
         wrong.append(f"rowan/rowan.hpp reaches <{name}>")
 
 print("\n".join(sorted(wrong)), end="\n" if wrong else "")

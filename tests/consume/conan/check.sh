@@ -13,7 +13,7 @@ conan() {
             return 0
         fi
     fi
-    for package in libxtensor-dev libxsimd-dev libxtensor-blas-dev libnanopb-dev; do
+    for package in libxtensor-dev libxsimd-dev libxtensor-blas-dev libnanopb-dev libopenmpi-dev; do
         if ! dpkg-query -W "$package" >/dev/null 2>&1; then
             skip conan "$package is not installed"
             return 0
@@ -40,8 +40,8 @@ conan() {
     expect "the project of the examples" "6 bytes say f32\[3, 2\]; the last row is 0.5 0" \
         "cd rowan/examples/use/conan && sed /bin.pip/d\;/venv/d run.sh | bash -e" # Conan is installed
     expect "no options" "rows 0 2, steps 2, with openmp" "$create"
-    expect "options" "rows 0 2, steps 2, with blas nanopb" \
-        "$create -o 'rowan/*:openmp=False' -o 'rowan/*:blas=True' -o 'rowan/*:nanopb=True'"
+    expect "options" "rows 0 2, steps 2, with blas nanopb mpi" \
+        "$create -o 'rowan/*:openmp=False' -o 'rowan/*:blas=True' -o 'rowan/*:nanopb=True' -o 'rowan/*:mpi=True'"
     expect "header_only=False" "rows 0 2, steps 2, with openmp compiled" "$create -o 'rowan/*:header_only=False'"
     if has "conan, cuda" nvcc; then
         expect "cuda" "rows 0 2, steps 2, with openmp cuda" "$create -o 'rowan/*:cuda=True'"

@@ -3,6 +3,9 @@
 #ifdef WITH_NANOPB
 #include <rowan/io.hpp>
 #endif
+#ifdef WITH_MPI
+#include <rowan/distributed/mpi.hpp>
+#endif
 
 #include <iostream>
 
@@ -24,6 +27,9 @@ int main() {
     rowan::TensorDesc const desc{.data_type = rowan::dtype<float>::wire, .dims = {rowan::UNK, 640, 480}};
     auto const bytes = rowan::encode(desc);
     if (rowan::decode<rowan::TensorDesc>(bytes) == desc) std::cout << " nanopb";
+#endif
+#ifdef WITH_MPI
+    std::cout << " mpi";
 #endif
 #ifdef WITH_CUDA
     std::cout << " cuda";

@@ -1,0 +1,61 @@
+// tests/distributed/on_ranks.hpp: calls a function on several ranks: threads, or, with ROWAN_TEST_MPI, those of mpirun.
+#pragma once
+
+#include <rowan/distributed/communicator.hpp>
+#include <rowan/distributed/together.hpp>
+#ifdef ROWAN_TEST_MPI
+#include <rowan/distributed/mpi.hpp>
+#else
+#include <rowan/distributed/threads.hpp>
+#endif
+
+#include <cstddef>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace test {
+
+#ifdef ROWAN_TEST_MPI
+using Ranks = rowan::Mpi;
+rowan::Mpi const& world();  // in tests/mpi/main.cpp
+
+/// The first `ranks` ranks of mpirun, or all; null on the others.
+inline std::vector<Ranks> first_ranks(int ranks) {
+    MPI_Comm part = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, world().rank() < ranks ? 0 : MPI_UNDEFINED, world().rank(), &part);
+    std::vector<Ranks> mine;
+    if (part != MPI_COMM_NULL) {
+        mine.emplace_back(part);
+        MPI_Comm_free(&part);
+    }
+    return mine;
+}
+#else
+using Ranks = rowan::Threads;
+#endif
+
+/// Calls f(comm) on `ranks` ranks, with MPI on as many as there are, and returns what it returns on each, on all. What it
+/// throws on one leaves this call. Catch2's assertions are for one thread: f returns what is to be checked.
+template <class F>
+auto on_ranks(int ranks, F const& f) {
+    using R = std::invoke_result_t<F const&, Ranks const&>;
+    static_assert(std::is_trivially_copyable_v<R>);
+    std::vector<R> all(static_cast<std::size_t>(ranks));
+#ifdef ROWAN_TEST_MPI
+    auto const mine = first_ranks(ranks);
+    std::size_t const n = std::min<std::size_t>(all.size(), static_cast<std::size_t>(world().size()));
+    all.resize(static_cast<std::size_t>(world().size()));
+    R result{};
+    rowan::together(world(), [&] {
+        if (!mine.empty()) result = f(mine[0]);
+    });
+    world().allgather(std::as_bytes(std::span(&result, 1)), std::as_writable_bytes(std::span(all)));
+    all.resize(n);
+#else
+    rowan::Threads::run(ranks, [&](Ranks const& comm) { all[static_cast<std::size_t>(comm.rank())] = f(comm); });
+#endif
+    return all;
+}
+
+}  // namespace test
