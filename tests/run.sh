@@ -16,7 +16,7 @@ source tests/matrix.sh
 folders=(core sparse sequence op graph layer io distributed dtypes exceptions)
 quick_rooms=("${folders[@]}" static example files)
 gcc_rooms=(thrust native blas serial descriptors checkpoints python single carries fail cost)
-rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" headers fuzz bench cuda cuda-host)
+rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" mpi headers fuzz bench cuda cuda-host)
 full=(docs headers gcc clang fuzz threads cuda consume demo conan pip)
 nightly=(release clang_all long_fuzz single_gcc bench matrix paddle)
 all=(quick full nightly "${full[@]}" "${nightly[@]}")
@@ -136,7 +136,7 @@ gcc() { has gcc g++ && run gcc gcc "${gcc_rooms[*]}"; }
 headers() {
     if has "headers with clang" clang++-16; then clang_run headers clang headers; else run headers gcc headers; fi
 }
-clang() { has clang clang++-16 && clang_run clang clang "${folders[*]} thrust example"; }
+clang() { has clang clang++-16 && clang_run clang clang "${folders[*]} thrust example mpi"; }
 threads() { has threads clang++-16 && tsan_run threads tsan "${folders[*]} example"; }
 
 # New and failing inputs remain in the build folder; libFuzzer prints the names.

@@ -40,7 +40,7 @@ using Ranks = rowan::Threads;
 template <class F>
 auto on_ranks(int ranks, F const& f) {
     using R = std::invoke_result_t<F const&, Ranks const&>;
-    static_assert(std::is_trivially_copyable_v<R>);
+    static_assert(std::is_trivially_copyable_v<R> && !std::is_same_v<R, bool>, "std::vector<bool> has no elements");
     std::vector<R> all(static_cast<std::size_t>(ranks));
 #ifdef ROWAN_TEST_MPI
     auto const mine = first_ranks(ranks);
