@@ -3438,7 +3438,7 @@ private:
 namespace rowan::inline v0::detail {
 
 /// The operations that begin with an agreement, so that ranks that call different ones notice.
-enum class Collective : std::int64_t { together, row_allreduce, dense_allreduce, table, gather, exchange };
+enum class Collective : std::int64_t { together, row_allreduce, dense_allreduce, table, gather, exchange, load };
 
 /// What a rank tells the others before rows travel.
 struct Notice {
@@ -3511,8 +3511,8 @@ inline std::vector<Notice> all_notices(ProcessGroup const& group, Notice const& 
 }
 
 inline void check_same(std::vector<Notice> const& all) {
-    static constexpr std::array<char const*, 6> operations{"together",     "row_allreduce", "dense_allreduce",
-                                                           "ShardedTable", "gather",        "exchange"};
+    static constexpr std::array<char const*, 7> operations{
+        "together", "row_allreduce", "dense_allreduce", "ShardedTable", "gather", "exchange", "load"};
     static constexpr std::array<char const*, 3> names{"the element type", "height", "the row size"};
     for (std::size_t r = 1; r < all.size(); ++r) {
         if (all[r].operation != all[0].operation)
@@ -6989,9 +6989,13 @@ ROWAN_TEMPLATE(Tensor<double> gather(Cpu const&, Tensor<double> const&, Ids<>))
 
 // rowan/distributed/sharded_table.hpp: ShardedTable, a table of which each rank has some rows.
 
+#include <map>
+
 namespace rowan::inline v0 {
 
 namespace detail {
+
+struct TableFiles;
 
 /// The parts of a rank, with slots instead of rows; a rank may have no parts.
 template <class T>
@@ -7153,7 +7157,29 @@ public:
         });
     }
 
+    /// Writes the table and states of its optimizer, `<folder>/<name>`, for load on any number of ranks. The folder is one
+    /// that all ranks see. Each rank writes a file, and when all are complete, rank 0 replaces the index; until then the
+    /// old save is whole, and then it is removed. The program includes <rowan/distributed/table_files.hpp>, which needs
+    /// nanopb.
+    /// shapes   each state: a row for each row of local()
+    /// errors   ShapeError if a state has other rows; IoError if files cannot be written; RemoteError on the other ranks
+    /// cost     as save_checkpoint of this rank's rows and states, three agreements
+    template <class S = T>
+    void save(std::string const& folder, std::string const& name, std::int64_t step,
+              std::map<std::string, Tensor<S>> const& states) const;
+
+    /// Loads what save has written on any number of ranks, and returns its step. `states` says which states to load, and
+    /// their shapes. On error, nothing has changed.
+    /// errors   FormatError on all ranks if a file is missing, damaged or of another save; ShapeError if height, width
+    ///          or the shape of a state differ; TypeError if an element type does; RemoteError on the other ranks
+    /// cost     reads the files of all ranks that had rows of this one, and keeps one at a time in memory
+    template <class S>
+    std::int64_t load(std::string const& folder, std::string const& name, std::map<std::string, Tensor<S>>& states);
+    std::int64_t load(std::string const& folder, std::string const& name);
+
 private:
+    friend struct detail::TableFiles;
+
     template <class F>
     std::vector<detail::Notice> agree(detail::Collective operation, F const& f) const {
         return detail::agree(detail::GroupOf<C>(comm_), operation, f);
@@ -12580,8 +12606,6 @@ inline void count_iterations(std::size_t n) {
 }  // namespace rowan::inline v0
 
 // rowan/graph/scope.hpp: Scope, which owns named variables and operators and may be nested.
-
-#include <map>
 
 namespace rowan::inline v0 {
 

@@ -4,6 +4,7 @@
 #include <rowan/io/detail/file.hpp>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -55,6 +56,7 @@ struct Operation {
 struct Faults {
     std::size_t fail = 0;     // the n-th call from now on fails, counted from 1; 0: none
     bool ever_after = false;  // and all later ones
+    bool kill = false;        // it kills the process instead
     int code = EIO;
     std::size_t most = 1 << 30;  // the largest number of bytes per write or read
     std::size_t calls = 0;
@@ -108,6 +110,7 @@ private:
     static bool refused() {
         ++state.calls;
         if (state.fail == 0 || state.calls < state.fail || (state.calls > state.fail && !state.ever_after)) return false;
+        if (state.kill) static_cast<void>(std::raise(SIGKILL));
         errno = state.code;
         return true;
     }

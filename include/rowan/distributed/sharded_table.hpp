@@ -19,6 +19,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,6 +29,8 @@
 namespace rowan::inline v0 {
 
 namespace detail {
+
+struct TableFiles;
 
 /// The parts of a rank, with slots instead of rows; a rank may have no parts.
 template <class T>
@@ -189,7 +192,29 @@ public:
         });
     }
 
+    /// Writes the table and states of its optimizer, `<folder>/<name>`, for load on any number of ranks. The folder is one
+    /// that all ranks see. Each rank writes a file, and when all are complete, rank 0 replaces the index; until then the
+    /// old save is whole, and then it is removed. The program includes <rowan/distributed/table_files.hpp>, which needs
+    /// nanopb.
+    /// shapes   each state: a row for each row of local()
+    /// errors   ShapeError if a state has other rows; IoError if files cannot be written; RemoteError on the other ranks
+    /// cost     as save_checkpoint of this rank's rows and states, three agreements
+    template <class S = T>
+    void save(std::string const& folder, std::string const& name, std::int64_t step,
+              std::map<std::string, Tensor<S>> const& states) const;
+
+    /// Loads what save has written on any number of ranks, and returns its step. `states` says which states to load, and
+    /// their shapes. On error, nothing has changed.
+    /// errors   FormatError on all ranks if a file is missing, damaged or of another save; ShapeError if height, width
+    ///          or the shape of a state differ; TypeError if an element type does; RemoteError on the other ranks
+    /// cost     reads the files of all ranks that had rows of this one, and keeps one at a time in memory
+    template <class S>
+    std::int64_t load(std::string const& folder, std::string const& name, std::map<std::string, Tensor<S>>& states);
+    std::int64_t load(std::string const& folder, std::string const& name);
+
 private:
+    friend struct detail::TableFiles;
+
     template <class F>
     std::vector<detail::Notice> agree(detail::Collective operation, F const& f) const {
         return detail::agree(detail::GroupOf<C>(comm_), operation, f);

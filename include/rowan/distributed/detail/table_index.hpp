@@ -1,0 +1,56 @@
+// rowan/distributed/detail/table_index.hpp: TableIndex, which files a sharded table was saved in.
+#pragma once
+
+#include <rowan/distributed/partition.hpp>
+#include <rowan/io/checkpoint.hpp>
+#include <rowan/io/checkpoint_file.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// A save of a table is a file for each rank, `<name>-<number>.<rank>`, and the index, `<name>`, which is replaced when
+/// they are complete. So there is always an old or a new save, whole.
+struct TableIndex {
+    Partition partition;
+    std::int64_t step = 0, number = 0;
+    std::vector<std::int64_t> ids;  // of the ranks' files
+
+    TableIndex(Partition const& p, std::int64_t at_step, std::int64_t n, std::vector<std::int64_t> of_files)
+        : partition(p), step(at_step), number(n), ids(std::move(of_files)) {}
+    /// errors   FormatError if the file is missing or not an index
+    explicit TableIndex(std::string const& path);
+
+    Checkpoint checkpoint() const;
+};
+
+std::string index_path(std::string const& folder, std::string const& name);
+std::string shard_path(std::string const& folder, std::string const& name, std::int64_t number, int rank);
+
+/// Makes the folder if there is none. Returns a number that no file of this name has.
+/// errors   IoError
+std::int64_t new_save(std::string const& folder, std::string const& name);
+
+/// Removes the ranks' files of all other saves, also of saves that were not completed.
+void remove_other_saves(std::string const& folder, std::string const& name, std::int64_t number);
+
+/// errors   FormatError if the file is missing, damaged, or of another save
+CheckpointFile open_shard(TableIndex const& index, std::string const& folder, std::string const& name, int rank);
+
+/// errors   ShapeError if the tables differ in height
+void check_height(std::string const& path, Partition const& saved, Partition const& own);
+
+/// Calls f(i, row, n) for the rows of a rank: local rows [i, i + n) are rows [row, row + n), which the other partition
+/// does not divide.
+void each_run(Partition const& own, int rank, Partition const& other,
+              std::function<void(std::int64_t i, std::int64_t row, std::int64_t n)> const& f);
+
+/// Whether a rank of one partition and a rank of another have a row in common.
+bool shares_rows(Partition const& own, int rank, Partition const& other, int other_rank);
+
+}  // namespace rowan::inline v0::detail
+
+#include <rowan/distributed/detail/table_index_inl.hpp>

@@ -1,0 +1,140 @@
+// rowan/distributed/detail/table_index_inl.hpp: the functions of table_index.hpp.
+#pragma once
+
+#include <rowan/distributed/detail/table_index.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/error.hpp>
+#include <rowan/core/tensor.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+namespace rowan::inline v0::detail {
+
+/// Opens a file of a save, which must be there.
+inline CheckpointFile open_saved(std::string const& path) {
+    try {
+        return CheckpointFile(path);
+    } catch (IoError const& e) {
+        if (e.code() != ENOENT) throw;
+        throw FormatError(0, path, "is missing");
+    }
+}
+
+ROWAN_FUNCTION TableIndex::TableIndex(std::string const& path) {
+    auto const file = open_saved(path);
+    if (!file.has("sharded_table") || !file.has("ids"))
+        throw FormatError(0, path, "is not the index of a sharded table");
+    auto const numbers = file.load<Tensor<std::int64_t>>("sharded_table"), all = file.load<Tensor<std::int64_t>>("ids");
+    std::int64_t const ranks = static_cast<std::int64_t>(all.size());
+    if (numbers.size() != 4 || numbers.data()[0] < 0 || numbers.data()[1] < 1 || ranks < 1 ||
+        ranks > std::numeric_limits<int>::max())
+        throw FormatError(0, path, "has a bad index of a sharded table");
+    partition = {numbers.data()[0], numbers.data()[1], static_cast<int>(ranks)};
+    step = numbers.data()[2];
+    number = numbers.data()[3];
+    ids.assign(all.data(), all.data() + all.size());
+}
+
+ROWAN_FUNCTION Checkpoint TableIndex::checkpoint() const {
+    auto all = Tensor<std::int64_t>::from_shape({ids.size()});
+    std::ranges::copy(ids, all.data());
+    Checkpoint c;
+    c.add("sharded_table", Tensor<std::int64_t>{partition.height, partition.block, step, number});
+    c.add("ids", std::move(all));
+    return c;
+}
+
+ROWAN_FUNCTION std::string index_path(std::string const& folder, std::string const& name) {
+    return std::string(folder).append("/").append(name);
+}
+
+ROWAN_FUNCTION std::string shard_path(std::string const& folder, std::string const& name, std::int64_t number,
+                                      int rank) {
+    return index_path(folder, name).append("-").append(std::to_string(number)).append(".").append(std::to_string(rank));
+}
+
+/// The number in the name of a rank's file.
+inline std::optional<std::int64_t> save_number(std::string_view file, std::string_view name) {
+    if (!file.starts_with(name) || !file.substr(name.size()).starts_with("-")) return {};
+    file.remove_prefix(name.size() + 1);
+    std::int64_t number = 0;
+    int rank = 0;
+    auto const* const end = file.data() + file.size();
+    auto const first = std::from_chars(file.data(), end, number);
+    if (first.ec != std::errc{} || first.ptr == end || *first.ptr != '.' || number < 0) return {};
+    auto const second = std::from_chars(first.ptr + 1, end, rank);
+    if (second.ec != std::errc{} || second.ptr != end || rank < 0) return {};
+    return number;
+}
+
+/// Calls f(path, number) for every rank's file of this name.
+inline void each_shard(std::string const& folder, std::string const& name,
+                       std::function<void(std::filesystem::path const&, std::int64_t)> const& f) {
+    std::error_code code;
+    std::filesystem::directory_iterator at(folder, code);
+    for (; !code && at != std::filesystem::directory_iterator(); at.increment(code)) {
+        if (auto const number = save_number(at->path().filename().string(), name)) f(at->path(), *number);
+    }
+    if (code) throw IoError("list", folder, code.message(), code.value());
+}
+
+ROWAN_FUNCTION std::int64_t new_save(std::string const& folder, std::string const& name) {
+    std::error_code code;
+    std::filesystem::create_directories(folder, code);
+    if (code) throw IoError("create", folder, code.message(), code.value());
+    std::int64_t number = 0;
+    each_shard(folder, name, [&](auto const&, std::int64_t n) { number = std::max(number, n); });
+    return number + 1;
+}
+
+ROWAN_FUNCTION void remove_other_saves(std::string const& folder, std::string const& name, std::int64_t number) {
+    std::vector<std::filesystem::path> old;
+    each_shard(folder, name, [&](auto const& path, std::int64_t n) {
+        if (n != number) old.push_back(path);
+    });
+    std::error_code code;  // a file that remains harms nothing
+    for (auto const& path : old) std::filesystem::remove(path, code);
+}
+
+ROWAN_FUNCTION CheckpointFile open_shard(TableIndex const& index, std::string const& folder, std::string const& name,
+                                         int rank) {
+    auto file = open_saved(shard_path(folder, name, index.number, rank));
+    if (static_cast<std::int64_t>(file.id()) != index.ids[static_cast<std::size_t>(rank)])
+        throw FormatError(0, file.path(), "is of another save than its index");
+    return file;
+}
+
+ROWAN_FUNCTION void check_height(std::string const& path, Partition const& saved, Partition const& own) {
+    if (saved.height == own.height) return;
+    throw ShapeError(std::string("the height in ").append(path), std::to_string(saved.height),
+                     std::to_string(own.height).append(", that of the table"));
+}
+
+ROWAN_FUNCTION void each_run(Partition const& own, int rank, Partition const& other,
+                             std::function<void(std::int64_t i, std::int64_t row, std::int64_t n)> const& f) {
+    std::int64_t const here = own.rows_of(rank);
+    for (std::int64_t i = 0, n = 0; i < here; i += n) {
+        std::int64_t const row = own.global(rank, i);
+        n = std::min({own.block - row % own.block, other.block - row % other.block, here - i});
+        f(i, row, n);
+    }
+}
+
+ROWAN_FUNCTION bool shares_rows(Partition const& own, int rank, Partition const& other, int other_rank) {
+    bool some = false;
+    each_run(own, rank, other,
+             [&](std::int64_t, std::int64_t row, std::int64_t) { some = some || other.owner(row) == other_rank; });
+    return some;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif

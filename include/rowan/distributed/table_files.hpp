@@ -1,0 +1,156 @@
+// rowan/distributed/table_files.hpp: ShardedTable::save and load. Needs nanopb.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/distributed/communicator.hpp>
+#include <rowan/distributed/detail/agree.hpp>
+#include <rowan/distributed/detail/table_index.hpp>
+#include <rowan/distributed/sharded_table.hpp>
+#include <rowan/distributed/together.hpp>
+#include <rowan/io/checkpoint.hpp>
+#include <rowan/io/checkpoint_file.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// What save and load do, with the system calls of Files.
+struct TableFiles {
+    template <class Files, class T, class D, class C, class S>
+    static void save(ShardedTable<T, D, C> const& table, std::string const& folder, std::string const& name,
+                     std::int64_t step, std::map<std::string, Tensor<S>> const& states) {
+        C const& comm = table.comm_;
+        std::int64_t number = 0, id = 0;
+        together(comm, [&] {
+            for (auto const& [key, state] : states) check_state(key, state.shape(), table.local_);
+            if (comm.rank() == 0) number = new_save(folder, name);
+        });
+        comm.sum({&number, 1});  // that of rank 0
+        together(comm, [&] {
+            Checkpoint c;
+            c.add("rows", table.local_);
+            for (auto const& [key, state] : states) c.add("state " + key, state);
+            id = static_cast<std::int64_t>(save_checkpoint<Files>(c, shard_path(folder, name, number, comm.rank())));
+        });
+        TableIndex index{table.partition_, step, number,
+                         std::vector<std::int64_t>(static_cast<std::size_t>(comm.size()))};
+        comm.allgather(std::as_bytes(std::span(&id, 1)), bytes_of(index.ids));
+        together(comm, [&] {
+            if (comm.rank() != 0) return;
+            save_checkpoint<Files>(index.checkpoint(), index_path(folder, name));
+            remove_other_saves(folder, name, number);
+        });
+    }
+
+    template <class T, class D, class C, class S>
+    static std::int64_t load(ShardedTable<T, D, C>& table, std::string const& folder, std::string const& name,
+                             std::map<std::string, Tensor<S>>& states) {
+        auto const path = index_path(folder, name);
+        Tensor<T> local;
+        std::map<std::string, Tensor<S>> read;
+        std::int64_t step = 0;
+        std::exception_ptr damage;
+        auto const notices = table.agree(Collective::load, [&](Notice& n) {
+            table.describe(n);
+            try {
+                TableIndex const index(path);
+                check_height(path, index.partition, table.partition_);
+                for (auto const& [key, state] : states) check_state(key, state.shape(), table.local_);
+                local = Tensor<T>::from_shape(table.local_.shape());
+                for (auto const& [key, state] : states) read.emplace(key, Tensor<S>::from_shape(state.shape()));
+                for (int r = 0; r < index.partition.ranks; ++r) read_shard(table, index, folder, name, r, local, read);
+                step = index.step;
+                n.own[1] = index.number;
+            } catch (FormatError const&) {
+                damage = std::current_exception();
+                n.own[0] = 1;
+            }
+        });
+        for (std::size_t r = 0; r < notices.size(); ++r) {
+            if (notices[r].own[0] == 0) continue;
+            if (damage) std::rethrow_exception(damage);
+            throw FormatError(0, path, std::string("cannot be loaded on rank ").append(std::to_string(r)));
+        }
+        for (auto const& n : notices) {
+            if (n.own[1] != notices[0].own[1]) throw FormatError(0, path, "is not the same file on all ranks");
+        }
+        table.local_ = std::move(local);
+        states.swap(read);
+        return step;
+    }
+
+private:
+    /// Copies those rows of a shard that this rank has.
+    template <class T, class D, class C, class S>
+    static void read_shard(ShardedTable<T, D, C> const& table, TableIndex const& index, std::string const& folder,
+                           std::string const& name, int rank, Tensor<T>& local,
+                           std::map<std::string, Tensor<S>>& states) {
+        auto const file = open_shard(index, folder, name, rank);
+        if (!shares_rows(table.partition_, table.comm_.rank(), index.partition, rank)) return;
+        copy_rows(table, index.partition, rank, file, "rows", local);
+        for (auto& [key, state] : states) copy_rows(table, index.partition, rank, file, "state " + key, state);
+    }
+
+    template <class T, class D, class C, class E>
+    static void copy_rows(ShardedTable<T, D, C> const& table, Partition const& from, int rank,
+                          CheckpointFile const& file, std::string const& name, Tensor<E>& to) {
+        if (!file.has(name)) throw FormatError(0, file.path(), std::string("has no `").append(name).append("`"));
+        auto const rows = file.load<Tensor<E>>(name);
+        auto shape = to.shape();
+        shape[0] = static_cast<std::size_t>(from.rows_of(rank));
+        if (rows.shape() != shape)
+            throw FormatError(
+                0, std::string(file.path()).append(": ").append(name),
+                std::string("is ").append(shape_text(rows.shape())).append(", expected ").append(shape_text(shape)));
+        std::size_t const bytes = to.row_size() * sizeof(E);
+        if (bytes == 0) return;
+        each_run(table.partition_, table.comm_.rank(), from, [&](std::int64_t i, std::int64_t row, std::int64_t n) {
+            if (from.owner(row) != rank) return;
+            std::memcpy(to.data() + static_cast<std::size_t>(i) * to.row_size(),
+                        rows.data() + static_cast<std::size_t>(from.local(row)) * to.row_size(),
+                        static_cast<std::size_t>(n) * bytes);
+        });
+    }
+
+    template <class Shape, class T>
+    static void check_state(std::string const& key, Shape const& shape, Tensor<T> const& local) {
+        if (!shape.empty() && shape[0] == local.shape()[0]) return;
+        throw ShapeError(std::string("states[\"").append(key).append("\"]"), shape_text(shape),
+                         std::to_string(local.shape()[0]).append(" rows, as local()"));
+    }
+};
+
+}  // namespace detail
+
+template <class T, class Device, communicator C>
+template <class S>
+void ShardedTable<T, Device, C>::save(std::string const& folder, std::string const& name, std::int64_t step,
+                                      std::map<std::string, Tensor<S>> const& states) const {
+    detail::TableFiles::save<detail::PosixFiles>(*this, folder, name, step, states);
+}
+
+template <class T, class Device, communicator C>
+template <class S>
+std::int64_t ShardedTable<T, Device, C>::load(std::string const& folder, std::string const& name,
+                                              std::map<std::string, Tensor<S>>& states) {
+    return detail::TableFiles::load(*this, folder, name, states);
+}
+
+template <class T, class Device, communicator C>
+std::int64_t ShardedTable<T, Device, C>::load(std::string const& folder, std::string const& name) {
+    std::map<std::string, Tensor<T>> none;
+    return load(folder, name, none);
+}
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,180 @@
+// tests/distributed/table_files.cpp
+#include <rowan/distributed/table_files.hpp>
+#include <rowan/io/checkpoint_file.hpp>
+
+#include <rowan/distributed/self.hpp>
+
+#include "../io/files.hpp"
+#include "catch.hpp"
+#include "on_ranks.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace test_table_files {
+
+using namespace rowan;
+
+template <class C>
+using Table = ShardedTable<float, Cpu, C>;
+using States = std::map<std::string, Tensor<double>>;
+
+/// Element j of a row of a save.
+float element(std::int64_t row, std::size_t j, std::int64_t save) {
+    return static_cast<float>(row * 10 + static_cast<std::int64_t>(j) + save * 1000);
+}
+
+template <class C>
+Table<C> table(C const& comm, std::int64_t block, std::int64_t save, std::int64_t height = 23) {
+    return {comm, {height, block, comm.size()}, 2, [&](std::int64_t row, std::span<float> values) {
+                for (std::size_t j = 0; j < values.size(); ++j) values[j] = element(row, j, save);
+            }};
+}
+
+/// A state with one number for each row.
+template <class C>
+States states(Table<C> const& t, int rank, std::int64_t save) {
+    auto sums = Tensor<double>::zeros({t.local().shape()[0]});
+    for (std::size_t i = 0; i < sums.size(); ++i)
+        sums(i) = element(t.partition().global(rank, static_cast<std::int64_t>(i)), 7, save);
+    States all;
+    all.emplace("sums", std::move(sums));
+    return all;
+}
+
+/// Which save was loaded, and nothing else; or the text of the error, if nothing has changed.
+template <class C>
+std::string loaded(C const& comm, std::string const& folder, std::int64_t block = 3, std::int64_t height = 23) {
+    auto t = table(comm, block, 0, height);
+    auto s = states(t, comm.rank(), 0);
+    std::string text;
+    std::int64_t step = 0;
+    try {
+        step = t.load(folder, "t", s);
+    } catch (FormatError const& e) {
+        text = std::string("damaged: ").append(e.what());
+    } catch (Error const& e) {
+        text = std::string("refused: ").append(e.what());
+    }
+    bool const right = t.local() == table(comm, block, step, height).local() && s == states(t, comm.rank(), step);
+    return !right ? "other rows" : step == 0 ? text : std::to_string(step);
+}
+
+template <class Files, class C>
+void save(C const& comm, std::string const& folder, std::int64_t step, std::int64_t block = 2) {
+    auto const t = table(comm, block, step);
+    detail::TableFiles::save<Files>(t, folder, "t", step, states(t, comm.rank(), step));
+}
+
+template <class C>
+void save(C const& comm, std::string const& folder, std::int64_t step, std::int64_t block = 2) {
+    auto const t = table(comm, block, step);
+    t.save(folder, "t", step, states(t, comm.rank(), step));
+}
+
+/// A folder of rank 0 of the test, which all ranks name.
+std::string all_ranks(std::string const& folder) {
+    std::string name = folder;
+#ifdef ROWAN_TEST_MPI
+    name.resize(200);
+    std::vector<char> all(name.size() * static_cast<std::size_t>(test::world().size()));
+    test::world().allgather(std::as_bytes(std::span(name)), std::as_writable_bytes(std::span(all)));
+    name = all.data();
+#endif
+    return name;
+}
+
+TEST_CASE("a table is loaded on any number of ranks", "[distributed][io]") {
+    test::Folder const folder;
+    auto const at = all_ranks(folder / "new");
+    std::int64_t step = 0;
+    for (int from = 1; from <= 4; ++from) {
+        for (int to = 1; to <= 4; ++to) {
+            ++step;
+            test::on_ranks(from, [&](auto const& comm) { return save(comm, at, step), 0; });
+            auto const right =
+                test::on_ranks(to, [&](auto const& comm) { return loaded(comm, at) == std::to_string(step) ? 1 : 0; });
+            CAPTURE(from, to);
+            for (int const r : right) CHECK(r == 1);
+        }
+    }
+}
+
+TEST_CASE("a save removes the files of the one before", "[distributed][io]") {
+    test::Folder const folder;
+    for (std::int64_t const step : {1, 2, 2}) save(Self(), folder / "", step);
+    CHECK(folder.files() == 2);
+    CHECK(loaded(Self(), folder / "") == "2");
+}
+
+TEST_CASE("a missing, damaged or foreign shard is a FormatError on all ranks", "[distributed][io][errors]") {
+    test::Folder const folder;
+    auto const at = all_ranks(folder / "");
+    auto const shard = [&](int rank) { return std::string(at).append("t-1.").append(std::to_string(rank)); };
+    auto const damaged = [&](std::string const& text, auto const& damage) {
+        std::filesystem::remove_all(at);
+        test::on_ranks(3, [&](auto const& comm) { return save(comm, at, 1), 0; });
+        test::on_ranks(1, [&](auto const&) { return damage(), 0; });
+        auto const right = test::on_ranks(3, [&](auto const& comm) {
+            auto const said = loaded(comm, at, 2);
+            return (said.starts_with("damaged: ") ? 1 : 0) + (said.find(text) != std::string::npos ? 2 : 0);
+        });
+        int own = 0;
+        CAPTURE(text);
+        for (int const r : right) {
+            CHECK((r & 1) == 1);
+            own += r / 2;
+        }
+        CHECK(own >= 1);
+    };
+    damaged("is missing", [&] { std::filesystem::remove(shard(2)); });
+    damaged("/t is missing", [&] { std::filesystem::remove(at + "t"); });
+    damaged("", [&] {
+        auto bytes = test::read(shard(1));
+        bytes[bytes.size() - 70] ^= std::byte{1};
+        test::write(shard(1), bytes);
+    });
+    damaged("is of another save than its index",
+            [&] { std::filesystem::copy_file(shard(0), shard(1), std::filesystem::copy_options::overwrite_existing); });
+    damaged("is not the index of a sharded table", [&] {
+        Checkpoint other;
+        save_checkpoint(other, at + "t");
+    });
+    auto const right = test::on_ranks(2, [&](auto const& comm) {
+        save(comm, at, 1);
+        return loaded(comm, at, 3, 24).starts_with("refused: the height in ") ? 1 : 0;
+    });
+    for (int const r : right) CHECK(r == 1);
+}
+
+TEST_CASE("a save that is killed at any system call leaves the old or the new one", "[distributed][io]") {
+    using test::FaultyFiles;
+    bool whole = false;
+    for (std::size_t call = 1; !whole; ++call) {
+        test::Folder const folder;
+        save(Self(), folder / "", 1);
+        pid_t const child = ::fork();
+        if (child == 0) {
+            FaultyFiles::state = {.fail = call, .kill = true};
+            save<FaultyFiles>(Self(), folder / "", 2);
+            ::_exit(0);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        whole = WIFEXITED(status);
+        auto const now = loaded(Self(), folder / "");
+        CAPTURE(call);
+        CHECK((now == "2" || (now == "1" && !whole)));
+        save(Self(), folder / "", 3);
+        CHECK(loaded(Self(), folder / "") == "3");
+        CHECK(folder.files() == 2);
+        REQUIRE(call < 200);
+    }
+}
+
+}  // namespace test_table_files
