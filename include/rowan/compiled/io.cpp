@@ -2,4 +2,5 @@
 #include <rowan/rowan.hpp>
 
 #include <rowan/compiled/define.hpp>
+#include <rowan/distributed/table_files.hpp>
 #include <rowan/io.hpp>
