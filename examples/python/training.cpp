@@ -188,10 +188,11 @@ public:
                    [&]<class T>() { trainer_ = std::make_unique<rowan::Trainer<T>>(layer::Var<T>(*cost_), options); });
     }
 
-    double step(py::dict const& batch) {
-        Feeds const feeds = feeds_of(batch, cost_->scope());
-        py::gil_scoped_release const unlocked;
-        return visit([&](auto& trainer) { return trainer.step(feeds); });
+    double step(py::dict const& batch) { return step_of({feeds_of(batch, cost_->scope())}); }
+    double step_parts(std::vector<py::dict> const& batches) {
+        std::vector<Feeds> parts;
+        for (auto const& batch : batches) parts.push_back(feeds_of(batch, cost_->scope()));
+        return step_of(parts);
     }
     std::shared_ptr<Parameters> parameters() {
         return visit([](auto& trainer) { return std::make_shared<Parameters>(trainer.parameters()); });
@@ -201,6 +202,11 @@ public:
     }
 
 private:
+    double step_of(std::vector<Feeds> const& parts) {
+        py::gil_scoped_release const unlocked;
+        return visit([&](auto& trainer) { return trainer.step(parts); });
+    }
+
     VariablePtr cost_;
     std::variant<std::unique_ptr<rowan::Trainer<float>>, std::unique_ptr<rowan::Trainer<double>>> trainer_;
 };
@@ -261,11 +267,16 @@ void bind_training(py::module_& m) {
           "and gives dicts of arrays by name. optimizers and rates, factors of learning rates, are for single "
           "parameters, by name; so is initial, first values. on_batch(epoch, batch, cost) and on_epoch(epoch, "
           "parameters) end the training by returning False. metrics are functions of the parameters, for progress and "
-          "stop. parts batches make a step. Other options: seed, threads, resume, clip, schedule, average.");
-    py::class_<Trainer>(m, "Trainer", "train, by hand: step(batch) returns the cost of the batch.")
+          "stop. parts batches make a step, of their mean weighed by rows. Other options: seed, threads, resume, clip, "
+          "schedule, average.");
+    py::class_<Trainer>(
+        m, "Trainer",
+        "train, by hand: step(batch) returns the cost of the batch; step([batch, ...]), of at most parts, "
+        "their mean.")
         .def(py::init<VariablePtr, py::object const&, py::kwargs const&>(), py::arg("cost").none(false),
              py::arg("optimizer") = py::none())
         .def("step", &Trainer::step, py::arg("batch"))
+        .def("step", &Trainer::step_parts, py::arg("batches"))
         .def("parameters", &Trainer::parameters)
         .def_property_readonly("steps", &Trainer::steps);
     m.def("infer", &infer, py::arg("predict").none(false), py::arg("feeds"), py::arg("parameters"),

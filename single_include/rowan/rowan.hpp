@@ -3438,7 +3438,7 @@ private:
 namespace rowan::inline v0::detail {
 
 /// The operations that begin with an agreement, so that ranks that call different ones notice.
-enum class Collective : std::int64_t { together, row_allreduce, dense_allreduce, gather, exchange, save, load, train };
+enum class Collective : std::int64_t { together, row_allreduce, dense_allreduce, table, gather, exchange };
 
 /// What a rank tells the others before rows travel.
 struct Notice {
@@ -3511,8 +3511,8 @@ inline std::vector<Notice> all_notices(ProcessGroup const& group, Notice const& 
 }
 
 inline void check_same(std::vector<Notice> const& all) {
-    static constexpr std::array<char const*, 8> operations{
-        "together", "row_allreduce", "dense_allreduce", "gather", "exchange", "save", "load", "train"};
+    static constexpr std::array<char const*, 6> operations{"together",     "row_allreduce", "dense_allreduce",
+                                                           "ShardedTable", "gather",        "exchange"};
     static constexpr std::array<char const*, 3> names{"the element type", "height", "the row size"};
     for (std::size_t r = 1; r < all.size(); ++r) {
         if (all[r].operation != all[0].operation)
@@ -5254,16 +5254,35 @@ RowPieces node_pieces(Cpu exec, ElementSums const& type, std::vector<RowPieces>&
 /// Sums narrowed to elements, in memory that is not lent: row_bytes is that of elements then.
 RowPieces narrow_pieces(Cpu exec, ElementSums const& type, RowPieces&& in);
 
+/// The rows of a plan, with the sums of their contributions in `value`, widened, as pieces of the part with this number.
+template <class T>
+RowPieces planned_pieces(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, std::int64_t number) {
+    using S = sum_t<T>;
+    RowPieces out;
+    out.height = plan.height();
+    out.shape = value.shape();
+    out.row_bytes = value.row_size() * sizeof(S);
+    RowSums<T> sums(exec, plan, value);
+    out.resize(plan.rows().size());
+    std::ranges::copy(plan.rows(), out.rows.begin());
+    std::ranges::fill(out.keys, number);
+    sums.run([](std::size_t) {},
+             [to = out.bytes.data(), bytes = out.row_bytes](std::size_t k, S const* sum) {
+                 if (bytes != 0) std::memcpy(to + k * bytes, sum, bytes);
+             });
+    return out;
+}
+
 /// The part with this number, merged and widened; it lends its memory if it is merged and its elements are sums.
 template <class T>
 RowPieces part_pieces(Cpu exec, SelectedRows<T> const& part, std::int64_t number) {
     using S = sum_t<T>;
     SelectedRows<T>::check_value(part.value(), part.rows().size());
-    RowPieces out;
-    out.height = part.height();
-    out.shape = part.value().shape();
-    out.row_bytes = part.row_size() * sizeof(S);
     if (std::is_same_v<T, S> && part.merged()) {
+        RowPieces out;
+        out.height = part.height();
+        out.shape = part.value().shape();
+        out.row_bytes = part.row_size() * sizeof(S);
         out.rows.assign(part.rows().begin(), part.rows().end());
         out.keys.assign(out.rows.size(), number);
         auto const owner = std::make_shared<Tensor<T>>(part.value().share());
@@ -5273,16 +5292,7 @@ RowPieces part_pieces(Cpu exec, SelectedRows<T> const& part, std::int64_t number
         out.lent = true;
         return out;
     }
-    RowPlan<> const plan(exec, part);
-    RowSums<T> sums(exec, plan, part.value());
-    out.resize(plan.rows().size());
-    std::ranges::copy(plan.rows(), out.rows.begin());
-    std::ranges::fill(out.keys, number);
-    sums.run([](std::size_t) {},
-             [to = out.bytes.data(), bytes = out.row_bytes](std::size_t k, S const* sum) {
-                 if (bytes != 0) std::memcpy(to + k * bytes, sum, bytes);
-             });
-    return out;
+    return planned_pieces(exec, RowPlan<>(exec, part), part.value(), number);
 }
 
 template <class T>
@@ -5693,6 +5703,44 @@ Tensor<T> dense_allreduce(Cpu exec, C const& comm, std::vector<Tensor<T>> const&
 
 }  // namespace rowan::inline v0
 
+// rowan/distributed/partition.hpp: Partition, which rank has which rows of a table.
+
+namespace rowan::inline v0 {
+
+/// The rows of a table, dealt to ranks: blocks of `block` rows in turn. A block of 1 deals single rows, one of
+/// height / ranks gives each rank one range.
+///     Partition{10, 2, 3}   rank 0: rows 0 1 6 7,   rank 1: rows 2 3 8 9,   rank 2: rows 4 5
+/// Its functions do not check their arguments, and cost O(1).
+struct Partition {
+    std::int64_t height = 0, block = 64;
+    int ranks = 1;
+
+    /// The rank that has a row of [0, height).
+    int owner(std::int64_t row) const noexcept { return static_cast<int>(row / block % ranks); }
+    /// The number of a row among those of its owner, where rows ascend.
+    std::int64_t local(std::int64_t row) const noexcept { return row / block / ranks * block + row % block; }
+    /// The row with this number among those of a rank.
+    std::int64_t global(int rank, std::int64_t local) const noexcept {
+        return (local / block * ranks + rank) * block + local % block;
+    }
+    /// The number of rows of a rank.
+    std::int64_t rows_of(int rank) const noexcept {
+        std::int64_t const blocks = height / block, turn = blocks % ranks;
+        return (blocks / ranks + (rank < turn ? 1 : 0)) * block + (rank == turn ? height % block : 0);
+    }
+
+    /// errors   ShapeError if height is negative, or block or ranks is below 1
+    void check() const {
+        if (height < 0) throw ShapeError("partition.height", std::to_string(height), "at least 0");
+        if (block < 1) throw ShapeError("partition.block", std::to_string(block), "at least 1");
+        if (ranks < 1) throw ShapeError("partition.ranks", std::to_string(ranks), "at least 1");
+    }
+
+    bool operator==(Partition const&) const = default;
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/distributed/detail/row_exchange.hpp: exchanges of RowPieces between ranks.
 
 namespace rowan::inline v0::detail {
@@ -6078,8 +6126,8 @@ public:
     RowSource& operator=(RowSource const&) = delete;
     virtual ~RowSource() = default;
 
-    /// Checks the arguments.
-    virtual void describe(Notice& notice) const = 0;
+    /// Checks the arguments. Called first.
+    virtual void describe(Notice& notice) = 0;
     /// Each part merged and widened, numbered from 0 on.
     virtual std::vector<RowPieces> parts(Cpu exec) const = 0;
     /// All contributions, of elements as they are.
@@ -6093,11 +6141,12 @@ public:
     ElementSums const type;
 };
 
-/// A row_allreduce that has begun: it has agreed, and rows travel.
+/// A row_allreduce that has begun: it has agreed, and rows travel. With splits, rows [splits[r], splits[r + 1]) are summed
+/// by rank r, which keeps them.
 class RowReduction {
 public:
-    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSource const> source,
-                 RowReduceOptions options);
+    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSource> source,
+                 RowReduceOptions options, std::vector<std::int64_t> splits = {});
     /// The result, narrowed. Called once.
     RowPieces finish();
 
@@ -6108,14 +6157,17 @@ private:
     void begin();
     RowPieces end();
     RowPieces send_to_all(RowPieces&& own) const;
-    void describe(Notice& notice) const;
+    void describe(Notice& notice);
     void check_same_options(std::vector<Notice> const& notices) const;
+    std::vector<std::int64_t> splits(std::span<std::int64_t const> rows) const;
+    Collective operation() const { return splits_.empty() ? Collective::row_allreduce : Collective::exchange; }
     bool by_parts() const { return options_.order == SumOrder::parts; }
 
     std::unique_ptr<ProcessGroup const> group_;
     Cpu exec_;
-    std::unique_ptr<RowSource const> source_;
+    std::unique_ptr<RowSource> source_;
     RowReduceOptions options_;
+    std::vector<std::int64_t> splits_;
     RowPieces own_;                    // by parts: sums of nodes; else contributions
     RowPlan<> plan_;                   // of contributions
     std::vector<std::size_t> counts_;  // of rows on each rank: pieces, or distinct rows of contributions
@@ -6136,13 +6188,13 @@ Storage<std::byte> tensor_bytes(Tensor<T> tensor) {
 
 /// The parts of a rank. It shares the memory of their values; the span remains valid while the reduction begins.
 template <class T>
-class RowParts final : public RowSource {
+class RowParts : public RowSource {
     using S = sum_t<T>;
 
 public:
     explicit RowParts(std::span<SelectedRows<T> const> parts) : RowSource(element_sums<T>()), parts_(parts) {}
 
-    void describe(Notice& notice) const override {
+    void describe(Notice& notice) override {
         check_parts(parts_);
         notice.same = {dtype<T>::wire, parts_[0].height(), static_cast<std::int64_t>(parts_[0].row_size())};
         notice.own[0] = static_cast<std::int64_t>(parts_.size());
@@ -6196,14 +6248,15 @@ public:
         return out;
     }
 
+protected:
+    std::span<SelectedRows<T> const> parts_;
+
 private:
     template <class E>
     static Tensor<E> tensor_of(RowPieces& p) {
         if (p.bytes.empty()) return Tensor<E>::from_shape(p.shape);
         return Tensor<E>::borrow(reinterpret_cast<E*>(p.bytes.data()), p.shape);
     }
-
-    std::span<SelectedRows<T> const> parts_;
 };
 
 }  // namespace rowan::inline v0::detail
@@ -6216,8 +6269,9 @@ private:
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
-                                          std::unique_ptr<RowSource const> source, RowReduceOptions options)
-    : group_(std::move(group)), exec_(exec), source_(std::move(source)), options_(options) {
+                                          std::unique_ptr<RowSource> source, RowReduceOptions options,
+                                          std::vector<std::int64_t> splits)
+    : group_(std::move(group)), exec_(exec), source_(std::move(source)), options_(options), splits_(std::move(splits)) {
     if (by_parts()) {
         agree_on_parts();
     } else {
@@ -6230,7 +6284,7 @@ ROWAN_FUNCTION RowPieces RowReduction::finish() {
     return after_agreement(*group_, [&] { return end(); });
 }
 
-ROWAN_FUNCTION void RowReduction::describe(Notice& notice) const {
+ROWAN_FUNCTION void RowReduction::describe(Notice& notice) {
     check_exec(exec_);
     source_->describe(notice);
 }
@@ -6263,7 +6317,7 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
         n.own[1] = static_cast<std::int64_t>(own_.rows.size());
         n.own[2] = options_number(options_, own_.shape);
     };
-    auto notices = agree(*group_, Collective::row_allreduce, [&](Notice& n) {
+    auto notices = agree(*group_, operation(), [&](Notice& n) {
         describe(n);
         parts = source_->parts(exec_);
         if (parts.size() == 1) {
@@ -6280,11 +6334,11 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
         all += n.own[0];
     }
     std::int64_t const first = rank_keys_[static_cast<std::size_t>(group_->rank())];
-    if (all == static_cast<std::int64_t>(notices.size())) {
+    if (std::ranges::all_of(notices, [](Notice const& n) { return n.own[0] == 1; })) {
         std::ranges::fill(own_.keys, first);
     } else {
         rank_keys_.clear();
-        notices = agree(*group_, Collective::row_allreduce, [&](Notice& n) {
+        notices = agree(*group_, operation(), [&](Notice& n) {
             if (parts.size() <= 1) {
                 std::ranges::fill(own_.keys, first);
             } else {
@@ -6300,7 +6354,7 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
 }
 
 ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
-    auto const notices = agree(*group_, Collective::row_allreduce, [&](Notice& n) {
+    auto const notices = agree(*group_, operation(), [&](Notice& n) {
         describe(n);
         own_ = source_->joined();
         plan_ = RowPlan<>(exec_, own_.rows, own_.height);
@@ -6324,6 +6378,10 @@ ROWAN_FUNCTION bool RowReduction::choose_owner(std::size_t gathered, std::size_t
     return gathered > few && gathered > dealt / ranks + total(counts_) / 4 * 3 * result;
 }
 
+ROWAN_FUNCTION std::vector<std::int64_t> RowReduction::splits(std::span<std::int64_t const> rows) const {
+    return splits_.empty() ? row_splits(*group_, own_.height, rows, counts_) : splits_;
+}
+
 ROWAN_FUNCTION void RowReduction::begin() {
     std::size_t const word = sizeof(std::int64_t), rows = total(counts_);
     if (by_parts()) {
@@ -6333,7 +6391,7 @@ ROWAN_FUNCTION void RowReduction::begin() {
             transfer_ = begin_gather(*group_, std::move(own_), counts_, rank_keys_);
             return;
         }
-        auto const send = counts_in(row_splits(*group_, own_.height, own_.rows, counts_), own_.rows);
+        auto const send = counts_in(splits(own_.rows), own_.rows);
         auto const receive = exchange_counts(*group_, send);
         transfer_ = begin_deal(*group_, std::move(own_), send, receive, rank_keys_);
         return;
@@ -6345,7 +6403,7 @@ ROWAN_FUNCTION void RowReduction::begin() {
         transfer_ = begin_gather(*group_, std::move(own_), contributions_, no_keys);
         return;
     }
-    auto send = counts_in(row_splits(*group_, own_.height, plan_.rows(), counts_), plan_.rows());
+    auto send = counts_in(splits(plan_.rows()), plan_.rows());
     auto sums = own_.like();
     sums.row_bytes = sum_row;
     auto pieces = contribution_pieces(
@@ -6370,7 +6428,7 @@ ROWAN_FUNCTION RowPieces RowReduction::end() {
     auto sums = by_parts() ? sum_pieces(exec_, type, std::span(&in, 1)) : sum_contributions(exec_, type, in);
     in = {};
     sums = narrow_pieces(exec_, type, std::move(sums));
-    return owner_ ? send_to_all(std::move(sums)) : std::move(sums);
+    return owner_ && splits_.empty() ? send_to_all(std::move(sums)) : std::move(sums);
 }
 
 ROWAN_FUNCTION RowPieces RowReduction::send_to_all(RowPieces&& own) const {
@@ -6491,6 +6549,642 @@ private:
 };
 
 static_assert(communicator<Self>);
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/detail/shard_exchange.hpp: Slots and RowFetch, rows that lie on several ranks.
+
+namespace rowan::inline v0::detail {
+
+/// The rows of a partition in another order, in which those of a rank are together: slots [splits[r], splits[r + 1]) are
+/// rank r's, and a row's slot is splits[owner] + local.
+class Slots {
+public:
+    Slots() = default;
+    explicit Slots(Partition const& partition);
+
+    std::vector<std::int64_t> const& splits() const { return splits_; }
+    std::vector<std::int64_t> of(Cpu exec, Ids<> const& rows) const;
+
+private:
+    Partition partition_;
+    std::vector<std::int64_t> splits_{0};
+};
+
+/// The ids of a lookup, and which rows they make travel. Every id is asked for once.
+class RowFetch {
+public:
+    RowFetch() = default;
+    /// errors   IndexError if an id is not in [0, height)
+    RowFetch(Cpu exec, Partition const& partition, Slots const& slots, Ids<> const& ids);
+
+    /// Tells the owners the rows.
+    void ask(ProcessGroup const& group, std::span<std::int64_t const> splits);
+    /// Sends the rows that were asked for, answers[i] is that of asked()[i], and receives a row for each of plan().rows().
+    void fetch(ProcessGroup const& group, std::size_t row_bytes, std::span<std::byte const> answers,
+               std::span<std::byte> rows) const;
+    /// The other way: a piece for each of plan().rows() goes to its owner. Returns those of asked(), by rank.
+    RowPieces give(ProcessGroup const& group, RowPieces&& own) const;
+
+    Partition const& partition() const { return partition_; }
+    RowPlan<> const& plan() const { return plan_; }                 ///< of slots
+    Tensor<std::int64_t> const& places() const { return places_; }  ///< for each id, its k of plan().rows()[k]
+    std::vector<std::int64_t> const& asked() const {
+        return asked_;
+    }  ///< this rank's local rows, those of rank 0 first
+
+private:
+    Partition partition_;
+    RowPlan<> plan_;
+    Tensor<std::int64_t> places_;
+    std::vector<std::size_t> send_, receive_;
+    std::vector<std::int64_t> asked_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/shard_exchange_inl.hpp: the functions of shard_exchange.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Slots::Slots(Partition const& partition) : partition_(partition) {
+    for (int r = 0; r < partition.ranks; ++r) splits_.push_back(splits_.back() + partition.rows_of(r));
+}
+
+ROWAN_FUNCTION std::vector<std::int64_t> Slots::of(Cpu exec, Ids<> const& rows) const {
+    std::vector<std::int64_t> slots(rows.size());
+    parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            std::int64_t const row = rows[i];
+            slots[i] = splits_[static_cast<std::size_t>(partition_.owner(row))] + partition_.local(row);
+        }
+    });
+    return slots;
+}
+
+ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Partition const& partition, Slots const& slots, Ids<> const& ids)
+    : partition_(partition) {
+    check_ids(exec, "ids", ids, partition.height);
+    plan_ = RowPlan<>(exec, slots.of(exec, ids), partition.height);
+    places_ =
+        Tensor<std::int64_t>::from_shape(Tensor<std::int64_t>::shape_type(ids.shape().begin(), ids.shape().end()));
+    for (std::size_t k = 0; k < plan_.rows().size(); ++k) {
+        for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i)
+            places_.data()[plan_.positions()[static_cast<std::size_t>(i)]] = static_cast<std::int64_t>(k);
+    }
+    send_ = counts_in(slots.splits(), plan_.rows());
+}
+
+ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<std::int64_t const> splits) {
+    receive_ = exchange_counts(group, send_);
+    asked_.resize(total(receive_));
+    group.alltoallv(sizeof(std::int64_t), bytes_of(plan_.rows()), send_, bytes_of(asked_), receive_)->wait();
+    for (auto& row : asked_) row -= splits[static_cast<std::size_t>(group.rank())];
+}
+
+ROWAN_FUNCTION void RowFetch::fetch(ProcessGroup const& group, std::size_t row_bytes,
+                                    std::span<std::byte const> answers, std::span<std::byte> rows) const {
+    if (row_bytes != 0) group.alltoallv(row_bytes, answers, receive_, rows, send_)->wait();
+}
+
+ROWAN_FUNCTION RowPieces RowFetch::give(ProcessGroup const& group, RowPieces&& own) const {
+    auto in = own.like();
+    in.resize(asked_.size());
+    in.rows = asked_;
+    auto key = in.keys.begin();
+    for (std::size_t r = 0; r < receive_.size(); ++r) key = std::fill_n(key, receive_[r], static_cast<std::int64_t>(r));
+    if (own.row_bytes != 0) {
+        group.alltoallv(own.row_bytes, bytes_of(std::as_const(own.bytes)), send_, bytes_of(in.bytes), receive_)->wait();
+    }
+    return in;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/detail/copy_rows.hpp: parallel copies of rows and blocks of rows.
+
+namespace rowan::inline v0::detail {
+
+/// The sum of two numbers of rows. It can overflow because rows without elements need no memory.
+/// errors   ShapeError if the sum exceeds 2^63 - 1
+inline std::int64_t checked_add(char const* field, std::int64_t rows, std::int64_t more) {
+    if (more <= std::numeric_limits<std::int64_t>::max() - rows) return rows + more;
+    throw ShapeError(field, std::to_string(rows) + " + " + std::to_string(more), "at most 2^63 - 1");
+}
+
+/// The implementation of row copies on a device.
+template <class D>
+struct RowCopies {
+    static_assert(
+        has_backend<D>,
+        "rowan: a sequence operation on a Thrust device needs #include <rowan/thrust/sequence/lod_tensor.hpp>");
+};
+
+template <>
+struct RowCopies<Cpu> {
+    template <class From, class To>
+    static void rows(Cpu exec, std::size_t n, std::size_t bytes, From const& from, To const& to) {
+        if (bytes == 0) return;
+        std::size_t const ahead = lookahead(bytes);
+        bool const stream = n >= stream_from / bytes;
+        std::size_t const grain = (std::size_t{256} << 10) / bytes + 64;
+        parallel_work(exec, n * bytes / sizeof(float), n, grain, [&](std::size_t begin, std::size_t end) {
+            auto source = from;
+            auto asked = from;
+            auto target = to;
+            for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) prefetch_row<false>(asked(i), bytes);
+            for (std::size_t i = begin; i < end; ++i) {
+                if (i + ahead < end) prefetch_row<false>(asked(i + ahead), bytes);
+                if (stream) {
+                    stream_copy(target(i), source(i), bytes);
+                } else {
+                    std::memcpy(target(i), source(i), bytes);
+                }
+            }
+            if (stream) stream_end();
+        });
+    }
+
+    template <class From, class To>
+    static void blocks(Cpu exec, std::span<std::int64_t const> starts, std::size_t bytes, From const& from,
+                       To const& to) {
+        auto const rows = static_cast<std::size_t>(starts.back());
+        if (rows == 0 || bytes == 0) return;
+        bool const stream = rows >= stream_from / bytes;
+        std::size_t const grain = (std::size_t{1} << 20) / bytes + 1;
+        parallel_work(exec, rows * bytes / sizeof(float), rows, grain, [&](std::size_t begin, std::size_t end) {
+            auto source = from;
+            auto target = to;
+            auto const at = [&](std::size_t i) { return static_cast<std::size_t>(starts[i]); };
+            auto const after = std::ranges::upper_bound(starts, static_cast<std::int64_t>(begin));
+            for (auto i = static_cast<std::size_t>(after - starts.begin()) - 1; begin < end; ++i) {
+                std::size_t const last = std::min(end, at(i + 1));
+                if (begin == last) continue;
+                std::size_t const skipped = (begin - at(i)) * bytes;
+                auto const* const in = reinterpret_cast<char const*>(source(i)) + skipped;
+                auto* const out = reinterpret_cast<char*>(target(i)) + skipped;
+                if (stream) {
+                    stream_copy(out, in, (last - begin) * bytes);
+                } else {
+                    std::memcpy(out, in, (last - begin) * bytes);
+                }
+                begin = last;
+            }
+            if (stream) stream_end();
+        });
+    }
+
+    template <class T>
+    static void take(Cpu exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
+        rows(
+            exec, n, width * sizeof(T),
+            [=](std::size_t i) { return from + static_cast<std::size_t>(index[i]) * width; },
+            [=](std::size_t i) { return to + i * width; });
+    }
+
+    template <class T>
+    static void put(Cpu exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
+        rows(
+            exec, n, width * sizeof(T), [=](std::size_t i) { return from + i * width; },
+            [=](std::size_t i) { return to + static_cast<std::size_t>(index[i]) * width; });
+    }
+
+    template <class T, class From>
+    static void put_blocks(Cpu exec, std::span<std::int64_t const> starts, std::size_t width, From const& from,
+                           std::int64_t const* index, T* to) {
+        rows(exec, static_cast<std::size_t>(starts.back()), width * sizeof(T), RowsOfBlocks<From>{from, starts, width},
+             [=](std::size_t i) { return to + static_cast<std::size_t>(index[i]) * width; });
+    }
+
+    template <class T>
+    static void spread(Cpu exec, std::span<std::int64_t const> starts, std::span<std::int64_t const> places,
+                       std::size_t width, T const* from, T padding, std::size_t rows, T* to) {
+        std::size_t const grain = (std::size_t{1} << 20) / (width * sizeof(T) + 1) + 1;
+        parallel_work(exec, rows * width, width == 0 ? 0 : rows, grain, [&](std::size_t begin, std::size_t end) {
+            auto const place = [&](std::size_t i) { return static_cast<std::size_t>(places[i]); };
+            auto const after = [&](std::size_t i) {
+                return static_cast<std::size_t>(places[i] + starts[i + 1] - starts[i]);
+            };
+            auto const numbers = std::views::iota(std::size_t{0}, places.size());
+            std::size_t i = *std::ranges::partition_point(numbers, [&](std::size_t k) { return after(k) <= begin; });
+            while (begin < end) {
+                bool const padded = i == places.size() || place(i) > begin;
+                std::size_t const last = std::min(end, !padded ? after(i) : i == places.size() ? end : place(i));
+                if (padded) {
+                    std::fill_n(to + begin * width, (last - begin) * width, padding);
+                } else {
+                    std::size_t const row = static_cast<std::size_t>(starts[i]) + begin - place(i);
+                    std::copy_n(from + row * width, (last - begin) * width, to + begin * width);
+                    ++i;
+                }
+                begin = last;
+            }
+        });
+    }
+
+private:
+    /// The address of row i of all blocks; fastest for ascending i.
+    template <class From>
+    struct RowsOfBlocks {
+        From from;
+        std::span<std::int64_t const> starts;
+        std::size_t width;
+        std::size_t block = 0;
+
+        auto operator()(std::size_t i) {
+            auto const place = static_cast<std::int64_t>(i);
+            if (place < starts[block] || place >= starts[block + 1]) {
+                block = static_cast<std::size_t>(std::ranges::upper_bound(starts, place) - starts.begin()) - 1;
+            }
+            return from(block) + (i - static_cast<std::size_t>(starts[block])) * width;
+        }
+    };
+};
+
+/// Copies n rows of `bytes` bytes: row i from the pointer from(i) to the pointer to(i). Each thread calls its own
+/// copies of both, for ranges of ascending i. For a device other than Cpu they are called on the host.
+template <class D, class From, class To>
+void copy_rows(D const& exec, std::size_t n, std::size_t bytes, From const& from, To const& to) {
+    RowCopies<D>::rows(exec, n, bytes, from, to);
+}
+
+/// The function i -> row starts[i] of a matrix: where block i begins. `starts` is not copied.
+template <class T>
+auto blocks_at(T* data, std::span<std::int64_t const> starts, std::size_t width) {
+    return [=](std::size_t i) { return data + static_cast<std::size_t>(starts[i]) * width; };
+}
+
+/// Copies blocks of rows of `bytes` bytes: block i, of starts[i + 1] - starts[i] rows, from from(i) to to(i). Work is
+/// divided by rows, not by blocks, because block lengths may differ widely.
+template <class D, class From, class To>
+void copy_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_t bytes, From const& from,
+                 To const& to) {
+    RowCopies<D>::blocks(exec, starts, bytes, from, to);
+}
+
+/// Copies n rows of `width` elements: to[i] = from[index[i]]. All three are in the device's memory.
+template <class D, class T>
+void take_rows(D const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
+    RowCopies<D>::take(exec, n, width, from, index, to);
+}
+
+/// The inverse: to[index[i]] = from[i].
+template <class D, class T>
+void put_rows(D const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
+    RowCopies<D>::put(exec, n, width, from, index, to);
+}
+
+/// The same for rows in blocks: block b, of starts[b + 1] - starts[b] rows, is at from(b). `starts` is in host memory.
+template <class D, class T, class From>
+void put_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_t width, From const& from,
+                std::int64_t const* index, T* to) {
+    RowCopies<D>::put_blocks(exec, starts, width, from, index, to);
+}
+
+/// Copies consecutive blocks of rows of `width` elements, block i with starts[i + 1] - starts[i] rows, to rows
+/// [places[i], …) of `to`, and fills the others of its `rows` rows with `padding`. Places ascend and do not overlap;
+/// starts and places are in host memory.
+template <class D, class T>
+void spread_blocks(D const& exec, std::span<std::int64_t const> starts, std::span<std::int64_t const> places,
+                   std::size_t width, T const* from, T padding, std::size_t rows, T* to) {
+    RowCopies<D>::spread(exec, starts, places, width, from, padding, rows, to);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/gather.hpp: gather, the rows of a table at given ids.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class Shape>
+Shape gathered_shape(Shape const& ids, Shape const& table) {
+    Shape shape = ids;
+    shape.insert(shape.end(), table.begin() + 1, table.end());
+    return shape;
+}
+
+/// Selects and copies rows of a table.
+template <class D>
+struct RowGather {
+    static_assert(has_backend<D>, "rowan: gather on a Thrust device needs #include <rowan/thrust/sparse/gather.hpp>");
+};
+
+template <>
+struct RowGather<Cpu> {
+    /// Checks the arguments; returns the ids for copy().
+    template <class T, class... Out>
+    static Ids<> const& checked(Cpu exec, Tensor<T> const& table, Ids<> const& ids, Out const&...) {
+        check_ids(exec, "ids", ids, height_of(table));
+        return ids;
+    }
+
+    /// Writes the rows to `out`; is_new: its contents may be lost.
+    template <class T>
+    static void copy(Cpu exec, Tensor<T> const& table, Ids<> const& ids, Tensor<T>& out, bool /*is_new*/) {
+        std::size_t const width = table.row_size();
+        T const* const rows = table.data();
+        T* const to = out.data();
+        ids.visit([&](auto list) {
+            auto const row = [=](std::size_t i) { return rows + static_cast<std::size_t>(list[i]) * width; };
+            copy_rows(exec, list.size(), width * sizeof(T), row, [=](std::size_t i) { return to + i * width; });
+        });
+    }
+
+    /// The numbers i in [0, n) for which keep(i) is true, ascending.
+    template <class Keep>
+    static Tensor<std::int64_t> where(Cpu, std::size_t n, Keep const& keep) {
+        std::vector<std::int64_t> found;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (keep(i)) found.push_back(static_cast<std::int64_t>(i));
+        }
+        auto positions = Tensor<std::int64_t>::from_shape({found.size()});
+        std::ranges::copy(found, positions.data());
+        return positions;
+    }
+
+    /// to[i] = row positions[i] of a tensor, not bounds-checked.
+    template <class T>
+    static void take(Cpu exec, Tensor<T> const& from, Tensor<std::int64_t> const& positions, Tensor<T>& to) {
+        take_rows(exec, positions.size(), from.row_size(), from.data(), positions.data(), to.data());
+    }
+};
+
+/// The rows positions[i] of a tensor, not bounds-checked.
+template <class T, class D>
+Tensor<T, D> rows_at(D const& exec, Tensor<T, D> const& from, Tensor<std::int64_t, D> const& positions) {
+    auto shape = from.shape();
+    shape[0] = positions.size();
+    auto out = new_tensor<T>(exec, shape);
+    RowGather<D>::take(exec, from, positions, out);
+    return out;
+}
+
+}  // namespace detail
+
+/// Writes row `ids[i]` of `table` to row i of `out`.
+/// shapes   table [height, ...], ids of any shape, out ids.shape + table.shape[1:]
+/// errors   ShapeError if table has rank 0 or out has another shape; IndexError if an id is not in [0, height); Error
+///          if out shares memory with table or ids
+/// cost     O(n * width), one read and one write of n rows, no allocation; ids in device memory are checked in another
+///          pass before, so that `out` is unchanged if one is bad
+template <class T, device D>
+void gather_into(D const& exec, Tensor<T, D> const& table, std::type_identity_t<Ids<D>> ids, Tensor<T, D>& out) {
+    detail::check_rows("table", table);
+    auto const shape = detail::gathered_shape(ids.shape(), table.shape());
+    if (out.shape() != shape)
+        throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
+    auto const& checked = detail::RowGather<D>::checked(exec, table, ids, out);
+    detail::check_apart("out", detail::bytes_of(out), "ids", ids.bytes());
+    detail::check_apart("out", detail::bytes_of(out), "table", detail::bytes_of(table));
+    detail::RowGather<D>::copy(exec, table, checked, out, false);
+}
+
+/// The rows of `table` at `ids`, in the order of `ids`: the forward pass of an embedding.
+/// shapes   table [height, ...], ids of any shape -> ids.shape + table.shape[1:]
+/// errors   as gather_into
+/// cost     one read and one write of n rows, and one allocation for the result
+template <class T, device D>
+Tensor<T, D> gather(D const& exec, Tensor<T, D> const& table, std::type_identity_t<Ids<D>> ids) {
+    detail::check_rows("table", table);
+    auto const& checked = detail::RowGather<D>::checked(exec, table, ids);
+    auto out = detail::new_tensor<T>(exec, detail::gathered_shape(ids.shape(), table.shape()));
+    detail::RowGather<D>::copy(exec, table, checked, out, true);
+    return out;
+}
+
+template <class T, class Device>
+void gather_into(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids, Tensor<T, Device>& out) {
+    gather_into(table.device(), table, ids, out);
+}
+
+template <class T, class Device>
+Tensor<T, Device> gather(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids) {
+    return gather(table.device(), table, ids);
+}
+
+// A mistake, which does not compile.
+template <detail::plain_range R, class I = std::initializer_list<std::int64_t>>
+Tensor<float> gather(R const&, I const&) {
+    static_assert(!detail::plain_range<R>,
+                  "rowan::gather: the table comes first, and it is a Tensor: Tensor<T>::borrow(values, {rows, width}) "
+                  "is one in your memory");
+    return {};
+}
+
+ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<float> const&, Ids<>, Tensor<float>&))
+ROWAN_TEMPLATE(Tensor<float> gather(Cpu const&, Tensor<float> const&, Ids<>))
+ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<double> const&, Ids<>, Tensor<double>&))
+ROWAN_TEMPLATE(Tensor<double> gather(Cpu const&, Tensor<double> const&, Ids<>))
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/sharded_table.hpp: ShardedTable, a table of which each rank has some rows.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The parts of a rank, with slots instead of rows; a rank may have no parts.
+template <class T>
+class ShardParts final : public RowParts<T> {
+public:
+    ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, std::int64_t height, std::size_t width,
+               Slots const& slots)
+        : RowParts<T>({}), exec_(exec), given_(parts), height_(height), width_(width), slots_(slots) {}
+
+    void describe(Notice& notice) override {
+        for (auto const& p : given_) {
+            if (p.height() != height_)
+                throw ShapeError("parts height", std::to_string(p.height()), std::to_string(height_));
+            if (p.value().shape().size() != 2 || p.row_size() != width_)
+                throw ShapeError("parts row shape", shape_text(p.value().shape()),
+                                 std::string("[rows, ").append(std::to_string(width_)).append("]"));
+            moved_.emplace_back(height_, slots_.of(exec_, p.rows()), p.value().share());
+        }
+        if (given_.empty()) moved_.emplace_back(height_, Ids<>(), Tensor<T>::from_shape({0, width_}));
+        this->parts_ = moved_;
+        RowParts<T>::describe(notice);
+        notice.own[0] = static_cast<std::int64_t>(given_.size());
+    }
+
+private:
+    Cpu exec_;
+    std::span<SelectedRows<T> const> given_;
+    std::int64_t height_;
+    std::size_t width_;
+    Slots const& slots_;
+    std::vector<SelectedRows<T>> moved_;
+};
+
+}  // namespace detail
+
+/// A table [partition.height, width], of which each rank has the rows that the partition deals to it; no rank ever holds
+/// the whole. All functions that take `exec`, and the constructor, are collective: every rank calls them, in one order.
+///
+///     ShardedTable<float, Cpu, Mpi> table(comm, {.height = 1'000'000'000, .ranks = comm.size()}, 64, first);
+///     ShardedTable<float, Cpu, Mpi>::Lookup lookup;
+///     auto const rows = table.gather(exec, ids, lookup);                            // the ids of this rank's batch
+///     adagrad(exec, table.local(), moment, table.exchange(exec, lookup, rows_grad)); // moment: as table.local()
+///
+/// The rows have the same bits for any number of ranks and any partition, if the parts of exchange are the same.
+template <class T, class Device, communicator C>
+class ShardedTable {
+    static_assert(std::same_as<Device, Cpu>, "rowan::ShardedTable: rows lie in the memory of the CPU");
+
+public:
+    /// The ids of a gather, for exchange.
+    class Lookup {
+        friend ShardedTable;
+        detail::RowFetch fetch_;
+        std::int64_t number_ = 0;
+    };
+
+    /// Calls first(row, values), for each row of this rank, where values is a std::span<T> of `width` elements.
+    /// errors   ShapeError on all ranks if the partition or width has a bad number, ranks have different partitions, or
+    ///          partition.ranks is not comm.size(); what `first` or the allocation throws, RemoteError on the other ranks
+    /// cost     the memory of this rank's rows, one call of `first` for each, one allgather of 64 bytes
+    template <std::invocable<std::int64_t, std::span<T>> F>
+    ShardedTable(C comm, Partition partition, std::int64_t width, F const& first)
+        : comm_(std::move(comm)), partition_(partition) {
+        auto const notices = agree(detail::Collective::table, [&](detail::Notice& n) {
+            partition_.check();
+            if (width < 0) throw ShapeError("width", std::to_string(width), "at least 0");
+            if (partition_.ranks != comm_.size())
+                throw ShapeError("partition.ranks", std::to_string(partition_.ranks),
+                                 std::to_string(comm_.size()).append(", the number of ranks"));
+            slots_ = detail::Slots(partition_);
+            auto const rows = partition_.rows_of(comm_.rank());
+            local_ = Tensor<T>::from_shape({static_cast<std::size_t>(rows), static_cast<std::size_t>(width)});
+            for (std::int64_t i = 0; i < rows; ++i) first(partition_.global(comm_.rank(), i), row(i));
+            describe(n);
+            n.own[0] = partition_.block;
+        });
+        check_own(notices, "partition.block");
+    }
+
+    Partition const& partition() const noexcept { return partition_; }
+    /// This rank's rows, ascending: row i is row partition().global(rank, i) of the table.
+    Tensor<T>& local() noexcept { return local_; }
+    Tensor<T> const& local() const noexcept { return local_; }
+
+    /// The rows of the table at `ids`, which differ between ranks. Every id is asked for once. `lookup` is for exchange.
+    /// shapes   ids of any shape, also without ids -> ids.shape + [width]
+    /// errors   IndexError if an id is not in [0, height), RemoteError on the other ranks; `lookup` is unchanged then
+    /// cost     a sort of the ids; messages of 8 bytes for each distinct id, and the rows back; one agreement
+    Tensor<T> gather(Cpu exec, Ids<> ids, Lookup& lookup) {
+        detail::RowFetch fetch;
+        agree(detail::Collective::gather, [&](detail::Notice& n) {
+            detail::check_exec(exec);
+            describe(n);
+            fetch = detail::RowFetch(exec, partition_, slots_, ids);
+        });
+        return after_agreement([&] {
+            detail::GroupOf<C> const group(comm_);
+            fetch.ask(group, slots_.splits());
+            auto const answers = rowan::gather(exec, local_, fetch.asked());
+            auto rows = Tensor<T>::from_shape({fetch.plan().rows().size(), local_.row_size()});
+            fetch.fetch(group, local_.row_size() * sizeof(T), detail::bytes_of(answers), writable(rows));
+            auto out = rowan::gather(exec, rows, fetch.places());
+            lookup.fetch_ = std::move(fetch);
+            lookup.number_ = ++lookups_;
+            return out;
+        });
+    }
+
+    /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer. The parts of
+    /// rank 0 come first, and so on; the sums are those of sum_of_parts or merge over all, as row_allreduce.
+    /// shapes   SelectedRows of height `height` and rows of `width` elements, none or more -> of height local().shape(0)
+    /// errors   ShapeError if a height or width differs, or ranks have different orders; RemoteError on the other ranks
+    /// cost     a merge of each part; every distinct row sent once to its owner; one or two agreements
+    SelectedRows<T> exchange(Cpu exec, std::span<SelectedRows<T> const> parts, SumOrder order = SumOrder::parts) const {
+        auto source =
+            std::make_unique<detail::ShardParts<T>>(exec, parts, partition_.height, local_.row_size(), slots_);
+        detail::RowReduction reduction(std::make_unique<detail::GroupOf<C>>(comm_), exec, std::move(source),
+                                       {order, Route::owner}, slots_.splits());
+        auto sum = reduction.finish();
+        for (auto& row : sum.rows) row -= slots_.splits()[static_cast<std::size_t>(comm_.rank())];
+        sum.height = partition_.rows_of(comm_.rank());
+        return detail::rows_of_pieces<T>(std::move(sum));
+    }
+    SelectedRows<T> exchange(Cpu exec, SelectedRows<T> const& part, SumOrder order = SumOrder::parts) const {
+        return exchange(exec, std::span(&part, 1), order);
+    }
+    SelectedRows<T> exchange(Cpu exec, std::vector<SelectedRows<T>> const& parts,
+                             SumOrder order = SumOrder::parts) const {
+        return exchange(exec, std::span<SelectedRows<T> const>(parts), order);
+    }
+
+    /// The same for the gradient of a gather's result, one part for each rank. The owners know the rows from the gather,
+    /// so that values alone travel.
+    /// shapes   out_grad as the result of the gather -> SelectedRows of height local().shape(0)
+    /// errors   ShapeError if out_grad has another shape, `lookup` is of another table, or ranks give the lookups of
+    ///          different gathers; RemoteError on the other ranks
+    /// cost     a merge, and a row sent for each distinct id; one agreement
+    SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
+        detail::RowPieces own;
+        auto const& plan = lookup.fetch_.plan();
+        auto const notices = agree(detail::Collective::exchange, [&](detail::Notice& n) {
+            detail::check_exec(exec);
+            if (lookup.number_ == 0 || lookup.fetch_.partition() != partition_)
+                throw ShapeError("lookup", "not of this table", "one that gather has made");
+            auto shape = lookup.fetch_.places().shape();
+            shape.push_back(local_.row_size());
+            if (out_grad.shape() != shape)
+                throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
+            auto const value = out_grad.reshaped({plan.size(), local_.row_size()});
+            own = detail::planned_pieces(exec, plan, value, comm_.rank());
+            describe(n);
+            n.own[0] = lookup.number_;
+        });
+        check_own(notices, "the number of the lookup");
+        return after_agreement([&] {
+            auto in = lookup.fetch_.give(detail::GroupOf<C>(comm_), std::move(own));
+            in.height = partition_.rows_of(comm_.rank());
+            return detail::from_pieces<T>(exec, detail::sum_pieces<T>(exec, in));
+        });
+    }
+
+private:
+    template <class F>
+    std::vector<detail::Notice> agree(detail::Collective operation, F const& f) const {
+        return detail::agree(detail::GroupOf<C>(comm_), operation, f);
+    }
+    template <class F>
+    auto after_agreement(F const& f) const {
+        return detail::after_agreement(detail::GroupOf<C>(comm_), f);
+    }
+    void describe(detail::Notice& notice) const {
+        notice.same = {dtype<T>::wire, partition_.height, static_cast<std::int64_t>(local_.row_size())};
+    }
+    static void check_own(std::vector<detail::Notice> const& notices, char const* what) {
+        for (std::size_t r = 1; r < notices.size(); ++r) {
+            if (notices[r].own[0] == notices[0].own[0]) continue;
+            throw ShapeError(std::string(what).append(" on rank ").append(std::to_string(r)),
+                             std::to_string(notices[r].own[0]),
+                             std::to_string(notices[0].own[0]).append(", as on rank 0"));
+        }
+    }
+    std::span<T> row(std::int64_t i) {
+        std::size_t const width = local_.row_size();
+        return {local_.data() + static_cast<std::size_t>(i) * width, width};
+    }
+    static std::span<std::byte> writable(Tensor<T>& t) { return std::as_writable_bytes(std::span(t.data(), t.size())); }
+
+    C comm_;
+    Partition partition_;
+    detail::Slots slots_;
+    Tensor<T> local_;
+    std::int64_t lookups_ = 0;
+};
 
 }  // namespace rowan::inline v0
 
@@ -7070,197 +7764,6 @@ ROWAN_FUNCTION std::string kind_text(VarSpec const& spec) {
 }  // namespace rowan::inline v0::detail
 
 #endif
-
-// rowan/detail/copy_rows.hpp: parallel copies of rows and blocks of rows.
-
-namespace rowan::inline v0::detail {
-
-/// The sum of two numbers of rows. It can overflow because rows without elements need no memory.
-/// errors   ShapeError if the sum exceeds 2^63 - 1
-inline std::int64_t checked_add(char const* field, std::int64_t rows, std::int64_t more) {
-    if (more <= std::numeric_limits<std::int64_t>::max() - rows) return rows + more;
-    throw ShapeError(field, std::to_string(rows) + " + " + std::to_string(more), "at most 2^63 - 1");
-}
-
-/// The implementation of row copies on a device.
-template <class D>
-struct RowCopies {
-    static_assert(
-        has_backend<D>,
-        "rowan: a sequence operation on a Thrust device needs #include <rowan/thrust/sequence/lod_tensor.hpp>");
-};
-
-template <>
-struct RowCopies<Cpu> {
-    template <class From, class To>
-    static void rows(Cpu exec, std::size_t n, std::size_t bytes, From const& from, To const& to) {
-        if (bytes == 0) return;
-        std::size_t const ahead = lookahead(bytes);
-        bool const stream = n >= stream_from / bytes;
-        std::size_t const grain = (std::size_t{256} << 10) / bytes + 64;
-        parallel_work(exec, n * bytes / sizeof(float), n, grain, [&](std::size_t begin, std::size_t end) {
-            auto source = from;
-            auto asked = from;
-            auto target = to;
-            for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) prefetch_row<false>(asked(i), bytes);
-            for (std::size_t i = begin; i < end; ++i) {
-                if (i + ahead < end) prefetch_row<false>(asked(i + ahead), bytes);
-                if (stream) {
-                    stream_copy(target(i), source(i), bytes);
-                } else {
-                    std::memcpy(target(i), source(i), bytes);
-                }
-            }
-            if (stream) stream_end();
-        });
-    }
-
-    template <class From, class To>
-    static void blocks(Cpu exec, std::span<std::int64_t const> starts, std::size_t bytes, From const& from,
-                       To const& to) {
-        auto const rows = static_cast<std::size_t>(starts.back());
-        if (rows == 0 || bytes == 0) return;
-        bool const stream = rows >= stream_from / bytes;
-        std::size_t const grain = (std::size_t{1} << 20) / bytes + 1;
-        parallel_work(exec, rows * bytes / sizeof(float), rows, grain, [&](std::size_t begin, std::size_t end) {
-            auto source = from;
-            auto target = to;
-            auto const at = [&](std::size_t i) { return static_cast<std::size_t>(starts[i]); };
-            auto const after = std::ranges::upper_bound(starts, static_cast<std::int64_t>(begin));
-            for (auto i = static_cast<std::size_t>(after - starts.begin()) - 1; begin < end; ++i) {
-                std::size_t const last = std::min(end, at(i + 1));
-                if (begin == last) continue;
-                std::size_t const skipped = (begin - at(i)) * bytes;
-                auto const* const in = reinterpret_cast<char const*>(source(i)) + skipped;
-                auto* const out = reinterpret_cast<char*>(target(i)) + skipped;
-                if (stream) {
-                    stream_copy(out, in, (last - begin) * bytes);
-                } else {
-                    std::memcpy(out, in, (last - begin) * bytes);
-                }
-                begin = last;
-            }
-            if (stream) stream_end();
-        });
-    }
-
-    template <class T>
-    static void take(Cpu exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
-        rows(
-            exec, n, width * sizeof(T),
-            [=](std::size_t i) { return from + static_cast<std::size_t>(index[i]) * width; },
-            [=](std::size_t i) { return to + i * width; });
-    }
-
-    template <class T>
-    static void put(Cpu exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
-        rows(
-            exec, n, width * sizeof(T), [=](std::size_t i) { return from + i * width; },
-            [=](std::size_t i) { return to + static_cast<std::size_t>(index[i]) * width; });
-    }
-
-    template <class T, class From>
-    static void put_blocks(Cpu exec, std::span<std::int64_t const> starts, std::size_t width, From const& from,
-                           std::int64_t const* index, T* to) {
-        rows(exec, static_cast<std::size_t>(starts.back()), width * sizeof(T), RowsOfBlocks<From>{from, starts, width},
-             [=](std::size_t i) { return to + static_cast<std::size_t>(index[i]) * width; });
-    }
-
-    template <class T>
-    static void spread(Cpu exec, std::span<std::int64_t const> starts, std::span<std::int64_t const> places,
-                       std::size_t width, T const* from, T padding, std::size_t rows, T* to) {
-        std::size_t const grain = (std::size_t{1} << 20) / (width * sizeof(T) + 1) + 1;
-        parallel_work(exec, rows * width, width == 0 ? 0 : rows, grain, [&](std::size_t begin, std::size_t end) {
-            auto const place = [&](std::size_t i) { return static_cast<std::size_t>(places[i]); };
-            auto const after = [&](std::size_t i) {
-                return static_cast<std::size_t>(places[i] + starts[i + 1] - starts[i]);
-            };
-            auto const numbers = std::views::iota(std::size_t{0}, places.size());
-            std::size_t i = *std::ranges::partition_point(numbers, [&](std::size_t k) { return after(k) <= begin; });
-            while (begin < end) {
-                bool const padded = i == places.size() || place(i) > begin;
-                std::size_t const last = std::min(end, !padded ? after(i) : i == places.size() ? end : place(i));
-                if (padded) {
-                    std::fill_n(to + begin * width, (last - begin) * width, padding);
-                } else {
-                    std::size_t const row = static_cast<std::size_t>(starts[i]) + begin - place(i);
-                    std::copy_n(from + row * width, (last - begin) * width, to + begin * width);
-                    ++i;
-                }
-                begin = last;
-            }
-        });
-    }
-
-private:
-    /// The address of row i of all blocks; fastest for ascending i.
-    template <class From>
-    struct RowsOfBlocks {
-        From from;
-        std::span<std::int64_t const> starts;
-        std::size_t width;
-        std::size_t block = 0;
-
-        auto operator()(std::size_t i) {
-            auto const place = static_cast<std::int64_t>(i);
-            if (place < starts[block] || place >= starts[block + 1]) {
-                block = static_cast<std::size_t>(std::ranges::upper_bound(starts, place) - starts.begin()) - 1;
-            }
-            return from(block) + (i - static_cast<std::size_t>(starts[block])) * width;
-        }
-    };
-};
-
-/// Copies n rows of `bytes` bytes: row i from the pointer from(i) to the pointer to(i). Each thread calls its own
-/// copies of both, for ranges of ascending i. For a device other than Cpu they are called on the host.
-template <class D, class From, class To>
-void copy_rows(D const& exec, std::size_t n, std::size_t bytes, From const& from, To const& to) {
-    RowCopies<D>::rows(exec, n, bytes, from, to);
-}
-
-/// The function i -> row starts[i] of a matrix: where block i begins. `starts` is not copied.
-template <class T>
-auto blocks_at(T* data, std::span<std::int64_t const> starts, std::size_t width) {
-    return [=](std::size_t i) { return data + static_cast<std::size_t>(starts[i]) * width; };
-}
-
-/// Copies blocks of rows of `bytes` bytes: block i, of starts[i + 1] - starts[i] rows, from from(i) to to(i). Work is
-/// divided by rows, not by blocks, because block lengths may differ widely.
-template <class D, class From, class To>
-void copy_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_t bytes, From const& from,
-                 To const& to) {
-    RowCopies<D>::blocks(exec, starts, bytes, from, to);
-}
-
-/// Copies n rows of `width` elements: to[i] = from[index[i]]. All three are in the device's memory.
-template <class D, class T>
-void take_rows(D const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
-    RowCopies<D>::take(exec, n, width, from, index, to);
-}
-
-/// The inverse: to[index[i]] = from[i].
-template <class D, class T>
-void put_rows(D const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
-    RowCopies<D>::put(exec, n, width, from, index, to);
-}
-
-/// The same for rows in blocks: block b, of starts[b + 1] - starts[b] rows, is at from(b). `starts` is in host memory.
-template <class D, class T, class From>
-void put_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_t width, From const& from,
-                std::int64_t const* index, T* to) {
-    RowCopies<D>::put_blocks(exec, starts, width, from, index, to);
-}
-
-/// Copies consecutive blocks of rows of `width` elements, block i with starts[i + 1] - starts[i] rows, to rows
-/// [places[i], …) of `to`, and fills the others of its `rows` rows with `padding`. Places ascend and do not overlap;
-/// starts and places are in host memory.
-template <class D, class T>
-void spread_blocks(D const& exec, std::span<std::int64_t const> starts, std::span<std::int64_t const> places,
-                   std::size_t width, T const* from, T padding, std::size_t rows, T* to) {
-    RowCopies<D>::spread(exec, starts, places, width, from, padding, rows, to);
-}
-
-}  // namespace rowan::inline v0::detail
 
 // rowan/sequence/lod.hpp: Lod, level-of-detail offsets that partition a flat batch into sequences.
 
@@ -13055,134 +13558,6 @@ template <class X>
 concept changeable_tensor = tensor_argument<X> && !std::is_same_v<X, std::remove_cvref_t<X> const&>;
 
 }  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/gather.hpp: gather, the rows of a table at given ids.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-template <class Shape>
-Shape gathered_shape(Shape const& ids, Shape const& table) {
-    Shape shape = ids;
-    shape.insert(shape.end(), table.begin() + 1, table.end());
-    return shape;
-}
-
-/// Selects and copies rows of a table.
-template <class D>
-struct RowGather {
-    static_assert(has_backend<D>, "rowan: gather on a Thrust device needs #include <rowan/thrust/sparse/gather.hpp>");
-};
-
-template <>
-struct RowGather<Cpu> {
-    /// Checks the arguments; returns the ids for copy().
-    template <class T, class... Out>
-    static Ids<> const& checked(Cpu exec, Tensor<T> const& table, Ids<> const& ids, Out const&...) {
-        check_ids(exec, "ids", ids, height_of(table));
-        return ids;
-    }
-
-    /// Writes the rows to `out`; is_new: its contents may be lost.
-    template <class T>
-    static void copy(Cpu exec, Tensor<T> const& table, Ids<> const& ids, Tensor<T>& out, bool /*is_new*/) {
-        std::size_t const width = table.row_size();
-        T const* const rows = table.data();
-        T* const to = out.data();
-        ids.visit([&](auto list) {
-            auto const row = [=](std::size_t i) { return rows + static_cast<std::size_t>(list[i]) * width; };
-            copy_rows(exec, list.size(), width * sizeof(T), row, [=](std::size_t i) { return to + i * width; });
-        });
-    }
-
-    /// The numbers i in [0, n) for which keep(i) is true, ascending.
-    template <class Keep>
-    static Tensor<std::int64_t> where(Cpu, std::size_t n, Keep const& keep) {
-        std::vector<std::int64_t> found;
-        for (std::size_t i = 0; i < n; ++i) {
-            if (keep(i)) found.push_back(static_cast<std::int64_t>(i));
-        }
-        auto positions = Tensor<std::int64_t>::from_shape({found.size()});
-        std::ranges::copy(found, positions.data());
-        return positions;
-    }
-
-    /// to[i] = row positions[i] of a tensor, not bounds-checked.
-    template <class T>
-    static void take(Cpu exec, Tensor<T> const& from, Tensor<std::int64_t> const& positions, Tensor<T>& to) {
-        take_rows(exec, positions.size(), from.row_size(), from.data(), positions.data(), to.data());
-    }
-};
-
-/// The rows positions[i] of a tensor, not bounds-checked.
-template <class T, class D>
-Tensor<T, D> rows_at(D const& exec, Tensor<T, D> const& from, Tensor<std::int64_t, D> const& positions) {
-    auto shape = from.shape();
-    shape[0] = positions.size();
-    auto out = new_tensor<T>(exec, shape);
-    RowGather<D>::take(exec, from, positions, out);
-    return out;
-}
-
-}  // namespace detail
-
-/// Writes row `ids[i]` of `table` to row i of `out`.
-/// shapes   table [height, ...], ids of any shape, out ids.shape + table.shape[1:]
-/// errors   ShapeError if table has rank 0 or out has another shape; IndexError if an id is not in [0, height); Error
-///          if out shares memory with table or ids
-/// cost     O(n * width), one read and one write of n rows, no allocation; ids in device memory are checked in another
-///          pass before, so that `out` is unchanged if one is bad
-template <class T, device D>
-void gather_into(D const& exec, Tensor<T, D> const& table, std::type_identity_t<Ids<D>> ids, Tensor<T, D>& out) {
-    detail::check_rows("table", table);
-    auto const shape = detail::gathered_shape(ids.shape(), table.shape());
-    if (out.shape() != shape)
-        throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
-    auto const& checked = detail::RowGather<D>::checked(exec, table, ids, out);
-    detail::check_apart("out", detail::bytes_of(out), "ids", ids.bytes());
-    detail::check_apart("out", detail::bytes_of(out), "table", detail::bytes_of(table));
-    detail::RowGather<D>::copy(exec, table, checked, out, false);
-}
-
-/// The rows of `table` at `ids`, in the order of `ids`: the forward pass of an embedding.
-/// shapes   table [height, ...], ids of any shape -> ids.shape + table.shape[1:]
-/// errors   as gather_into
-/// cost     one read and one write of n rows, and one allocation for the result
-template <class T, device D>
-Tensor<T, D> gather(D const& exec, Tensor<T, D> const& table, std::type_identity_t<Ids<D>> ids) {
-    detail::check_rows("table", table);
-    auto const& checked = detail::RowGather<D>::checked(exec, table, ids);
-    auto out = detail::new_tensor<T>(exec, detail::gathered_shape(ids.shape(), table.shape()));
-    detail::RowGather<D>::copy(exec, table, checked, out, true);
-    return out;
-}
-
-template <class T, class Device>
-void gather_into(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids, Tensor<T, Device>& out) {
-    gather_into(table.device(), table, ids, out);
-}
-
-template <class T, class Device>
-Tensor<T, Device> gather(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids) {
-    return gather(table.device(), table, ids);
-}
-
-// A mistake, which does not compile.
-template <detail::plain_range R, class I = std::initializer_list<std::int64_t>>
-Tensor<float> gather(R const&, I const&) {
-    static_assert(!detail::plain_range<R>,
-                  "rowan::gather: the table comes first, and it is a Tensor: Tensor<T>::borrow(values, {rows, width}) "
-                  "is one in your memory");
-    return {};
-}
-
-ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<float> const&, Ids<>, Tensor<float>&))
-ROWAN_TEMPLATE(Tensor<float> gather(Cpu const&, Tensor<float> const&, Ids<>))
-ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<double> const&, Ids<>, Tensor<double>&))
-ROWAN_TEMPLATE(Tensor<double> gather(Cpu const&, Tensor<double> const&, Ids<>))
 
 }  // namespace rowan::inline v0
 
@@ -35744,19 +36119,121 @@ ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(MovingAverage const&, trained_dtype
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/parts.hpp: layer::Parts, the number of batches whose gradients make a step.
+// rowan/layer/detail/gradient_sums.hpp: GradientSums, how the gradients of a step's parts are weighed and summed.
+
+namespace rowan::inline v0::detail {
+
+/// x / count
+struct divide_by {
+    std::int64_t count;
+
+    template <class V>
+    V operator()(V const& x) const {
+        if constexpr (std::integral<V>) {
+            return static_cast<V>(x / static_cast<V>(count));
+        } else {
+            return quotient(x, constant<V>(static_cast<double>(count)));
+        }
+    }
+};
+
+/// The functions for gradients of one element type T. Sums are of dtype<T>::sum, in host memory.
+struct GradientSums {
+    ElementSums type;
+    /// The gradient of a part times its number of rows.
+    DensePieces (*dense)(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part);
+    RowPieces (*sparse)(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part);
+    /// sums /= rows
+    void (*divide)(Cpu exec, std::size_t n, std::int64_t rows, std::byte* sums);
+    /// Elements as the value of a variable.
+    Value (*dense_value)(AnyExec exec, DensePieces&& elements, Tensor<std::int64_t>::shape_type const& shape);
+    Value (*sparse_value)(AnyExec exec, RowPieces&& elements);
+};
+
+/// to = from * rows, in type S.
+template <class S, class T>
+void times_rows(Cpu exec, std::size_t n, T const* from, std::int64_t rows, std::byte* to) {
+    parallel_work(exec, n, n, serial_below, [=](std::size_t begin, std::size_t end) {
+        map_lanes<S>(multiply_by<std::int64_t>{rows}, end - begin, from + begin, reinterpret_cast<S*>(to) + begin);
+    });
+}
+
+template <class T>
+DensePieces weighed_dense(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part) {
+    Value const host = gradient.on_host();
+    Tensor<T> const& from = host.get<LoDTensor<T>>().value();
+    DensePieces out;
+    out.elements = from.size();
+    out.element_bytes = sizeof(sum_t<T>);
+    out.keys = {part};
+    out.bytes = Storage<std::byte>(out.piece_bytes());
+    times_rows<sum_t<T>>(exec, from.size(), from.data(), rows, out.bytes.data());
+    return out;
+}
+
+template <class T>
+RowPieces weighed_rows(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part) {
+    using S = sum_t<T>;
+    Value const host = gradient.on_host();
+    auto out = part_pieces(exec, host.get<SelectedRows<T>>(), part);
+    Storage<std::byte> lent;  // must not change
+    if (std::exchange(out.lent, false)) {
+        lent = std::move(out.bytes);
+        out.bytes = Storage<std::byte>(out.rows.size() * out.row_bytes);
+    }
+    auto const* const from = reinterpret_cast<S const*>(lent.empty() ? out.bytes.data() : lent.data());
+    times_rows<S>(exec, out.rows.size() * (out.row_bytes / sizeof(S)), from, rows, out.bytes.data());
+    return out;
+}
+
+template <class T>
+void divide_sums(Cpu exec, std::size_t n, std::int64_t rows, std::byte* sums) {
+    auto* const s = reinterpret_cast<sum_t<T>*>(sums);
+    parallel_work(exec, n, n, serial_below, [=](std::size_t begin, std::size_t end) {
+        map_lanes<sum_t<T>>(divide_by{rows}, end - begin, s + begin, s + begin);
+    });
+}
+
+template <class T, class Device>
+constexpr GradientSums gradient_sums() {
+    return {element_sums<T>(),
+            &weighed_dense<T>,
+            &weighed_rows<T>,
+            &divide_sums<T>,
+            [](AnyExec exec, DensePieces&& elements, Tensor<std::int64_t>::shape_type const& shape) {
+                Value value;
+                auto tensor = tensor_of_pieces<T>(std::move(elements), shape);
+                value.set(LoDTensor<T, Device>(to_device(exec.or_default<Device>(), std::move(tensor))));
+                return value;
+            },
+            [](AnyExec exec, RowPieces&& elements) {
+                Value value;
+                auto rows = rows_of_pieces<T>(std::move(elements));
+                value.set(to_device(exec.or_default<Device>(), rows));
+                return value;
+            }};
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/parts.hpp: layer::Parts, the number of batches that make a step.
 
 namespace rowan::inline v0::layer {
 
-/// Gradient accumulation: `count` batches make a step of the optimizer, with the sum of their gradients. Only one batch
-/// is in memory at a time.
-///     train(cost, reader, {.optimizer = layer::Adam{}, .parts = 8});        // the sum of 8 gradients
-///     train(cost / 8.0F, reader, {.optimizer = layer::Adam{}, .parts = 8});  // their mean; reported costs are eighths
-/// Schedules, clipping, moving averages and `Parameters::steps` count steps, not batches. The batches that are left at
-/// the end of an epoch make a step of their own. Moving statistics, such as those of batch_norm, change with each batch,
-/// and dropout has other masks for each. The sums form a binary tree over the batches of a step: each half is summed, the
-/// first half being the largest power of two. A row-sparse gradient is merged for each batch and for each sum, so that
-/// it has at most one row for each row id; sgd then sums duplicates first.
+/// Gradient accumulation: `count` batches, the parts of a step, make one step of the optimizer.
+///     train(cost, reader, {.optimizer = layer::Adam{}, .parts = 8});
+/// The gradient of a step is the mean of those of its parts, each weighed by its number of rows, as if the parts were
+/// one batch and the cost a mean over its rows: (rows_0 · g_0 + rows_1 · g_1 + …) / (rows_0 + rows_1 + …). The number of
+/// rows of a part is that of the first variable, walking back from the cost, whose first dim is UNK; 1 if there is none.
+/// So are the step's cost, and the moving statistics of batch_norm, which each part computes from those before the step.
+///
+/// The products are summed in dtype<T>::sum, as a binary tree over the numbers of the parts, (0 + 1) + (2 + 3), divided,
+/// and rounded once. A row-sparse gradient is merged for each part. A step of a single part is one without this option:
+/// nothing is weighed, and duplicate rows remain.
+///
+/// Schedules, clipping, moving averages and `Parameters::steps` count steps. The batches that are left at the end of an
+/// epoch make a step of their own. Dropout has other masks for each part. Only one part runs at a time, and at most
+/// log2 count sums of gradients and one are in memory, in dtype<T>::sum, on the host.
 template <class Device>
 class PartsOn {
 public:
@@ -35774,30 +36251,15 @@ public:
 
     std::int64_t count() const noexcept { return count_; }  ///< the number of batches that make a step
 
-    /// How to sum the gradients of one parameter.
-    struct Sums {
-        /// A gradient without duplicate rows; may be an alias.
-        /// errors   std::bad_alloc
-        /// cost     that of merge if it is row-sparse, else O(1)
-        Value (*merged)(Device const& exec, Value const& gradient);
-        /// The sum of two gradients.
-        /// errors   ShapeError if their shapes differ
-        /// cost     one read of both and one write of the sum; if they are row-sparse, that of merge
-        Value (*add)(Device const& exec, Value const& a, Value const& b);
-    };
-    /// errors   TypeError if the element type of the gradient is not supported
+    /// How to sum gradients, or moving statistics, of the element type of a variable; `what` is for the error.
+    /// errors   TypeError if the element type is not supported
     /// cost     O(number of types)
-    Sums sums_of(ParameterGradient const& g) const;
+    rowan::detail::GradientSums const& sums_of(Variable const& v, std::string const& what) const;
 
 private:
-    template <class T>
-    static Value merged(Device const& exec, Value const& gradient);
-    template <class T>
-    static Value add(Device const& exec, Value const& a, Value const& b);
-
     struct Kind {
         std::int32_t wire;
-        Sums sums;
+        rowan::detail::GradientSums sums;
     };
     std::int64_t count_ = 1;
     std::vector<Kind> kinds_;
@@ -35807,7 +36269,7 @@ private:
 template <class Device>
 template <class... T>
 PartsOn<Device>::PartsOn(std::int64_t count, dtypes<T...>)
-    : count_(count), kinds_{{dtype<T>::wire, {&PartsOn::template merged<T>, &PartsOn::template add<T>}}...},
+    : count_(count), kinds_{{dtype<T>::wire, rowan::detail::gradient_sums<T, Device>()}...},
       types_(rowan::detail::dtype_list<T...>()) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Parts: specialize rowan::dtype<T> for each of these element types");
@@ -35815,43 +36277,12 @@ PartsOn<Device>::PartsOn(std::int64_t count, dtypes<T...>)
 }
 
 template <class Device>
-auto PartsOn<Device>::sums_of(ParameterGradient const& g) const -> Sums {
+rowan::detail::GradientSums const& PartsOn<Device>::sums_of(Variable const& v, std::string const& what) const {
     for (Kind const& kind : kinds_) {
-        if (kind.wire == g.gradient->spec().dtype) return kind.sums;
+        if (kind.wire == v.spec().dtype) return kind.sums;
     }
-    throw TypeError(std::string("parts: the element type of the gradient of ").append(g.parameter->name()),
-                    rowan::detail::dtype_text(g.gradient->spec().dtype), types_);
-}
-
-template <class Device>
-template <class T>
-Value PartsOn<Device>::merged(Device const& exec, Value const& gradient) {
-    if (!gradient.is<SelectedRows<T, Device>>()) return gradient.share();
-    auto const& g = gradient.get<SelectedRows<T, Device>>();
-    if (g.merged()) return gradient.share();
-    Value result;
-    result.set(merge(exec, g));
-    return result;
-}
-
-template <class Device>
-template <class T>
-Value PartsOn<Device>::add(Device const& exec, Value const& a, Value const& b) {
-    Value result;
-    if (a.is<SelectedRows<T, Device>>()) {
-        using Rows = SelectedRows<T, Device>;
-        std::vector<Rows> both;
-        both.push_back(a.get<Rows>().share());
-        both.push_back(b.get<Rows>().share());
-        result.set(merge(exec, rowan::sum(exec, both)));
-    } else {
-        using Dense = LoDTensor<T, Device>;
-        std::vector<Tensor<T, Device>> both;
-        both.push_back(a.get<Dense>().value().share());
-        both.push_back(b.get<Dense>().value().share());
-        result.set(Dense(rowan::sum(exec, both)));
-    }
-    return result;
+    throw TypeError(std::string("parts: the element type of ").append(what), rowan::detail::dtype_text(v.spec().dtype),
+                    types_);
 }
 
 /// The number of batches that make a step, for nets on the host.
@@ -40122,11 +40553,11 @@ template <class T, class Device>
 
 namespace rowan::inline v0 {
 
-/// The report on one batch, passed to on_batch.
+/// The report on one step, passed to on_batch: on one batch, or, with options.parts, on several.
 struct BatchReport {
     std::int64_t epoch;  ///< counted from 0
-    std::int64_t batch;  ///< within the epoch, counted from 0
-    double cost;         ///< cost of the batch
+    std::int64_t batch;  ///< the step within the epoch, counted from 0
+    double cost;         ///< cost of the batch; the mean of several, weighed by rows
 };
 
 /// A function that train calls, or none. If it returns false, train ends; a function without a result never ends it.
@@ -40172,14 +40603,14 @@ struct TrainOptionsOn {
     layer::GradientClipOn<Device> clip = {};     ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
     layer::Schedule schedule = {};               ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
     layer::AverageOn<Device> average = {};       ///< averages of parameters, e.g. layer::MovingAverage{.decay = 0.999}
-    layer::PartsOn<Device> parts = {};           ///< number of batches whose gradients, summed, make a step
+    layer::PartsOn<Device> parts = {};           ///< number of batches that make a step
     std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
     bool progress = false;                       ///< print a line to standard error for every epoch, with the metrics
     Metrics metrics = {};                        ///< computed after every epoch, for the line and for `stop`
     std::optional<layer::EarlyStop> stop = {};   ///< when to end before the last epoch; the result is the best epoch's
     std::uint64_t seed = 0;                      ///< for the initialization of parameters and for dropout
     Device exec = {};                            ///< number of threads, or the stream
-    Callback<BatchReport const&> on_batch = {};  ///< called after every batch; false ends the training
+    Callback<BatchReport const&> on_batch = {};  ///< called after every step; false ends the training
     Callback<std::int64_t, Parameters const&> on_epoch = {};  ///< called after every epoch with its number; false ends
     Feeds initial = {};  ///< first values of some parameters, e.g. {{"embedding_0.w_0", table}}; excludes resume
     Parameters const* resume = nullptr;  ///< result of an earlier training to continue from
@@ -40203,9 +40634,9 @@ public:
     void begin();
     void count(double cost) {
         sum_ += cost;
-        ++batches_;
+        ++steps_;
     }
-    std::int64_t batches() const noexcept { return batches_; }
+    std::int64_t steps() const noexcept { return steps_; }
 
     /// Computes the metrics, calls on_epoch and compares with the best epoch. Returns whether the training goes on.
     bool end(std::int64_t epoch, Parameters now, Callback<std::int64_t, Parameters const&> const& on_epoch);
@@ -40225,7 +40656,7 @@ private:
     std::int64_t since_ = 0;  // epochs since then
     std::chrono::steady_clock::time_point start_;
     double sum_ = 0;
-    std::int64_t batches_ = 0;
+    std::int64_t steps_ = 0;
     std::string measured_;
 };
 
@@ -40258,7 +40689,7 @@ ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::Early
 ROWAN_FUNCTION void Epochs::begin() {
     start_ = std::chrono::steady_clock::now();
     sum_ = 0;
-    batches_ = 0;
+    steps_ = 0;
     measured_.clear();
 }
 
@@ -40290,79 +40721,14 @@ ROWAN_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
 
 ROWAN_FUNCTION void Epochs::print(std::int64_t epoch) const {
     std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start_;
-    std::fprintf(stderr, "epoch %lld: mean cost %g over %lld batches%s, %.3f s\n", static_cast<long long>(epoch + 1),
-                 sum_ / static_cast<double>(std::max<std::int64_t>(batches_, 1)), static_cast<long long>(batches_),
+    std::fprintf(stderr, "epoch %lld: mean cost %g over %lld steps%s, %.3f s\n", static_cast<long long>(epoch + 1),
+                 sum_ / static_cast<double>(std::max<std::int64_t>(steps_, 1)), static_cast<long long>(steps_),
                  measured_.c_str(), seconds.count());
 }
 
 }  // namespace rowan::inline v0::detail
 
 #endif
-
-// rowan/layer/detail/part_sums.hpp: PartSums, the gradients of the batches of a step, summed.
-
-namespace rowan::inline v0::detail {
-
-/// The gradients of the batches of a step, summed. After n batches there is one sum for each binary digit 1 of n.
-template <class Device>
-class PartSums {
-public:
-    using Gradients = std::vector<Value>;  // one for each parameter
-
-    void sum_with(typename layer::PartsOn<Device>::Sums sums) { sums_.push_back(sums); }
-
-    std::int64_t batches() const noexcept { return batches_; }
-
-    /// A batch's gradients without duplicate rows.
-    Gradients merged(Device const& exec, Gradients part) const {
-        for (std::size_t i = 0; i < sums_.size(); ++i) part[i] = sums_[i].merged(exec, part[i]);
-        return part;
-    }
-
-    /// Adds a batch. On error, nothing has changed.
-    void add(Device const& exec, Gradients part) {
-        std::size_t kept = nodes_.size();
-        for (std::int64_t n = batches_; (n & 1) != 0; n >>= 1) part = sum(exec, nodes_[--kept], part);
-        nodes_.reserve(kept + 1);
-        nodes_.resize(kept);
-        nodes_.push_back(std::move(part));
-        ++batches_;
-    }
-
-    /// The gradients of all batches and of one that has not been added.
-    Gradients total(Device const& exec, Gradients last) const { return fold(exec, nodes_, std::move(last)); }
-
-    /// The gradients of all batches, of which there is at least one.
-    Gradients total(Device const& exec) const {
-        Gradients last;
-        for (Value const& v : nodes_.back()) last.push_back(v.share());
-        return fold(exec, std::span(nodes_).first(nodes_.size() - 1), std::move(last));
-    }
-
-    void clear() noexcept {
-        nodes_.clear();
-        batches_ = 0;
-    }
-
-private:
-    Gradients sum(Device const& exec, Gradients const& a, Gradients const& b) const {
-        Gradients both;
-        for (std::size_t i = 0; i < a.size(); ++i) both.push_back(sums_[i].add(exec, a[i], b[i]));
-        return both;
-    }
-    Gradients fold(Device const& exec, std::span<Gradients const> nodes, Gradients last) const {
-        for (std::size_t k = nodes.size(); k-- > 0;) last = sum(exec, nodes[k], last);
-        return last;
-    }
-
-    std::vector<typename layer::PartsOn<Device>::Sums> sums_;
-    std::vector<Gradients> nodes_;
-    std::int64_t batches_ = 0;
-};
-
-ROWAN_TEMPLATE(class PartSums<Cpu>)
-
-}  // namespace rowan::inline v0::detail
 
 // rowan/layer/detail/parameter_updates.hpp: ParameterUpdates, the optimizers and averages of a trainer's parameters.
 
@@ -40375,15 +40741,17 @@ layer::OptimizerOn<Device> optimizer_of(ParameterGradient const& g, TrainOptions
     return other == options.optimizers.end() ? options.optimizer.value_or(layer::Sgd{}) : other->second;
 }
 
-/// The operators that change the parameters of a trainer, and the sums of gradients that they read.
+/// The operators that change the parameters of a trainer.
 template <class Device>
 class ParameterUpdates {
 public:
-    /// Adds the operators between the gradients of batches and the optimizers to a scope.
+    /// Adds the operators between the gradients of batches and the optimizers to a scope. If `apart`, these operators are
+    /// a net of their own, so that gradients of several batches can be summed.
     /// errors   TypeError as the constructor of Trainer
-    void add_gradients(Scope& scope, std::vector<ParameterGradient> gradients, TrainOptionsOn<Device> const& options);
+    void add_gradients(Scope& scope, std::vector<ParameterGradient> gradients, TrainOptionsOn<Device> const& options,
+                       bool apart);
 
-    /// The variables that each batch computes.
+    /// The variables that each batch computes: in the order of the parameters, their gradients if these are apart.
     std::span<Variable* const> computed() const noexcept { return computed_; }
 
     /// Adds the optimizers and averages to a scope, after a net of the variables above has been made. The names in
@@ -40395,18 +40763,11 @@ public:
     /// errors   ShapeError if not
     void check_states(Parameters const& resume) const;
 
-    std::int64_t batches() const noexcept { return done_.batches(); }          // of the next step, so far
-    bool completes() const noexcept { return done_.batches() + 1 == parts_; }  // whether the next batch makes a step
-
     /// Sets the step number, counted from 0, and the learning rates, and checks the options of the optimizers.
     void prepare(std::int64_t step, double factor);
 
-    /// Takes the gradients that a batch has left in computed(), and changes the parameters if the batch makes a step.
-    /// Returns whether it does. On error, nothing has changed.
-    bool take(Scope& scope, Device const& exec);
-
-    /// Changes the parameters. There must be batches. On error, nothing has changed.
-    void finish(Scope& scope, Device const& exec) { change(scope, exec, done_.total(exec)); }
+    /// Changes the parameters by gradients, the values for computed(). On error, nothing has changed.
+    void change(Scope& scope, Device const& exec, std::span<Value> gradients);
 
     /// Appends the states of the optimizers, or the averages.
     void append_states(std::vector<Variable*>& all) const { append(updates_, all); }
@@ -40419,12 +40780,8 @@ private:
         for (auto const& update : updates) all.insert(all.end(), update.states.begin(), update.states.end());
     }
 
-    void change(Scope& scope, Device const& exec, std::vector<Value> gradients);
-
     std::vector<ParameterGradient> gradients_;         // that the optimizers read
-    std::vector<Variable*> computed_, summed_, read_;  // the gradients of a batch, their sums, those in gradients_
-    std::int64_t parts_ = 1;                           // the number of batches of a step
-    PartSums<Device> done_;
+    std::vector<Variable*> computed_, summed_, read_;  // the gradients of a batch, of a step, those in gradients_
     Net<Device> clips_, changes_;  // from summed_ to read_, if these differ from computed_; from read_ to parameters
     Updates updates_, averages_;
     std::vector<double> rates_;  // of the updates
@@ -40432,12 +40789,10 @@ private:
 
 template <class Device>
 void ParameterUpdates<Device>::add_gradients(Scope& scope, std::vector<ParameterGradient> gradients,
-                                             TrainOptionsOn<Device> const& options) {
+                                             TrainOptionsOn<Device> const& options, bool apart) {
     gradients_ = std::move(gradients);
-    parts_ = options.parts.count();
-    if (parts_ > 1) {
+    if (apart) {
         for (auto& g : gradients_) {
-            done_.sum_with(options.parts.sums_of(g));
             computed_.push_back(g.gradient);
             g.gradient = &scope.new_var(g.parameter->name() + "@GRAD_SUM", g.gradient->spec());
             summed_.push_back(g.gradient);
@@ -40448,7 +40803,7 @@ void ParameterUpdates<Device>::add_gradients(Scope& scope, std::vector<Parameter
         optimizer_of(g, options).densify(scope, g);
         read_.push_back(g.gradient);
     }
-    if (parts_ > 1) {
+    if (apart) {
         clips_ = Net<Device>::trace_and_build(read_);
     } else {
         computed_ = summed_ = read_;
@@ -40503,32 +40858,143 @@ void ParameterUpdates<Device>::prepare(std::int64_t step, double factor) {
 }
 
 template <class Device>
-bool ParameterUpdates<Device>::take(Scope& scope, Device const& exec) {
-    std::vector<Value> gradients(computed_.size());
-    for (std::size_t i = 0; i < gradients.size(); ++i) std::swap(gradients[i], computed_[i]->value());
-    if (parts_ > 1) gradients = done_.merged(exec, std::move(gradients));
-    bool const complete = completes();
-    if (complete) {
-        change(scope, exec, done_.total(exec, std::move(gradients)));
-    } else {
-        done_.add(exec, std::move(gradients));
-    }
-    return complete;
-}
-
-template <class Device>
-void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, std::vector<Value> gradients) {
+void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, std::span<Value> gradients) {
     KeptValues const kept(summed_), also_kept(read_);  // outside of this call they are empty
-    for (std::size_t i = 0; i < gradients.size(); ++i) summed_[i]->value() = std::move(gradients[i]);
+    for (std::size_t i = 0; i < summed_.size(); ++i) summed_[i]->value() = std::move(gradients[i]);
     if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
     for (auto const& update : updates_) update.check_gradient();
     changes_.run(scope, exec);
-    done_.clear();
 }
 
 ROWAN_TEMPLATE(class ParameterUpdates<Cpu>)
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/part_sums.hpp: PartSums, the gradients of the parts of a step, summed.
+
+namespace rowan::inline v0::detail {
+
+/// The sums of one gradient over the parts that a rank has, one for each node of the tree that it has all parts of.
+struct GradientNodes {
+    GradientSums sums;
+    Variable const* like;  // its value has the shape of the gradient
+    bool sparse;
+    std::vector<DensePieces> dense_nodes = {};
+    std::vector<RowPieces> sparse_nodes = {};
+
+    Tensor<std::int64_t>::shape_type shape() const;
+    /// Adds the gradient of a part, times the number of its rows.
+    void add(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part, std::int64_t first);
+    /// The sum of all parts divided by the number of all rows.
+    Value mean(Cpu exec, AnyExec device, std::int64_t rows);
+    Value value_of(Cpu exec, AnyExec device, DensePieces&& sum, std::int64_t rows) const;
+    Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, std::int64_t rows) const;
+};
+
+/// The gradients of the parts of a step, weighed by rows and summed as a binary tree over the numbers of the parts. After
+/// n parts, at most log2 n sums and one are in memory.
+class PartSums {
+public:
+    void sum(GradientSums const& sums, Variable const& gradient, Variable const& like);
+
+    /// Begins a step: the next part that is added has the number `first`.
+    void begin(std::int64_t first);
+
+    /// Adds a part.
+    void add(Cpu exec, std::span<Value const> gradients, std::int64_t rows);
+
+    /// The sums divided by the number of all rows, on the device of the net. At least one part has been added.
+    std::vector<Value> means(Cpu exec, AnyExec device, std::int64_t rows);
+
+private:
+    std::vector<GradientNodes> nodes_;
+    std::int64_t first_ = 0, next_ = 0;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/part_sums_inl.hpp: the functions of part_sums.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+/// Appends the sum of a part, and adds up pairs of nodes of which there are all parts since `first`.
+template <class Pieces>
+void append_part(Cpu exec, ElementSums const& type, std::vector<Pieces>& nodes, Pieces&& part, std::int64_t number,
+                 std::int64_t first) {
+    nodes.push_back(std::move(part));
+    std::int64_t const end = number + 1;
+    for (std::int64_t size = 2; end % size == 0 && end - size >= first; size *= 2) {
+        auto sum = sum_pieces(exec, type, std::span(nodes).last(2));
+        nodes.pop_back();
+        nodes.back() = std::move(sum);
+    }
+}
+
+/// The sum of all nodes.
+template <class Pieces>
+Pieces sum_of_nodes(Cpu exec, ElementSums const& type, std::vector<Pieces>&& nodes) {
+    return nodes.size() == 1 ? std::move(nodes[0]) : sum_pieces(exec, type, nodes);
+}
+
+ROWAN_FUNCTION Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
+    Tensor<std::int64_t>::shape_type shape;
+    for (std::int64_t const dim : like->value().spec().dims) shape.push_back(static_cast<std::size_t>(dim));
+    return shape;
+}
+
+ROWAN_FUNCTION void GradientNodes::add(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part,
+                                       std::int64_t first) {
+    if (sparse) {
+        append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, gradient, rows, part), part, first);
+    } else {
+        append_part(exec, sums.type, dense_nodes, sums.dense(exec, gradient, rows, part), part, first);
+    }
+}
+
+ROWAN_FUNCTION Value GradientNodes::mean(Cpu exec, AnyExec device, std::int64_t rows) {
+    if (sparse) return value_of(exec, device, sum_of_nodes(exec, sums.type, std::move(sparse_nodes)), rows);
+    return value_of(exec, device, sum_of_nodes(exec, sums.type, std::move(dense_nodes)), rows);
+}
+
+ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, DensePieces&& sum, std::int64_t rows) const {
+    sums.divide(exec, sum.elements, rows, sum.bytes.data());
+    return sums.dense_value(device, narrow_pieces(exec, sums.type, std::move(sum)), shape());
+}
+
+ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces&& sum, std::int64_t rows) const {
+    sums.divide(exec, sum.rows.size() * (sum.row_bytes / sums.type.sum_bytes), rows, sum.bytes.data());
+    return sums.sparse_value(device, narrow_pieces(exec, sums.type, std::move(sum)));
+}
+
+ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable const& gradient, Variable const& like) {
+    nodes_.push_back({sums, &like, gradient.spec().type == VarType::SELECTED_ROWS});
+}
+
+ROWAN_FUNCTION void PartSums::begin(std::int64_t first) {
+    for (auto& n : nodes_) {
+        n.dense_nodes.clear();
+        n.sparse_nodes.clear();
+    }
+    first_ = next_ = first;
+}
+
+ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<Value const> gradients, std::int64_t rows) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].add(exec, gradients[i], rows, next_, first_);
+    ++next_;
+}
+
+ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::int64_t rows) {
+    std::vector<Value> all;
+    for (auto& n : nodes_) all.push_back(n.mean(exec, device, rows));
+    begin(0);
+    return all;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/layer/detail/passing_scope.hpp: what a trainer adds to a net for its lifetime, and the guard of its steps.
 
@@ -40569,6 +41035,32 @@ private:
 
 }  // namespace rowan::inline v0
 
+// rowan/layer/detail/rows_variable.hpp: rows_variable, the variable whose rows weigh a part of a step.
+
+namespace rowan::inline v0::detail {
+
+/// The first tensor whose first dim is UNK, walking back from the cost through what writes it, nearest first and inputs
+/// in order; or nullptr.
+/// cost     one pass over the net
+inline Variable* rows_variable(Variable& cost) {
+    std::vector<Variable*> found{&cost};
+    std::unordered_set<Variable const*> seen{&cost};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        Variable& v = *found[i];
+        if (v.role() == Role::parameter || v.role() == Role::state) continue;
+        auto const& spec = v.spec();
+        if (spec.type == VarType::LOD_TENSOR && !spec.dims.empty() && spec.dims[0] == UNK) return &v;
+        for (Operator const* const op : v.writers()) {
+            for (Variable* const in : op->inputs) {
+                if (seen.insert(in).second) found.push_back(in);
+            }
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/layer/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
 
 namespace rowan::inline v0 {
@@ -40605,27 +41097,28 @@ public:
                       "rowan::Trainer: options have names: Trainer(cost, {.optimizer = layer::Adam{}})");
     }
 
-    /// Trains on one batch and returns its cost. With options.parts, it only adds the gradients of the batch to those of
-    /// the batches before, unless the batch completes a step. Either all parameters change or none: everything that an
-    /// optimizer may reject is checked before the first one runs. On a device, it synchronizes once, to read the cost;
-    /// bad ids are reported then.
+    /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
+    /// reject is checked before the first one runs. On a device, it synchronizes once, to read the cost; bad ids are
+    /// reported then.
     /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
     ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
     ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost
     ///          or the schedule's factor is not finite, or an optimizer rejects an option; those of the operators;
     ///          Error if another call of step is running; GraphError if another thread runs or trains a net of this
-    ///          scope. On error, all parameters have the values from before, and the batch is not part of a step
-    /// cost     that of the operators, of their gradients and of the optimizers; with options.parts = n, log2 n sums of
-    ///          gradients in memory, n - 1 additions in each step, and merges of row-sparse gradients
-    double step(Feeds const& feeds);
+    ///          scope. On error, all parameters have the values from before
+    /// cost     that of the operators, of their gradients and of the optimizers
+    double step(Feeds const& feeds) { return step(std::span(&feeds, 1)); }
 
-    /// Makes a step of the batches since the last one, if there are any. `train` calls it at the end of each epoch.
-    /// errors   those of step, after the run of the net
-    /// cost     that of the optimizers
-    void finish_step();
+    /// Makes one step of some batches, its parts, at most options.parts, and returns the mean of their costs, weighed by
+    /// rows: see layer::Parts.
+    ///     Trainer trainer(cost, {.optimizer = layer::Adam{}, .parts = 8});
+    ///     trainer.step(batches);  // a std::vector<Feeds> of 1 to 8
+    /// errors   as for one batch; ShapeError if there are no batches, or more than options.parts
+    /// cost     that of the operators and their gradients for each batch, and of the optimizers once; for n batches
+    ///          n - 1 additions of gradients, and merges of row-sparse ones. On a device, it synchronizes for each batch
+    double step(std::span<Feeds const> batches);
 
-    /// Returns copies of parameters and optimizer states, complete when the call returns. Batches that have not made a
-    /// step yet are not part of it.
+    /// Returns copies of parameters and optimizer states, complete when the call returns.
     /// errors   std::bad_alloc
     /// cost     one read and one write of all of them
     Parameters parameters() const;
@@ -40643,11 +41136,22 @@ private:
     /// Sets the optimizers' step number and learning rates for the next step.
     void prepare();
 
-    /// The seed of the k-th random operator for this batch; it differs from the seeds for initialization.
-    LoDTensor<std::int64_t, Device> seed_of(std::size_t k) const;
+    /// The seed of the k-th random operator for a part of this step; it differs from the seeds for initialization.
+    LoDTensor<std::int64_t, Device> seed_of(std::size_t k, std::int64_t part) const;
+
+    /// What the run of the net on a part leaves.
+    struct Ran {
+        double cost = 0;
+        std::int64_t rows = 1;
+        std::vector<Value> values = {};  // of results_
+    };
+    Ran run(Feeds const& feeds, std::int64_t part);
+    /// The mean cost, and the means of results_.
+    Ran run_parts(std::span<Feeds const> batches);
 
     /// errors   GraphError if there is no parameter of this name
     void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
+    void sum_results(layer::PartsOn<Device> const& parts);
     void begin(Parameters const* resume, Feeds const& initial);
 
     /// A variable that takes the value of another one after each step, such as a moving mean.
@@ -40663,7 +41167,11 @@ private:
     Net<Device> net_;
     std::vector<Variable*> parameters_, seeds_;
     std::vector<Moving> moving_;
+    std::vector<Variable*> results_;  // what a step takes from the net: gradients, then what variables are next
     detail::ParameterUpdates<Device> updates_;
+    std::int64_t parts_;        // the most batches of a step
+    Variable* rows_ = nullptr;  // whose rows weigh a part
+    detail::PartSums sums_;     // of results_
     std::int64_t steps_ = 0;
     std::uint64_t seed_;
     std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
@@ -40673,28 +41181,40 @@ private:
 template <class T, class Device>
 Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
                             TrainOptionsOn<std::type_identity_t<Device>> const& options)
-    : cost_(*cost), own_(cost_.scope()), schedule_(options.schedule), exec_(options.exec), seed_(options.seed) {
+    : cost_(*cost), own_(cost_.scope()), schedule_(options.schedule), exec_(options.exec),
+      parts_(options.parts.count()), seed_(options.seed) {
     detail::ScopeUse const use(cost_.scope());
     static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
     auto gradients = append_backward<T, Device>(cost_, *own_);
     for (auto const& g : gradients) parameters_.push_back(g.parameter);
     for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
     for (auto const& rate : options.rates) check_parameter(rate.first, "for the rate of that name");
-    updates_.add_gradients(*own_, std::move(gradients), options);
+    bool const apart = parts_ > 1;
+    updates_.add_gradients(*own_, std::move(gradients), options, apart);
+    results_.assign(updates_.computed().begin(), updates_.computed().end());
+    for (Operator const* op : detail::trace(std::array{&cost_}))
+        detail::each_next(*op, [&](Variable& now, Variable& next) { moving_.push_back({&now, &next}); });
+    for (Moving const& m : moving_) results_.push_back(m.next);
+    if (apart) sum_results(options.parts);
     std::vector<Variable*> outputs{&cost_};
-    outputs.insert(outputs.end(), updates_.computed().begin(), updates_.computed().end());
-    for (Operator const* op : detail::trace(std::array{&cost_})) {
-        detail::each_next(*op, [&](Variable& now, Variable& next) {
-            moving_.push_back({&now, &next});
-            outputs.push_back(&next);
-        });
-    }
+    outputs.insert(outputs.end(), results_.begin(), results_.end());
+    if (apart && (rows_ = detail::rows_variable(cost_)) != nullptr) outputs.push_back(rows_);
     net_ = Net<Device>::trace_and_build(outputs);
     for (Variable* const v : net_.inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
     updates_.add_updates(*own_, options);
     begin(options.resume, options.initial);
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::sum_results(layer::PartsOn<Device> const& parts) {
+    std::size_t const n = parameters_.size();
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+        Variable const& like = i < n ? *parameters_[i] : *moving_[i - n].now;
+        std::string const what = std::string(i < n ? "the gradient of " : "").append(like.name());
+        sums_.sum(parts.sums_of(*results_[i], what), *results_[i], like);
+    }
 }
 
 template <class T, class Device>
@@ -40733,11 +41253,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
 }
 
 template <class T, class Device>
-double Trainer<T, Device>::step(Feeds const& feeds) {
-    detail::Entered const entered(running_, "Trainer::step");
-    detail::ScopeUse const use(cost_.scope());
-    MemoryPool::Guard const guard(pool_);
-    if (updates_.completes()) prepare();
+auto Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) -> Ran {
     detail::feed(net_.inputs(), feeds, cost_.scope(), exec_);
     for (Variable const* v : net_.inputs()) {
         if (v->role() != Role::data || v->spec().type != VarType::LOD_TENSOR) continue;
@@ -40746,27 +41262,53 @@ double Trainer<T, Device>::step(Feeds const& feeds) {
     }
     {
         detail::KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
-        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k));
+        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, part));
         detail::in_order(exec_, [&] { net_.run(*own_, exec_); });
     }
     auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
     if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
-    auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
-    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
-    if (updates_.take(*own_, exec_)) ++steps_;
-    for (Moving const& m : moving_) m.now->value() = std::move(m.next->value());
-    return cost;
+    Ran ran;
+    ran.cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
+    if (!std::isfinite(ran.cost))
+        throw ValueError(std::string("the cost ").append(cost_.name()), ran.cost, "a finite number");
+    if (rows_ != nullptr) ran.rows = static_cast<std::int64_t>(rows_->value().rows());
+    for (Variable* const v : results_) ran.values.push_back(std::exchange(v->value(), Value()));
+    return ran;
 }
 
 template <class T, class Device>
-void Trainer<T, Device>::finish_step() {
+auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches) -> Ran {
+    if (batches.size() == 1) return run(batches[0], 0);
+    Cpu const host = detail::host_exec(exec_);
+    Ran all{.rows = 0};
+    sums_.begin(0);
+    for (std::size_t p = 0; p < batches.size(); ++p) {
+        auto const part = run(batches[p], static_cast<std::int64_t>(p));
+        all.rows += part.rows;
+        all.cost += static_cast<double>(part.rows) * part.cost;
+        sums_.add(host, part.values, part.rows);
+    }
+    if (all.rows == 0) throw ShapeError(rows_->name() + ".shape(0)", "0 in all batches of a step", "at least 1");
+    all.cost /= static_cast<double>(all.rows);
+    all.values = sums_.means(host, exec_, all.rows);
+    return all;
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::step(std::span<Feeds const> batches) {
     detail::Entered const entered(running_, "Trainer::step");
-    if (updates_.batches() == 0) return;
+    if (batches.empty() || static_cast<std::int64_t>(batches.size()) > parts_)
+        throw ShapeError("batches", std::to_string(batches.size()),
+                         std::string("1 to options.parts = ").append(std::to_string(parts_)));
     detail::ScopeUse const use(cost_.scope());
     MemoryPool::Guard const guard(pool_);
     prepare();
-    updates_.finish(*own_, exec_);
+    auto ran = run_parts(batches);
+    std::size_t const n = updates_.computed().size();
+    updates_.change(*own_, exec_, std::span(ran.values).first(n));
     ++steps_;
+    for (std::size_t i = 0; i < moving_.size(); ++i) moving_[i].now->value() = std::move(ran.values[n + i]);
+    return ran.cost;
 }
 
 template <class T, class Device>
@@ -40802,9 +41344,9 @@ void Trainer<T, Device>::prepare() {
 }
 
 template <class T, class Device>
-LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k) const {
+LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, std::int64_t part) const {
     std::uint64_t now = detail::bits_at(detail::bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
-    if (auto const batch = updates_.batches()) now = detail::bits_at(now, static_cast<std::uint64_t>(batch));
+    if (part != 0) now = detail::bits_at(now, static_cast<std::uint64_t>(part));
     return to_device(exec_, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
 }
 
@@ -40833,14 +41375,15 @@ inline constexpr bool returns_one_batch<Reader> =
 ///     auto parameters = train(cost, reader, {.optimizer = layer::AdaGrad{.learning_rate = 0.05f}, .epochs = 3});
 ///
 /// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. If options.on_batch
-/// or options.on_epoch returns false, the training ends after that batch or epoch. With options.parts, some batches make
-/// a step together, and those left at the end of an epoch, or of the training, make one of their own. With options.stop,
-/// it may end earlier, and the result is that of the best epoch, if one was completed. On a device, each batch
-/// synchronizes once, to read its cost; bad ids are reported then. The returned parameters are in device memory.
+/// or options.on_epoch returns false, the training ends after that step or epoch. With options.parts, several batches make
+/// a step together, and until then must not share memory that the reader writes again; those left at the end of an epoch
+/// make one of their own. With options.stop, it may end earlier, and the result is that of the best epoch, if one was
+/// completed. On a device, each batch synchronizes once, to read its cost; bad ids are reported then. The returned
+/// parameters are in device memory.
 /// shapes   cost [1]
 /// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called;
 ///          GraphError if options.stop names no metric; ValueError if it has a negative number. On error, all
-///          parameters have the values from before that batch, and the variables keep them
+///          parameters have the values from before that step, and the variables keep them
 /// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
@@ -40856,13 +41399,24 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
     bool more = true;
     for (std::int64_t epoch = 0; more && epoch < options.epochs; ++epoch) {
         epochs.begin();
-        for (Feeds const& feeds : reader(epoch)) {
-            double const value = trainer.step(feeds);
-            more = options.on_batch({epoch, epochs.batches(), value});
+        auto const step = [&](std::span<Feeds const> parts) {
+            double const value = trainer.step(parts);
+            more = options.on_batch({epoch, epochs.steps(), value});
             epochs.count(value);
+        };
+        std::vector<Feeds> parts;
+        for (Feeds const& feeds : reader(epoch)) {
+            if (options.parts.count() == 1) {
+                step(std::span(&feeds, 1));
+            } else {
+                parts.push_back(feeds);
+                if (static_cast<std::int64_t>(parts.size()) < options.parts.count()) continue;
+                step(parts);
+                parts.clear();
+            }
             if (!more) break;
         }
-        trainer.finish_step();
+        if (!parts.empty()) step(parts);
         if (!more) break;
         if (options.on_epoch || !options.metrics.empty())
             more = epochs.end(epoch, trainer.parameters(), options.on_epoch);

@@ -4,16 +4,19 @@
 #include "layer/check_net.hpp"
 
 #include <rowan/graph/backward.hpp>
+#include <rowan/layer/batch_norm.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/dropout.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/reduce_sum.hpp>
+#include <rowan/layer/reduce.hpp>
 #include <rowan/layer/train.hpp>
 #include <rowan/sparse/add.hpp>
+#include <rowan/sparse/scale.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -22,12 +25,12 @@ namespace test_parts {
 
 using namespace rowan;
 
-// The sum of the squared errors of all elements, so that the gradient of a batch is the sum of those of its rows.
+// The mean of the squared errors of all elements, so that the gradient of a batch is the mean of those of its rows.
 layer::Var<float> cost_of(double dropped = 0) {
     auto rows = layer::embedding(layer::data<std::int64_t>("ids", {UNK}), {.height = 6, .width = 3, .name = "table"});
     if (dropped > 0) rows = layer::dropout(rows, dropped);
     auto const error = layer::fc(rows, {.output_size = 2, .name = "fc"}) - layer::data<float>("y", {UNK, 2});
-    return layer::reduce_sum(error * error);
+    return layer::reduce_mean(error * error);
 }
 
 // Rows [begin, end) of a data set with repeated ids.
@@ -48,6 +51,15 @@ std::vector<Feeds> batches(std::int64_t count, std::int64_t size) {
     return all;
 }
 
+// Batches of 1 to 4 rows.
+std::vector<Feeds> ragged(std::int64_t count) {
+    std::vector<Feeds> all;
+    for (std::int64_t i = 0, at = 0; i < count; at += 1 + i++ * 3 % 4) all.push_back(rows(at, at + 1 + i * 3 % 4));
+    return all;
+}
+
+float rows_of(Feeds const& batch) { return static_cast<float>(batch.at("ids").value().rows()); }
+
 // The sum of gradients [begin, end) as the documented tree.
 template <class G, class Add>
 G tree(std::vector<G> const& g, std::size_t begin, std::size_t end, Add const& add) {
@@ -62,10 +74,10 @@ TEST_CASE("parts have the bits of a loop by hand, with clipping, a schedule and 
     auto const cost = cost_of();
     std::vector<std::int64_t> asked;  // by the schedule
     std::vector<std::int64_t> seen;
-    auto const data = batches(8, 3);
+    auto const data = ragged(11);
     auto const learned = train(cost, [&](std::int64_t) { return data; },
                                {.optimizer = layer::AdaGrad{.learning_rate = 0.5},
-                                .clip = layer::ClipByNorm{.max_norm = 2},
+                                .clip = layer::ClipByNorm{.max_norm = 0.125},
                                 .schedule =
                                     [&](std::int64_t step) {
                                         asked.push_back(step);
@@ -75,9 +87,9 @@ TEST_CASE("parts have the bits of a loop by hand, with clipping, a schedule and 
                                 .parts = 5,
                                 .epochs = 2,
                                 .on_batch = [&](BatchReport const& r) { seen.push_back(r.batch); }});
-    CHECK(learned.steps == 4);
-    CHECK(asked == std::vector<std::int64_t>{0, 1, 2, 3});
-    CHECK(seen.size() == 16);
+    CHECK(learned.steps == 6);
+    CHECK(asked == std::vector<std::int64_t>{0, 1, 2, 3, 4, 5});
+    CHECK(seen == std::vector<std::int64_t>{0, 1, 2, 0, 1, 2});
 
     auto now = Trainer(cost).parameters();
     auto const gradients = append_backward(*cost);
@@ -96,31 +108,41 @@ TEST_CASE("parts have the bits of a loop by hand, with clipping, a schedule and 
         averages.emplace(g.parameter->name(), first);
     }
     double rate = 0.5, step = 0;
-    for (std::size_t const begin : {0U, 5U, 0U, 5U}) {
+    for (std::size_t const begin : {0U, 5U, 10U, 0U, 5U, 10U}) {
+        std::size_t const end = std::min<std::size_t>(begin + 5, data.size());
+        float total = 0;
         std::map<std::string, std::vector<Tensor<float>>> dense;
         std::vector<SelectedRows<float>> sparse;
-        for (std::size_t i = begin; i < (begin == 0 ? 5U : 8U); ++i) {
+        for (std::size_t i = begin; i < end; ++i) {
+            total += rows_of(data[i]);
             for (auto const& g : gradients) g.parameter->value() = now.find(g.parameter->name()).share();
             default_scope().get("ids").value() = data[i].at("ids").value();
             default_scope().get("y").value() = data[i].at("y").value();
             net.run(default_scope());
+            bool const alone = end - begin == 1;
+            float const weight = alone ? 1 : rows_of(data[i]);
             for (auto const& g : gradients) {
                 if (g.gradient->value().is<SelectedRows<float>>()) {
-                    sparse.push_back(merge(exec, g.gradient->value().get<SelectedRows<float>>()));
+                    sparse.push_back(scale(merge(exec, g.gradient->value().get<SelectedRows<float>>()), weight));
                 } else {
-                    dense[g.parameter->name()].push_back(g.gradient->value().get<LoDTensor<float>>().value());
+                    dense[g.parameter->name()].push_back(
+                        Tensor<float>(g.gradient->value().get<LoDTensor<float>>().value() * weight));
                 }
             }
+            if (alone) total = 1;
         }
         rate = 0.5 / ++step;
         Parameters next;
         for (auto& [name, moment] : moments) {
             Tensor<float> p = now.get<float>(name);
             if (name == "table") {
-                auto const g = clip_by_norm(exec, tree(sparse, 0, sparse.size(), add_rows), {.max_norm = 2});
+                auto mean = tree(sparse, 0, sparse.size(), add_rows);
+                for (float& e : mean.value()) e /= total;
+                auto const g = clip_by_norm(exec, mean, {.max_norm = 0.125});
                 adagrad(exec, p, moment, g, {.learning_rate = rate});
             } else {
-                auto const g = clip_by_norm(exec, tree(dense[name], 0, dense[name].size(), add_dense), {.max_norm = 2});
+                Tensor<float> const mean = tree(dense[name], 0, dense[name].size(), add_dense) / total;
+                auto const g = clip_by_norm(exec, mean, {.max_norm = 0.125});
                 adagrad(exec, p, moment, g, {.learning_rate = rate});
             }
             moving_average(exec, averages[name], p, {.decay = 0.5});
@@ -144,11 +166,22 @@ TEST_CASE("n batches as parts of a step are one batch of all their rows, for any
         for (std::int64_t const n : {1, 2, 3, 4, 7}) {
             test::DefaultScope scope;
             auto const cost = cost_of();
-            auto const parts = train(cost, [&](std::int64_t) { return batches(n, 4); },
-                                     {.optimizer = optimizer, .parts = n, .epochs = 3});
-            auto const whole =
-                train(cost, [&](std::int64_t) { return batches(1, 4 * n); }, {.optimizer = optimizer, .epochs = 3});
+            auto const data = ragged(n);
+            std::int64_t all = 0;
+            for (auto const& batch : data) all += static_cast<std::int64_t>(rows_of(batch));
+            std::vector<double> costs, whole_costs;
+            auto const parts =
+                train(cost, [&](std::int64_t) { return data; },
+                      {.optimizer = optimizer, .parts = n, .epochs = 3, .on_batch = [&](BatchReport const& r) {
+                           costs.push_back(r.cost);
+                       }});
+            auto const whole = train(cost, [&](std::int64_t) { return std::vector{rows(0, all)}; },
+                                     {.optimizer = optimizer, .epochs = 3, .on_batch = [&](BatchReport const& r) {
+                                          whole_costs.push_back(r.cost);
+                                      }});
             CHECK(parts.steps == 3);
+            REQUIRE(costs.size() == 3);
+            for (std::size_t i = 0; i < 3; ++i) CHECK(std::abs(costs[i] - whole_costs[i]) <= 1e-5 * whole_costs[i]);
             REQUIRE(parts.size() == whole.size());
             for (auto const& named : parts) {
                 auto const& a = parts.get<float>(named.first);
@@ -158,6 +191,28 @@ TEST_CASE("n batches as parts of a step are one batch of all their rows, for any
             }
         }
     }
+}
+
+TEST_CASE("one part gives the bits of a step without parts", "[layer]") {
+    auto const run = [](layer::Parts const& parts) {
+        test::DefaultScope scope;
+        // sgd on a table: rows that repeat are subtracted in order, not merged
+        return train(cost_of(0.25), [&](std::int64_t) { return ragged(9); },
+                     {.clip = layer::ClipByGlobalNorm{.max_norm = 0.5}, .parts = parts, .epochs = 2});
+    };
+    auto const want = run({}), got = run(1);
+    for (auto const& named : want) CHECK(got.get<float>(named.first) == want.get<float>(named.first));
+
+    auto const step = [](layer::Parts const& parts) {
+        test::DefaultScope scope;
+        Trainer trainer(cost_of(), {.parts = parts});
+        trainer.step(std::vector{rows(0, 9)});
+        trainer.step(rows(3, 7));
+        return trainer.parameters();
+    };
+    auto const alone = step({});
+    auto const few = step(4);  // fewer than parts
+    for (auto const& named : alone) CHECK(few.get<float>(named.first) == alone.get<float>(named.first));
 }
 
 TEST_CASE("a resumed training with parts has the same bits, and each part other dropout masks", "[layer]") {
@@ -172,15 +227,26 @@ TEST_CASE("a resumed training with parts has the same bits, and each part other 
     CHECK(resumed.steps == 6);
     for (auto const& named : whole) CHECK(resumed.get<float>(named.first) == whole.get<float>(named.first));
 
-    Trainer trainer(cost, {.parts = 4});
-    double const first = trainer.step(rows(0, 20));
-    CHECK(trainer.step(rows(0, 20)) != first);  // nothing but the mask differs
-    CHECK(trainer.steps() == 0);
+    auto const first_cost = [&](std::vector<Feeds> const& parts) { return Trainer(cost, {.parts = 2}).step(parts); };
+    CHECK(first_cost({rows(0, 20)}) == first_cost({rows(0, 20)}));
+    CHECK(first_cost({rows(0, 20), rows(0, 20)}) != first_cost({rows(0, 20)}));  // nothing but the mask differs
 }
 
-TEST_CASE("a batch that fails is not part of a step, and one that has not made a step is finished by hand", "[layer]") {
+TEST_CASE("batch_norm's statistics after a step are the means of those of its parts", "[layer]") {
     test::DefaultScope scope;
-    auto const cost = cost_of();
+    auto const x = layer::batch_norm(layer::data<float>("x", {UNK, 1}), {.momentum = 0.5, .name = "norm"});
+    auto const cost = layer::reduce_mean(layer::fc(x, {.output_size = 1}));
+    Trainer trainer(cost, {.parts = 3});
+    trainer.step(std::vector<Feeds>{{{"x", Tensor<float>{{1}, {3}}}},
+                                    {{"x", Tensor<float>{{4}, {6}, {8}, {6}, {6}}}},
+                                    {{"x", Tensor<float>{{0}}}}});
+    // from 0: each part's statistic is half its mean
+    CHECK(trainer.parameters().get<float>("norm.mean_0") == Tensor<float>{(2 * 1.0F + 5 * 3.0F) / 8});
+}
+
+TEST_CASE("a step with a batch that fails changes nothing", "[layer]") {
+    test::DefaultScope scope;
+    auto const cost = cost_of(0.5);
     auto const data = batches(3, 3);
     Feeds const bad{{"ids", Tensor<std::int64_t>{0, 6}}, {"y", Tensor<float>::zeros({2, 2})}};
     TrainOptions const options{.optimizer = layer::Adam{}, .parts = 3};
@@ -188,24 +254,19 @@ TEST_CASE("a batch that fails is not part of a step, and one that has not made a
         cost, [&](std::int64_t) { return data; }, options);
     Trainer failing(cost, options);
     auto const before = failing.parameters();
-    for (Feeds const& batch : data) {
-        CHECK_THROWS_AS(failing.step(bad), IndexError);
+    for (std::size_t i = 0; i < 3; ++i) {
+        auto broken = data;
+        broken[i] = bad;
+        CHECK_THROWS_AS(failing.step(broken), IndexError);
         CHECK(failing.parameters().get<float>("table") == before.get<float>("table"));
-        failing.step(batch);
     }
+    CHECK_THROWS_WITH(failing.step(std::vector<Feeds>{}), "batches is 0, expected 1 to options.parts = 3");
+    CHECK_THROWS_WITH(failing.step(batches(4, 3)), "batches is 4, expected 1 to options.parts = 3");
+    CHECK(failing.steps() == 0);
+    failing.step(data);
     CHECK(failing.steps() == 1);
-    failing.finish_step();  // nothing is left
-    CHECK(failing.steps() == 1);
-    auto const once = failing.parameters();
-    CHECK(once.get<float>("table") == want.get<float>("table"));
-    CHECK(once.get<float>("table") != before.get<float>("table"));
-
-    failing.step(data[0]);
-    failing.step(data[1]);
-    CHECK(failing.parameters().get<float>("table") == once.get<float>("table"));
-    failing.finish_step();
-    CHECK(failing.steps() == 2);
-    CHECK(failing.parameters().get<float>("table") != once.get<float>("table"));
+    CHECK(failing.parameters().get<float>("table") == want.get<float>("table"));
+    CHECK(want.get<float>("table") != before.get<float>("table"));
 }
 
 TEST_CASE("parts are positive, and of element types that are named", "[layer]") {

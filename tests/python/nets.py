@@ -191,14 +191,18 @@ with Fresh():
     refused(RuntimeError, '"w"', rowan.train, cost, lambda epoch: [batch], rates={"w": 1})
     refused(TypeError, "metrics: far is <class 'str'>, expected a number", rowan.train, cost, lambda epoch: [batch], metrics={"far": str})
 
-# ---- the sum of the gradients of some batches makes a step
+# ---- the mean of the gradients of some batches makes a step
 
 with Fresh():
     x = layer.data("x", [UNK, 1])
     cost = layer.mean(layer.fc(x, 1, weight=layer.Constant(0), name="line"))
     batches = [{"x": [[k]]} for k in (1, 2, 4)]
     p = rowan.train(cost, lambda epoch: batches, layer.Sgd(learning_rate=0.5), parts=2)
-    assert p.steps == 2 and p["line.w_0"][0, 0] == -3.5 and p["line.b_0"][0] == -1.5
+    assert p.steps == 2 and p["line.w_0"][0, 0] == -2.75 and p["line.b_0"][0] == -1
+    trainer = rowan.Trainer(cost, layer.Sgd(learning_rate=0.5), parts=3)
+    assert trainer.step([{"x": [[1], [2], [3]]}, {"x": [[4]]}]) == 0 and trainer.steps == 1
+    assert trainer.parameters()["line.w_0"][0, 0] == -1.25
+    refused(ValueError, "batches is 4", trainer.step, batches + batches[:1])
     refused(ValueError, "parts", rowan.train, cost, lambda epoch: batches, parts=0)
     refused(TypeError, "parts is <class 'str'>", rowan.train, cost, lambda epoch: batches, parts="2")
 

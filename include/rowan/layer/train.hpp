@@ -10,8 +10,10 @@
 
 #include <concepts>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -31,14 +33,15 @@ inline constexpr bool returns_one_batch<Reader> =
 ///     auto parameters = train(cost, reader, {.optimizer = layer::AdaGrad{.learning_rate = 0.05f}, .epochs = 3});
 ///
 /// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. If options.on_batch
-/// or options.on_epoch returns false, the training ends after that batch or epoch. With options.parts, some batches make
-/// a step together, and those left at the end of an epoch, or of the training, make one of their own. With options.stop,
-/// it may end earlier, and the result is that of the best epoch, if one was completed. On a device, each batch
-/// synchronizes once, to read its cost; bad ids are reported then. The returned parameters are in device memory.
+/// or options.on_epoch returns false, the training ends after that step or epoch. With options.parts, several batches make
+/// a step together, and until then must not share memory that the reader writes again; those left at the end of an epoch
+/// make one of their own. With options.stop, it may end earlier, and the result is that of the best epoch, if one was
+/// completed. On a device, each batch synchronizes once, to read its cost; bad ids are reported then. The returned
+/// parameters are in device memory.
 /// shapes   cost [1]
 /// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called;
 ///          GraphError if options.stop names no metric; ValueError if it has a negative number. On error, all
-///          parameters have the values from before that batch, and the variables keep them
+///          parameters have the values from before that step, and the variables keep them
 /// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
@@ -54,13 +57,24 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
     bool more = true;
     for (std::int64_t epoch = 0; more && epoch < options.epochs; ++epoch) {
         epochs.begin();
-        for (Feeds const& feeds : reader(epoch)) {
-            double const value = trainer.step(feeds);
-            more = options.on_batch({epoch, epochs.batches(), value});
+        auto const step = [&](std::span<Feeds const> parts) {
+            double const value = trainer.step(parts);
+            more = options.on_batch({epoch, epochs.steps(), value});
             epochs.count(value);
+        };
+        std::vector<Feeds> parts;
+        for (Feeds const& feeds : reader(epoch)) {
+            if (options.parts.count() == 1) {
+                step(std::span(&feeds, 1));
+            } else {
+                parts.push_back(feeds);
+                if (static_cast<std::int64_t>(parts.size()) < options.parts.count()) continue;
+                step(parts);
+                parts.clear();
+            }
             if (!more) break;
         }
-        trainer.finish_step();
+        if (!parts.empty()) step(parts);
         if (!more) break;
         if (options.on_epoch || !options.metrics.empty())
             more = epochs.end(epoch, trainer.parameters(), options.on_epoch);

@@ -22,11 +22,11 @@
 
 namespace rowan::inline v0 {
 
-/// The report on one batch, passed to on_batch.
+/// The report on one step, passed to on_batch: on one batch, or, with options.parts, on several.
 struct BatchReport {
     std::int64_t epoch;  ///< counted from 0
-    std::int64_t batch;  ///< within the epoch, counted from 0
-    double cost;         ///< cost of the batch
+    std::int64_t batch;  ///< the step within the epoch, counted from 0
+    double cost;         ///< cost of the batch; the mean of several, weighed by rows
 };
 
 /// A function that train calls, or none. If it returns false, train ends; a function without a result never ends it.
@@ -72,14 +72,14 @@ struct TrainOptionsOn {
     layer::GradientClipOn<Device> clip = {};     ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
     layer::Schedule schedule = {};               ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
     layer::AverageOn<Device> average = {};       ///< averages of parameters, e.g. layer::MovingAverage{.decay = 0.999}
-    layer::PartsOn<Device> parts = {};           ///< number of batches whose gradients, summed, make a step
+    layer::PartsOn<Device> parts = {};           ///< number of batches that make a step
     std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
     bool progress = false;                       ///< print a line to standard error for every epoch, with the metrics
     Metrics metrics = {};                        ///< computed after every epoch, for the line and for `stop`
     std::optional<layer::EarlyStop> stop = {};   ///< when to end before the last epoch; the result is the best epoch's
     std::uint64_t seed = 0;                      ///< for the initialization of parameters and for dropout
     Device exec = {};                            ///< number of threads, or the stream
-    Callback<BatchReport const&> on_batch = {};  ///< called after every batch; false ends the training
+    Callback<BatchReport const&> on_batch = {};  ///< called after every step; false ends the training
     Callback<std::int64_t, Parameters const&> on_epoch = {};  ///< called after every epoch with its number; false ends
     Feeds initial = {};  ///< first values of some parameters, e.g. {{"embedding_0.w_0", table}}; excludes resume
     Parameters const* resume = nullptr;  ///< result of an earlier training to continue from

@@ -22,9 +22,9 @@ public:
     void begin();
     void count(double cost) {
         sum_ += cost;
-        ++batches_;
+        ++steps_;
     }
-    std::int64_t batches() const noexcept { return batches_; }
+    std::int64_t steps() const noexcept { return steps_; }
 
     /// Computes the metrics, calls on_epoch and compares with the best epoch. Returns whether the training goes on.
     bool end(std::int64_t epoch, Parameters now, Callback<std::int64_t, Parameters const&> const& on_epoch);
@@ -44,7 +44,7 @@ private:
     std::int64_t since_ = 0;  // epochs since then
     std::chrono::steady_clock::time_point start_;
     double sum_ = 0;
-    std::int64_t batches_ = 0;
+    std::int64_t steps_ = 0;
     std::string measured_;
 };
 

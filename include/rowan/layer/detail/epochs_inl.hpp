@@ -29,7 +29,7 @@ ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::Early
 ROWAN_FUNCTION void Epochs::begin() {
     start_ = std::chrono::steady_clock::now();
     sum_ = 0;
-    batches_ = 0;
+    steps_ = 0;
     measured_.clear();
 }
 
@@ -61,8 +61,8 @@ ROWAN_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
 
 ROWAN_FUNCTION void Epochs::print(std::int64_t epoch) const {
     std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start_;
-    std::fprintf(stderr, "epoch %lld: mean cost %g over %lld batches%s, %.3f s\n", static_cast<long long>(epoch + 1),
-                 sum_ / static_cast<double>(std::max<std::int64_t>(batches_, 1)), static_cast<long long>(batches_),
+    std::fprintf(stderr, "epoch %lld: mean cost %g over %lld steps%s, %.3f s\n", static_cast<long long>(epoch + 1),
+                 sum_ / static_cast<double>(std::max<std::int64_t>(steps_, 1)), static_cast<long long>(steps_),
                  measured_.c_str(), seconds.count());
 }
 

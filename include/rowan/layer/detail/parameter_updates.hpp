@@ -9,7 +9,6 @@
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/layer/detail/feed.hpp>
-#include <rowan/layer/detail/part_sums.hpp>
 #include <rowan/layer/optimizer.hpp>
 #include <rowan/layer/parameters.hpp>
 #include <rowan/layer/train_options.hpp>
@@ -31,15 +30,17 @@ layer::OptimizerOn<Device> optimizer_of(ParameterGradient const& g, TrainOptions
     return other == options.optimizers.end() ? options.optimizer.value_or(layer::Sgd{}) : other->second;
 }
 
-/// The operators that change the parameters of a trainer, and the sums of gradients that they read.
+/// The operators that change the parameters of a trainer.
 template <class Device>
 class ParameterUpdates {
 public:
-    /// Adds the operators between the gradients of batches and the optimizers to a scope.
+    /// Adds the operators between the gradients of batches and the optimizers to a scope. If `apart`, these operators are
+    /// a net of their own, so that gradients of several batches can be summed.
     /// errors   TypeError as the constructor of Trainer
-    void add_gradients(Scope& scope, std::vector<ParameterGradient> gradients, TrainOptionsOn<Device> const& options);
+    void add_gradients(Scope& scope, std::vector<ParameterGradient> gradients, TrainOptionsOn<Device> const& options,
+                       bool apart);
 
-    /// The variables that each batch computes.
+    /// The variables that each batch computes: in the order of the parameters, their gradients if these are apart.
     std::span<Variable* const> computed() const noexcept { return computed_; }
 
     /// Adds the optimizers and averages to a scope, after a net of the variables above has been made. The names in
@@ -51,18 +52,11 @@ public:
     /// errors   ShapeError if not
     void check_states(Parameters const& resume) const;
 
-    std::int64_t batches() const noexcept { return done_.batches(); }          // of the next step, so far
-    bool completes() const noexcept { return done_.batches() + 1 == parts_; }  // whether the next batch makes a step
-
     /// Sets the step number, counted from 0, and the learning rates, and checks the options of the optimizers.
     void prepare(std::int64_t step, double factor);
 
-    /// Takes the gradients that a batch has left in computed(), and changes the parameters if the batch makes a step.
-    /// Returns whether it does. On error, nothing has changed.
-    bool take(Scope& scope, Device const& exec);
-
-    /// Changes the parameters. There must be batches. On error, nothing has changed.
-    void finish(Scope& scope, Device const& exec) { change(scope, exec, done_.total(exec)); }
+    /// Changes the parameters by gradients, the values for computed(). On error, nothing has changed.
+    void change(Scope& scope, Device const& exec, std::span<Value> gradients);
 
     /// Appends the states of the optimizers, or the averages.
     void append_states(std::vector<Variable*>& all) const { append(updates_, all); }
@@ -75,12 +69,8 @@ private:
         for (auto const& update : updates) all.insert(all.end(), update.states.begin(), update.states.end());
     }
 
-    void change(Scope& scope, Device const& exec, std::vector<Value> gradients);
-
     std::vector<ParameterGradient> gradients_;         // that the optimizers read
-    std::vector<Variable*> computed_, summed_, read_;  // the gradients of a batch, their sums, those in gradients_
-    std::int64_t parts_ = 1;                           // the number of batches of a step
-    PartSums<Device> done_;
+    std::vector<Variable*> computed_, summed_, read_;  // the gradients of a batch, of a step, those in gradients_
     Net<Device> clips_, changes_;  // from summed_ to read_, if these differ from computed_; from read_ to parameters
     Updates updates_, averages_;
     std::vector<double> rates_;  // of the updates
@@ -88,12 +78,10 @@ private:
 
 template <class Device>
 void ParameterUpdates<Device>::add_gradients(Scope& scope, std::vector<ParameterGradient> gradients,
-                                             TrainOptionsOn<Device> const& options) {
+                                             TrainOptionsOn<Device> const& options, bool apart) {
     gradients_ = std::move(gradients);
-    parts_ = options.parts.count();
-    if (parts_ > 1) {
+    if (apart) {
         for (auto& g : gradients_) {
-            done_.sum_with(options.parts.sums_of(g));
             computed_.push_back(g.gradient);
             g.gradient = &scope.new_var(g.parameter->name() + "@GRAD_SUM", g.gradient->spec());
             summed_.push_back(g.gradient);
@@ -104,7 +92,7 @@ void ParameterUpdates<Device>::add_gradients(Scope& scope, std::vector<Parameter
         optimizer_of(g, options).densify(scope, g);
         read_.push_back(g.gradient);
     }
-    if (parts_ > 1) {
+    if (apart) {
         clips_ = Net<Device>::trace_and_build(read_);
     } else {
         computed_ = summed_ = read_;
@@ -159,27 +147,12 @@ void ParameterUpdates<Device>::prepare(std::int64_t step, double factor) {
 }
 
 template <class Device>
-bool ParameterUpdates<Device>::take(Scope& scope, Device const& exec) {
-    std::vector<Value> gradients(computed_.size());
-    for (std::size_t i = 0; i < gradients.size(); ++i) std::swap(gradients[i], computed_[i]->value());
-    if (parts_ > 1) gradients = done_.merged(exec, std::move(gradients));
-    bool const complete = completes();
-    if (complete) {
-        change(scope, exec, done_.total(exec, std::move(gradients)));
-    } else {
-        done_.add(exec, std::move(gradients));
-    }
-    return complete;
-}
-
-template <class Device>
-void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, std::vector<Value> gradients) {
+void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, std::span<Value> gradients) {
     KeptValues const kept(summed_), also_kept(read_);  // outside of this call they are empty
-    for (std::size_t i = 0; i < gradients.size(); ++i) summed_[i]->value() = std::move(gradients[i]);
+    for (std::size_t i = 0; i < summed_.size(); ++i) summed_[i]->value() = std::move(gradients[i]);
     if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
     for (auto const& update : updates_) update.check_gradient();
     changes_.run(scope, exec);
-    done_.clear();
 }
 
 ROWAN_TEMPLATE(class ParameterUpdates<Cpu>)

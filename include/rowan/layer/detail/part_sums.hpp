@@ -1,8 +1,13 @@
-// rowan/layer/detail/part_sums.hpp: PartSums, the gradients of the batches of a step, summed.
+// rowan/layer/detail/part_sums.hpp: PartSums, the gradients of the parts of a step, summed.
 #pragma once
 
+#include <rowan/core/device.hpp>
+#include <rowan/detail/dense_pieces.hpp>
+#include <rowan/detail/tree_sum.hpp>
+#include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
-#include <rowan/layer/parts.hpp>
+#include <rowan/layer/detail/gradient_sums.hpp>
+#include <rowan/sparse/detail/row_pieces.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -12,63 +17,43 @@
 
 namespace rowan::inline v0::detail {
 
-/// The gradients of the batches of a step, summed. After n batches there is one sum for each binary digit 1 of n.
-template <class Device>
-class PartSums {
-public:
-    using Gradients = std::vector<Value>;  // one for each parameter
+/// The sums of one gradient over the parts that a rank has, one for each node of the tree that it has all parts of.
+struct GradientNodes {
+    GradientSums sums;
+    Variable const* like;  // its value has the shape of the gradient
+    bool sparse;
+    std::vector<DensePieces> dense_nodes = {};
+    std::vector<RowPieces> sparse_nodes = {};
 
-    void sum_with(typename layer::PartsOn<Device>::Sums sums) { sums_.push_back(sums); }
-
-    std::int64_t batches() const noexcept { return batches_; }
-
-    /// A batch's gradients without duplicate rows.
-    Gradients merged(Device const& exec, Gradients part) const {
-        for (std::size_t i = 0; i < sums_.size(); ++i) part[i] = sums_[i].merged(exec, part[i]);
-        return part;
-    }
-
-    /// Adds a batch. On error, nothing has changed.
-    void add(Device const& exec, Gradients part) {
-        std::size_t kept = nodes_.size();
-        for (std::int64_t n = batches_; (n & 1) != 0; n >>= 1) part = sum(exec, nodes_[--kept], part);
-        nodes_.reserve(kept + 1);
-        nodes_.resize(kept);
-        nodes_.push_back(std::move(part));
-        ++batches_;
-    }
-
-    /// The gradients of all batches and of one that has not been added.
-    Gradients total(Device const& exec, Gradients last) const { return fold(exec, nodes_, std::move(last)); }
-
-    /// The gradients of all batches, of which there is at least one.
-    Gradients total(Device const& exec) const {
-        Gradients last;
-        for (Value const& v : nodes_.back()) last.push_back(v.share());
-        return fold(exec, std::span(nodes_).first(nodes_.size() - 1), std::move(last));
-    }
-
-    void clear() noexcept {
-        nodes_.clear();
-        batches_ = 0;
-    }
-
-private:
-    Gradients sum(Device const& exec, Gradients const& a, Gradients const& b) const {
-        Gradients both;
-        for (std::size_t i = 0; i < a.size(); ++i) both.push_back(sums_[i].add(exec, a[i], b[i]));
-        return both;
-    }
-    Gradients fold(Device const& exec, std::span<Gradients const> nodes, Gradients last) const {
-        for (std::size_t k = nodes.size(); k-- > 0;) last = sum(exec, nodes[k], last);
-        return last;
-    }
-
-    std::vector<typename layer::PartsOn<Device>::Sums> sums_;
-    std::vector<Gradients> nodes_;
-    std::int64_t batches_ = 0;
+    Tensor<std::int64_t>::shape_type shape() const;
+    /// Adds the gradient of a part, times the number of its rows.
+    void add(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part, std::int64_t first);
+    /// The sum of all parts divided by the number of all rows.
+    Value mean(Cpu exec, AnyExec device, std::int64_t rows);
+    Value value_of(Cpu exec, AnyExec device, DensePieces&& sum, std::int64_t rows) const;
+    Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, std::int64_t rows) const;
 };
 
-ROWAN_TEMPLATE(class PartSums<Cpu>)
+/// The gradients of the parts of a step, weighed by rows and summed as a binary tree over the numbers of the parts. After
+/// n parts, at most log2 n sums and one are in memory.
+class PartSums {
+public:
+    void sum(GradientSums const& sums, Variable const& gradient, Variable const& like);
+
+    /// Begins a step: the next part that is added has the number `first`.
+    void begin(std::int64_t first);
+
+    /// Adds a part.
+    void add(Cpu exec, std::span<Value const> gradients, std::int64_t rows);
+
+    /// The sums divided by the number of all rows, on the device of the net. At least one part has been added.
+    std::vector<Value> means(Cpu exec, AnyExec device, std::int64_t rows);
+
+private:
+    std::vector<GradientNodes> nodes_;
+    std::int64_t first_ = 0, next_ = 0;
+};
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/layer/detail/part_sums_inl.hpp>
