@@ -147,10 +147,12 @@ double mean(double x, int size) {
 struct Method {
     std::string name;
     std::function<void()> run;
-    double model;  // bytes that this rank sends; 0: not counted
+    double model;  // bytes that this rank sends; 0: none
+    bool exact = true;
     std::vector<double> ms{};
     std::size_t bytes = 0;
 
+    double least() const { return *std::ranges::min_element(ms); }
     double median() const {
         auto sorted = ms;
         std::ranges::sort(sorted);
@@ -191,7 +193,7 @@ double distinct(double draws) {
     return sum;
 }
 
-/// Costs of the two routes. alpha: ms of a message; beta: ms of a byte that travels; gamma: of one that is summed.
+/// Costs of the two routes, from the least times. alpha: ms of a message; beta: ms of a byte that travels; gamma: of one that is summed.
 struct Model {
     double alpha, beta, gamma, merge, u, row;
 
@@ -283,6 +285,7 @@ int bench(Mpi const& mpi, Options const& o) {
         }
         merges.push_back(timed([&] { merge(exec, g); }));
     }
+    methods[6].exact = false;  // a row whose contributions are cut inside a block of 64 travels in several pieces
     bool right = true;
     if (comm.rank() == 0)
         std::printf(
@@ -294,21 +297,19 @@ int bench(Mpi const& mpi, Options const& o) {
             methods[m.name.find("llreduce") == std::string::npos || m.name.starts_with("row") ? 0 : methods.size() - 2];
         double const sent = mean(static_cast<double>(m.bytes), size), model = mean(m.model, size);
         if (comm.rank() == 0) {
-            std::printf("%-30s %8.3f %8.3f %8.2f", m.name.c_str(), m.median(), *std::ranges::min_element(m.ms),
-                        m.median() / base.median());
+            std::printf("%-30s %8.3f %8.3f %8.2f", m.name.c_str(), m.median(), m.least(), m.median() / base.median());
             if (sent != 0) std::printf(" %9.3f", sent / 1e6);
             if (model != 0) std::printf(" %.3f", sent / model);
             std::printf("\n");
         }
-        right = right && (model == 0 || o.tiny || std::abs(sent / model - 1) < 0.05);
+        right = right && (model == 0 || !m.exact || o.tiny || std::abs(sent / model - 1) < 0.05);
     }
-    std::ranges::sort(merges);
-    double const own_merge = merges[merges.size() / 2];
+    double const own_merge = *std::ranges::min_element(merges);
     double const alpha = message(comm.rank(), size, 8, o.tiny ? 10 : 1000);
     std::size_t const large = o.tiny ? 1 << 16 : 1 << 23;
     double const beta = message(comm.rank(), size, large, 3) / static_cast<double>(large);
     Model model{alpha, beta, 0, own_merge, mean(u, size), row + id};
-    if (size > 1) model.gamma = std::max(0.0, methods[2].median() - model.gather(p)) / (p * model.u * model.row);
+    if (size > 1) model.gamma = std::max(0.0, methods[2].least() - model.gather(p)) / (p * model.u * model.row);
     if (comm.rank() == 0) {
         std::printf(
             "\nmerge %.3f ms; alpha %.2f us, beta %.3f ns, gamma %.3f ns; owner measured %.2f ms, by the model %.2f "
