@@ -11,7 +11,9 @@
 #include <rowan/sparse/sum_of_parts.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -20,12 +22,14 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-template <class T>
+template <class T, class C>
 struct PendingDense final : PendingWork<Tensor<T>> {
-    PendingDense(std::unique_ptr<DenseReduction> r, typename Tensor<T>::shape_type const& s)
-        : reduction(std::move(r)), shape(s) {}
-    Tensor<T> finish() override { return tensor_of_pieces<T>(reduction->finish(), shape); }
-    std::unique_ptr<DenseReduction> reduction;
+    explicit PendingDense(C const& comm) : group(comm) {}
+    Tensor<T> finish() override {
+        return after_agreement(group, [&] { return tensor_of_pieces<T>(reduction->finish(), shape); });
+    }
+    GroupOf<C> group;
+    std::optional<DenseReduction> reduction;
     typename Tensor<T>::shape_type shape;
 };
 
@@ -45,15 +49,22 @@ std::int64_t shape_number(Shape const& shape) {
 template <class T, communicator C>
 Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, std::span<Tensor<T> const> parts) {
     using namespace detail;
-    auto reduction =
-        std::make_unique<DenseReduction>(std::make_unique<GroupOf<C>>(comm), exec, element_sums<T>(), [&](Notice& n) {
-            check_exec(exec);
-            check_parts(parts);
-            n.same = {dtype<T>::wire, 0, static_cast<std::int64_t>(parts[0].size())};
-            n.own[2] = shape_number(parts[0].shape());
-            return all_pieces<DensePieces>(exec, parts);
-        });
-    return Pending<Tensor<T>>(std::make_unique<PendingDense<T>>(std::move(reduction), parts[0].shape()));
+    std::unique_ptr<PendingDense<T, C>> pending;
+    std::unique_ptr<GroupOf<C>> group;
+    after_agreement(GroupOf<C>(comm), [&] {  // all memory that is needed besides that of DenseReduction
+        pending = std::make_unique<PendingDense<T, C>>(comm);
+        group = std::make_unique<GroupOf<C>>(comm);
+    });
+    auto const own = [&](Notice& n) {
+        check_exec(exec);
+        check_parts(parts);
+        n.same = {dtype<T>::wire, 0, static_cast<std::int64_t>(parts[0].size())};
+        n.own[2] = shape_number(parts[0].shape());
+        pending->shape = parts[0].shape();
+        return all_pieces<DensePieces>(exec, parts);
+    };
+    pending->reduction.emplace(std::move(group), exec, element_sums<T>(), std::cref(own));
+    return Pending<Tensor<T>>(std::move(pending));
 }
 
 /// The sum of the parts of all ranks, on every rank, with the bits of sum_of_parts on one process; parts are numbered
@@ -61,7 +72,7 @@ Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, std::span<Tens
 /// dtype<T>::sum and are narrowed once.
 /// shapes   tensors of one shape on all ranks
 /// errors   on all ranks: ShapeError if a rank has no parts, or shapes or element types differ; nothing has changed
-///          then. Memory that fails when elements travel ends all ranks
+///          then. What fails later, such as memory, ends all ranks
 /// cost     bytes sent by a rank of P: 2 (P - 1) / P of the tensor, as in a ring; the first half is more if a rank's
 ///          parts do not make one node of the tree, by their number of nodes, at most 2 log2(parts)
 template <class T, communicator C>

@@ -10,6 +10,7 @@
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -18,11 +19,14 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-template <class T>
+template <class T, class C>
 struct PendingRows final : PendingWork<SelectedRows<T>> {
-    explicit PendingRows(std::unique_ptr<RowReduction> r) : reduction(std::move(r)) {}
-    SelectedRows<T> finish() override { return rows_of_pieces<T>(reduction->finish()); }
-    std::unique_ptr<RowReduction> reduction;
+    explicit PendingRows(C const& comm) : group(comm) {}
+    SelectedRows<T> finish() override {
+        return after_agreement(group, [&] { return rows_of_pieces<T>(reduction->finish()); });
+    }
+    GroupOf<C> group;
+    std::optional<RowReduction> reduction;
 };
 
 }  // namespace detail
@@ -34,8 +38,16 @@ template <class T, communicator C>
 Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
                                              RowReduceOptions options = {}) {
     using namespace detail;
-    return Pending<SelectedRows<T>>(std::make_unique<PendingRows<T>>(std::make_unique<RowReduction>(
-        std::make_unique<GroupOf<C>>(comm), exec, std::make_unique<RowParts<T>>(parts), options)));
+    std::unique_ptr<PendingRows<T, C>> pending;
+    std::unique_ptr<GroupOf<C>> group;
+    std::unique_ptr<RowParts<T>> source;
+    after_agreement(GroupOf<C>(comm), [&] {  // all memory that is needed besides that of RowReduction
+        pending = std::make_unique<PendingRows<T, C>>(comm);
+        group = std::make_unique<GroupOf<C>>(comm);
+        source = std::make_unique<RowParts<T>>(parts);
+    });
+    pending->reduction.emplace(std::move(group), exec, std::move(source), options);
+    return Pending<SelectedRows<T>>(std::move(pending));
 }
 
 /// The sum of the parts of all ranks, merged, on every rank; parts are numbered from rank 0's first to the last rank's
@@ -43,7 +55,7 @@ Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::span<
 /// on how parts are cut onto them, nor on the route. Sums are formed, and travel, in dtype<T>::sum and are narrowed once.
 /// shapes   SelectedRows of the same height and row shape on all ranks, without rows if there are none
 /// errors   on all ranks: ShapeError if a rank has no parts, or heights, row shapes, element types or options differ;
-///          nothing has changed then. Memory that fails when rows travel ends all ranks
+///          nothing has changed then. What fails later, such as memory, ends all ranks
 /// cost     a merge of each part; bytes sent by a rank of P, for u distinct rows of a rank, U of all, R bytes a row: by
 ///          gather (P - 1) u (R + 8), by owner (P - 1) / P (u + U) (R + 8), and 8 more for each of u if a rank has
 ///          several parts; a sort of what comes, and one sum of it

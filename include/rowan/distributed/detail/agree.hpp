@@ -29,8 +29,13 @@ struct Notice {
 /// Runs f(notice) on every rank. If it throws on one, that error leaves this call there, and a RemoteError with its text
 /// on the other ranks. Else returns the notices of all ranks.
 /// errors   Error on all ranks if their operations differ; ShapeError on all if a number in `same` does
+/// What fails here after f has returned or thrown, such as memory, ends all ranks.
 /// cost     one allgather of 64 bytes
 std::vector<Notice> agree(ProcessGroup const& group, Collective operation, std::function<void(Notice&)> const& f);
+template <class F>
+std::vector<Notice> agree(ProcessGroup const& group, Collective operation, F const& f) {
+    return agree(group, operation, std::function<void(Notice&)>(std::cref(f)));  // a reference needs no memory
+}
 
 /// Runs f, which must not fail, as the other ranks wait for this one: what it throws ends all ranks.
 /// cost     that of f
@@ -43,6 +48,9 @@ decltype(auto) after_agreement(ProcessGroup const& group, F&& f) {
     } catch (std::exception const& e) {
         group.abort(e.what());
         throw;  // abort does not return
+    } catch (...) {
+        group.abort("an exception that is not a std::exception");
+        throw;
     }
 }
 

@@ -32,9 +32,13 @@ inline std::vector<Notice> all_notices(ProcessGroup const& group, Notice const& 
 /// Tells the text of this rank's error, if it has one, to all, and throws.
 [[noreturn]] inline void throw_remote(ProcessGroup const& group, std::exception_ptr const& mine,
                                       std::vector<Notice> const& all) {
-    std::vector<char> text(longest_remote_text), texts(text.size() * all.size());
-    if (mine) std::strncpy(text.data(), text_of(mine).c_str(), text.size() - 1);
-    group.allgather(bytes_of(text), bytes_of(texts));
+    std::vector<char> texts;
+    after_agreement(group, [&] {
+        std::vector<char> text(longest_remote_text);
+        texts.resize(text.size() * all.size());
+        if (mine) std::strncpy(text.data(), text_of(mine).c_str(), text.size() - 1);
+        group.allgather(bytes_of(text), bytes_of(texts));
+    });
     if (mine) std::rethrow_exception(mine);
     auto const failed = std::ranges::find_if(all, [](Notice const& n) { return n.failed != 0; }) - all.begin();
     throw RemoteError(static_cast<int>(failed), texts.data() + longest_remote_text * static_cast<std::size_t>(failed));
@@ -71,7 +75,7 @@ ROWAN_FUNCTION std::vector<Notice> agree(ProcessGroup const& group, Collective o
         mine.failed = 1;
     }
     mine.operation = operation;
-    auto all = all_notices(group, mine);
+    auto all = after_agreement(group, [&] { return all_notices(group, mine); });
     if (std::ranges::any_of(all, [](Notice const& n) { return n.failed != 0; })) throw_remote(group, error, all);
     check_same(all);
     return all;

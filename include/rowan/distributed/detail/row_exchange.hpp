@@ -40,7 +40,7 @@ private:
         RowPieces own, in;
         std::vector<std::size_t> send, receive;
     };
-    std::unique_ptr<Lists> lists_ = std::make_unique<Lists>();
+    std::unique_ptr<Lists> lists_;
     std::array<std::unique_ptr<Transfer>, 3> open_;  // rows, keys, bytes
 };
 

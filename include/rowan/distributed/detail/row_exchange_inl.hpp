@@ -35,6 +35,7 @@ ROWAN_FUNCTION void RowTransfer::receive(std::span<std::size_t const> counts, st
 ROWAN_FUNCTION RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
                                         std::span<std::int64_t const> rank_keys) {
     RowTransfer t;
+    t.lists_ = std::make_unique<RowTransfer::Lists>();
     auto& l = *t.lists_;
     l.own = std::move(own);
     l.receive.assign(counts.begin(), counts.end());
@@ -52,6 +53,7 @@ ROWAN_FUNCTION RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& o
 ROWAN_FUNCTION RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
                                       std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys) {
     RowTransfer t;
+    t.lists_ = std::make_unique<RowTransfer::Lists>();
     auto& l = *t.lists_;
     l.own = std::move(own);
     l.send.assign(send.begin(), send.end());

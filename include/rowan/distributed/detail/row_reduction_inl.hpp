@@ -59,6 +59,7 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
     };
     auto notices = agree(*group_, operation(), [&](Notice& n) {
         describe(n);
+        rank_keys_.reserve(static_cast<std::size_t>(group_->size()));
         parts = source_->parts(exec_);
         if (parts.size() == 1) {
             own_ = std::move(parts[0]);
@@ -90,7 +91,7 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
             tell(n);
         });
     }
-    counts_ = own_counts(notices, 1);
+    counts_ = after_agreement(*group_, [&] { return own_counts(notices, 1); });
 }
 
 ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
@@ -102,8 +103,10 @@ ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
                  options_number(options_, own_.shape)};
     });
     check_same_options(notices);
-    contributions_ = own_counts(notices, 0);
-    counts_ = own_counts(notices, 1);
+    after_agreement(*group_, [&] {
+        contributions_ = own_counts(notices, 0);
+        counts_ = own_counts(notices, 1);
+    });
 }
 
 /// Bytes that a rank sends, on average and times P / (P - 1): `gathered`, or `dealt` and, of three quarters of the rows,
