@@ -10,3 +10,4 @@
 #include <rowan/distributed/self.hpp>
 #include <rowan/distributed/threads.hpp>
 #include <rowan/distributed/together.hpp>
+#include <rowan/distributed/train.hpp>

@@ -45,6 +45,8 @@ class RowReduction {
 public:
     RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSource const> source,
                  RowReduceOptions options);
+    /// For ranks that have agreed on a step of parts, and have the sums of some of its nodes.
+    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, RowPieces&& nodes);
     /// The result, narrowed. Called once.
     RowPieces finish();
 
@@ -61,7 +63,8 @@ private:
 
     std::unique_ptr<ProcessGroup const> group_;
     Cpu exec_;
-    std::unique_ptr<RowSource const> source_;
+    std::unique_ptr<RowSource const> source_;  // null for nodes
+    ElementSums type_;
     RowReduceOptions options_;
     RowPieces own_;                    // by parts: sums of nodes; else contributions
     RowPlan<> plan_;                   // of contributions
