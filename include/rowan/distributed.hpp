@@ -3,11 +3,13 @@
 
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/dense_allreduce.hpp>
+#include <rowan/distributed/partition.hpp>
 #include <rowan/distributed/pending.hpp>
 #include <rowan/distributed/remote_error.hpp>
 #include <rowan/distributed/row_allreduce.hpp>
 #include <rowan/distributed/row_reduce_options.hpp>
 #include <rowan/distributed/self.hpp>
+#include <rowan/distributed/sharded_table.hpp>
 #include <rowan/distributed/threads.hpp>
 #include <rowan/distributed/together.hpp>
 #include <rowan/distributed/train.hpp>

@@ -1,4 +1,4 @@
-// rowan/rowan.hpp: rowan 0.1.0 in one file, but for what needs nanopb or Thrust. single_include/generate.py made it.
+// rowan/rowan.hpp: rowan 0.1.0 in one file, but for what needs nanopb, Thrust or MPI. single_include/generate.py made it.
 //
 // MIT License
 //
@@ -2546,94 +2546,112 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
 
 }  // namespace rowan::inline v0
 
-// rowan/graph/any_ref.hpp: references to objects whose type nets do not know, and KernelCall, made of them.
+// rowan/distributed/communicator.hpp: communicator, what rowan asks of a process group.
 
 namespace rowan::inline v0 {
 
-namespace detail {
-
-/// Its address identifies the type V.
-template <class V>
-inline constexpr char type_tag = 0;
-
-/// Throws a GraphError.
-[[noreturn]] inline void wrong_type() {
-    throw GraphError("the attributes of an operator, or its execution, are of another type than its kernel takes");
-}
-
-/// A reference to a constant object, or to none, that knows the type of the object.
-class AnyRef {
-public:
-    AnyRef() = default;
-    explicit operator bool() const noexcept { return object_ != nullptr; }
-    /// The object. Throws a GraphError if it is not a V.
-    template <class V>
-    V const& get() const {
-        if (type_ != &type_tag<V>) wrong_type();
-        return *static_cast<V const*>(object_);
-    }
-
-protected:
-    template <class V>
-    explicit AnyRef(V const& object) noexcept : object_(&object), type_(&type_tag<V>) {}
-
-private:
-    void const* object_ = nullptr;
-    char const* type_ = nullptr;
-};
-
-}  // namespace detail
-
-/// A reference to an execution, such as a Cpu, or to none. The execution must outlive it.
-class AnyExec : public detail::AnyRef {
-public:
-    AnyExec() = default;  ///< refers to none
-    /// Refers to `exec`.
-    template <device D>
-    AnyExec(D const& exec) noexcept : AnyRef(exec) {}
-    /// A copy of the execution, or D{} if there is none.
-    /// errors   GraphError if it is not a D
-    /// cost     none
-    template <device D>
-    D or_default() const {
-        return *this ? get<D>() : D{};
-    }
-};
-
-/// A reference to the attributes of an operator, or to none. The attributes must outlive it.
-class AttributesRef : public detail::AnyRef {
-public:
-    AttributesRef() = default;  ///< refers to none
-    /// Refers to attributes of type A.
-    template <class A>
-    requires(!std::derived_from<A, detail::AnyRef>) explicit AttributesRef(A const& attributes) noexcept
-        : AnyRef(attributes) {}
-};
-
-/// The attributes of an operator, which share their owner; may be none.
-class Attributes : public AttributesRef {
-public:
-    Attributes() = default;  ///< none
-    /// Owns attributes of type A.
-    template <class A>
-    Attributes(std::shared_ptr<A> owner) noexcept : AttributesRef(*owner), owner_(std::move(owner)) {}
-
-private:
-    std::shared_ptr<void const> owner_;
-};
-
-class Value;
-
-/// The arguments of a kernel.
-struct KernelCall {
-    AnyExec exec;                     ///< where and how it runs
-    std::span<Value* const> in;       ///< the inputs
-    std::span<Value* const> out;      ///< receives the results
-    AttributesRef attributes = {};    ///< of the type that the kernel takes
-    std::ptrdiff_t levels_from = -1;  ///< results with as many rows as this input get its levels; -1: no levels
+/// A process group: `size()` ranks, numbered from 0, that exchange bytes. Every rank calls the same operations in the
+/// same order. Models: Self, Threads, Mpi, Nccl.
+///
+/// | call | what it does, on every rank |
+/// |---|---|
+/// | `sum(words)` | replaces the words by their sums over the ranks, which wrap around |
+/// | `allgather(in, out)` | out = the ranks' `in`, one after another; all have the same size |
+/// | `alltoall(in, out)` | block r of `in` goes to rank r, block r of `out` is from rank r; all have the same size |
+/// | `alltoallv(unit, in, counts, out, out_counts).wait()` | the same with blocks of counts[r] * unit bytes |
+/// | `allgatherv(unit, in, out, counts).wait()` | as allgather; rank r brings counts[r] * unit bytes |
+/// | `barrier()` | returns when all ranks have called it |
+/// | `abort(text)` | prints the text and ends all ranks |
+///
+/// alltoallv and allgatherv begin an exchange, which is complete when `wait()` of their result returns. Until then, the
+/// spans must stay valid. Several may be open at once; all ranks begin them in the same order.
+template <class C>
+concept communicator = std::copy_constructible<C> &&
+    requires(C const& c, std::span<std::byte const> in, std::span<std::byte> out, std::span<std::int64_t> words,
+             std::span<std::size_t const> counts, std::size_t unit, std::string_view text) {
+    { c.rank() } -> std::same_as<int>;
+    { c.size() } -> std::same_as<int>;
+    c.sum(words);
+    c.allgather(in, out);
+    c.alltoall(in, out);
+    c.alltoallv(unit, in, counts, out, counts).wait();
+    c.allgatherv(unit, in, out, counts).wait();
+    c.barrier();
+    c.abort(text);
 };
 
 }  // namespace rowan::inline v0
+
+// rowan/detail/on_device.hpp: new tensors and uploads for code that is generic over devices.
+
+namespace rowan::inline v0::detail {
+
+/// Whether a recurrent net runs a batch on this device as a whole. The host runs it in parts, for threads. Devices
+/// whose matrix products are bit-identical to the host's use the same parts, which keeps the order of sums. The headers
+/// of other devices, which gain nothing from parts, specialise this.
+template <class D>
+inline constexpr bool runs_whole = false;
+
+/// An uninitialised tensor, allocated on `exec`.
+template <class T, class D>
+Tensor<T, D> new_tensor(D const& exec, typename Tensor<T, D>::shape_type const& shape) {
+    return Tensor<T, D>::from_shape(exec, shape);
+}
+
+/// The bytes of the elements of a tensor in host memory; none for other devices.
+template <class T, class D>
+std::span<std::byte> host_bytes(Tensor<T, D>&) {
+    return {};
+}
+template <class T>
+std::span<std::byte> host_bytes(Tensor<T>& x) {
+    return std::as_writable_bytes(std::span(x.data(), x.size()));
+}
+
+/// Numbers computed on the host, in memory that device calls enqueued during its lifetime can read. Cpu refers to the
+/// host's memory, other devices copy it.
+template <class T, class D>
+class OnDevice;
+
+template <class T>
+class OnDevice<T, Cpu> {
+public:
+    OnDevice(Cpu, std::span<T const> host) : data_(host.data()) {}
+    T const* data() const noexcept { return data_; }
+
+private:
+    T const* data_;
+};
+
+/// The `exec` of the host's part of a call on a device.
+template <class D>
+Cpu host_exec(D const&) {
+    return {};
+}
+inline Cpu host_exec(Cpu const& exec) { return exec; }
+
+/// Validates the execution of a call.
+/// errors   ValueError if the number of threads is negative
+template <class D>
+void check_exec(D const& exec) {
+    static_cast<void>(thread_count(host_exec(exec)));
+}
+
+/// Host access to numbers, such as lengths, in the memory of any device.
+template <class D>
+class HostIds;
+
+template <>
+class HostIds<Cpu> {
+public:
+    HostIds(Cpu, Ids<> ids) : ids_(ids) {}
+    operator Ids<> const&() const noexcept { return ids_; }
+
+private:
+    Ids<> ids_;
+};
+
+}  // namespace rowan::inline v0::detail
 
 // rowan/detail/arithmetic.hpp: arithmetic of formulas, bit-identical on SIMD registers, scalars and devices.
 
@@ -2999,74 +3017,822 @@ ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/on_device.hpp: new tensors and uploads for code that is generic over devices.
+// rowan/detail/tree_sum.hpp: TreeSum, the sum of parts in an order that may be cut onto ranks anywhere.
 
 namespace rowan::inline v0::detail {
 
-/// Whether a recurrent net runs a batch on this device as a whole. The host runs it in parts, for threads. Devices
-/// whose matrix products are bit-identical to the host's use the same parts, which keeps the order of sums. The headers
-/// of other devices, which gain nothing from parts, specialise this.
-template <class D>
-inline constexpr bool runs_whole = false;
-
-/// An uninitialised tensor, allocated on `exec`.
-template <class T, class D>
-Tensor<T, D> new_tensor(D const& exec, typename Tensor<T, D>::shape_type const& shape) {
-    return Tensor<T, D>::from_shape(exec, shape);
-}
-
-/// The bytes of the elements of a tensor in host memory; none for other devices.
-template <class T, class D>
-std::span<std::byte> host_bytes(Tensor<T, D>&) {
-    return {};
-}
-template <class T>
-std::span<std::byte> host_bytes(Tensor<T>& x) {
-    return std::as_writable_bytes(std::span(x.data(), x.size()));
-}
-
-/// Numbers computed on the host, in memory that device calls enqueued during its lifetime can read. Cpu refers to the
-/// host's memory, other devices copy it.
-template <class T, class D>
-class OnDevice;
-
-template <class T>
-class OnDevice<T, Cpu> {
-public:
-    OnDevice(Cpu, std::span<T const> host) : data_(host.data()) {}
-    T const* data() const noexcept { return data_; }
-
-private:
-    T const* data_;
+/// What code that is compiled once for all element types must know of one to add up its sums.
+struct ElementSums {
+    std::size_t bytes;                                                 // of an element
+    std::size_t sum_bytes;                                             // of a dtype<T>::sum
+    void (*add)(std::size_t n, std::byte const* from, std::byte* to);  // sums: to += from
+    void (*narrow)(std::size_t n, std::byte const* from,
+                   std::byte* to);  // sums to elements; null if these are the same
 };
 
-/// The `exec` of the host's part of a call on a device.
-template <class D>
-Cpu host_exec(D const&) {
-    return {};
+template <class T>
+constexpr ElementSums element_sums() {
+    using S = sum_t<T>;
+    static_assert(std::is_trivially_copyable_v<S>,
+                  "rowan::dtype<T>::sum must be trivially copyable: sums of parts travel as bytes");
+    ElementSums type{sizeof(T), sizeof(S),
+                     [](std::size_t n, std::byte const* from, std::byte* to) {
+                         for_lanes<S>(add_lanes{}, n, reinterpret_cast<S const*>(from), reinterpret_cast<S*>(to));
+                     },
+                     nullptr};
+    if constexpr (!std::is_same_v<T, S>) {
+        type.narrow = [](std::size_t n, std::byte const* from, std::byte* to) {
+            copy_lanes<S>(n, reinterpret_cast<S const*>(from), reinterpret_cast<T*>(to));
+        };
+    }
+    return type;
 }
-inline Cpu host_exec(Cpu const& exec) { return exec; }
 
-/// Validates the execution of a call.
-/// errors   ValueError if the number of threads is negative
-template <class D>
-void check_exec(D const& exec) {
-    static_cast<void>(thread_count(host_exec(exec)));
-}
-
-/// Host access to numbers, such as lengths, in the memory of any device.
-template <class D>
-class HostIds;
-
-template <>
-class HostIds<Cpu> {
+/// Parts are the leaves of a binary tree: two neighbours k and k + 1 of one level, k even, have one parent. If one child
+/// has a sum, it is the parent's. So a rank may add up what is under a node of which it has all parts.
+///
+///     parts   0   1   2   3   4         (0 + 1) + (2 + 3), + 4
+///              \ /     \ /   /
+///               +-------+   /
+///                    \-----/
+class TreeSum {
 public:
-    HostIds(Cpu, Ids<> ids) : ids_(ids) {}
-    operator Ids<> const&() const noexcept { return ids_; }
+    /// Of `n` elements each; keys are at most `last_key`.
+    TreeSum(ElementSums const& type, std::size_t n, std::int64_t last_key);
+
+    /// Begins a sum that is written to `out`.
+    void begin(std::byte* out) {
+        depth_ = 0;
+        out_ = out;
+    }
+    /// Adds the sum of the next node; `key` is the first part of it. Keys ascend.
+    /// requires   the memory of `sum` remains until `end`
+    void add(std::int64_t key, std::byte const* sum);
+    void end();
 
 private:
-    Ids<> ids_;
+    std::byte* slot(std::size_t i) { return i == 0 ? out_ : sums_.data() + (i - 1) * bytes_; }
+    void fold(int below);
+
+    ElementSums type_;
+    std::size_t n_, bytes_, depth_ = 0;
+    std::byte* out_ = nullptr;
+    Storage<std::byte> sums_;
+    std::array<std::byte const*, 66> at_{};  // the sum of each node that waits for its neighbour
+    std::array<std::int64_t, 66> key_{};
+    std::array<int, 66> level_{};  // where it meets the one before it
 };
+
+/// The greatest nodes of which parts [begin, end) of all `total` parts are all the leaves: their ends, ascending. The
+/// last may end after the last part.
+std::vector<std::int64_t> whole_nodes(std::int64_t begin, std::int64_t end, std::int64_t total);
+
+/// The node, an index of `ends`, of a part.
+std::size_t node_of(std::span<std::int64_t const> ends, std::int64_t part);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/tree_sum_inl.hpp: the functions of tree_sum.hpp.
+
+#include <cstring>
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+// Nodes that wait meet at lower and lower levels, so there are at most as many as levels, and one.
+ROWAN_FUNCTION TreeSum::TreeSum(ElementSums const& type, std::size_t n, std::int64_t last_key)
+    : type_(type), n_(n), bytes_(n * type.sum_bytes),
+      sums_(static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(last_key))) * bytes_) {}
+
+ROWAN_FUNCTION void TreeSum::add(std::int64_t key, std::byte const* sum) {
+    if (depth_ != 0) {
+        int const level = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(key ^ key_[depth_ - 1])));
+        fold(level);
+        level_[depth_] = level;
+    }
+    key_[depth_] = key;
+    at_[depth_++] = sum;
+}
+
+ROWAN_FUNCTION void TreeSum::end() {
+    fold(65);
+    if (bytes_ != 0 && at_[0] != out_) std::memcpy(out_, at_[0], bytes_);
+}
+
+ROWAN_FUNCTION void TreeSum::fold(int below) {
+    for (; depth_ >= 2 && level_[depth_ - 1] < below; --depth_) {
+        std::byte* const to = slot(depth_ - 2);
+        if (bytes_ != 0 && at_[depth_ - 2] != to) std::memcpy(to, at_[depth_ - 2], bytes_);
+        at_[depth_ - 2] = to;
+        type_.add(n_, at_[depth_ - 1], to);
+    }
+}
+
+ROWAN_FUNCTION std::vector<std::int64_t> whole_nodes(std::int64_t begin, std::int64_t end, std::int64_t total) {
+    // Nothing comes after the last part.
+    if (end == total) end = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(total)));
+    std::vector<std::int64_t> ends;
+    while (begin < end) {
+        std::int64_t size = begin == 0 ? std::int64_t{1} << 62 : begin & -begin;
+        while (size > end - begin) size /= 2;
+        ends.push_back(begin += size);
+    }
+    return ends;
+}
+
+ROWAN_FUNCTION std::size_t node_of(std::span<std::int64_t const> ends, std::int64_t part) {
+    return static_cast<std::size_t>(std::ranges::upper_bound(ends, part) - ends.begin());
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/detail/dense_pieces.hpp: DensePieces, sums of dense parts on their way between ranks.
+
+namespace rowan::inline v0::detail {
+
+/// Pieces of `elements` sums each, one after another. Of all element types: elements are dtype<T>::sum.
+struct DensePieces {
+    std::size_t elements = 0;
+    std::size_t element_bytes = 0;
+    std::vector<std::int64_t> keys;  // keys[i]: the first part of the node that piece i sums
+    Storage<std::byte> bytes;        // keys.size() * elements * element_bytes
+    bool lent = false;               // the bytes are the caller's: not to be written or given away
+
+    std::size_t piece_bytes() const { return elements * element_bytes; }
+};
+
+/// out = the tree's sum of `elements` sums at from[k], each of which goes by keys[k]. Keys ascend.
+/// requires   out is none of them
+void sum_dense(Cpu exec, ElementSums const& type, std::size_t elements, std::span<std::int64_t const> keys,
+               std::span<std::byte const* const> from, std::byte* out);
+
+/// The sum of pieces that ascend by key, those of one node: of `ends`, those of whole_nodes, or of all.
+DensePieces sum_pieces(Cpu exec, ElementSums const& type, std::span<DensePieces const> in,
+                       std::span<std::int64_t const> ends = {});
+
+/// Adds up what a rank may: as for RowPieces.
+DensePieces node_pieces(Cpu exec, ElementSums const& type, std::vector<DensePieces>&& parts, std::int64_t first,
+                        std::int64_t total);
+
+/// Sums narrowed to elements, in memory that is not lent: element_bytes is that of elements then.
+DensePieces narrow_pieces(Cpu exec, ElementSums const& type, DensePieces&& in);
+
+/// n elements as sums.
+template <class T>
+void widen_elements(Cpu exec, std::size_t n, T const* from, std::byte* to) {
+    using S = sum_t<T>;
+    parallel_work(exec, n, n, serial_below, [=](std::size_t begin, std::size_t end) {
+        copy_lanes<S>(end - begin, from + begin, reinterpret_cast<S*>(to) + begin);
+    });
+}
+
+/// The part with this number, widened; it lends its memory if its elements are sums.
+template <class T>
+DensePieces part_pieces(Cpu exec, Tensor<T> const& part, std::int64_t number) {
+    using S = sum_t<T>;
+    DensePieces out;
+    out.elements = part.size();
+    out.element_bytes = sizeof(S);
+    out.keys = {number};
+    if constexpr (std::is_same_v<T, S>) {
+        auto const owner = std::make_shared<Tensor<T>>(part.share());
+        out.bytes = Storage<std::byte>::of_others(
+            std::shared_ptr<std::byte>(owner, reinterpret_cast<std::byte*>(owner->data())), out.piece_bytes());
+        out.lent = true;
+    } else {
+        out.bytes = Storage<std::byte>(out.piece_bytes());
+        widen_elements(exec, part.size(), part.data(), out.bytes.data());
+    }
+    return out;
+}
+
+template <class T>
+DensePieces sum_pieces(Cpu exec, DensePieces const& in) {
+    return sum_pieces(exec, element_sums<T>(), std::span(&in, 1));
+}
+
+/// The tensor of a piece that is already narrowed.
+template <class T>
+Tensor<T> tensor_of_pieces(DensePieces&& in, typename Tensor<T>::shape_type const& shape) {
+    auto* const elements = reinterpret_cast<T*>(in.bytes.data());
+    return in.bytes.empty() ? Tensor<T>::from_shape(shape) : Tensor<T>::borrow(elements, shape, std::move(in.bytes));
+}
+
+/// Narrowed: of sum_pieces.
+template <class T>
+Tensor<T> from_pieces(Cpu exec, DensePieces&& in, typename Tensor<T>::shape_type const& shape) {
+    return tensor_of_pieces<T>(narrow_pieces(exec, element_sums<T>(), std::move(in)), shape);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/dense_pieces_inl.hpp: the functions of dense_pieces.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <cstring>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void sum_dense(Cpu exec, ElementSums const& type, std::size_t elements,
+                              std::span<std::int64_t const> keys, std::span<std::byte const* const> from,
+                              std::byte* out) {
+    static constexpr std::size_t grain = 1024;  // sums, with those that wait, in the first cache
+    std::size_t const ranges = (elements + grain - 1) / grain;
+    parallel_work(exec, elements * keys.size(), ranges, 64, [&](std::size_t first, std::size_t last) {
+        std::size_t const rest = elements % grain;
+        auto const run = [&](std::size_t begin, std::size_t end, std::size_t n) {
+            TreeSum sum(type, n, keys.back());
+            for (std::size_t i = begin; i < end; ++i) {
+                std::size_t const at = i * grain * type.sum_bytes;
+                sum.begin(out + at);
+                for (std::size_t k = 0; k < keys.size(); ++k) sum.add(keys[k], from[k] + at);
+                sum.end();
+            }
+        };
+        bool const has_rest = last == ranges && rest != 0;
+        run(first, has_rest ? last - 1 : last, grain);
+        if (has_rest) run(last - 1, last, rest);
+    });
+}
+
+ROWAN_FUNCTION DensePieces sum_pieces(Cpu exec, ElementSums const& type, std::span<DensePieces const> in,
+                                      std::span<std::int64_t const> ends) {
+    DensePieces out;
+    out.elements = in[0].elements;
+    out.element_bytes = in[0].element_bytes;
+    std::vector<std::int64_t> keys;
+    std::vector<std::byte const*> at;
+    for (auto const& p : in) {
+        for (std::size_t i = 0; i < p.keys.size(); ++i) {
+            keys.push_back(p.keys[i]);
+            at.push_back(p.bytes.data() + i * p.piece_bytes());
+        }
+    }
+    std::vector<std::size_t> first;  // piece of each piece of the result
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (i != 0 && (ends.size() <= 1 || node_of(ends, keys[i]) == node_of(ends, keys[i - 1]))) continue;
+        first.push_back(i);
+        out.keys.push_back(keys[i]);
+    }
+    first.push_back(keys.size());
+    out.bytes = Storage<std::byte>(out.keys.size() * out.piece_bytes());
+    for (std::size_t k = 0; k < out.keys.size(); ++k) {
+        std::size_t const n = first[k + 1] - first[k];
+        sum_dense(exec, type, out.elements, std::span(keys).subspan(first[k], n), std::span(at).subspan(first[k], n),
+                  out.bytes.data() + k * out.piece_bytes());
+    }
+    return out;
+}
+
+ROWAN_FUNCTION DensePieces node_pieces(Cpu exec, ElementSums const& type, std::vector<DensePieces>&& parts,
+                                       std::int64_t first, std::int64_t total) {
+    if (parts.size() == 1) return std::move(parts[0]);
+    std::int64_t const end = first + static_cast<std::int64_t>(parts.size());
+    return sum_pieces(exec, type, parts, whole_nodes(first, end, total));
+}
+
+ROWAN_FUNCTION DensePieces narrow_pieces(Cpu exec, ElementSums const& type, DensePieces&& in) {
+    if (type.narrow == nullptr && !in.lent) return std::move(in);
+    std::size_t const n = in.keys.size() * in.elements;
+    Storage<std::byte> bytes(n * type.bytes);
+    parallel_work(exec, n, n, serial_below, [&](std::size_t begin, std::size_t end) {
+        auto const* const from = in.bytes.data() + begin * type.sum_bytes;
+        auto* const to = bytes.data() + begin * type.bytes;
+        if (type.narrow != nullptr) {
+            type.narrow(end - begin, from, to);
+        } else {
+            std::memcpy(to, from, (end - begin) * type.bytes);
+        }
+    });
+    in.bytes = std::move(bytes);
+    in.element_bytes = type.bytes;
+    in.lent = false;
+    return std::move(in);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/detail/process_group.hpp: ProcessGroup, a communicator of any type.
+
+#include <numeric>
+
+namespace rowan::inline v0::detail {
+
+/// An exchange of bytes that has begun.
+class Transfer {
+public:
+    Transfer() = default;
+    Transfer(Transfer const&) = delete;
+    Transfer& operator=(Transfer const&) = delete;
+    virtual ~Transfer() = default;
+    virtual void wait() = 0;
+};
+
+/// A communicator of any type, so that what is above it is compiled once. Its functions are those of the concept.
+class ProcessGroup {
+public:
+    ProcessGroup() = default;
+    ProcessGroup(ProcessGroup const&) = delete;
+    ProcessGroup& operator=(ProcessGroup const&) = delete;
+    virtual ~ProcessGroup() = default;
+
+    virtual int rank() const = 0;
+    virtual int size() const = 0;
+    virtual void sum(std::span<std::int64_t> words) const = 0;
+    virtual void allgather(std::span<std::byte const> in, std::span<std::byte> out) const = 0;
+    virtual void alltoall(std::span<std::byte const> in, std::span<std::byte> out) const = 0;
+    virtual std::unique_ptr<Transfer> alltoallv(std::size_t unit, std::span<std::byte const> in,
+                                                std::span<std::size_t const> counts, std::span<std::byte> out,
+                                                std::span<std::size_t const> out_counts) const = 0;
+    virtual std::unique_ptr<Transfer> allgatherv(std::size_t unit, std::span<std::byte const> in,
+                                                 std::span<std::byte> out,
+                                                 std::span<std::size_t const> counts) const = 0;
+    virtual void barrier() const = 0;
+    [[noreturn]] virtual void abort(std::string_view text) const = 0;
+};
+
+template <communicator C>
+class GroupOf final : public ProcessGroup {
+public:
+    explicit GroupOf(C const& comm) : comm_(comm) {}
+
+    int rank() const override { return comm_.rank(); }
+    int size() const override { return comm_.size(); }
+    void sum(std::span<std::int64_t> words) const override { comm_.sum(words); }
+    void allgather(std::span<std::byte const> in, std::span<std::byte> out) const override { comm_.allgather(in, out); }
+    void alltoall(std::span<std::byte const> in, std::span<std::byte> out) const override { comm_.alltoall(in, out); }
+    std::unique_ptr<Transfer> alltoallv(std::size_t unit, std::span<std::byte const> in,
+                                        std::span<std::size_t const> counts, std::span<std::byte> out,
+                                        std::span<std::size_t const> out_counts) const override {
+        return open(comm_.alltoallv(unit, in, counts, out, out_counts));
+    }
+    std::unique_ptr<Transfer> allgatherv(std::size_t unit, std::span<std::byte const> in, std::span<std::byte> out,
+                                         std::span<std::size_t const> counts) const override {
+        return open(comm_.allgatherv(unit, in, out, counts));
+    }
+    void barrier() const override { comm_.barrier(); }
+    [[noreturn]] void abort(std::string_view text) const override {
+        comm_.abort(text);
+        std::terminate();  // abort does not return
+    }
+
+private:
+    template <class Result>
+    static std::unique_ptr<Transfer> open(Result result) {
+        struct Open final : Transfer {
+            explicit Open(Result r) : result(std::move(r)) {}
+            void wait() override { result.wait(); }
+            Result result;
+        };
+        return std::make_unique<Open>(std::move(result));
+    }
+
+    C comm_;
+};
+
+/// Words and elements as bytes.
+template <class V>
+std::span<std::byte const> bytes_of(V const& v) {
+    return std::as_bytes(std::span(v.data(), v.size()));
+}
+template <class V>
+std::span<std::byte> bytes_of(V& v) {
+    return std::as_writable_bytes(std::span(v.data(), v.size()));
+}
+
+/// The sum of what each rank brings.
+inline std::size_t total(std::span<std::size_t const> counts) {
+    return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/remote_error.hpp: RemoteError, an error of another rank.
+
+namespace rowan::inline v0 {
+
+/// Another rank has thrown, or has ended: `rank 2: rows[1] = 9 is not in [0, 4)`.
+class RemoteError : public Error {
+public:
+    RemoteError(int rank, std::string const& text)
+        : Error(std::string("rank ").append(std::to_string(rank)).append(": ").append(text)), rank_(rank) {}
+
+    int rank() const noexcept { return rank_; }  ///< the rank that has thrown or ended
+
+private:
+    int rank_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/detail/agree.hpp: agree, what every operation on several ranks begins with.
+
+#include <functional>
+
+namespace rowan::inline v0::detail {
+
+/// The operations that begin with an agreement, so that ranks that call different ones notice.
+enum class Collective : std::int64_t { together, row_allreduce, dense_allreduce, table, gather, exchange };
+
+/// What a rank tells the others before rows travel.
+struct Notice {
+    std::int64_t failed = 0;  // 1 if it has thrown, 2 if its function has returned
+    Collective operation = Collective::together;
+    std::array<std::int64_t, 3> same{};  // element type, height, row size: must be the same on all ranks
+    std::array<std::int64_t, 3> own{};   // of the operation; may differ
+};
+
+/// Runs f(notice) on every rank. If it throws on one, that error leaves this call there, and a RemoteError with its text
+/// on the other ranks. Else returns the notices of all ranks.
+/// errors   Error on all ranks if their operations differ; ShapeError on all if a number in `same` does
+/// cost     one allgather of 64 bytes
+std::vector<Notice> agree(ProcessGroup const& group, Collective operation, std::function<void(Notice&)> const& f);
+
+/// Runs f, which must not fail, as the other ranks wait for this one: what it throws ends all ranks.
+/// cost     that of f
+template <class F>
+decltype(auto) after_agreement(ProcessGroup const& group, F&& f) {
+    try {
+        return std::forward<F>(f)();
+    } catch (RemoteError const&) {
+        throw;  // all ranks have it
+    } catch (std::exception const& e) {
+        group.abort(e.what());
+        throw;  // abort does not return
+    }
+}
+
+/// The last call of a rank: what the others begin, begins with an agreement, which tells them that this one has ended.
+/// Returns when all have called it.
+void farewell(ProcessGroup const& group);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/agree_inl.hpp: the functions of agree.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+inline constexpr std::size_t longest_remote_text = 512;
+
+/// The text of an error, for the other ranks.
+inline std::string text_of(std::exception_ptr const& error) {
+    try {
+        std::rethrow_exception(error);
+    } catch (std::exception const& e) {
+        return e.what();
+    } catch (...) {
+        return "an exception that is not a std::exception";
+    }
+}
+
+inline std::vector<Notice> all_notices(ProcessGroup const& group, Notice const& mine) {
+    std::vector<Notice> all(static_cast<std::size_t>(group.size()));
+    group.allgather(std::as_bytes(std::span(&mine, 1)), bytes_of(all));
+    return all;
+}
+
+/// Tells the text of this rank's error, if it has one, to all, and throws.
+[[noreturn]] inline void throw_remote(ProcessGroup const& group, std::exception_ptr const& mine,
+                                      std::vector<Notice> const& all) {
+    std::vector<char> text(longest_remote_text), texts(text.size() * all.size());
+    if (mine) std::strncpy(text.data(), text_of(mine).c_str(), text.size() - 1);
+    group.allgather(bytes_of(text), bytes_of(texts));
+    if (mine) std::rethrow_exception(mine);
+    auto const failed = std::ranges::find_if(all, [](Notice const& n) { return n.failed != 0; }) - all.begin();
+    throw RemoteError(static_cast<int>(failed), texts.data() + longest_remote_text * static_cast<std::size_t>(failed));
+}
+
+inline void check_same(std::vector<Notice> const& all) {
+    static constexpr std::array<char const*, 6> operations{"together",     "row_allreduce", "dense_allreduce",
+                                                           "ShardedTable", "gather",        "exchange"};
+    static constexpr std::array<char const*, 3> names{"the element type", "height", "the row size"};
+    for (std::size_t r = 1; r < all.size(); ++r) {
+        if (all[r].operation != all[0].operation)
+            throw Error(std::string("rank ")
+                            .append(std::to_string(r))
+                            .append(" calls ")
+                            .append(operations[static_cast<std::size_t>(all[r].operation)])
+                            .append(" where rank 0 calls ")
+                            .append(operations[static_cast<std::size_t>(all[0].operation)]));
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            if (all[r].same[i] == all[0].same[i]) continue;
+            throw ShapeError(std::string(names[i]).append(" on rank ").append(std::to_string(r)),
+                             std::to_string(all[r].same[i]), std::to_string(all[0].same[i]).append(", as on rank 0"));
+        }
+    }
+}
+
+ROWAN_FUNCTION std::vector<Notice> agree(ProcessGroup const& group, Collective operation,
+                                         std::function<void(Notice&)> const& f) {
+    Notice mine;
+    std::exception_ptr error;
+    try {
+        f(mine);
+    } catch (...) {
+        error = std::current_exception();
+        mine.failed = 1;
+    }
+    mine.operation = operation;
+    auto all = all_notices(group, mine);
+    if (std::ranges::any_of(all, [](Notice const& n) { return n.failed != 0; })) throw_remote(group, error, all);
+    check_same(all);
+    return all;
+}
+
+ROWAN_FUNCTION void farewell(ProcessGroup const& group) {
+    for (;;) {
+        Notice mine;
+        mine.failed = 2;
+        auto const all = all_notices(group, mine);
+        if (std::ranges::all_of(all, [](Notice const& n) { return n.failed == 2; })) return;
+        try {
+            throw_remote(group, std::make_exception_ptr(Error("has ended, where others go on")), all);
+        } catch (Error const&) {
+        }
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/detail/dense_exchange.hpp: DenseReduction, dense_allreduce of any element type.
+
+namespace rowan::inline v0::detail {
+
+/// A dense_allreduce that has begun: ranks have agreed, and slices of their sums travel to the ranks that add them up.
+class DenseReduction {
+public:
+    /// `parts` checks this rank's parts, writes notice.same and gives them, one element for each, numbered from 0 on;
+    /// notice.own[0] and [1] are this class's, notice.own[2] is a number that must be the same on all ranks.
+    DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
+                   std::function<std::vector<DensePieces>(Notice&)> const& parts);
+    /// The sum, narrowed. Called once.
+    DensePieces finish();
+
+private:
+    void begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices);
+    DensePieces end();
+    std::size_t slice(std::size_t rank) const { return sliced(own_.elements, rank, keys_.size()); }
+    static std::size_t sliced(std::size_t n, std::size_t rank, std::size_t ranks) {
+        return n / ranks * rank + n % ranks * rank / ranks;
+    }
+
+    std::unique_ptr<ProcessGroup const> group_;
+    Cpu exec_;
+    ElementSums type_;
+    std::vector<std::vector<std::int64_t>> keys_;  // of each rank's nodes
+    std::vector<std::size_t> send_, receive_;
+    DensePieces own_;
+    Storage<std::byte> in_;
+    std::unique_ptr<Transfer> transfer_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/dense_exchange_inl.hpp: the functions of dense_exchange.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION DenseReduction::DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
+                                              ElementSums const& type,
+                                              std::function<std::vector<DensePieces>(Notice&)> const& parts)
+    : group_(std::move(group)), exec_(exec), type_(type) {
+    std::vector<DensePieces> own;
+    auto const notices = agree(*group_, Collective::dense_allreduce, [&](Notice& n) {
+        own = parts(n);
+        n.own[0] = static_cast<std::int64_t>(own.size());
+    });
+    for (std::size_t r = 1; r < notices.size(); ++r) {
+        if (notices[r].own[2] == notices[0].own[2]) continue;
+        throw ShapeError(std::string("the shape of rank ").append(std::to_string(r)), "another", "that of rank 0");
+    }
+    after_agreement(*group_, [&] { begin(std::move(own), notices); });
+}
+
+ROWAN_FUNCTION DensePieces DenseReduction::finish() {
+    return after_agreement(*group_, [&] { return end(); });
+}
+
+/// The pieces of all ranges [at(r), at(r + 1)) one after another: piece after piece within a range.
+inline DensePieces by_ranges(DensePieces const& pieces, std::size_t ranges, auto const& at) {
+    DensePieces out;
+    out.elements = pieces.elements;
+    out.element_bytes = pieces.element_bytes;
+    out.keys = pieces.keys;
+    out.bytes = Storage<std::byte>(pieces.bytes.size());
+    auto* to = out.bytes.data();
+    for (std::size_t r = 0; r < ranges; ++r) {
+        std::size_t const bytes = (at(r + 1) - at(r)) * pieces.element_bytes;
+        for (std::size_t k = 0; k < pieces.keys.size() && bytes != 0; ++k, to += bytes)
+            std::memcpy(to, pieces.bytes.data() + k * pieces.piece_bytes() + at(r) * pieces.element_bytes, bytes);
+    }
+    return out;
+}
+
+ROWAN_FUNCTION void DenseReduction::begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices) {
+    auto const me = static_cast<std::size_t>(group_->rank());
+    std::size_t const ranks = notices.size();
+    std::int64_t all = 0, before = 0, mine = 0;
+    for (auto const& n : notices) all += n.own[0];
+    for (std::size_t r = 0; r < ranks; ++r) {
+        std::int64_t const end = before + notices[r].own[0];
+        if (r == me) mine = before;
+        std::vector<std::int64_t> keys;
+        for (std::int64_t const node_end : whole_nodes(before, end, all)) {
+            if (before >= end) break;
+            keys.push_back(before);
+            before = node_end;
+        }
+        before = end;
+        keys_.push_back(std::move(keys));
+    }
+    for (auto& p : parts) {
+        for (auto& key : p.keys) key += mine;
+    }
+    own_ = node_pieces(exec_, type_, std::move(parts), mine, all);
+    if (ranks == 1) return;
+    std::size_t const own = slice(me + 1) - slice(me);
+    for (std::size_t r = 0; r < ranks; ++r) {
+        send_.push_back(keys_[me].size() * (slice(r + 1) - slice(r)));
+        receive_.push_back(keys_[r].size() * own);
+    }
+    if (own_.keys.size() > 1) own_ = by_ranges(own_, ranks, [&](std::size_t r) { return slice(r); });
+    in_ = Storage<std::byte>(total(receive_) * own_.element_bytes);
+    transfer_ =
+        group_->alltoallv(own_.element_bytes, bytes_of(std::as_const(own_.bytes)), send_, bytes_of(in_), receive_);
+}
+
+ROWAN_FUNCTION DensePieces DenseReduction::end() {
+    if (transfer_ == nullptr) return narrow_pieces(exec_, type_, std::move(own_));
+    transfer_->wait();
+    auto const me = static_cast<std::size_t>(group_->rank());
+    DensePieces sum, out;
+    sum.elements = slice(me + 1) - slice(me);
+    sum.element_bytes = own_.element_bytes;
+    sum.keys = {0};
+    std::vector<std::int64_t> keys;
+    std::vector<std::byte const*> from;
+    std::vector<std::size_t> counts;
+    for (std::size_t r = 0; r < keys_.size(); ++r) {
+        counts.push_back(slice(r + 1) - slice(r));
+        for (std::int64_t const key : keys_[r]) {
+            from.push_back(in_.data() + keys.size() * sum.piece_bytes());
+            keys.push_back(key);
+        }
+    }
+    sum.bytes = Storage<std::byte>(sum.piece_bytes());
+    sum_dense(exec_, type_, sum.elements, keys, from, sum.bytes.data());
+    sum = narrow_pieces(exec_, type_, std::move(sum));
+    out.elements = own_.elements;
+    out.element_bytes = sum.element_bytes;
+    out.keys = {0};
+    own_.bytes = {};
+    in_ = {};
+    out.bytes = Storage<std::byte>(out.piece_bytes());
+    group_->allgatherv(out.element_bytes, bytes_of(std::as_const(sum.bytes)), bytes_of(out.bytes), counts)->wait();
+    return out;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/pending.hpp: Pending, the result of an exchange that goes on.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// An exchange that has begun.
+template <class R>
+struct PendingWork {
+    PendingWork() = default;
+    PendingWork(PendingWork const&) = delete;
+    PendingWork& operator=(PendingWork const&) = delete;
+    virtual ~PendingWork() = default;
+    virtual R finish() = 0;  // called once
+};
+
+}  // namespace detail
+
+/// The result of an operation on all ranks that has begun. Several may be open at once; all ranks begin them, and get
+/// or destroy them, in the same order. What the operation was given must remain as it is until then.
+///     auto sum = begin_row_allreduce(exec, comm, grads);
+///     …                                                     // meanwhile, bytes travel
+///     adagrad(table, moment, sum.get(), {});
+template <class R>
+class Pending {
+public:
+    explicit Pending(std::unique_ptr<detail::PendingWork<R>> work) noexcept : work_(std::move(work)) {}
+    Pending(Pending&&) noexcept = default;
+    Pending& operator=(Pending&& other) noexcept {
+        Pending old(std::exchange(work_, std::move(other.work_)));
+        return *this;
+    }
+    /// Waits, as the other ranks need what this one sends.
+    ~Pending() {
+        if (work_ == nullptr) return;
+        try {
+            static_cast<void>(work_->finish());
+        } catch (...) {  // the operation's errors are those of get()
+        }
+    }
+
+    /// Waits, and returns the result.
+    /// errors   Error if it has been called before; RemoteError if another rank has ended
+    R get() {
+        if (work_ == nullptr) throw Error("Pending: get() has been called before");
+        return std::exchange(work_, nullptr)->finish();
+    }
+
+private:
+    std::unique_ptr<detail::PendingWork<R>> work_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/arguments.hpp: argument checks that several functions share.
+
+namespace rowan::inline v0::detail {
+
+/// A vector or another range that is not a tensor.
+template <class R>
+concept plain_range = std::ranges::range<R> && !xt::is_xexpression<R>::value;
+
+constexpr void check_finite(char const* field, double value) {
+    if (!(value - value == 0)) throw ValueError(field, value, "a finite number");
+}
+
+/// Checks that the rank is at least 1.
+template <class T, class D>
+void check_rows(char const* field, Tensor<T, D> const& tensor) {
+    if (tensor.dimension() == 0) throw ShapeError(std::string(field) + " rank", "0", "at least 1");
+}
+
+template <class T, class D>
+void check_height(char const* field, Tensor<T, D> const& tensor, std::int64_t height) {
+    check_rows(field, tensor);
+    if (tensor.shape()[0] != static_cast<std::size_t>(height)) {
+        throw ShapeError(std::string(field) + ".shape(0)", std::to_string(tensor.shape()[0]), std::to_string(height));
+    }
+}
+
+/// Checks that all dims except the first are those of `like`.
+template <class T, class D, class Shape>
+void check_trailing(char const* field, Tensor<T, D> const& tensor, Shape like) {
+    auto const& shape = tensor.shape();
+    like[0] = shape[0];
+    if (shape != like) throw ShapeError(std::string(field) + ".shape()", shape_text(shape), shape_text(like));
+}
+
+inline bool overlap(std::span<std::byte const> a, std::span<std::byte const> b) {
+    std::less<> const before;  // a total order even for unrelated pointers
+    return !a.empty() && !b.empty() && before(a.data(), b.data() + b.size()) && before(b.data(), a.data() + a.size());
+}
+
+/// Throws Error if the memory written overlaps the memory read.
+inline void check_apart(char const* written, std::span<std::byte const> to, char const* read,
+                        std::span<std::byte const> from) {
+    if (overlap(to, from)) throw Error(std::string(written) + " shares memory with " + read);
+}
+
+template <class T, class D>
+std::span<std::byte const> bytes_of(Tensor<T, D> const& tensor) {
+    return std::as_bytes(std::span(tensor.data(), tensor.size()));
+}
+
+/// Throws Error if two tensors share memory; name(i) is the name of tensor i.
+template <class Names, class... T, class... D>
+void check_all_apart(Names const& name, Tensor<T, D> const&... tensor) {
+    std::array<std::span<std::byte const>, sizeof...(T)> const bytes{detail::bytes_of(tensor)...};
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+            if (overlap(bytes[j], bytes[i])) check_apart(name(j).c_str(), bytes[j], name(i).c_str(), bytes[i]);
+        }
+    }
+}
+
+/// The number of rows, as the height of a SelectedRows.
+template <class T, class D>
+std::int64_t height_of(Tensor<T, D> const& tensor) {
+    return static_cast<std::int64_t>(tensor.shape()[0]);
+}
 
 }  // namespace rowan::inline v0::detail
 
@@ -3221,6 +3987,3588 @@ Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, 
 }
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/detail/partition.hpp: Buckets, a stable parallel partition of items into buckets.
+
+namespace rowan::inline v0::detail {
+
+/// The first item of the share of thread `t` when n items are divided among `threads` threads.
+inline std::size_t share_begin(std::size_t n, std::size_t t, std::size_t threads) {
+    return n / threads * t + std::min(n % threads, t);
+}
+
+/// The memory of a partition into `buckets` buckets by at most `threads` threads, with `counters` or more counters
+/// each.
+struct Buckets {
+    Buffer<std::size_t> starts;          // the offset of each bucket, and the number of items
+    Buffer<Buffer<std::size_t>> places;  // per thread and bucket: the place of its next item
+    TeamBarrier barrier;
+
+    Buckets(std::size_t buckets, int threads, std::size_t counters = 0)
+        : starts(buckets + 1),
+          places(static_cast<std::size_t>(threads), Buffer<std::size_t>(std::max(buckets, counters))) {}
+
+    /// Calls put(place, i) for i in [0, n), where `place` is the place of item i in bucket(i). The items of a
+    /// bucket are in input order.
+    /// requires   every thread of the team calls it
+    /// cost     two passes over the items, both by the same thread
+    template <class Bucket, class Put>
+    void fill(int thread, int team_size, std::size_t n, Bucket const& bucket, Put const& put) {
+        auto const [t, threads] = std::pair(static_cast<std::size_t>(thread), static_cast<std::size_t>(team_size));
+        std::size_t const begin = share_begin(n, t, threads);
+        std::size_t const end = share_begin(n, t + 1, threads);
+        std::size_t const buckets = starts.size() - 1;
+        std::size_t* const mine = places[t].data();
+        std::fill_n(mine, buckets, std::size_t{0});
+        for (std::size_t i = begin; i < end; ++i) ++mine[bucket(i)];
+        barrier.wait(team_size);
+        if (thread == 0) {  // exclusive prefix sum of the counts, by bucket and then by thread
+            std::size_t next = 0;
+            for (std::size_t b = 0; b < buckets; ++b) {
+                starts[b] = next;
+                for (std::size_t k = 0; k < threads; ++k) next += std::exchange(places[k][b], next);
+            }
+            starts[buckets] = n;
+        }
+        barrier.wait(team_size);
+        for (std::size_t i = begin; i < end; ++i) put(mine[bucket(i)]++, i);
+        barrier.wait(team_size);
+    }
+
+    /// The first bucket of share k of `shares`. Shares are ranges of whole buckets with about equally many items; the
+    /// last bucket of a share is not empty.
+    std::size_t share(std::size_t k, std::size_t shares) const;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/partition_inl.hpp: definitions of rowan/detail/partition.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::size_t Buckets::share(std::size_t k, std::size_t shares) const {
+    auto const at = std::ranges::lower_bound(starts, share_begin(starts.back(), k, shares));
+    return static_cast<std::size_t>(at - starts.begin());
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/detail/rows.hpp: prefetches of rows, and copies that bypass the caches.
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace rowan::inline v0::detail {
+
+/// The prefetch distance in rows: as many rows of this size as 8 KiB hold, which covers the memory latency, from 4 to
+/// 64.
+inline std::size_t lookahead(std::size_t row_bytes) noexcept {
+    return std::clamp<std::size_t>(8192 / std::max<std::size_t>(row_bytes, 1), 4, 64);
+}
+
+/// Prefetches `bytes` bytes from `p` on for reading or writing, at most 2 KiB: from there on the hardware prefetches.
+template <bool write>
+ROWAN_INLINE void prefetch_row(void const* p, std::size_t bytes) {
+    constexpr int access = write ? 1 : 0;
+    auto const* line = static_cast<char const*>(p);
+    std::size_t lines = std::min<std::size_t>((bytes + 63) / 64, 32);
+    for (; lines >= 4; lines -= 4, line += 256) {  // unrolled: this loop is as hot as the arithmetic
+        __builtin_prefetch(line, access);
+        __builtin_prefetch(line + 64, access);
+        __builtin_prefetch(line + 128, access);
+        __builtin_prefetch(line + 192, access);
+    }
+    for (; lines != 0; --lines, line += 64) __builtin_prefetch(line, access);
+    asm volatile("");  // otherwise g++ removes calls of functions that only prefetch
+}
+
+/// Outputs of this many bytes or more are written with non-temporal stores, which do not read or evict cache lines.
+inline constexpr std::size_t stream_from = std::size_t{8} << 20;
+
+/// memcpy that bypasses the caches; stream_end() must follow the last one. Plain memcpy unless `to` and `bytes` are
+/// multiples of 64.
+ROWAN_INLINE void stream_copy(void* to, void const* from, std::size_t bytes) {
+#ifdef __SSE2__
+    if (bytes % 64 == 0 && reinterpret_cast<std::uintptr_t>(to) % 64 == 0) {
+        auto* out = static_cast<char*>(to);
+        auto const* in = static_cast<char const*>(from);
+        for (std::size_t i = 0; i < bytes; i += 64) {
+#if defined(__AVX512F__)
+            _mm512_stream_si512(reinterpret_cast<__m512i*>(out + i), _mm512_loadu_si512(in + i));
+#else
+            __m128i const a = _mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i));
+            __m128i const b = _mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i + 16));
+            __m128i const c = _mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i + 32));
+            __m128i const d = _mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i + 48));
+            _mm_stream_si128(reinterpret_cast<__m128i*>(out + i), a);
+            _mm_stream_si128(reinterpret_cast<__m128i*>(out + i + 16), b);
+            _mm_stream_si128(reinterpret_cast<__m128i*>(out + i + 32), c);
+            _mm_stream_si128(reinterpret_cast<__m128i*>(out + i + 48), d);
+#endif
+        }
+        return;
+    }
+#endif
+    std::memcpy(to, from, bytes);
+}
+
+/// Makes streamed rows visible to other threads.
+ROWAN_INLINE void stream_end() {
+#ifdef __SSE2__
+    _mm_sfence();
+#endif
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/detail/owned_rows.hpp: for_each_owned, applies source rows to table rows in input order.
+
+namespace rowan::inline v0::detail {
+
+/// A source row and the table row to which it is applied.
+struct RowPair {
+    std::size_t position;
+    std::size_t row;
+};
+
+/// The work: apply(n, from, to) for n consecutive elements of a source row and of a table row.
+template <class T, class U, class Apply>
+struct RowJob {
+    U const* src;
+    T* table;
+    std::size_t width;
+    Apply const& apply;
+
+    static constexpr std::size_t per_line = std::max<std::size_t>(64 / sizeof(T), 1);
+
+    std::size_t lines() const { return (width + per_line - 1) / per_line; }
+
+    /// Applies pair(begin) … pair(end - 1), in this order, to column group g of `groups`. A group consists of whole
+    /// cache lines.
+    template <class Pair>
+    void run(std::size_t g, std::size_t groups, std::size_t begin, std::size_t end, Pair const& pair) const {
+        std::size_t const column = lines() * g / groups * per_line;
+        std::size_t const columns = std::min(width, lines() * (g + 1) / groups * per_line) - column;
+        std::size_t const ahead = lookahead(columns * sizeof(T));
+        U const* const from = src + column;
+        T* const to = table + column;
+        auto const ask = [&](RowPair p) {
+            prefetch_row<true>(to + p.row * width, columns * sizeof(T));
+            prefetch_row<false>(from + p.position * width, columns * sizeof(U));
+        };
+        for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) ask(pair(i));
+        for (std::size_t i = begin; i < end; ++i) {
+            if (i + ahead < end) ask(pair(i + ahead));
+            RowPair const p = pair(i);
+            apply(columns, from + p.position * width, to + p.row * width);
+        }
+    }
+};
+
+/// The assignment of a table's rows to buckets. The table is divided into parts of 8 KiB; a part belongs to one bucket.
+struct TableParts {
+    unsigned part_bits;    // log2 of the rows per part
+    unsigned bucket_bits;  // log2 of the number of buckets; parts are assigned to them in turn
+    unsigned chunk_bits;   // log2 of the lookups per chunk; a position in a chunk and a row fit 64 bits
+
+    TableParts(std::size_t rows, std::size_t row_bytes) {
+        auto const row_bits = static_cast<unsigned>(std::bit_width(rows - 1));
+        bucket_bits = std::min(row_bits, 10U);
+        part_bits = std::min(static_cast<unsigned>(std::bit_width(8192 / row_bytes | 1)) - 1, row_bits - bucket_bits);
+        chunk_bits = std::min(64 - row_bits, 18U);
+    }
+    std::size_t buckets() const { return std::size_t{1} << bucket_bits; }
+    std::size_t bucket(std::int64_t row) const { return static_cast<std::size_t>(row) >> part_bits & (buckets() - 1); }
+    std::uint64_t pack(std::size_t i, std::int64_t row) const {
+        return static_cast<std::uint64_t>(row) << chunk_bits | i;
+    }
+    RowPair unpack(std::uint64_t packed) const {
+        return {packed & ((std::uint64_t{1} << chunk_bits) - 1), packed >> chunk_bits};
+    }
+};
+
+/// Runs a job for all lookups, which are first partitioned into buckets, each in input order. A thread processes whole
+/// buckets, so that no two threads write the same row, and the rows of a bucket are close together in memory. Buckets
+/// with too many lookups for one thread are divided by columns.
+template <class Job, class List>
+void run_by_parts(int threads, Job const& job, List list, TableParts const& parts) {
+    std::size_t const chunk = std::min(list.size(), std::size_t{1} << parts.chunk_bits);
+    Buckets buckets(parts.buckets(), threads);
+    auto const& starts = buckets.starts;
+    Storage<std::uint64_t> order(chunk);
+    for (std::size_t begin = 0; begin < list.size(); begin += chunk) {
+        std::size_t const count = std::min(chunk, list.size() - begin);
+        auto const bucket = [&](std::size_t i) { return parts.bucket(list[begin + i]); };
+        auto const put = [&](std::size_t place, std::size_t i) { order[place] = parts.pack(i, list[begin + i]); };
+        team(threads, [&](int t, int team_size) { buckets.fill(t, team_size, count, bucket, put); });
+
+        auto const pair = [&](std::size_t i) {
+            RowPair const p = parts.unpack(order[i]);
+            return RowPair{begin + p.position, p.row};
+        };
+        std::atomic<std::size_t> next{0};
+        team(threads, [&](int t, int team_size) {
+            auto const [me, size] = std::pair(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size));
+            std::size_t const shares = size * 16;
+            std::size_t const popular = 2 * (count / shares + 1);
+            for (std::size_t k = next++; k < shares; k = next++) {
+                std::size_t const first = buckets.share(k, shares);
+                std::size_t last = buckets.share(k + 1, shares);
+                // a popular bucket is longer than two shares, so it is the last of its share
+                if (last > first && starts[last] - starts[last - 1] > popular) --last;
+                job.run(0, 1, starts[first], starts[last], pair);
+            }
+            std::size_t const groups = std::clamp<std::size_t>(job.lines() / 2, 1, size);
+            std::size_t turn = 0;
+            for (std::size_t b = 0; b < parts.buckets(); ++b) {
+                if (starts[b + 1] - starts[b] <= popular) continue;
+                for (std::size_t g = 0; g < groups; ++g) {
+                    if (turn++ % size == me) job.run(g, groups, starts[b], starts[b + 1], pair);
+                }
+            }
+        });
+    }
+}
+
+/// Calls apply(n, from, to) for n consecutive elements of source row i and of table row ids[i], such that the calls
+/// cover all rows i. The calls for an element of the table are in input order and on one thread at a time. If each
+/// thread gets at least 256 bytes of a row, the columns are divided among the threads, which needs no partition and
+/// balances any distribution of ids. Narrower rows are handled by run_by_parts.
+template <class T, class U, class Apply>
+void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Apply const& apply) {
+    int const threads = threads_for(exec, src.size());
+    RowJob<T, U, Apply> const job{src.data(), table.data(), src.row_size(), apply};
+    if (src.size() == 0) return;
+    ids.visit([&](auto list) {
+        if (threads > 1 && job.lines() / 4 < static_cast<std::size_t>(threads)) {
+            return run_by_parts(threads, job, list, TableParts(table.shape()[0], job.width * sizeof(T)));
+        }
+        team(threads, [&](int t, int team_size) {
+            auto const pair = [=](std::size_t i) { return RowPair{i, static_cast<std::size_t>(list[i])}; };
+            job.run(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size), 0, list.size(), pair);
+        });
+    });
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/selected_rows.hpp: SelectedRows, a row-sparse tensor.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct SelectedRowsAccess;
+
+/// How the row numbers of a SelectedRows are made and read.
+template <class D>
+struct RowNumbers {
+    static_assert(has_backend<D>,
+                  "rowan::SelectedRows: a Thrust device needs #include <rowan/thrust/sparse/selected_rows.hpp>");
+};
+
+template <>
+struct RowNumbers<Cpu> {
+    using View = std::span<std::int64_t const>;
+    static View view(Tensor<std::int64_t> const& rows) noexcept { return {rows.data(), rows.size()}; }
+
+    static Tensor<std::int64_t> copy(Ids<> const& ids) {
+        auto rows = Tensor<std::int64_t>::from_shape({ids.size()});
+        ids.visit([&](auto list) { std::copy(list.begin(), list.end(), rows.data()); });
+        return rows;
+    }
+    /// A copy of ids in [0, height).
+    static Tensor<std::int64_t> checked(Cpu exec, char const* field, Ids<> const& ids, std::int64_t height) {
+        check_ids(exec, field, ids, height);
+        return copy(ids);
+    }
+    static Tensor<std::int64_t> shared(Tensor<std::int64_t> const& rows) { return rows; }
+
+    /// Whether rows are seen to be ascending and unique. Rows in the memory of other devices are not read.
+    static bool merged(Tensor<std::int64_t> const& rows) {
+        View const list = view(rows);
+        return std::ranges::adjacent_find(list, std::greater_equal<>{}) == list.end();
+    }
+};
+
+}  // namespace detail
+
+/// A row-sparse tensor of `height` rows, for example the gradient of a table of which a batch used few rows.
+///
+///     height 6    rows  [4 1 4]      value [1 2]     represents   0: [0 0]
+///                                          [3 4]                  1: [3 4]
+///                                          [5 6]                  4: [6 8]   duplicates are summed
+///
+/// Rows may be in any order and may repeat. `value` has rank 1 or more; its first dim is the number of rows.
+template <class T, class D>
+class SelectedRows {
+    static_assert(detail::is_element<T>(), "rowan::SelectedRows<T>: specialize rowan::dtype<T> for this element type");
+    using Numbers = detail::RowNumbers<D>;
+
+public:
+    using Device = D;
+    using value_type = T;
+    using shape_type = typename Tensor<T, D>::shape_type;
+
+    /// An object without rows, of height 0.
+    SelectedRows() = default;
+
+    /// Row rows[i] of the represented tensor has the value value[i].
+    /// shapes   rows [n], value [n, ...]
+    /// errors   ShapeError if height is negative, rows are not a flat list, value has rank 0 or not n rows;
+    ///          IndexError if a row is not in [0, height): for rows in device memory, unless height is 0, thrown by the
+    ///          next synchronize or copy to the host
+    /// cost     O(n); the rows are copied; the value is copied, or moved unless an error is thrown
+    SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D>&& value);
+    SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D> const& value)
+        : SelectedRows(exec, height, rows, Tensor<T, D>(value)) {}
+    SelectedRows(Height height, Ids<D> rows, Tensor<T, D>&& value)
+        : SelectedRows(value.device(), height, rows, std::move(value)) {}
+    SelectedRows(Height height, Ids<D> rows, Tensor<T, D> const& value)
+        : SelectedRows(value.device(), height, rows, Tensor<T, D>(value)) {}
+
+    // Mistakes, which do not compile.
+    template <class R>
+    requires(!std::integral<T> && std::integral<typename R::value_type>)
+        SelectedRows(Height, Tensor<T, D> const&, R const&) {
+        static_assert(!std::integral<typename R::value_type>,
+                      "rowan::SelectedRows: the rows come before the value: SelectedRows<T>(height, rows, value)");
+    }
+    template <detail::numbers_for<T> V>
+    SelectedRows(Height, Ids<D> const&, V const&) {
+        static_assert(!detail::numbers_for<V, T>,
+                      "rowan::SelectedRows: the value is a Tensor: Tensor<T>::from_values({rows, width}, values)");
+    }
+    template <class R>
+    requires std::integral<typename R::value_type> SelectedRows(R const&, Tensor<T, D> const&) {
+        static_assert(!std::integral<typename R::value_type>,
+                      "rowan::SelectedRows: the height of the table comes first: SelectedRows<T>(height, rows, value)");
+    }
+
+    SelectedRows(SelectedRows const&) = default;
+    SelectedRows(SelectedRows&& other) noexcept { swap(other); }
+    SelectedRows& operator=(SelectedRows const& other) {
+        SelectedRows copy(other);
+        swap(copy);
+        return *this;
+    }
+    SelectedRows& operator=(SelectedRows&& other) noexcept {
+        SelectedRows moved(std::move(other));
+        swap(moved);
+        return *this;
+    }
+    ~SelectedRows() = default;
+
+    std::int64_t height() const noexcept { return height_; }  ///< the number of rows of the represented tensor
+    /// The row numbers, one for each row of value(): a span on the host, a Tensor in the memory of other devices. Code
+    /// that modifies them through an alias must keep them in [0, height) and, if merged(), ascending and unique.
+    typename Numbers::View rows() const noexcept { return Numbers::view(rows_); }
+
+    /// Row i of the value belongs to row rows()[i] of the represented tensor. The elements may be modified; if the
+    /// first dim is changed, the next function that takes this object throws ShapeError.
+    Tensor<T, D> const& value() const noexcept { return value_; }
+    Tensor<T, D>& value() noexcept { return value_; }
+
+    /// The execution of calls that are given none: where the value was made.
+    D device() const noexcept { return value_.device(); }
+
+    /// The shape of the represented tensor, [height, ...].
+    /// errors   ShapeError if the value has been given rank 0
+    /// cost     O(1)
+    shape_type shape() const;
+
+    /// Whether the rows are ascending and unique. Rows in device memory are not inspected: false if it is not known.
+    bool merged() const noexcept { return merged_ || rows_.size() == 0; }
+
+    /// An alias: of the value, and of the rows in device memory; the rows on the host are copied.
+    /// errors   std::bad_alloc
+    /// cost     O(rows) on the host: row numbers are copied, elements are not; O(1) on other devices
+    SelectedRows share() const;
+
+    /// The number of elements per row.
+    std::size_t row_size() const noexcept { return value_.row_size(); }
+
+    void swap(SelectedRows& other) noexcept;
+
+    /// Whether heights, rows in order and values are equal. Unequal objects may represent the same tensor.
+    friend bool operator==(SelectedRows const& a, SelectedRows const& b) requires std::same_as<D, Cpu> {
+        return a.height_ == b.height_ && std::ranges::equal(a.rows(), b.rows()) && a.value_ == b.value_;
+    }
+
+    /// Checks that a value has `rows` rows, as in the constructor. Functions that use a value repeat this check.
+    /// errors   ShapeError if value has rank 0 or another number of rows
+    /// cost     O(1)
+    static void check_value(Tensor<T, D> const& value, std::size_t rows);
+
+private:
+    friend struct detail::SelectedRowsAccess;
+
+    std::int64_t height_ = 0;
+    bool merged_ = true;
+    Tensor<std::int64_t, D> rows_;
+    Tensor<T, D> value_;
+};
+
+template <class T>
+SelectedRows(Height, Ids<>, Tensor<T>) -> SelectedRows<T>;
+
+/// Aliases of a SelectedRows that is in host memory already. On a device, `to_device` and `to_host` copy it.
+/// shapes   the same
+/// errors   std::bad_alloc
+/// cost     as SelectedRows::share
+template <class T>
+SelectedRows<T> to_device(Cpu const&, SelectedRows<T> const& x) {
+    return x.share();
+}
+template <class T>
+SelectedRows<T> to_host(SelectedRows<T> const& x) {
+    return x.share();
+}
+
+namespace detail {
+
+/// Access to SelectedRows without validation, for algorithms whose rows are validated or from another SelectedRows.
+struct SelectedRowsAccess {
+    template <class T>
+    static SelectedRows<T> make(std::int64_t height, Ids<> const& rows, Tensor<T> value) {
+        return adopt(height, RowNumbers<Cpu>::copy(rows), std::move(value));
+    }
+
+    /// Makes a SelectedRows of validated rows without copying them.
+    template <class T, class D>
+    static SelectedRows<T, D> adopt(std::int64_t height, Tensor<std::int64_t, D> rows, Tensor<T, D> value,
+                                    bool merged = false) {
+        SelectedRows<T, D> g;
+        g.height_ = height;
+        g.merged_ = merged || RowNumbers<D>::merged(rows);
+        g.rows_ = std::move(rows);
+        g.value_ = std::move(value);
+        return g;
+    }
+    /// An alias of the rows.
+    template <class T, class D>
+    static Tensor<std::int64_t, D> rows(SelectedRows<T, D> const& g) {
+        return g.rows_.share();
+    }
+
+    /// Memory for `count` merged rows, that of `g` if it suffices. `g` is unchanged until this memory is written.
+    template <class T>
+    static SelectedRows<T> room(SelectedRows<T> const& g, std::int64_t height, std::size_t count,
+                                typename SelectedRows<T>::shape_type shape) {
+        SelectedRows<T> room;
+        shape[0] = count;
+        room.height_ = height;
+        room.rows_ = room_for(g.rows_, {count});
+        room.value_ = room_for(g.value_, shape);
+        return room;
+    }
+
+    /// Copies `rows` to `room`, whose value has been written, and swaps it with `g`.
+    template <class T>
+    static void move_in(SelectedRows<T>& g, SelectedRows<T>& room, std::span<std::int64_t const> rows) noexcept {
+        std::copy(rows.begin(), rows.end(), room.rows_.data());
+        g.swap(room);
+    }
+
+private:
+    template <class T>
+    static Tensor<T> room_for(Tensor<T> const& t, typename Tensor<T>::shape_type const& shape) {
+        std::size_t const size = checked_size("value", shape, sizeof(T));
+        Tensor<T> room;
+        room.storage() = t.storage().room(size);
+        room.resize(shape);
+        return room;
+    }
+};
+
+}  // namespace detail
+
+template <class T, class D>
+SelectedRows<T, D>::SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D>&& value) {
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
+    check_value(value, rows.size());
+    rows_ = Numbers::checked(exec, "rows", rows, height);
+    merged_ = Numbers::merged(rows_);
+    height_ = height;
+    value_ = std::move(value);  // last: it remains the caller's if an error is thrown
+}
+
+template <class T, class D>
+auto SelectedRows<T, D>::shape() const -> shape_type {
+    if (value_.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
+    shape_type shape = value_.shape();
+    shape[0] = static_cast<std::size_t>(height_);
+    return shape;
+}
+
+template <class T, class D>
+auto SelectedRows<T, D>::share() const -> SelectedRows {
+    return detail::SelectedRowsAccess::adopt(height_, Numbers::shared(rows_), value_.share(), merged_);
+}
+
+template <class T, class D>
+void SelectedRows<T, D>::swap(SelectedRows& other) noexcept {
+    std::swap(height_, other.height_);
+    std::swap(merged_, other.merged_);
+    rows_.swap(other.rows_);
+    value_.swap(other.value_);
+}
+
+template <class T, class D>
+void SelectedRows<T, D>::check_value(Tensor<T, D> const& value, std::size_t rows) {
+    if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
+    if (value.shape()[0] != rows) {
+        throw ShapeError("value.shape(0)", std::to_string(value.shape()[0]),
+                         std::to_string(rows) + ", the number of rows");
+    }
+}
+
+ROWAN_TEMPLATE(class SelectedRows<float>)
+ROWAN_TEMPLATE(class SelectedRows<double>)
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/scatter_add.hpp: scatter_add, adds rows to a table, duplicates in input order.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Applies an element-wise formula to pairs of a row of `src` and a row of a table: on the host in input order, on a
+/// Thrust device to the sums of duplicates. prepare() makes what apply() takes of ids or of a gradient's rows.
+template <class D>
+struct RowPairs {
+    static_assert(has_backend<D>,
+                  "rowan: scatter_add on a Thrust device needs "
+                  "#include <rowan/thrust/sparse/scatter_add.hpp>, and sgd <rowan/thrust/sparse/sgd.hpp>");
+};
+
+template <>
+struct RowPairs<Cpu> {
+    /// errors   IndexError if an id is not in [0, height)
+    static Ids<> const& prepare(Cpu exec, Ids<> const& ids, std::int64_t height) {
+        check_ids(exec, "ids", ids, height);
+        return ids;
+    }
+    template <class U>
+    static Ids<> prepare(Cpu, SelectedRows<U> const& g) {
+        return g.rows();
+    }
+
+    template <class T, class U, class Formula>
+    static void apply(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Formula const& formula) {
+        for_each_owned(exec, ids, src, table,
+                       [=](std::size_t n, U const* from, T* to) { for_lanes<compute_t<T, U>>(formula, n, from, to); });
+    }
+};
+
+template <class T, class U>
+constexpr void check_addition() {
+    static_assert(computes_from<T, U>, "rowan::scatter_add: only integers can be added to integers");
+}
+
+template <class T>
+constexpr void check_written(T&) {
+    static_assert(!std::is_const_v<T>,
+                  "rowan: a table that is updated must not be const or a temporary: give an alias such as "
+                  "table.slice(0, 2) a name");
+}
+
+}  // namespace detail
+
+/// dst[ids[i]] += src[i] for all i, in input order. On a Thrust device duplicates are summed first, in the order of
+/// merge, and their sum is added: otherwise threads would wait for each other at a frequent row. Rows without
+/// duplicates are bit-identical on all devices.
+/// shapes   dst [height, ...], ids [n], src [n, ...] with the trailing dims of dst
+/// errors   ShapeError if shapes do not match; IndexError if an id is not in [0, height); Error if dst shares memory
+///          with ids or src
+/// cost     O(n * width), every row of src read once, every touched row of dst read and written; on the host at most
+///          2 MiB of temporary memory to divide lookups among threads, and bit-identical to the serial loop for any
+///          number of threads; on a Thrust device a RowPlan
+template <class T, class U, device D>
+void scatter_add(D const& exec, Tensor<T, D>& dst, std::type_identity_t<Ids<D>> ids, Tensor<U, D> const& src) {
+    detail::check_addition<T, U>();
+    detail::check_rows("dst", dst);
+    if (ids.shape().size() != 1) throw ShapeError("ids rank", std::to_string(ids.shape().size()), "1");
+    detail::check_height("src", src, static_cast<std::int64_t>(ids.size()));
+    detail::check_trailing("src", src, dst.shape());
+    auto const& rows = detail::RowPairs<D>::prepare(exec, ids, detail::height_of(dst));
+    detail::check_apart("dst", detail::bytes_of(dst), "ids", ids.bytes());
+    detail::check_apart("dst", detail::bytes_of(dst), "src", detail::bytes_of(src));
+    detail::RowPairs<D>::apply(exec, rows, src, dst, detail::add_lanes{});
+}
+
+/// dst[g.rows()[i]] += g.value()[i] for all i, in the same order.
+/// shapes   dst has the shape of g
+/// errors   ShapeError if shapes do not match; Error if dst shares memory with g
+/// cost     as above; a merged gradient needs no sort
+template <class T, class U, device D>
+void scatter_add(D const& exec, Tensor<T, D>& dst, SelectedRows<U, D> const& g) {
+    detail::check_addition<T, U>();
+    SelectedRows<U, D>::check_value(g.value(), g.rows().size());
+    detail::check_height("dst", dst, g.height());
+    detail::check_trailing("dst", dst, g.value().shape());
+    detail::check_apart("dst", detail::bytes_of(dst), "the gradient's value", detail::bytes_of(g.value()));
+    detail::RowPairs<D>::apply(exec, detail::RowPairs<D>::prepare(exec, g), g.value(), dst, detail::add_lanes{});
+}
+
+template <class T, class U, class Device>
+void scatter_add(Tensor<T, Device>& dst, std::type_identity_t<Ids<Device>> ids, Tensor<U, Device> const& src) {
+    scatter_add(dst.device(), dst, ids, src);
+}
+
+template <class T, class U, class Device>
+void scatter_add(Tensor<T, Device>& dst, SelectedRows<U, Device> const& g) {
+    scatter_add(dst.device(), dst, g);
+}
+
+// Mistakes, which do not compile.
+template <class T, detail::plain_range R>
+void scatter_add(Tensor<T>&, std::type_identity_t<Ids<>> const&, R const&) {
+    static_assert(
+        !detail::plain_range<R>,
+        "rowan::scatter_add: src is a Tensor: Tensor<T>::borrow(values, {rows, width}) is one in your memory");
+}
+template <class T, class U, class Device>
+void scatter_add(Tensor<T, Device> const& dst, std::type_identity_t<Ids<Device>> const&, Tensor<U, Device> const&) {
+    detail::check_written(dst);
+}
+template <class T, class U, class Device>
+void scatter_add(Tensor<T, Device> const& dst, SelectedRows<U, Device> const&) {
+    detail::check_written(dst);
+}
+
+ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<float>&, Ids<>, Tensor<float> const&))
+ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<float>&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<double>&, Ids<>, Tensor<double> const&))
+ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<double>&, SelectedRows<double> const&))
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/add.hpp: add, sums of row-sparse and dense tensors.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class T, class D>
+void check_addable(SelectedRows<T, D> const& a, SelectedRows<T, D> const& b) {
+    SelectedRows<T, D>::check_value(a.value(), a.rows().size());
+    SelectedRows<T, D>::check_value(b.value(), b.rows().size());
+    if (a.height() != b.height())
+        throw ShapeError("b.height()", std::to_string(b.height()), std::to_string(a.height()));
+    check_trailing("b.value()", b.value(), a.value().shape());
+}
+
+template <class T, class U, class D>
+void check_dense_term(Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
+    SelectedRows<U, D>::check_value(g.value(), g.rows().size());
+    check_height("dense", dense, g.height());
+    check_trailing("dense", dense, g.value().shape());
+}
+
+/// Joins the rows of two gradients.
+template <class D>
+struct RowUnion {
+    static_assert(has_backend<D>, "rowan: add on a Thrust device needs #include <rowan/thrust/sparse/add.hpp>");
+};
+
+template <>
+struct RowUnion<Cpu> {
+    /// The rows of `a` followed by those of `b`.
+    template <class T>
+    static Tensor<T> joined(Cpu, Tensor<T> const& a, Tensor<T> const& b) {
+        auto shape = a.shape();
+        shape[0] += b.shape()[0];
+        auto out = Tensor<T>::from_shape(shape);
+        std::copy_n(b.data(), b.size(), std::copy_n(a.data(), a.size(), out.data()));
+        return out;
+    }
+};
+
+}  // namespace detail
+
+/// The sum of `a` and `b`, not merged: the rows of `a` followed by those of `b`. On a Thrust device the result is
+/// merged() only if one of a and b has no rows and the other is merged().
+/// shapes   a and b of the same height and row shape
+/// errors   ShapeError if heights or row shapes differ
+/// cost     O((n + m) * width)
+template <class T, device D>
+SelectedRows<T, D> add(D const& exec, SelectedRows<T, D> const& a, SelectedRows<T, D> const& b) {
+    using Access = detail::SelectedRowsAccess;
+    detail::check_exec(exec);
+    detail::check_addable(a, b);
+    detail::ElementLoops<D>::check(exec, a.rows(), a.value(), b.rows(), b.value());
+    bool const merged = (b.rows().size() == 0 && a.merged()) || (a.rows().size() == 0 && b.merged());
+    auto rows = detail::RowUnion<D>::joined(exec, Access::rows(a), Access::rows(b));
+    return Access::adopt(a.height(), std::move(rows), detail::RowUnion<D>::joined(exec, a.value(), b.value()), merged);
+}
+
+/// The dense sum: a copy of `dense`, to which the rows of `g` are added as by scatter_add.
+/// shapes   dense has the shape of g
+/// errors   ShapeError if shapes do not match
+/// cost     O(height * width + n * width)
+template <class T, class U, device D>
+Tensor<T, D> add(D const& exec, Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
+    detail::check_dense_term(dense, g);
+    detail::ElementLoops<D>::check(exec, dense);
+    auto sum = detail::ElementLoops<D>::copy(exec, dense);
+    scatter_add(exec, sum, g);
+    return sum;
+}
+
+template <class T, class U, device D>
+Tensor<U, D> add(D const& exec, SelectedRows<T, D> const& g, Tensor<U, D> const& dense) {
+    return add(exec, dense, g);
+}
+
+template <class T, class Device>
+SelectedRows<T, Device> add(SelectedRows<T, Device> const& a, SelectedRows<T, Device> const& b) {
+    return add(a.device(), a, b);
+}
+
+template <class T, class U, class Device>
+Tensor<T, Device> add(Tensor<T, Device> const& dense, SelectedRows<U, Device> const& g) {
+    return add(dense.device(), dense, g);
+}
+
+template <class T, class U, class Device>
+Tensor<U, Device> add(SelectedRows<T, Device> const& g, Tensor<U, Device> const& dense) {
+    return add(g.device(), dense, g);
+}
+
+ROWAN_TEMPLATE(SelectedRows<float> add(Cpu const&, SelectedRows<float> const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<float> add(Cpu const&, Tensor<float> const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<float> add(Cpu const&, SelectedRows<float> const&, Tensor<float> const&))
+ROWAN_TEMPLATE(SelectedRows<double> add(Cpu const&, SelectedRows<double> const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(Tensor<double> add(Cpu const&, Tensor<double> const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(Tensor<double> add(Cpu const&, SelectedRows<double> const&, Tensor<double> const&))
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/block_sum.hpp: BlockSum, the sum of a row's contributions in the documented order.
+
+namespace rowan::inline v0::detail {
+
+/// Contributions per block: the first level of the sum adds blocks of 64 contributions in input order, the next level
+/// adds blocks of 64 of these sums, and so on.
+inline constexpr std::size_t block_size = 64;
+
+/// Sums the rows of a value at given positions. It owns the memory of the partial sums, so each thread needs its own.
+template <class T, class S>
+class BlockSum {
+public:
+    /// `most` is the maximum number of contributions of one sum.
+    BlockSum(T const* value, std::size_t width, std::size_t most)
+        : value_(value), width_(width), ahead_(lookahead(width * sizeof(T))) {
+        std::size_t levels = 1;
+        for (std::size_t n = most; n > block_size; n = (n + block_size - 1) / block_size) ++levels;
+        partial_.resize(levels * width);
+    }
+
+    /// Returns the sum of the rows at the n > 0 positions from `first` on, valid until the next call. `ahead` more
+    /// positions follow in the array; their rows are prefetched.
+    S const* operator()(std::int64_t const* first, std::size_t n, std::size_t ahead) {
+        if constexpr (std::is_same_v<S, T>) {
+            if (n == 1) {
+                if (ahead >= ahead_) prefetch_row<false>(row(first[ahead_]), width_ * sizeof(T));
+                return row(*first);
+            }
+        }
+        sum(first, n, n + ahead, partial_.data());
+        return partial_.data();
+    }
+
+private:
+    T const* row(std::int64_t position) const { return value_ + static_cast<std::size_t>(position) * width_; }
+
+    void sum(std::int64_t const* first, std::size_t n, std::size_t known, S* out) {
+        if (n <= block_size) {
+            for (std::size_t i = 0; i < n; ++i) {
+                if (i + ahead_ < known) prefetch_row<false>(row(first[i + ahead_]), width_ * sizeof(T));
+                if (i == 0) {
+                    copy_lanes<S>(width_, row(*first), out);
+                } else {
+                    for_lanes<S>(add_lanes{}, width_, row(first[i]), out);
+                }
+            }
+            return;
+        }
+        std::size_t span = block_size;
+        while (span * block_size < n) span *= block_size;
+        sum(first, span, known, out);
+        for (std::size_t i = span; i < n; i += span) {
+            sum(first + i, std::min(span, n - i), known - i, out + width_);
+            for_lanes<S>(add_lanes{}, width_, static_cast<S const*>(out + width_), out);
+        }
+    }
+
+    T const* value_;
+    std::size_t width_;
+    std::size_t ahead_;
+    Buffer<S> partial_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/detail/radix_sort.hpp: radix_sort, a stable parallel sort by integer keys.
+
+namespace rowan::inline v0::detail {
+
+/// The number of passes of a sort by `key_bits` bits, and the bits per digit.
+struct Digits {
+    static constexpr unsigned most = 12;  // the counters of one pass fit the L1 cache
+
+    unsigned passes;
+    unsigned bits;
+
+    explicit Digits(unsigned key_bits)
+        : passes((key_bits + most - 1) / most), bits(passes == 0 ? 0 : (key_bits + passes - 1) / passes) {}
+    std::size_t count() const { return std::size_t{1} << bits; }
+};
+
+/// Sorts n entries on one thread, least significant digit first; `next` has a counter for each digit value.
+/// Returns the array with the sorted entries: `from` after an even number of passes, else `to`.
+template <class Entry, class Key>
+Entry* sort_digits(Digits digits, std::size_t n, Entry* from, Entry* to, Key const& key, std::size_t* next) {
+    for (unsigned pass = 0; pass < digits.passes; ++pass) {
+        auto const digit = [&](Entry const& e) {
+            return static_cast<std::size_t>(key(e) >> (pass * digits.bits)) & (digits.count() - 1);
+        };
+        std::fill_n(next, digits.count(), std::size_t{0});
+        for (std::size_t i = 0; i < n; ++i) ++next[digit(from[i])];
+        if (n != 0 && next[digit(*from)] == n) {  // all have the same digit, e.g. many lookups of one row
+            std::swap(from, to);
+            std::copy_n(to, n, from);
+            continue;
+        }
+        std::size_t place = 0;
+        for (std::size_t d = 0; d < digits.count(); ++d) place += std::exchange(next[d], place);
+        for (std::size_t i = 0; i < n; ++i) to[next[digit(from[i])]++] = from[i];
+        std::swap(from, to);
+    }
+    return from;
+}
+
+/// The first keys of the key ranges of all threads except the first: quantiles of evenly spaced samples.
+template <class Key>
+Buffer<std::uint64_t> splitters(std::size_t threads, std::size_t n, Key const& key) {
+    std::size_t const samples = std::min(n, 64 * threads);
+    Buffer<std::uint64_t> keys(samples);
+    for (std::size_t i = 0; i < samples; ++i) keys[i] = key(share_begin(n, i, samples));
+    std::ranges::sort(keys);
+    Buffer<std::uint64_t> first(threads - 1);
+    for (std::size_t t = 1; t < threads; ++t) first[t - 1] = keys[share_begin(samples, t, threads)];
+    return first;
+}
+
+/// Stable sort of the entries make(0) … make(n - 1) by key(entry), which is less than 2^bits. The arrays `a` and `b`
+/// have room for n entries and may be uninitialised. Returns the array with the sorted entries, a or b.
+/// cost     (bits / 12, rounded up) passes over the entries, each reading them twice and writing them once. Several
+///          threads first partition the entries by key range, then each sorts its range: data moves between cores once.
+template <class Entry, class Key, class Make>
+Entry* radix_sort(int threads, std::size_t n, unsigned bits, Entry* a, Entry* b, Key const& key, Make const& make) {
+    if (bits == 0 || n == 0) threads = 1;
+    Digits const digits(bits);
+    auto const ranges = static_cast<std::size_t>(threads);
+    auto const first = splitters(ranges, n, [&](std::size_t i) { return static_cast<std::uint64_t>(key(make(i))); });
+    Buckets buckets(ranges, threads, digits.count());
+    team(threads, [&](int t, int team_size) {
+        auto const range = [&](std::size_t i) {
+            std::uint64_t const k = key(make(i));
+            std::size_t r = 0;
+            for (std::uint64_t const f : first) r += k >= f;
+            return r;
+        };
+        buckets.fill(t, team_size, n, range, [&](std::size_t place, std::size_t i) { a[place] = make(i); });
+        for (auto r = static_cast<std::size_t>(t); r < ranges; r += static_cast<std::size_t>(team_size)) {
+            std::size_t const begin = buckets.starts[r];
+            sort_digits(digits, buckets.starts[r + 1] - begin, a + begin, b + begin, key,
+                        buckets.places[static_cast<std::size_t>(t)].data());
+        }
+    });
+    return digits.passes % 2 == 0 ? a : b;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/row_plan.hpp: RowPlan, a reusable sort of lookups by row, for the functions that sum duplicates.
+
+namespace rowan::inline v0 {
+
+/// The lookups, grouped by row. A plan can be reused for many values, widths and optimizers.
+///
+///     rows [4 1 4 0]   ->   rows()      [0 1 4]        the distinct rows, ascending
+///                           offsets()   [0 1 2 4]      of rows()[k]: elements offsets()[k] … offsets()[k + 1] - 1
+///                           positions() [3 1 0 2]      in input order within a row
+template <>
+class RowPlan<Cpu> {
+public:
+    /// A plan without rows, of height 0.
+    RowPlan() = default;
+
+    /// The plan of a flat list of rows.
+    /// errors   ShapeError if height is negative or rows are not a flat list; IndexError if a row is not in [0, height)
+    /// cost     a radix sort of n numbers by the bits of height; one block of 24 bytes per lookup
+    RowPlan(Cpu exec, Ids<> rows, Height height) {
+        if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
+        detail::check_ids(exec, "rows", rows, height);
+        build(exec, rows, height);
+    }
+    RowPlan(Ids<> rows, Height height) : RowPlan(Cpu{}, rows, height) {}
+
+    /// The plan of a gradient's rows; a merged gradient needs no sort.
+    /// errors   ValueError if exec.threads is negative
+    /// cost     as above, O(n) for a merged gradient
+    template <class T>
+    RowPlan(Cpu exec, SelectedRows<T> const& g) {
+        detail::check_exec(exec);
+        if (g.merged()) {
+            enumerate(g.rows(), g.height());
+        } else {
+            build(exec, g.rows(), g.height());
+        }
+    }
+    template <class T>
+    explicit RowPlan(SelectedRows<T> const& g) : RowPlan(Cpu{}, g) {}
+
+    RowPlan(RowPlan const&) = default;
+    RowPlan(RowPlan&& other) noexcept { swap(other); }
+    RowPlan& operator=(RowPlan const&) = default;
+    RowPlan& operator=(RowPlan&& other) noexcept {
+        RowPlan moved(std::move(other));
+        swap(moved);
+        return *this;
+    }
+    ~RowPlan() = default;
+
+    /// The number of lookups, including duplicates.
+    std::size_t size() const noexcept { return size_; }
+    std::int64_t height() const noexcept { return height_; }  ///< the height of the table
+    Cpu device() const noexcept { return {}; }                ///< the execution of calls that are given none
+    /// The distinct rows, ascending.
+    std::span<std::int64_t const> rows() const noexcept { return {memory_.data() + rows_, count_}; }
+    /// The lookups of rows()[k] are elements [offsets()[k], offsets()[k + 1]) of positions().
+    std::span<std::int64_t const> offsets() const noexcept {
+        static constexpr std::int64_t none[1] = {0};
+        return size_ == 0 ? std::span<std::int64_t const>(none) : std::span(memory_.data() + 2 * size_, count_ + 1);
+    }
+    /// The positions of the lookups in the gradient, grouped by row, in input order within a row.
+    std::span<std::int64_t const> positions() const noexcept { return {memory_.data() + (size_ - rows_), size_}; }
+
+    void swap(RowPlan& other) noexcept {
+        std::swap(memory_, other.memory_);
+        std::swap(rows_, other.rows_);
+        std::swap(count_, other.count_);
+        std::swap(size_, other.size_);
+        std::swap(height_, other.height_);
+    }
+
+private:
+    struct Wide {  // an entry of the sort if a row and a position do not fit 64 bits together
+        std::uint64_t row;
+        std::uint64_t position;
+    };
+
+    static constexpr std::size_t parallel_from = std::size_t{1} << 15;
+
+    // One block: two arrays for the sort, of which one becomes the positions and the other the rows; then the offsets.
+    void build(Cpu exec, Ids<> const& ids, std::int64_t height) {
+        std::size_t const n = ids.size();
+        int const threads = std::min(thread_count(exec), n < parallel_from ? 1 : std::numeric_limits<int>::max());
+        height_ = height;
+        if (n == 0) return;
+        auto const row_bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(height) - 1));
+        auto const position_bits = static_cast<unsigned>(std::bit_width(n - 1));
+        bool const packed = row_bits + position_bits <= 64;
+        detail::Buffer<Wide> wide(packed ? 0 : 2 * n);
+        memory_ = detail::Storage<std::int64_t>(3 * n + 1);
+        size_ = n;
+        auto* const a = reinterpret_cast<std::uint64_t*>(memory_.data());
+        ids.visit([&](auto list) {
+            if (packed) {
+                auto const row = [=](std::uint64_t e) { return e >> position_bits; };
+                auto const position = [=](std::uint64_t e) { return e & ((std::uint64_t{1} << position_bits) - 1); };
+                auto const fill = [&](std::size_t i) {
+                    return static_cast<std::uint64_t>(list[i]) << position_bits | i;
+                };
+                std::uint64_t* const sorted = detail::radix_sort(threads, n, row_bits, a, a + n, row, fill);
+                rows_ = sorted == a ? n : 0;
+                split(threads, sorted, row, position);
+            } else {
+                auto const row = [](Wide const& e) { return e.row; };
+                auto const position = [](Wide const& e) { return e.position; };
+                auto const fill = [&](std::size_t i) { return Wide{static_cast<std::uint64_t>(list[i]), i}; };
+                split(threads, detail::radix_sort(threads, n, row_bits, wide.data(), wide.data() + n, row, fill), row,
+                      position);
+            }
+        });
+    }
+
+    // Divides the sorted entries into runs of equal rows. The entries may be in the memory of the positions.
+    template <class Entry, class Row, class Position>
+    void split(int threads, Entry const* sorted, Row row, Position position) {
+        std::int64_t* const rows = memory_.data() + rows_;
+        std::int64_t* const positions = memory_.data() + (size_ - rows_);
+        std::int64_t* const offsets = memory_.data() + 2 * size_;
+        detail::Buffer<std::size_t> heads(static_cast<std::size_t>(threads) + 1);
+        detail::TeamBarrier barrier;
+        detail::team(threads, [&](int t, int team_size) {
+            auto const [thread, team_threads] =
+                std::pair(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size));
+            std::size_t const begin = detail::share_begin(size_, thread, team_threads);
+            std::size_t const end = detail::share_begin(size_, thread + 1, team_threads);
+            std::uint64_t const before = begin == 0 ? ~row(sorted[0]) : row(sorted[begin - 1]);
+            std::uint64_t last = before;
+            std::size_t count = 0;
+            for (std::size_t i = begin; i < end; ++i) count += std::exchange(last, row(sorted[i])) != row(sorted[i]);
+            heads[thread + 1] = count;
+            barrier.wait(team_size);
+            if (t == 0) std::partial_sum(heads.begin(), heads.end(), heads.begin());
+            barrier.wait(team_size);
+            std::size_t k = heads[thread];
+            last = before;
+            for (std::size_t i = begin; i < end; ++i) {
+                std::uint64_t const r = row(sorted[i]);
+                if (r != last) {
+                    rows[k] = static_cast<std::int64_t>(r);
+                    offsets[k++] = static_cast<std::int64_t>(i);
+                }
+                last = r;
+                positions[i] = static_cast<std::int64_t>(position(sorted[i]));
+            }
+        });
+        count_ = heads.back();
+        offsets[count_] = static_cast<std::int64_t>(size_);
+    }
+
+    void enumerate(std::span<std::int64_t const> rows, std::int64_t height) {
+        memory_ = detail::Storage<std::int64_t>(3 * rows.size() + 1);
+        height_ = height;
+        size_ = count_ = rows.size();
+        std::copy(rows.begin(), rows.end(), memory_.data());
+        std::iota(memory_.data() + size_, memory_.data() + 2 * size_, std::int64_t{0});
+        std::iota(memory_.data() + 2 * size_, memory_.data() + 3 * size_ + 1, std::int64_t{0});
+    }
+
+    detail::Storage<std::int64_t> memory_;
+    std::size_t rows_ = 0;  // offset of the rows in memory_: 0 or size_; the positions are in the other half
+    std::size_t count_ = 0;
+    std::size_t size_ = 0;
+    std::int64_t height_ = 0;
+};
+
+RowPlan(Ids<>, Height)->RowPlan<>;
+RowPlan(Cpu, Ids<>, Height)->RowPlan<>;
+template <class T, class Device>
+RowPlan(SelectedRows<T, Device>) -> RowPlan<Device>;
+template <class T, class Device>
+RowPlan(Device, SelectedRows<T, Device>) -> RowPlan<Device>;
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/detail/row_sums.hpp: RowSums, the sums of duplicate rows, in parallel over rows.
+
+namespace rowan::inline v0::detail {
+
+/// The division of work: ranges of rows for one thread each, and heavy rows, which all threads sum together.
+struct Shares {
+    Buffer<std::size_t> first;  // share k: rows [first[k], first[k + 1]) of the plan
+    Buffer<std::size_t> heavy;  // rows with more than heavy_from contributions
+    std::size_t heavy_from;
+
+    Shares(RowPlan<> const& plan, std::size_t threads);
+};
+
+/// The sums of a value's rows by a plan. The constructor allocates all memory, so that a run cannot fail halfway.
+template <class T>
+class RowSums {
+public:
+    using S = sum_t<T>;
+
+    RowSums(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value)
+        : plan_(plan), width_(plan.size() == 0 ? 0 : value.row_size()), ahead_(lookahead(width_ * sizeof(T)) / 2),
+          threads_(static_cast<std::size_t>(threads_for(exec, value.size()))), shares_(plan, threads_),
+          blocks_(threads_, BlockSum<T, S>(value.data(), width_, plan.size())),
+          group_order_((heaviest() + group - 1) / group), group_sums_(group_order_.size() * width_),
+          groups_(group_sums_.data(), width_, group_order_.size()) {
+        std::iota(group_order_.begin(), group_order_.end(), std::int64_t{0});
+    }
+
+    /// Calls f(k, sum) once for each row plan.rows()[k], on several threads; `sum` points to the elements of the row's
+    /// sum. prefetch(k) prefetches the memory that f(k) will access.
+    template <class Prefetch, class F>
+    void run(Prefetch const& prefetch, F const& f) {
+        std::atomic<std::size_t> next{0};
+        team(static_cast<int>(threads_), [&](int t, int) {
+            auto& block = blocks_[static_cast<std::size_t>(t)];
+            for (std::size_t i = next++; i + 1 < shares_.first.size(); i = next++) {
+                run_share(shares_.first[i], shares_.first[i + 1], block, prefetch, f);
+            }
+            stream_end();
+        });
+        for (std::size_t k : shares_.heavy) {
+            sum_groups(k);
+            f(k, groups_(group_order_.data(), (length(k) + group - 1) / group, 0));
+            stream_end();
+        }
+    }
+
+private:
+    static constexpr std::size_t group =
+        block_size * block_size;  // contributions to a heavy row per unit of work of a thread
+
+    std::size_t begin(std::size_t k) const { return static_cast<std::size_t>(plan_.offsets()[k]); }
+    std::size_t length(std::size_t k) const { return begin(k + 1) - begin(k); }
+    std::size_t heaviest() const {
+        std::size_t most = 0;
+        for (std::size_t k : shares_.heavy) most = std::max(most, length(k));
+        return most;
+    }
+
+    template <class Prefetch, class F>
+    void run_share(std::size_t k, std::size_t end, BlockSum<T, S>& block, Prefetch const& prefetch, F const& f) {
+        std::size_t const last = begin(end);
+        for (std::size_t i = k; i < std::min(end, k + ahead_); ++i) prefetch(i);
+        for (; k < end; ++k) {
+            if (k + ahead_ < end) prefetch(k + ahead_);
+            if (length(k) > shares_.heavy_from) continue;
+            f(k, block(plan_.positions().data() + begin(k), length(k), last - begin(k + 1)));
+        }
+    }
+
+    void sum_groups(std::size_t k) {
+        std::atomic<std::size_t> next{0};
+        team(static_cast<int>(threads_), [&](int t, int) {
+            for (std::size_t i = next.fetch_add(group); i < length(k); i = next.fetch_add(group)) {
+                std::size_t const n = std::min(group, length(k) - i);
+                S const* const sum =
+                    blocks_[static_cast<std::size_t>(t)](plan_.positions().data() + begin(k) + i, n, length(k) - i - n);
+                std::copy_n(sum, width_, group_sums_.data() + i / group * width_);
+            }
+        });
+    }
+
+    RowPlan<> const& plan_;
+    std::size_t width_;
+    std::size_t ahead_;
+    std::size_t threads_;
+    Shares shares_;
+    Buffer<BlockSum<T, S>> blocks_;  // one per thread
+    Buffer<std::int64_t> group_order_;
+    Buffer<S> group_sums_;
+    BlockSum<S, S> groups_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/detail/row_sums_inl.hpp: definitions of rowan/sparse/detail/row_sums.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <cstdint>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Shares::Shares(RowPlan<> const& plan, std::size_t threads) {
+    auto const offsets = plan.offsets();
+    std::size_t const rows = plan.rows().size();
+    std::size_t const count = threads == 1 ? 1 : threads * 16;
+    std::size_t const grain = plan.size() / count + 1;
+    heavy_from = threads == 1 ? plan.size() : 2 * grain;
+    first.push_back(0);
+    for (std::size_t begin = grain; count > 1 && begin < plan.size(); begin += grain) {
+        auto const at = std::lower_bound(offsets.begin(), offsets.end() - 1, static_cast<std::int64_t>(begin));
+        auto const k = static_cast<std::size_t>(at - offsets.begin());
+        if (k == first.back()) continue;
+        first.push_back(k);
+        if (static_cast<std::size_t>(offsets[k] - offsets[k - 1]) > heavy_from) heavy.push_back(k - 1);
+    }
+    if (first.back() != rows) first.push_back(rows);
+    std::size_t const last = rows > 0 ? rows - 1 : 0;
+    if (rows > 0 && plan.size() - static_cast<std::size_t>(offsets[last]) > heavy_from &&
+        (heavy.empty() || heavy.back() != last)) {
+        heavy.push_back(last);
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/sparse/detail/row_pieces.hpp: RowPieces, sums of rows on their way between ranks.
+
+namespace rowan::inline v0::detail {
+
+/// Piece i is a sum of contributions to row rows[i]. Of all element types: its elements are dtype<T>::sum.
+struct RowPieces {
+    using Shape = Tensor<std::int64_t>::shape_type;
+
+    std::int64_t height = 0;
+    Shape shape;  // of the value of a SelectedRows; the first dim has no meaning
+    std::size_t row_bytes = 0;
+    std::vector<std::int64_t> rows, keys;  // keys[i]: the first part of the node that piece i sums
+    Storage<std::byte> bytes;              // rows.size() * row_bytes
+    bool lent = false;                     // the bytes are the caller's: not to be written or given away
+
+    /// Without pieces, of the same height and shape.
+    RowPieces like() const {
+        RowPieces none;
+        none.height = height;
+        none.shape = shape;
+        none.row_bytes = row_bytes;
+        return none;
+    }
+    /// Memory for n pieces, with any contents.
+    void resize(std::size_t n) {
+        rows.resize(n);
+        keys.resize(n);
+        bytes = Storage<std::byte>(checked_row_bytes(n));
+        lent = false;
+    }
+
+private:
+    std::size_t checked_row_bytes(std::size_t n) const;
+};
+
+/// Rows that a thread sums at a time.
+inline std::size_t rows_per_range(std::size_t row_bytes) { return (std::size_t{256} << 10) / (row_bytes + 1) + 64; }
+
+/// Sums the pieces of each row, those of one node: the tree over parts. `ends` are those of whole_nodes; without them,
+/// all pieces are of one node. Result rows ascend, and the keys of a row.
+/// requires   the pieces of a row in the order of `in` have ascending keys
+RowPieces sum_pieces(Cpu exec, ElementSums const& type, std::span<RowPieces const> in,
+                     std::span<std::int64_t const> ends = {});
+
+/// Adds up what a rank may: the pieces of parts [first, first + parts.size()) of all `total` parts, one element each,
+/// become those of the nodes that have no other parts.
+RowPieces node_pieces(Cpu exec, ElementSums const& type, std::vector<RowPieces>&& parts, std::int64_t first,
+                      std::int64_t total);
+
+/// Sums narrowed to elements, in memory that is not lent: row_bytes is that of elements then.
+RowPieces narrow_pieces(Cpu exec, ElementSums const& type, RowPieces&& in);
+
+/// The rows of a plan, with the sums of their contributions in `value`, widened, as pieces of the part with this number.
+template <class T>
+RowPieces planned_pieces(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, std::int64_t number) {
+    using S = sum_t<T>;
+    RowPieces out;
+    out.height = plan.height();
+    out.shape = value.shape();
+    out.row_bytes = value.row_size() * sizeof(S);
+    RowSums<T> sums(exec, plan, value);
+    out.resize(plan.rows().size());
+    std::ranges::copy(plan.rows(), out.rows.begin());
+    std::ranges::fill(out.keys, number);
+    sums.run([](std::size_t) {},
+             [to = out.bytes.data(), bytes = out.row_bytes](std::size_t k, S const* sum) {
+                 if (bytes != 0) std::memcpy(to + k * bytes, sum, bytes);
+             });
+    return out;
+}
+
+/// The part with this number, merged and widened; it lends its memory if it is merged and its elements are sums.
+template <class T>
+RowPieces part_pieces(Cpu exec, SelectedRows<T> const& part, std::int64_t number) {
+    using S = sum_t<T>;
+    SelectedRows<T>::check_value(part.value(), part.rows().size());
+    if (std::is_same_v<T, S> && part.merged()) {
+        RowPieces out;
+        out.height = part.height();
+        out.shape = part.value().shape();
+        out.row_bytes = part.row_size() * sizeof(S);
+        out.rows.assign(part.rows().begin(), part.rows().end());
+        out.keys.assign(out.rows.size(), number);
+        auto const owner = std::make_shared<Tensor<T>>(part.value().share());
+        out.bytes = Storage<std::byte>::of_others(
+            std::shared_ptr<std::byte>(owner, reinterpret_cast<std::byte*>(owner->data())),
+            out.rows.size() * out.row_bytes);
+        out.lent = true;
+        return out;
+    }
+    return planned_pieces(exec, RowPlan<>(exec, part), part.value(), number);
+}
+
+template <class T>
+RowPieces sum_pieces(Cpu exec, RowPieces const& in) {
+    return sum_pieces(exec, element_sums<T>(), std::span(&in, 1));
+}
+
+/// The SelectedRows of pieces that are already narrowed, whose rows ascend.
+template <class T>
+SelectedRows<T> rows_of_pieces(RowPieces&& in) {
+    auto rows = Tensor<std::int64_t>::from_shape({in.rows.size()});
+    std::ranges::copy(in.rows, rows.data());
+    in.shape[0] = in.rows.size();
+    auto* const elements = reinterpret_cast<T*>(in.bytes.data());
+    bool const none = in.bytes.empty();
+    auto value = none ? Tensor<T>::from_shape(in.shape) : Tensor<T>::borrow(elements, in.shape, std::move(in.bytes));
+    return SelectedRowsAccess::adopt(in.height, std::move(rows), std::move(value), true);
+}
+
+/// Narrowed and merged: of sum_pieces.
+template <class T>
+SelectedRows<T> from_pieces(Cpu exec, RowPieces&& in) {
+    return rows_of_pieces<T>(narrow_pieces(exec, element_sums<T>(), std::move(in)));
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/detail/row_pieces_inl.hpp: the functions of row_pieces.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::size_t RowPieces::checked_row_bytes(std::size_t n) const {
+    if (row_bytes != 0 && n > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max()) / row_bytes)
+        throw ShapeError("rows", std::to_string(n), "fewer: their size in bytes exceeds 2^63 - 1");
+    return n * row_bytes;
+}
+
+/// All pieces as one list.
+struct PieceList {
+    std::vector<std::int64_t> rows, keys;
+    std::vector<std::byte const*> at;
+
+    explicit PieceList(std::span<RowPieces const> in) {
+        std::size_t n = 0;
+        for (auto const& p : in) n += p.rows.size();
+        rows.reserve(n);
+        keys.reserve(n);
+        at.reserve(n);
+        for (auto const& p : in) {
+            rows.insert(rows.end(), p.rows.begin(), p.rows.end());
+            keys.insert(keys.end(), p.keys.begin(), p.keys.end());
+            for (std::size_t i = 0; i < p.rows.size(); ++i) at.push_back(p.bytes.data() + i * p.row_bytes);
+        }
+    }
+};
+
+ROWAN_FUNCTION RowPieces sum_pieces(Cpu exec, ElementSums const& type, std::span<RowPieces const> in,
+                                    std::span<std::int64_t const> ends) {
+    auto out = in[0].like();
+    PieceList const list(in);
+    RowPlan<> const plan(exec, list.rows, in[0].height);
+    std::size_t const rows = plan.rows().size(), width = out.row_bytes / type.sum_bytes;
+    std::int64_t const last_key = list.keys.empty() ? 0 : *std::ranges::max_element(list.keys);
+    auto const piece = [&](std::size_t i) { return static_cast<std::size_t>(plan.positions()[i]); };
+    auto const begin_of = [&](std::size_t k) { return static_cast<std::size_t>(plan.offsets()[k]); };
+    auto const each = [&](auto const& f) {
+        parallel_work(exec, list.rows.size() * width, rows, rows_per_range(out.row_bytes), f);
+    };
+    // The end of the pieces that are of the node of piece i.
+    auto const end_of_node = [&](std::size_t i, std::size_t end) {
+        if (ends.size() <= 1) return end;
+        std::int64_t const last = ends[node_of(ends, list.keys[piece(i)])];
+        while (++i < end && list.keys[piece(i)] < last) {
+        }
+        return i;
+    };
+    std::vector<std::size_t> first(rows + 1);  // of the result's pieces of each row
+    if (ends.size() <= 1) {
+        std::iota(first.begin(), first.end(), std::size_t{0});
+    } else {
+        each([&](std::size_t begin, std::size_t end) {
+            for (std::size_t k = begin; k < end; ++k) {
+                for (std::size_t i = begin_of(k); i < begin_of(k + 1); i = end_of_node(i, begin_of(k + 1)))
+                    ++first[k + 1];
+            }
+        });
+        std::partial_sum(first.begin(), first.end(), first.begin());
+    }
+    out.resize(first.back());
+    each([&](std::size_t begin, std::size_t end) {
+        TreeSum sum(type, width, last_key);
+        for (std::size_t k = begin; k < end; ++k) {
+            std::size_t to = first[k];
+            for (std::size_t i = begin_of(k); i < begin_of(k + 1); ++to) {
+                out.rows[to] = plan.rows()[k];
+                out.keys[to] = list.keys[piece(i)];
+                sum.begin(out.bytes.data() + to * out.row_bytes);
+                for (std::size_t const last = end_of_node(i, begin_of(k + 1)); i < last; ++i)
+                    sum.add(list.keys[piece(i)], list.at[piece(i)]);
+                sum.end();
+            }
+        }
+    });
+    return out;
+}
+
+ROWAN_FUNCTION RowPieces node_pieces(Cpu exec, ElementSums const& type, std::vector<RowPieces>&& parts,
+                                     std::int64_t first, std::int64_t total) {
+    if (parts.size() == 1) return std::move(parts[0]);
+    std::int64_t const end = first + static_cast<std::int64_t>(parts.size());
+    return sum_pieces(exec, type, parts, whole_nodes(first, end, total));
+}
+
+ROWAN_FUNCTION RowPieces narrow_pieces(Cpu exec, ElementSums const& type, RowPieces&& in) {
+    if (type.narrow == nullptr && !in.lent) return std::move(in);
+    std::size_t const width = in.row_bytes / type.sum_bytes, n = in.rows.size() * width;
+    Storage<std::byte> bytes(n * type.bytes);
+    parallel_work(exec, n, n, serial_below, [&](std::size_t begin, std::size_t end) {
+        auto const* const from = in.bytes.data() + begin * type.sum_bytes;
+        auto* const to = bytes.data() + begin * type.bytes;
+        if (type.narrow != nullptr) {
+            type.narrow(end - begin, from, to);
+        } else {
+            std::memcpy(to, from, (end - begin) * type.bytes);
+        }
+    });
+    in.bytes = std::move(bytes);
+    in.row_bytes = width * type.bytes;
+    in.lent = false;
+    return std::move(in);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/sparse/merge.hpp: merge, the sum of duplicate rows.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Writes the rows of a plan and their sums to a SelectedRows.
+template <class D>
+struct RowMerge {
+    static_assert(has_backend<D>, "rowan: merge on a Thrust device needs #include <rowan/thrust/sparse/merge.hpp>");
+};
+
+template <>
+struct RowMerge<Cpu> {
+    template <class T>
+    static void into(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, SelectedRows<T>& out) {
+        using S = sum_t<T>;
+        auto const source = value.share();  // value may be out.value()
+        RowSums<T> sums(exec, plan, source);
+        std::size_t const width = value.row_size();
+        auto room = SelectedRowsAccess::room(out, plan.height(), plan.rows().size(), value.shape());
+        T* const to = room.value().data();
+        bool const stream = room.value().size() * sizeof(T) >= stream_from;
+        sums.run([](std::size_t) {},
+                 [=](std::size_t k, S const* sum) {
+                     if constexpr (std::is_same_v<T, S>) {
+                         if (stream) return stream_copy(to + k * width, sum, width * sizeof(T));
+                     }
+                     copy_lanes<S>(width, sum, to + k * width);
+                 });
+        SelectedRowsAccess::move_in(out, room, plan.rows());
+    }
+};
+
+}  // namespace detail
+
+/// Writes the rows of a plan, ascending and unique, and the sums of their values to `out`. Contributions to a row are
+/// summed in input order in blocks of 64, the block sums in blocks of 64, and so on: bit-identical for any number of
+/// threads and on all devices. Sums are computed in dtype<T>::sum and narrowed once. `value` may be out.value(). On the
+/// host, the memory of `out` is reused if it suffices. A Thrust device synchronizes once to get the number of distinct
+/// rows, unless the plan already has it.
+/// shapes   plan of n rows, value [n, ...] -> out with the distinct rows of the plan
+/// errors   ShapeError if value does not have n rows
+/// cost     O(n * width): every contribution read once, every sum written once
+template <class T, device D>
+void merge_into(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value,
+                SelectedRows<T, D>& out) {
+    detail::check_exec(exec);
+    SelectedRows<T, D>::check_value(value, plan.size());
+    detail::RowMerge<D>::into(exec, plan, value, out);
+}
+
+/// The same for a gradient; a merged gradient is copied.
+template <class T, device D>
+void merge_into(D const& exec, SelectedRows<T, D> const& g, SelectedRows<T, D>& out) {
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    merge_into(exec, RowPlan<D>(exec, g), g.value(), out);
+}
+
+/// The rows of `g`, ascending and unique, with duplicates summed in the order of merge_into. Idempotent:
+/// merge(merge(g)) == merge(g).
+/// shapes   SelectedRows of n rows -> SelectedRows with the distinct rows, of the same height and row shape
+/// errors   ShapeError if g.value() does not have n rows
+/// cost     a sort of the rows, one allocation for the result, and merge_into
+template <class T, device D>
+SelectedRows<T, D> merge(D const& exec, SelectedRows<T, D> const& g) {
+    SelectedRows<T, D> out;
+    merge_into(exec, g, out);
+    return out;
+}
+
+template <class T, device D>
+SelectedRows<T, D> merge(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value) {
+    SelectedRows<T, D> out;
+    merge_into(exec, plan, value, out);
+    return out;
+}
+
+template <class T, class Device>
+SelectedRows<T, Device> merge(SelectedRows<T, Device> const& g) {
+    return merge(g.device(), g);
+}
+
+template <class T, class Device>
+SelectedRows<T, Device> merge(RowPlan<Device> const& plan, Tensor<T, Device> const& value) {
+    return merge(plan.device(), plan, value);
+}
+
+template <class T, class Device>
+void merge_into(SelectedRows<T, Device> const& g, SelectedRows<T, Device>& out) {
+    merge_into(g.device(), g, out);
+}
+
+template <class T, class Device>
+void merge_into(RowPlan<Device> const& plan, Tensor<T, Device> const& value, SelectedRows<T, Device>& out) {
+    merge_into(plan.device(), plan, value, out);
+}
+
+ROWAN_TEMPLATE(void merge_into(Cpu const&, RowPlan<> const&, Tensor<float> const&, SelectedRows<float>&))
+ROWAN_TEMPLATE(void merge_into(Cpu const&, SelectedRows<float> const&, SelectedRows<float>&))
+ROWAN_TEMPLATE(SelectedRows<float> merge(Cpu const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(SelectedRows<float> merge(Cpu const&, RowPlan<> const&, Tensor<float> const&))
+ROWAN_TEMPLATE(void merge_into(Cpu const&, RowPlan<> const&, Tensor<double> const&, SelectedRows<double>&))
+ROWAN_TEMPLATE(void merge_into(Cpu const&, SelectedRows<double> const&, SelectedRows<double>&))
+ROWAN_TEMPLATE(SelectedRows<double> merge(Cpu const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(SelectedRows<double> merge(Cpu const&, RowPlan<> const&, Tensor<double> const&))
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/sum_of_parts.hpp: sum_of_parts, the sum of the gradients of a batch's parts.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Checks that there are parts, which can be added.
+template <class T>
+void check_parts(std::span<SelectedRows<T> const> parts) {
+    if (parts.empty()) throw ShapeError("parts", "0", "at least 1, which may have no rows");
+    SelectedRows<T>::check_value(parts[0].value(), parts[0].rows().size());
+    for (auto const& p : parts.subspan(1)) check_addable(parts[0], p);
+}
+
+template <class T>
+void check_parts(std::span<Tensor<T> const> parts) {
+    if (parts.empty()) throw ShapeError("parts", "0", "at least 1");
+    for (auto const& p : parts) {
+        if (p.shape() != parts[0].shape())
+            throw ShapeError("parts shape", shape_text(p.shape()), shape_text(parts[0].shape()));
+    }
+}
+
+/// Each part for itself, numbered from 0 on.
+template <class Pieces, class Part>
+std::vector<Pieces> all_pieces(Cpu exec, std::span<Part const> parts, std::int64_t first = 0) {
+    std::vector<Pieces> pieces;
+    pieces.reserve(parts.size());
+    for (auto const& p : parts) pieces.push_back(part_pieces(exec, p, first++));
+    return pieces;
+}
+
+}  // namespace detail
+
+/// The sum of the gradients of a batch's parts, merged. Each part is merged, and the parts of each row are summed as a
+/// binary tree over their numbers: (0 + 1) + (2 + 3), where a part without the row does not count. So the sum of parts
+/// on several ranks, which row_allreduce forms, has the same bits. Sums are formed in dtype<T>::sum and narrowed once.
+/// shapes   SelectedRows of the same height and row shape -> SelectedRows of these with the distinct rows, ascending
+/// errors   ShapeError if there are no parts, or heights or row shapes differ
+/// cost     a merge of each part, a sort of their rows, and one sum of them; the same bits for any number of threads
+template <class T>
+SelectedRows<T> sum_of_parts(Cpu exec, std::span<SelectedRows<T> const> parts) {
+    detail::check_exec(exec);
+    detail::check_parts(parts);
+    if (parts.size() == 1) return merge(exec, parts[0]);
+    auto const pieces = detail::all_pieces<detail::RowPieces>(exec, parts);
+    return detail::from_pieces<T>(exec, detail::sum_pieces(exec, detail::element_sums<T>(), pieces));
+}
+
+/// The same for dense gradients, in the same tree.
+/// shapes   tensors of one shape -> a tensor of it
+/// errors   ShapeError if there are no parts, or shapes differ
+/// cost     every part read once
+template <class T>
+Tensor<T> sum_of_parts(Cpu exec, std::span<Tensor<T> const> parts) {
+    detail::check_exec(exec);
+    detail::check_parts(parts);
+    auto const pieces = detail::all_pieces<detail::DensePieces>(exec, parts);
+    return detail::from_pieces<T>(exec, detail::sum_pieces(exec, detail::element_sums<T>(), pieces), parts[0].shape());
+}
+
+template <class T>
+SelectedRows<T> sum_of_parts(std::span<SelectedRows<T> const> parts) {
+    return sum_of_parts(Cpu{}, parts);
+}
+template <class T>
+Tensor<T> sum_of_parts(std::span<Tensor<T> const> parts) {
+    return sum_of_parts(Cpu{}, parts);
+}
+
+/// The same for a vector of parts.
+template <class Part>
+Part sum_of_parts(Cpu exec, std::vector<Part> const& parts) {
+    return sum_of_parts(exec, std::span<Part const>(parts));
+}
+template <class Part>
+Part sum_of_parts(std::vector<Part> const& parts) {
+    return sum_of_parts(Cpu{}, std::span<Part const>(parts));
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/dense_allreduce.hpp: dense_allreduce, the sum of all ranks' dense gradients.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class T>
+struct PendingDense final : PendingWork<Tensor<T>> {
+    PendingDense(std::unique_ptr<DenseReduction> r, typename Tensor<T>::shape_type const& s)
+        : reduction(std::move(r)), shape(s) {}
+    Tensor<T> finish() override { return tensor_of_pieces<T>(reduction->finish(), shape); }
+    std::unique_ptr<DenseReduction> reduction;
+    typename Tensor<T>::shape_type shape;
+};
+
+/// One number for a shape.
+template <class Shape>
+std::int64_t shape_number(Shape const& shape) {
+    std::uint64_t hash = shape.size();
+    for (auto const dim : shape) hash = (hash ^ dim) * 0x9E3779B97F4A7C15U;
+    return static_cast<std::int64_t>(hash);
+}
+
+}  // namespace detail
+
+/// Begins dense_allreduce: on return, ranks have agreed, and elements travel. get() gives its result.
+/// requires   the parts do not change until then
+/// errors   those of dense_allreduce
+template <class T, communicator C>
+Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, std::span<Tensor<T> const> parts) {
+    using namespace detail;
+    auto reduction =
+        std::make_unique<DenseReduction>(std::make_unique<GroupOf<C>>(comm), exec, element_sums<T>(), [&](Notice& n) {
+            check_exec(exec);
+            check_parts(parts);
+            n.same = {dtype<T>::wire, 0, static_cast<std::int64_t>(parts[0].size())};
+            n.own[2] = shape_number(parts[0].shape());
+            return all_pieces<DensePieces>(exec, parts);
+        });
+    return Pending<Tensor<T>>(std::make_unique<PendingDense<T>>(std::move(reduction), parts[0].shape()));
+}
+
+/// The sum of the parts of all ranks, on every rank, with the bits of sum_of_parts on one process; parts are numbered
+/// from rank 0's first to the last rank's last. Each rank sums a slice of the elements. Sums are formed, and travel, in
+/// dtype<T>::sum and are narrowed once.
+/// shapes   tensors of one shape on all ranks
+/// errors   on all ranks: ShapeError if a rank has no parts, or shapes or element types differ; nothing has changed
+///          then. Memory that fails when elements travel ends all ranks
+/// cost     bytes sent by a rank of P: 2 (P - 1) / P of the tensor, as in a ring; the first half is more if a rank's
+///          parts do not make one node of the tree, by their number of nodes, at most 2 log2(parts)
+template <class T, communicator C>
+Tensor<T> dense_allreduce(Cpu exec, C const& comm, std::span<Tensor<T> const> parts) {
+    return begin_dense_allreduce(exec, comm, parts).get();
+}
+
+/// The same for one part on each rank.
+template <class T, communicator C>
+Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, Tensor<T> const& part) {
+    return begin_dense_allreduce(exec, comm, std::span(&part, 1));
+}
+template <class T, communicator C>
+Tensor<T> dense_allreduce(Cpu exec, C const& comm, Tensor<T> const& part) {
+    return dense_allreduce(exec, comm, std::span(&part, 1));
+}
+
+/// The same for a vector of parts.
+template <class T, communicator C>
+Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, std::vector<Tensor<T>> const& parts) {
+    return begin_dense_allreduce(exec, comm, std::span(parts));
+}
+template <class T, communicator C>
+Tensor<T> dense_allreduce(Cpu exec, C const& comm, std::vector<Tensor<T>> const& parts) {
+    return dense_allreduce(exec, comm, std::span(parts));
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/partition.hpp: Partition, which rank has which rows of a table.
+
+namespace rowan::inline v0 {
+
+/// The rows of a table, dealt to ranks: blocks of `block` rows in turn. A block of 1 deals single rows, one of
+/// height / ranks gives each rank one range.
+///     Partition{10, 2, 3}   rank 0: rows 0 1 6 7,   rank 1: rows 2 3 8 9,   rank 2: rows 4 5
+/// Its functions do not check their arguments, and cost O(1).
+struct Partition {
+    std::int64_t height = 0, block = 64;
+    int ranks = 1;
+
+    /// The rank that has a row of [0, height).
+    int owner(std::int64_t row) const noexcept { return static_cast<int>(row / block % ranks); }
+    /// The number of a row among those of its owner, where rows ascend.
+    std::int64_t local(std::int64_t row) const noexcept { return row / block / ranks * block + row % block; }
+    /// The row with this number among those of a rank.
+    std::int64_t global(int rank, std::int64_t local) const noexcept {
+        return (local / block * ranks + rank) * block + local % block;
+    }
+    /// The number of rows of a rank.
+    std::int64_t rows_of(int rank) const noexcept {
+        std::int64_t const blocks = height / block, turn = blocks % ranks;
+        return (blocks / ranks + (rank < turn ? 1 : 0)) * block + (rank == turn ? height % block : 0);
+    }
+
+    /// errors   ShapeError if height is negative, or block or ranks is below 1
+    void check() const {
+        if (height < 0) throw ShapeError("partition.height", std::to_string(height), "at least 0");
+        if (block < 1) throw ShapeError("partition.block", std::to_string(block), "at least 1");
+        if (ranks < 1) throw ShapeError("partition.ranks", std::to_string(ranks), "at least 1");
+    }
+
+    bool operator==(Partition const&) const = default;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/detail/row_exchange.hpp: exchanges of RowPieces between ranks.
+
+namespace rowan::inline v0::detail {
+
+/// What each rank has for this one, if this one has send[r] for rank r.
+/// cost     one alltoall of 8 bytes
+std::vector<std::size_t> exchange_counts(ProcessGroup const& group, std::span<std::size_t const> send);
+
+/// Pieces on their way. What is sent and what is received is here until `wait`.
+class RowTransfer {
+public:
+    RowTransfer() = default;
+    /// What has come, ordered by ranks.
+    RowPieces wait();
+
+private:
+    friend RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
+                                    std::span<std::int64_t const> rank_keys);
+    friend RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
+                                  std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys);
+
+    void receive(std::span<std::size_t const> counts, std::span<std::int64_t const> rank_keys);
+
+    // On the heap: the group reads and writes these lists until `wait`, and this object may be moved.
+    struct Lists {
+        RowPieces own, in;
+        std::vector<std::size_t> send, receive;
+    };
+    std::unique_ptr<Lists> lists_ = std::make_unique<Lists>();
+    std::array<std::unique_ptr<Transfer>, 3> open_;  // rows, keys, bytes
+};
+
+/// Begins to send `own` to all. counts[r] is the number of pieces of rank r. If all pieces of rank r have the key
+/// rank_keys[r], keys do not travel.
+RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
+                         std::span<std::int64_t const> rank_keys = {});
+
+/// Begins to send the first send[0] pieces to rank 0, the next send[1] to rank 1, and so on. `receive` is what
+/// exchange_counts(send) gives.
+RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
+                       std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys = {});
+
+/// All ranks' pieces on all ranks. The numbers are exchanged first.
+RowPieces gather_pieces(ProcessGroup const& group, RowPieces&& own);
+
+/// The pieces that the ranks have for this one. The numbers are exchanged first.
+RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send);
+
+/// Rows [splits[r], splits[r + 1]) are rank r's, such that of the rows that all ranks bring, each has about as many.
+/// `rows` are this rank's, sorted; counts[r] is the number of those of rank r.
+std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::span<std::int64_t const> rows,
+                                     std::span<std::size_t const> counts);
+
+/// The number of sorted rows in each range of row_splits.
+std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits, std::span<std::int64_t const> rows);
+
+/// Contributions [first, first + count) of row plan.rows()[row], in the plan's order.
+struct Cut {
+    std::size_t row;
+    std::int64_t first, count;
+};
+
+/// Writes the sum of each cut, of elements dtype<T>::sum.
+using CutSums = std::function<void(RowPlan<> const& plan, std::span<Cut const> cuts, std::byte* out)>;
+
+/// Cuts the contributions of this rank into the greatest sums that merge would form if those of all ranks stood one
+/// after another. Keys are the numbers of contributions. The first send[0] rows of the plan go to rank 0, and so on;
+/// `send` becomes the numbers of pieces.
+/// cost     three exchanges of 8, 16 and 8 bytes a row
+RowPieces contribution_pieces(Cpu exec, ProcessGroup const& group, RowPlan<> const& plan, RowPieces const& like,
+                              CutSums const& sums, std::vector<std::size_t>& send);
+
+/// Sums the pieces of contributions of each row, in the order of ranks, as merge does. Result rows ascend.
+RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/row_exchange_inl.hpp: the functions of row_exchange.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::vector<std::size_t> exchange_counts(ProcessGroup const& group, std::span<std::size_t const> send) {
+    std::vector<std::size_t> receive(send.size());
+    group.alltoall(std::as_bytes(send), bytes_of(receive));
+    return receive;
+}
+
+ROWAN_FUNCTION RowPieces RowTransfer::wait() {
+    for (auto& t : open_) {
+        if (t != nullptr) t->wait();
+        t = nullptr;
+    }
+    return std::move(lists_->in);
+}
+
+ROWAN_FUNCTION void RowTransfer::receive(std::span<std::size_t const> counts, std::span<std::int64_t const> rank_keys) {
+    auto& in = lists_->in;
+    in = lists_->own.like();
+    in.resize(total(counts));
+    auto to = in.keys.begin();
+    for (std::size_t r = 0; r < rank_keys.size(); ++r) to = std::fill_n(to, counts[r], rank_keys[r]);
+}
+
+ROWAN_FUNCTION RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
+                                        std::span<std::int64_t const> rank_keys) {
+    RowTransfer t;
+    auto& l = *t.lists_;
+    l.own = std::move(own);
+    l.receive.assign(counts.begin(), counts.end());
+    t.receive(counts, rank_keys);
+    std::size_t const word = sizeof(std::int64_t);
+    t.open_[0] = group.allgatherv(word, bytes_of(std::as_const(l.own.rows)), bytes_of(l.in.rows), l.receive);
+    if (rank_keys.empty())
+        t.open_[1] = group.allgatherv(word, bytes_of(std::as_const(l.own.keys)), bytes_of(l.in.keys), l.receive);
+    if (l.own.row_bytes != 0)
+        t.open_[2] =
+            group.allgatherv(l.own.row_bytes, bytes_of(std::as_const(l.own.bytes)), bytes_of(l.in.bytes), l.receive);
+    return t;
+}
+
+ROWAN_FUNCTION RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
+                                      std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys) {
+    RowTransfer t;
+    auto& l = *t.lists_;
+    l.own = std::move(own);
+    l.send.assign(send.begin(), send.end());
+    l.receive.assign(receive.begin(), receive.end());
+    t.receive(receive, rank_keys);
+    auto const exchange = [&](std::size_t unit, std::span<std::byte const> from, std::span<std::byte> to) {
+        return group.alltoallv(unit, from, l.send, to, l.receive);
+    };
+    std::size_t const word = sizeof(std::int64_t);
+    t.open_[0] = exchange(word, bytes_of(std::as_const(l.own.rows)), bytes_of(l.in.rows));
+    if (rank_keys.empty()) t.open_[1] = exchange(word, bytes_of(std::as_const(l.own.keys)), bytes_of(l.in.keys));
+    if (l.own.row_bytes != 0)
+        t.open_[2] = exchange(l.own.row_bytes, bytes_of(std::as_const(l.own.bytes)), bytes_of(l.in.bytes));
+    return t;
+}
+
+/// Every rank's number.
+inline std::vector<std::size_t> all_counts(ProcessGroup const& group, std::size_t own) {
+    std::vector<std::size_t> counts(static_cast<std::size_t>(group.size()));
+    group.allgather(std::as_bytes(std::span(&own, 1)), bytes_of(counts));
+    return counts;
+}
+
+ROWAN_FUNCTION RowPieces gather_pieces(ProcessGroup const& group, RowPieces&& own) {
+    auto const counts = all_counts(group, own.rows.size());
+    return begin_gather(group, std::move(own), counts).wait();
+}
+
+ROWAN_FUNCTION RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send) {
+    auto const receive = exchange_counts(group, send);
+    return begin_deal(group, std::move(own), send, receive).wait();
+}
+
+// Each rank shows rows at equal distances in its list; every one stands for the same number of its rows.
+ROWAN_FUNCTION std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height,
+                                                    std::span<std::int64_t const> rows,
+                                                    std::span<std::size_t const> counts) {
+    struct Sample {
+        std::int64_t row;
+        std::size_t weight;
+    };
+    std::size_t const ranks = counts.size(), each = std::clamp<std::size_t>(512 / ranks, 4, 64);
+    std::vector<std::int64_t> mine(each), all(each * ranks);
+    for (std::size_t i = 0; i < each && !rows.empty(); ++i) {
+        std::size_t const n = rows.size();
+        mine[i] = rows[n / each * i + n % each * i / each];
+    }
+    group.allgather(bytes_of(std::as_const(mine)), bytes_of(all));
+    std::vector<Sample> samples;
+    for (std::size_t r = 0; r < ranks; ++r) {
+        for (std::size_t i = 0; i < each && counts[r] != 0; ++i) samples.push_back({all[r * each + i], counts[r]});
+    }
+    std::ranges::sort(samples, {}, &Sample::row);
+    std::size_t const weight = total(counts) * each;
+    std::vector<std::int64_t> splits{0};
+    std::size_t before = 0;
+    for (auto const& s : samples) {
+        auto const want = [&] { return weight / ranks * splits.size() + weight % ranks * splits.size() / ranks; };
+        while (splits.size() < ranks && before >= want()) splits.push_back(s.row);
+        before += s.weight;
+    }
+    splits.resize(ranks, height);
+    splits.push_back(height);
+    return splits;
+}
+
+ROWAN_FUNCTION std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits,
+                                                  std::span<std::int64_t const> rows) {
+    std::vector<std::size_t> counts;
+    auto at = rows.begin();
+    for (std::size_t r = 1; r < splits.size(); ++r) {
+        auto const end = r + 1 == splits.size() ? rows.end() : std::lower_bound(at, rows.end(), splits[r]);
+        counts.push_back(static_cast<std::size_t>(end - at));
+        at = end;
+    }
+    return counts;
+}
+
+/// Contributions in blocks of 64, these in blocks of 64, and so on, from sums that were formed elsewhere. One of c
+/// contributions is a sum as merge forms it, c = k 64^l, k < 64: it begins a block of that level, or is a unit of it.
+class BlockPieces {
+public:
+    BlockPieces(ElementSums const& type, std::size_t n)
+        : type_(type), n_(n), bytes_(n * type.sum_bytes), sums_(levels * bytes_) {}
+
+    void begin() { counts_.fill(0); }
+    void add(std::int64_t count, std::byte const* sum) {
+        std::size_t level = 0;
+        for (std::int64_t c = count; c % block == 0; c /= block) ++level;
+        add(level, count, sum);
+    }
+    void end(std::byte* out) {
+        std::size_t low = 0;
+        while (counts_[low] == 0) ++low;
+        for (std::size_t l = low + 1; l < levels; ++l) {
+            if (counts_[l] == 0) continue;
+            type_.add(n_, sum(low), sum(l));
+            low = l;
+        }
+        if (bytes_ != 0) std::memcpy(out, sum(low), bytes_);
+    }
+
+    /// Calls f(first, count) for the pieces of contributions [at, at + n) of a row.
+    template <class F>
+    static void cut(std::int64_t at, std::int64_t n, F const& f) {
+        for (std::int64_t i = 0; i < n;) {
+            std::int64_t const here = at + i, left = n - i;
+            std::int64_t unit = 1;
+            while (unit <= left / block && here % (unit * block) == 0) unit *= block;
+            bool const begins = unit > std::numeric_limits<std::int64_t>::max() / block || here % (unit * block) == 0;
+            std::int64_t const count = begins ? std::min(left / unit, block) * unit : unit;
+            f(i, count);
+            i += count;
+        }
+    }
+
+private:
+    static constexpr std::int64_t block = block_size;
+    static constexpr std::size_t levels = 11;
+
+    void add(std::size_t level, std::int64_t count, std::byte const* from) {
+        if (counts_[level] != 0) {
+            type_.add(n_, from, sum(level));
+        } else if (bytes_ != 0) {
+            std::memcpy(sum(level), from, bytes_);
+        }
+        counts_[level] += count;
+        if (counts_[level] == std::int64_t{1} << (6 * (level + 1))) {
+            std::int64_t const full = std::exchange(counts_[level], 0);
+            add(level + 1, full, sum(level));
+        }
+    }
+    std::byte* sum(std::size_t level) { return sums_.data() + level * bytes_; }
+
+    ElementSums type_;
+    std::size_t n_, bytes_;
+    Storage<std::byte> sums_;
+    std::array<std::int64_t, levels> counts_{};
+};
+
+/// Where this rank's contributions to each row of its plan begin among those of all ranks.
+inline std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group, RowPlan<> const& plan,
+                                                     std::span<std::size_t const> send) {
+    struct RowCount {
+        std::int64_t row, count;
+    };
+    auto const receive = exchange_counts(group, send);
+    std::size_t const rows = plan.rows().size();
+    std::vector<RowCount> mine(rows), theirs(total(receive));
+    for (std::size_t k = 0; k < rows; ++k) mine[k] = {plan.rows()[k], plan.offsets()[k + 1] - plan.offsets()[k]};
+    group.alltoallv(sizeof(RowCount), bytes_of(std::as_const(mine)), send, bytes_of(theirs), receive)->wait();
+    std::vector<std::int64_t> asked(theirs.size()), first(theirs.size()), at(rows);
+    std::ranges::transform(theirs, asked.begin(), &RowCount::row);
+    RowPlan<> const all(exec, asked, plan.height());
+    for (std::size_t k = 0; k < all.rows().size(); ++k) {
+        std::int64_t before = 0;
+        for (auto i = all.offsets()[k]; i < all.offsets()[k + 1]; ++i) {
+            auto const p = static_cast<std::size_t>(all.positions()[static_cast<std::size_t>(i)]);
+            first[p] = before;
+            before += theirs[p].count;
+        }
+    }
+    group.alltoallv(sizeof(std::int64_t), bytes_of(std::as_const(first)), receive, bytes_of(at), send)->wait();
+    return at;
+}
+
+ROWAN_FUNCTION RowPieces contribution_pieces(Cpu exec, ProcessGroup const& group, RowPlan<> const& plan,
+                                             RowPieces const& like, CutSums const& sums,
+                                             std::vector<std::size_t>& send) {
+    auto const at = first_contributions(exec, group, plan, send);
+    std::vector<Cut> cuts;
+    std::vector<std::size_t> pieces;
+    std::size_t k = 0;
+    for (std::size_t const rows : send) {
+        std::size_t const before = cuts.size();
+        for (std::size_t const end = k + rows; k < end; ++k) {
+            BlockPieces::cut(at[k], plan.offsets()[k + 1] - plan.offsets()[k],
+                             [&](std::int64_t first, std::int64_t count) {
+                                 cuts.push_back({k, first, count});
+                             });
+        }
+        pieces.push_back(cuts.size() - before);
+    }
+    auto out = like.like();
+    out.resize(cuts.size());
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+        out.rows[i] = plan.rows()[cuts[i].row];
+        out.keys[i] = cuts[i].count;
+    }
+    sums(plan, cuts, out.bytes.data());
+    send = std::move(pieces);
+    return out;
+}
+
+ROWAN_FUNCTION RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in) {
+    auto out = in.like();
+    RowPlan<> const plan(exec, in.rows, in.height);
+    std::size_t const rows = plan.rows().size(), width = in.row_bytes / type.sum_bytes;
+    out.resize(rows);
+    parallel_work(exec, in.rows.size() * width, rows, rows_per_range(in.row_bytes),
+                  [&](std::size_t begin, std::size_t end) {
+                      BlockPieces sum(type, width);
+                      for (std::size_t k = begin; k < end; ++k) {
+                          sum.begin();
+                          for (auto i = plan.offsets()[k]; i < plan.offsets()[k + 1]; ++i) {
+                              auto const p = static_cast<std::size_t>(plan.positions()[static_cast<std::size_t>(i)]);
+                              sum.add(in.keys[p], in.bytes.data() + p * in.row_bytes);
+                          }
+                          out.rows[k] = plan.rows()[k];
+                          out.keys[k] = 0;
+                          sum.end(out.bytes.data() + k * in.row_bytes);
+                      }
+                  });
+    return out;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/row_reduce_options.hpp: RowReduceOptions, how ranks sum rows.
+
+namespace rowan::inline v0 {
+
+/// What is summed in which order. The bits of neither depend on the number of ranks.
+enum class SumOrder {
+    parts,          ///< each part merged, and the parts of each row in a binary tree: as sum_of_parts
+    contributions,  ///< as if all rows stood in one SelectedRows, rank by rank and part by part: as merge
+};
+
+/// How rows travel between ranks. The bits do not depend on it.
+enum class Route {
+    automatic,  ///< by the bytes of the other two, from numbers that all ranks know
+    gather,     ///< every rank gets all ranks' sums, and adds them up
+    owner,      ///< ranges of rows are summed by one rank each, which sends the sums to all
+};
+
+/// The options of row_allreduce: the same on all ranks.
+struct RowReduceOptions {
+    SumOrder order = SumOrder::parts;
+    Route route = Route::automatic;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/detail/row_reduction.hpp: RowReduction, row_allreduce of any element type.
+
+namespace rowan::inline v0::detail {
+
+/// What a rank brings to a reduction, of any element type.
+class RowSource {
+public:
+    explicit RowSource(ElementSums const& sums) : type(sums) {}
+    RowSource(RowSource const&) = delete;
+    RowSource& operator=(RowSource const&) = delete;
+    virtual ~RowSource() = default;
+
+    /// Checks the arguments. Called first.
+    virtual void describe(Notice& notice) = 0;
+    /// Each part merged and widened, numbered from 0 on.
+    virtual std::vector<RowPieces> parts(Cpu exec) const = 0;
+    /// All contributions, of elements as they are.
+    virtual RowPieces joined() const = 0;
+    /// The sums of contributions of what `joined` has given.
+    virtual void cut_sums(Cpu exec, RowPieces const& joined, RowPlan<> const& plan, std::span<Cut const> cuts,
+                          std::byte* out) const = 0;
+    /// All ranks' contributions, merged.
+    virtual RowPieces merged(Cpu exec, RowPieces&& all) const = 0;
+
+    ElementSums const type;
+};
+
+/// A row_allreduce that has begun: it has agreed, and rows travel. With splits, rows [splits[r], splits[r + 1]) are summed
+/// by rank r, which keeps them.
+class RowReduction {
+public:
+    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSource> source,
+                 RowReduceOptions options, std::vector<std::int64_t> splits = {});
+    /// The result, narrowed. Called once.
+    RowPieces finish();
+
+private:
+    void agree_on_parts();
+    void agree_on_contributions();
+    bool choose_owner(std::size_t gathered, std::size_t dealt) const;
+    void begin();
+    RowPieces end();
+    RowPieces send_to_all(RowPieces&& own) const;
+    void describe(Notice& notice);
+    void check_same_options(std::vector<Notice> const& notices) const;
+    std::vector<std::int64_t> splits(std::span<std::int64_t const> rows) const;
+    Collective operation() const { return splits_.empty() ? Collective::row_allreduce : Collective::exchange; }
+    bool by_parts() const { return options_.order == SumOrder::parts; }
+
+    std::unique_ptr<ProcessGroup const> group_;
+    Cpu exec_;
+    std::unique_ptr<RowSource> source_;
+    RowReduceOptions options_;
+    std::vector<std::int64_t> splits_;
+    RowPieces own_;                    // by parts: sums of nodes; else contributions
+    RowPlan<> plan_;                   // of contributions
+    std::vector<std::size_t> counts_;  // of rows on each rank: pieces, or distinct rows of contributions
+    std::vector<std::size_t> contributions_;
+    std::vector<std::int64_t> rank_keys_;  // the only part of each rank, if each has one
+    bool owner_ = false;
+    RowTransfer transfer_;
+};
+
+/// The memory of a tensor, as bytes.
+template <class T>
+Storage<std::byte> tensor_bytes(Tensor<T> tensor) {
+    std::size_t const bytes = tensor.size() * sizeof(T);
+    auto const owner = std::make_shared<Tensor<T>>(std::move(tensor));
+    return Storage<std::byte>::of_others(std::shared_ptr<std::byte>(owner, reinterpret_cast<std::byte*>(owner->data())),
+                                         bytes);
+}
+
+/// The parts of a rank. It shares the memory of their values; the span remains valid while the reduction begins.
+template <class T>
+class RowParts : public RowSource {
+    using S = sum_t<T>;
+
+public:
+    explicit RowParts(std::span<SelectedRows<T> const> parts) : RowSource(element_sums<T>()), parts_(parts) {}
+
+    void describe(Notice& notice) override {
+        check_parts(parts_);
+        notice.same = {dtype<T>::wire, parts_[0].height(), static_cast<std::int64_t>(parts_[0].row_size())};
+        notice.own[0] = static_cast<std::int64_t>(parts_.size());
+    }
+    std::vector<RowPieces> parts(Cpu exec) const override { return all_pieces<RowPieces>(exec, parts_); }
+
+    RowPieces joined() const override {
+        RowPieces out;
+        out.height = parts_[0].height();
+        out.shape = parts_[0].value().shape();
+        out.row_bytes = parts_[0].row_size() * sizeof(T);
+        for (auto const& p : parts_) out.rows.insert(out.rows.end(), p.rows().begin(), p.rows().end());
+        if (parts_.size() == 1) {
+            out.bytes = tensor_bytes(parts_[0].value().share());
+            out.lent = true;
+            return out;
+        }
+        out.resize(out.rows.size());
+        auto* to = out.bytes.data();
+        for (auto const& p : parts_) {
+            std::size_t const bytes = p.value().size() * sizeof(T);
+            if (bytes != 0) std::memcpy(to, p.value().data(), bytes);
+            to += bytes;
+        }
+        return out;
+    }
+
+    void cut_sums(Cpu exec, RowPieces const& joined, RowPlan<> const& plan, std::span<Cut const> cuts,
+                  std::byte* out) const override {
+        std::size_t const width = joined.row_bytes / sizeof(T), bytes = width * sizeof(S);
+        if (bytes == 0) return;
+        auto const* const value = reinterpret_cast<T const*>(joined.bytes.data());
+        parallel_work(
+            exec, plan.size() * width, cuts.size(), rows_per_range(bytes), [&](std::size_t begin, std::size_t end) {
+                BlockSum<T, S> sum(value, width, plan.size());
+                for (std::size_t i = begin; i < end; ++i) {
+                    auto const first = plan.offsets()[cuts[i].row] + cuts[i].first;
+                    S const* const s = sum(plan.positions().data() + first, static_cast<std::size_t>(cuts[i].count), 0);
+                    std::memcpy(out + i * bytes, s, bytes);
+                }
+            });
+    }
+
+    RowPieces merged(Cpu exec, RowPieces&& all) const override {
+        all.shape[0] = all.rows.size();
+        auto const value = tensor_of<T>(all);
+        auto sum = merge(exec, RowPlan<>(exec, all.rows, all.height), value);
+        auto out = all.like();
+        out.rows.assign(sum.rows().begin(), sum.rows().end());
+        out.bytes = tensor_bytes(std::move(sum.value()));
+        return out;
+    }
+
+protected:
+    std::span<SelectedRows<T> const> parts_;
+
+private:
+    template <class E>
+    static Tensor<E> tensor_of(RowPieces& p) {
+        if (p.bytes.empty()) return Tensor<E>::from_shape(p.shape);
+        return Tensor<E>::borrow(reinterpret_cast<E*>(p.bytes.data()), p.shape);
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/row_reduction_inl.hpp: the functions of row_reduction.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
+                                          std::unique_ptr<RowSource> source, RowReduceOptions options,
+                                          std::vector<std::int64_t> splits)
+    : group_(std::move(group)), exec_(exec), source_(std::move(source)), options_(options), splits_(std::move(splits)) {
+    if (by_parts()) {
+        agree_on_parts();
+    } else {
+        agree_on_contributions();
+    }
+    if (group_->size() > 1) after_agreement(*group_, [&] { begin(); });
+}
+
+ROWAN_FUNCTION RowPieces RowReduction::finish() {
+    return after_agreement(*group_, [&] { return end(); });
+}
+
+ROWAN_FUNCTION void RowReduction::describe(Notice& notice) {
+    check_exec(exec_);
+    source_->describe(notice);
+}
+
+ROWAN_FUNCTION void RowReduction::check_same_options(std::vector<Notice> const& notices) const {
+    for (std::size_t r = 1; r < notices.size(); ++r) {
+        if (notices[r].own[2] == notices[0].own[2]) continue;
+        throw ShapeError(std::string("the options or the row shape of rank ").append(std::to_string(r)), "others",
+                         "those of rank 0");
+    }
+}
+
+/// One number for the options and the shape of a row, of which the others know only the size.
+inline std::int64_t options_number(RowReduceOptions options, RowPieces::Shape const& shape) {
+    std::uint64_t hash = static_cast<std::uint64_t>(options.order) * 4 + static_cast<std::uint64_t>(options.route);
+    for (std::size_t i = 1; i < shape.size(); ++i) hash = (hash ^ shape[i]) * 0x9E3779B97F4A7C15U + i;
+    return static_cast<std::int64_t>(hash);
+}
+
+/// A word of every rank.
+inline std::vector<std::size_t> own_counts(std::vector<Notice> const& notices, std::size_t word) {
+    std::vector<std::size_t> counts;
+    for (auto const& n : notices) counts.push_back(static_cast<std::size_t>(n.own[word]));
+    return counts;
+}
+
+ROWAN_FUNCTION void RowReduction::agree_on_parts() {
+    std::vector<RowPieces> parts;
+    auto const tell = [&](Notice& n) {
+        n.own[1] = static_cast<std::int64_t>(own_.rows.size());
+        n.own[2] = options_number(options_, own_.shape);
+    };
+    auto notices = agree(*group_, operation(), [&](Notice& n) {
+        describe(n);
+        parts = source_->parts(exec_);
+        if (parts.size() == 1) {
+            own_ = std::move(parts[0]);
+        } else {
+            own_ = parts[0].like();  // until it is known which nodes this rank has
+        }
+        tell(n);
+    });
+    check_same_options(notices);
+    std::int64_t all = 0;
+    for (auto const& n : notices) {
+        rank_keys_.push_back(all);
+        all += n.own[0];
+    }
+    std::int64_t const first = rank_keys_[static_cast<std::size_t>(group_->rank())];
+    if (std::ranges::all_of(notices, [](Notice const& n) { return n.own[0] == 1; })) {
+        std::ranges::fill(own_.keys, first);
+    } else {
+        rank_keys_.clear();
+        notices = agree(*group_, operation(), [&](Notice& n) {
+            if (parts.size() <= 1) {
+                std::ranges::fill(own_.keys, first);
+            } else {
+                for (auto& p : parts) {
+                    for (auto& key : p.keys) key += first;
+                }
+                own_ = node_pieces(exec_, source_->type, std::move(parts), first, all);
+            }
+            tell(n);
+        });
+    }
+    counts_ = own_counts(notices, 1);
+}
+
+ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
+    auto const notices = agree(*group_, operation(), [&](Notice& n) {
+        describe(n);
+        own_ = source_->joined();
+        plan_ = RowPlan<>(exec_, own_.rows, own_.height);
+        n.own = {static_cast<std::int64_t>(own_.rows.size()), static_cast<std::int64_t>(plan_.rows().size()),
+                 options_number(options_, own_.shape)};
+    });
+    check_same_options(notices);
+    contributions_ = own_counts(notices, 0);
+    counts_ = own_counts(notices, 1);
+}
+
+/// Bytes that a rank sends, on average and times P / (P - 1): `gathered`, or `dealt` and, of three quarters of the rows,
+/// as batches that share their frequent rows have, the sums.
+ROWAN_FUNCTION bool RowReduction::choose_owner(std::size_t gathered, std::size_t dealt) const {
+    static constexpr std::size_t few = std::size_t{1} << 16;  // bytes that travel faster than more messages
+    if (options_.route != Route::automatic) return options_.route == Route::owner;
+    std::size_t const ranks = counts_.size();
+    std::size_t const result =
+        own_.row_bytes / (by_parts() ? source_->type.sum_bytes : source_->type.bytes) * source_->type.bytes +
+        sizeof(std::int64_t);
+    return gathered > few && gathered > dealt / ranks + total(counts_) / 4 * 3 * result;
+}
+
+ROWAN_FUNCTION std::vector<std::int64_t> RowReduction::splits(std::span<std::int64_t const> rows) const {
+    return splits_.empty() ? row_splits(*group_, own_.height, rows, counts_) : splits_;
+}
+
+ROWAN_FUNCTION void RowReduction::begin() {
+    std::size_t const word = sizeof(std::int64_t), rows = total(counts_);
+    if (by_parts()) {
+        std::size_t const piece = own_.row_bytes + (rank_keys_.empty() ? 2 : 1) * word;
+        owner_ = choose_owner(rows * piece, rows * piece);
+        if (!owner_) {
+            transfer_ = begin_gather(*group_, std::move(own_), counts_, rank_keys_);
+            return;
+        }
+        auto const send = counts_in(splits(own_.rows), own_.rows);
+        auto const receive = exchange_counts(*group_, send);
+        transfer_ = begin_deal(*group_, std::move(own_), send, receive, rank_keys_);
+        return;
+    }
+    std::size_t const sum_row = own_.row_bytes / source_->type.bytes * source_->type.sum_bytes;
+    owner_ = choose_owner(total(contributions_) * (own_.row_bytes + word), rows * (sum_row + 5 * word));
+    if (!owner_) {
+        std::vector<std::int64_t> const no_keys(counts_.size());
+        transfer_ = begin_gather(*group_, std::move(own_), contributions_, no_keys);
+        return;
+    }
+    auto send = counts_in(splits(plan_.rows()), plan_.rows());
+    auto sums = own_.like();
+    sums.row_bytes = sum_row;
+    auto pieces = contribution_pieces(
+        exec_, *group_, plan_, sums,
+        [&](RowPlan<> const& plan, std::span<Cut const> cuts, std::byte* out) {
+            source_->cut_sums(exec_, own_, plan, cuts, out);
+        },
+        send);
+    own_ = own_.like();
+    auto const receive = exchange_counts(*group_, send);
+    transfer_ = begin_deal(*group_, std::move(pieces), send, receive);
+}
+
+ROWAN_FUNCTION RowPieces RowReduction::end() {
+    auto const& type = source_->type;
+    if (group_->size() == 1) {
+        if (!by_parts()) return source_->merged(exec_, std::move(own_));
+        return narrow_pieces(exec_, type, std::move(own_));
+    }
+    auto in = transfer_.wait();
+    if (!by_parts() && !owner_) return source_->merged(exec_, std::move(in));
+    auto sums = by_parts() ? sum_pieces(exec_, type, std::span(&in, 1)) : sum_contributions(exec_, type, in);
+    in = {};
+    sums = narrow_pieces(exec_, type, std::move(sums));
+    return owner_ && splits_.empty() ? send_to_all(std::move(sums)) : std::move(sums);
+}
+
+ROWAN_FUNCTION RowPieces RowReduction::send_to_all(RowPieces&& own) const {
+    auto const counts = all_counts(*group_, own.rows.size());
+    std::vector<std::int64_t> const no_keys(counts.size());
+    return begin_gather(*group_, std::move(own), counts, no_keys).wait();
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/row_allreduce.hpp: row_allreduce, the sum of all ranks' row-sparse gradients.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class T>
+struct PendingRows final : PendingWork<SelectedRows<T>> {
+    explicit PendingRows(std::unique_ptr<RowReduction> r) : reduction(std::move(r)) {}
+    SelectedRows<T> finish() override { return rows_of_pieces<T>(reduction->finish()); }
+    std::unique_ptr<RowReduction> reduction;
+};
+
+}  // namespace detail
+
+/// Begins row_allreduce: on return, ranks have agreed, and rows travel. get() gives its result.
+/// requires   the parts' values do not change until then
+/// errors   those of row_allreduce
+template <class T, communicator C>
+Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
+                                             RowReduceOptions options = {}) {
+    using namespace detail;
+    return Pending<SelectedRows<T>>(std::make_unique<PendingRows<T>>(std::make_unique<RowReduction>(
+        std::make_unique<GroupOf<C>>(comm), exec, std::make_unique<RowParts<T>>(parts), options)));
+}
+
+/// The sum of the parts of all ranks, merged, on every rank; parts are numbered from rank 0's first to the last rank's
+/// last. The bits are those of sum_of_parts, or of merge, on one process: they depend neither on the number of ranks nor
+/// on how parts are cut onto them, nor on the route. Sums are formed, and travel, in dtype<T>::sum and are narrowed once.
+/// shapes   SelectedRows of the same height and row shape on all ranks, without rows if there are none
+/// errors   on all ranks: ShapeError if a rank has no parts, or heights, row shapes, element types or options differ;
+///          nothing has changed then. Memory that fails when rows travel ends all ranks
+/// cost     a merge of each part; bytes sent by a rank of P, for u distinct rows of a rank, U of all, R bytes a row: by
+///          gather (P - 1) u (R + 8), by owner (P - 1) / P (u + U) (R + 8), and 8 more for each of u if a rank has
+///          several parts; a sort of what comes, and one sum of it
+template <class T, communicator C>
+SelectedRows<T> row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
+                              RowReduceOptions options = {}) {
+    return begin_row_allreduce(exec, comm, parts, options).get();
+}
+
+/// The same for one part on each rank.
+template <class T, communicator C>
+Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, SelectedRows<T> const& part,
+                                             RowReduceOptions options = {}) {
+    return begin_row_allreduce(exec, comm, std::span(&part, 1), options);
+}
+template <class T, communicator C>
+SelectedRows<T> row_allreduce(Cpu exec, C const& comm, SelectedRows<T> const& part, RowReduceOptions options = {}) {
+    return row_allreduce(exec, comm, std::span(&part, 1), options);
+}
+
+/// The same for a vector of parts.
+template <class T, communicator C>
+Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::vector<SelectedRows<T>> const& parts,
+                                             RowReduceOptions options = {}) {
+    return begin_row_allreduce(exec, comm, std::span(parts), options);
+}
+template <class T, communicator C>
+SelectedRows<T> row_allreduce(Cpu exec, C const& comm, std::vector<SelectedRows<T>> const& parts,
+                              RowReduceOptions options = {}) {
+    return row_allreduce(exec, comm, std::span(parts), options);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/self.hpp: Self, a process group of one rank.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The result of an exchange that is complete when it returns.
+struct Done {
+    void wait() const noexcept {}
+};
+
+}  // namespace detail
+
+/// A process group of one rank, which needs no library: every exchange is a copy.
+class Self {
+public:
+    int rank() const noexcept { return 0; }
+    int size() const noexcept { return 1; }
+    void sum(std::span<std::int64_t>) const noexcept {}
+    void allgather(std::span<std::byte const> in, std::span<std::byte> out) const noexcept { copy(in, out); }
+    void alltoall(std::span<std::byte const> in, std::span<std::byte> out) const noexcept { copy(in, out); }
+    detail::Done alltoallv(std::size_t, std::span<std::byte const> in, std::span<std::size_t const>,
+                           std::span<std::byte> out, std::span<std::size_t const>) const noexcept {
+        copy(in, out);
+        return {};
+    }
+    detail::Done allgatherv(std::size_t, std::span<std::byte const> in, std::span<std::byte> out,
+                            std::span<std::size_t const>) const noexcept {
+        copy(in, out);
+        return {};
+    }
+    void barrier() const noexcept {}
+    /// Throws RemoteError: there is no other rank to end.
+    [[noreturn]] void abort(std::string_view text) const { throw RemoteError(0, std::string(text)); }
+
+private:
+    static void copy(std::span<std::byte const> in, std::span<std::byte> out) noexcept {
+        if (!in.empty()) std::memcpy(out.data(), in.data(), in.size());
+    }
+};
+
+static_assert(communicator<Self>);
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/detail/shard_exchange.hpp: Slots and RowFetch, rows that lie on several ranks.
+
+namespace rowan::inline v0::detail {
+
+/// The rows of a partition in another order, in which those of a rank are together: slots [splits[r], splits[r + 1]) are
+/// rank r's, and a row's slot is splits[owner] + local.
+class Slots {
+public:
+    Slots() = default;
+    explicit Slots(Partition const& partition);
+
+    std::vector<std::int64_t> const& splits() const { return splits_; }
+    std::vector<std::int64_t> of(Cpu exec, Ids<> const& rows) const;
+
+private:
+    Partition partition_;
+    std::vector<std::int64_t> splits_{0};
+};
+
+/// The ids of a lookup, and which rows they make travel. Every id is asked for once.
+class RowFetch {
+public:
+    RowFetch() = default;
+    /// errors   IndexError if an id is not in [0, height)
+    RowFetch(Cpu exec, Partition const& partition, Slots const& slots, Ids<> const& ids);
+
+    /// Tells the owners the rows.
+    void ask(ProcessGroup const& group, std::span<std::int64_t const> splits);
+    /// Sends the rows that were asked for, answers[i] is that of asked()[i], and receives a row for each of plan().rows().
+    void fetch(ProcessGroup const& group, std::size_t row_bytes, std::span<std::byte const> answers,
+               std::span<std::byte> rows) const;
+    /// The other way: a piece for each of plan().rows() goes to its owner. Returns those of asked(), by rank.
+    RowPieces give(ProcessGroup const& group, RowPieces&& own) const;
+
+    Partition const& partition() const { return partition_; }
+    RowPlan<> const& plan() const { return plan_; }                 ///< of slots
+    Tensor<std::int64_t> const& places() const { return places_; }  ///< for each id, its k of plan().rows()[k]
+    std::vector<std::int64_t> const& asked() const {
+        return asked_;
+    }  ///< this rank's local rows, those of rank 0 first
+
+private:
+    Partition partition_;
+    RowPlan<> plan_;
+    Tensor<std::int64_t> places_;
+    std::vector<std::size_t> send_, receive_;
+    std::vector<std::int64_t> asked_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/shard_exchange_inl.hpp: the functions of shard_exchange.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Slots::Slots(Partition const& partition) : partition_(partition) {
+    for (int r = 0; r < partition.ranks; ++r) splits_.push_back(splits_.back() + partition.rows_of(r));
+}
+
+ROWAN_FUNCTION std::vector<std::int64_t> Slots::of(Cpu exec, Ids<> const& rows) const {
+    std::vector<std::int64_t> slots(rows.size());
+    parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            std::int64_t const row = rows[i];
+            slots[i] = splits_[static_cast<std::size_t>(partition_.owner(row))] + partition_.local(row);
+        }
+    });
+    return slots;
+}
+
+ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Partition const& partition, Slots const& slots, Ids<> const& ids)
+    : partition_(partition) {
+    check_ids(exec, "ids", ids, partition.height);
+    plan_ = RowPlan<>(exec, slots.of(exec, ids), partition.height);
+    places_ =
+        Tensor<std::int64_t>::from_shape(Tensor<std::int64_t>::shape_type(ids.shape().begin(), ids.shape().end()));
+    for (std::size_t k = 0; k < plan_.rows().size(); ++k) {
+        for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i)
+            places_.data()[plan_.positions()[static_cast<std::size_t>(i)]] = static_cast<std::int64_t>(k);
+    }
+    send_ = counts_in(slots.splits(), plan_.rows());
+}
+
+ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<std::int64_t const> splits) {
+    receive_ = exchange_counts(group, send_);
+    asked_.resize(total(receive_));
+    group.alltoallv(sizeof(std::int64_t), bytes_of(plan_.rows()), send_, bytes_of(asked_), receive_)->wait();
+    for (auto& row : asked_) row -= splits[static_cast<std::size_t>(group.rank())];
+}
+
+ROWAN_FUNCTION void RowFetch::fetch(ProcessGroup const& group, std::size_t row_bytes,
+                                    std::span<std::byte const> answers, std::span<std::byte> rows) const {
+    if (row_bytes != 0) group.alltoallv(row_bytes, answers, receive_, rows, send_)->wait();
+}
+
+ROWAN_FUNCTION RowPieces RowFetch::give(ProcessGroup const& group, RowPieces&& own) const {
+    auto in = own.like();
+    in.resize(asked_.size());
+    in.rows = asked_;
+    auto key = in.keys.begin();
+    for (std::size_t r = 0; r < receive_.size(); ++r) key = std::fill_n(key, receive_[r], static_cast<std::int64_t>(r));
+    if (own.row_bytes != 0) {
+        group.alltoallv(own.row_bytes, bytes_of(std::as_const(own.bytes)), send_, bytes_of(in.bytes), receive_)->wait();
+    }
+    return in;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/detail/copy_rows.hpp: parallel copies of rows and blocks of rows.
+
+namespace rowan::inline v0::detail {
+
+/// The sum of two numbers of rows. It can overflow because rows without elements need no memory.
+/// errors   ShapeError if the sum exceeds 2^63 - 1
+inline std::int64_t checked_add(char const* field, std::int64_t rows, std::int64_t more) {
+    if (more <= std::numeric_limits<std::int64_t>::max() - rows) return rows + more;
+    throw ShapeError(field, std::to_string(rows) + " + " + std::to_string(more), "at most 2^63 - 1");
+}
+
+/// The implementation of row copies on a device.
+template <class D>
+struct RowCopies {
+    static_assert(
+        has_backend<D>,
+        "rowan: a sequence operation on a Thrust device needs #include <rowan/thrust/sequence/lod_tensor.hpp>");
+};
+
+template <>
+struct RowCopies<Cpu> {
+    template <class From, class To>
+    static void rows(Cpu exec, std::size_t n, std::size_t bytes, From const& from, To const& to) {
+        if (bytes == 0) return;
+        std::size_t const ahead = lookahead(bytes);
+        bool const stream = n >= stream_from / bytes;
+        std::size_t const grain = (std::size_t{256} << 10) / bytes + 64;
+        parallel_work(exec, n * bytes / sizeof(float), n, grain, [&](std::size_t begin, std::size_t end) {
+            auto source = from;
+            auto asked = from;
+            auto target = to;
+            for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) prefetch_row<false>(asked(i), bytes);
+            for (std::size_t i = begin; i < end; ++i) {
+                if (i + ahead < end) prefetch_row<false>(asked(i + ahead), bytes);
+                if (stream) {
+                    stream_copy(target(i), source(i), bytes);
+                } else {
+                    std::memcpy(target(i), source(i), bytes);
+                }
+            }
+            if (stream) stream_end();
+        });
+    }
+
+    template <class From, class To>
+    static void blocks(Cpu exec, std::span<std::int64_t const> starts, std::size_t bytes, From const& from,
+                       To const& to) {
+        auto const rows = static_cast<std::size_t>(starts.back());
+        if (rows == 0 || bytes == 0) return;
+        bool const stream = rows >= stream_from / bytes;
+        std::size_t const grain = (std::size_t{1} << 20) / bytes + 1;
+        parallel_work(exec, rows * bytes / sizeof(float), rows, grain, [&](std::size_t begin, std::size_t end) {
+            auto source = from;
+            auto target = to;
+            auto const at = [&](std::size_t i) { return static_cast<std::size_t>(starts[i]); };
+            auto const after = std::ranges::upper_bound(starts, static_cast<std::int64_t>(begin));
+            for (auto i = static_cast<std::size_t>(after - starts.begin()) - 1; begin < end; ++i) {
+                std::size_t const last = std::min(end, at(i + 1));
+                if (begin == last) continue;
+                std::size_t const skipped = (begin - at(i)) * bytes;
+                auto const* const in = reinterpret_cast<char const*>(source(i)) + skipped;
+                auto* const out = reinterpret_cast<char*>(target(i)) + skipped;
+                if (stream) {
+                    stream_copy(out, in, (last - begin) * bytes);
+                } else {
+                    std::memcpy(out, in, (last - begin) * bytes);
+                }
+                begin = last;
+            }
+            if (stream) stream_end();
+        });
+    }
+
+    template <class T>
+    static void take(Cpu exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
+        rows(
+            exec, n, width * sizeof(T),
+            [=](std::size_t i) { return from + static_cast<std::size_t>(index[i]) * width; },
+            [=](std::size_t i) { return to + i * width; });
+    }
+
+    template <class T>
+    static void put(Cpu exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
+        rows(
+            exec, n, width * sizeof(T), [=](std::size_t i) { return from + i * width; },
+            [=](std::size_t i) { return to + static_cast<std::size_t>(index[i]) * width; });
+    }
+
+    template <class T, class From>
+    static void put_blocks(Cpu exec, std::span<std::int64_t const> starts, std::size_t width, From const& from,
+                           std::int64_t const* index, T* to) {
+        rows(exec, static_cast<std::size_t>(starts.back()), width * sizeof(T), RowsOfBlocks<From>{from, starts, width},
+             [=](std::size_t i) { return to + static_cast<std::size_t>(index[i]) * width; });
+    }
+
+    template <class T>
+    static void spread(Cpu exec, std::span<std::int64_t const> starts, std::span<std::int64_t const> places,
+                       std::size_t width, T const* from, T padding, std::size_t rows, T* to) {
+        std::size_t const grain = (std::size_t{1} << 20) / (width * sizeof(T) + 1) + 1;
+        parallel_work(exec, rows * width, width == 0 ? 0 : rows, grain, [&](std::size_t begin, std::size_t end) {
+            auto const place = [&](std::size_t i) { return static_cast<std::size_t>(places[i]); };
+            auto const after = [&](std::size_t i) {
+                return static_cast<std::size_t>(places[i] + starts[i + 1] - starts[i]);
+            };
+            auto const numbers = std::views::iota(std::size_t{0}, places.size());
+            std::size_t i = *std::ranges::partition_point(numbers, [&](std::size_t k) { return after(k) <= begin; });
+            while (begin < end) {
+                bool const padded = i == places.size() || place(i) > begin;
+                std::size_t const last = std::min(end, !padded ? after(i) : i == places.size() ? end : place(i));
+                if (padded) {
+                    std::fill_n(to + begin * width, (last - begin) * width, padding);
+                } else {
+                    std::size_t const row = static_cast<std::size_t>(starts[i]) + begin - place(i);
+                    std::copy_n(from + row * width, (last - begin) * width, to + begin * width);
+                    ++i;
+                }
+                begin = last;
+            }
+        });
+    }
+
+private:
+    /// The address of row i of all blocks; fastest for ascending i.
+    template <class From>
+    struct RowsOfBlocks {
+        From from;
+        std::span<std::int64_t const> starts;
+        std::size_t width;
+        std::size_t block = 0;
+
+        auto operator()(std::size_t i) {
+            auto const place = static_cast<std::int64_t>(i);
+            if (place < starts[block] || place >= starts[block + 1]) {
+                block = static_cast<std::size_t>(std::ranges::upper_bound(starts, place) - starts.begin()) - 1;
+            }
+            return from(block) + (i - static_cast<std::size_t>(starts[block])) * width;
+        }
+    };
+};
+
+/// Copies n rows of `bytes` bytes: row i from the pointer from(i) to the pointer to(i). Each thread calls its own
+/// copies of both, for ranges of ascending i. For a device other than Cpu they are called on the host.
+template <class D, class From, class To>
+void copy_rows(D const& exec, std::size_t n, std::size_t bytes, From const& from, To const& to) {
+    RowCopies<D>::rows(exec, n, bytes, from, to);
+}
+
+/// The function i -> row starts[i] of a matrix: where block i begins. `starts` is not copied.
+template <class T>
+auto blocks_at(T* data, std::span<std::int64_t const> starts, std::size_t width) {
+    return [=](std::size_t i) { return data + static_cast<std::size_t>(starts[i]) * width; };
+}
+
+/// Copies blocks of rows of `bytes` bytes: block i, of starts[i + 1] - starts[i] rows, from from(i) to to(i). Work is
+/// divided by rows, not by blocks, because block lengths may differ widely.
+template <class D, class From, class To>
+void copy_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_t bytes, From const& from,
+                 To const& to) {
+    RowCopies<D>::blocks(exec, starts, bytes, from, to);
+}
+
+/// Copies n rows of `width` elements: to[i] = from[index[i]]. All three are in the device's memory.
+template <class D, class T>
+void take_rows(D const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
+    RowCopies<D>::take(exec, n, width, from, index, to);
+}
+
+/// The inverse: to[index[i]] = from[i].
+template <class D, class T>
+void put_rows(D const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
+    RowCopies<D>::put(exec, n, width, from, index, to);
+}
+
+/// The same for rows in blocks: block b, of starts[b + 1] - starts[b] rows, is at from(b). `starts` is in host memory.
+template <class D, class T, class From>
+void put_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_t width, From const& from,
+                std::int64_t const* index, T* to) {
+    RowCopies<D>::put_blocks(exec, starts, width, from, index, to);
+}
+
+/// Copies consecutive blocks of rows of `width` elements, block i with starts[i + 1] - starts[i] rows, to rows
+/// [places[i], …) of `to`, and fills the others of its `rows` rows with `padding`. Places ascend and do not overlap;
+/// starts and places are in host memory.
+template <class D, class T>
+void spread_blocks(D const& exec, std::span<std::int64_t const> starts, std::span<std::int64_t const> places,
+                   std::size_t width, T const* from, T padding, std::size_t rows, T* to) {
+    RowCopies<D>::spread(exec, starts, places, width, from, padding, rows, to);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/gather.hpp: gather, the rows of a table at given ids.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class Shape>
+Shape gathered_shape(Shape const& ids, Shape const& table) {
+    Shape shape = ids;
+    shape.insert(shape.end(), table.begin() + 1, table.end());
+    return shape;
+}
+
+/// Selects and copies rows of a table.
+template <class D>
+struct RowGather {
+    static_assert(has_backend<D>, "rowan: gather on a Thrust device needs #include <rowan/thrust/sparse/gather.hpp>");
+};
+
+template <>
+struct RowGather<Cpu> {
+    /// Checks the arguments; returns the ids for copy().
+    template <class T, class... Out>
+    static Ids<> const& checked(Cpu exec, Tensor<T> const& table, Ids<> const& ids, Out const&...) {
+        check_ids(exec, "ids", ids, height_of(table));
+        return ids;
+    }
+
+    /// Writes the rows to `out`; is_new: its contents may be lost.
+    template <class T>
+    static void copy(Cpu exec, Tensor<T> const& table, Ids<> const& ids, Tensor<T>& out, bool /*is_new*/) {
+        std::size_t const width = table.row_size();
+        T const* const rows = table.data();
+        T* const to = out.data();
+        ids.visit([&](auto list) {
+            auto const row = [=](std::size_t i) { return rows + static_cast<std::size_t>(list[i]) * width; };
+            copy_rows(exec, list.size(), width * sizeof(T), row, [=](std::size_t i) { return to + i * width; });
+        });
+    }
+
+    /// The numbers i in [0, n) for which keep(i) is true, ascending.
+    template <class Keep>
+    static Tensor<std::int64_t> where(Cpu, std::size_t n, Keep const& keep) {
+        std::vector<std::int64_t> found;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (keep(i)) found.push_back(static_cast<std::int64_t>(i));
+        }
+        auto positions = Tensor<std::int64_t>::from_shape({found.size()});
+        std::ranges::copy(found, positions.data());
+        return positions;
+    }
+
+    /// to[i] = row positions[i] of a tensor, not bounds-checked.
+    template <class T>
+    static void take(Cpu exec, Tensor<T> const& from, Tensor<std::int64_t> const& positions, Tensor<T>& to) {
+        take_rows(exec, positions.size(), from.row_size(), from.data(), positions.data(), to.data());
+    }
+};
+
+/// The rows positions[i] of a tensor, not bounds-checked.
+template <class T, class D>
+Tensor<T, D> rows_at(D const& exec, Tensor<T, D> const& from, Tensor<std::int64_t, D> const& positions) {
+    auto shape = from.shape();
+    shape[0] = positions.size();
+    auto out = new_tensor<T>(exec, shape);
+    RowGather<D>::take(exec, from, positions, out);
+    return out;
+}
+
+}  // namespace detail
+
+/// Writes row `ids[i]` of `table` to row i of `out`.
+/// shapes   table [height, ...], ids of any shape, out ids.shape + table.shape[1:]
+/// errors   ShapeError if table has rank 0 or out has another shape; IndexError if an id is not in [0, height); Error
+///          if out shares memory with table or ids
+/// cost     O(n * width), one read and one write of n rows, no allocation; ids in device memory are checked in another
+///          pass before, so that `out` is unchanged if one is bad
+template <class T, device D>
+void gather_into(D const& exec, Tensor<T, D> const& table, std::type_identity_t<Ids<D>> ids, Tensor<T, D>& out) {
+    detail::check_rows("table", table);
+    auto const shape = detail::gathered_shape(ids.shape(), table.shape());
+    if (out.shape() != shape)
+        throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
+    auto const& checked = detail::RowGather<D>::checked(exec, table, ids, out);
+    detail::check_apart("out", detail::bytes_of(out), "ids", ids.bytes());
+    detail::check_apart("out", detail::bytes_of(out), "table", detail::bytes_of(table));
+    detail::RowGather<D>::copy(exec, table, checked, out, false);
+}
+
+/// The rows of `table` at `ids`, in the order of `ids`: the forward pass of an embedding.
+/// shapes   table [height, ...], ids of any shape -> ids.shape + table.shape[1:]
+/// errors   as gather_into
+/// cost     one read and one write of n rows, and one allocation for the result
+template <class T, device D>
+Tensor<T, D> gather(D const& exec, Tensor<T, D> const& table, std::type_identity_t<Ids<D>> ids) {
+    detail::check_rows("table", table);
+    auto const& checked = detail::RowGather<D>::checked(exec, table, ids);
+    auto out = detail::new_tensor<T>(exec, detail::gathered_shape(ids.shape(), table.shape()));
+    detail::RowGather<D>::copy(exec, table, checked, out, true);
+    return out;
+}
+
+template <class T, class Device>
+void gather_into(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids, Tensor<T, Device>& out) {
+    gather_into(table.device(), table, ids, out);
+}
+
+template <class T, class Device>
+Tensor<T, Device> gather(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids) {
+    return gather(table.device(), table, ids);
+}
+
+// A mistake, which does not compile.
+template <detail::plain_range R, class I = std::initializer_list<std::int64_t>>
+Tensor<float> gather(R const&, I const&) {
+    static_assert(!detail::plain_range<R>,
+                  "rowan::gather: the table comes first, and it is a Tensor: Tensor<T>::borrow(values, {rows, width}) "
+                  "is one in your memory");
+    return {};
+}
+
+ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<float> const&, Ids<>, Tensor<float>&))
+ROWAN_TEMPLATE(Tensor<float> gather(Cpu const&, Tensor<float> const&, Ids<>))
+ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<double> const&, Ids<>, Tensor<double>&))
+ROWAN_TEMPLATE(Tensor<double> gather(Cpu const&, Tensor<double> const&, Ids<>))
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/sharded_table.hpp: ShardedTable, a table of which each rank has some rows.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The parts of a rank, with slots instead of rows; a rank may have no parts.
+template <class T>
+class ShardParts final : public RowParts<T> {
+public:
+    ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, std::int64_t height, std::size_t width,
+               Slots const& slots)
+        : RowParts<T>({}), exec_(exec), given_(parts), height_(height), width_(width), slots_(slots) {}
+
+    void describe(Notice& notice) override {
+        for (auto const& p : given_) {
+            if (p.height() != height_)
+                throw ShapeError("parts height", std::to_string(p.height()), std::to_string(height_));
+            if (p.value().shape().size() != 2 || p.row_size() != width_)
+                throw ShapeError("parts row shape", shape_text(p.value().shape()),
+                                 std::string("[rows, ").append(std::to_string(width_)).append("]"));
+            moved_.emplace_back(height_, slots_.of(exec_, p.rows()), p.value().share());
+        }
+        if (given_.empty()) moved_.emplace_back(height_, Ids<>(), Tensor<T>::from_shape({0, width_}));
+        this->parts_ = moved_;
+        RowParts<T>::describe(notice);
+        notice.own[0] = static_cast<std::int64_t>(given_.size());
+    }
+
+private:
+    Cpu exec_;
+    std::span<SelectedRows<T> const> given_;
+    std::int64_t height_;
+    std::size_t width_;
+    Slots const& slots_;
+    std::vector<SelectedRows<T>> moved_;
+};
+
+}  // namespace detail
+
+/// A table [partition.height, width], of which each rank has the rows that the partition deals to it; no rank ever holds
+/// the whole. All functions that take `exec`, and the constructor, are collective: every rank calls them, in one order.
+///
+///     ShardedTable<float, Cpu, Mpi> table(comm, {.height = 1'000'000'000, .ranks = comm.size()}, 64, first);
+///     ShardedTable<float, Cpu, Mpi>::Lookup lookup;
+///     auto const rows = table.gather(exec, ids, lookup);                            // the ids of this rank's batch
+///     adagrad(exec, table.local(), moment, table.exchange(exec, lookup, rows_grad)); // moment: as table.local()
+///
+/// The rows have the same bits for any number of ranks and any partition, if the parts of exchange are the same.
+template <class T, class Device, communicator C>
+class ShardedTable {
+    static_assert(std::same_as<Device, Cpu>, "rowan::ShardedTable: rows lie in the memory of the CPU");
+
+public:
+    /// The ids of a gather, for exchange.
+    class Lookup {
+        friend ShardedTable;
+        detail::RowFetch fetch_;
+        std::int64_t number_ = 0;
+    };
+
+    /// Calls first(row, values), for each row of this rank, where values is a std::span<T> of `width` elements.
+    /// errors   ShapeError on all ranks if the partition or width has a bad number, ranks have different partitions, or
+    ///          partition.ranks is not comm.size(); what `first` or the allocation throws, RemoteError on the other ranks
+    /// cost     the memory of this rank's rows, one call of `first` for each, one allgather of 64 bytes
+    template <std::invocable<std::int64_t, std::span<T>> F>
+    ShardedTable(C comm, Partition partition, std::int64_t width, F const& first)
+        : comm_(std::move(comm)), partition_(partition) {
+        auto const notices = agree(detail::Collective::table, [&](detail::Notice& n) {
+            partition_.check();
+            if (width < 0) throw ShapeError("width", std::to_string(width), "at least 0");
+            if (partition_.ranks != comm_.size())
+                throw ShapeError("partition.ranks", std::to_string(partition_.ranks),
+                                 std::to_string(comm_.size()).append(", the number of ranks"));
+            slots_ = detail::Slots(partition_);
+            auto const rows = partition_.rows_of(comm_.rank());
+            local_ = Tensor<T>::from_shape({static_cast<std::size_t>(rows), static_cast<std::size_t>(width)});
+            for (std::int64_t i = 0; i < rows; ++i) first(partition_.global(comm_.rank(), i), row(i));
+            describe(n);
+            n.own[0] = partition_.block;
+        });
+        check_own(notices, "partition.block");
+    }
+
+    Partition const& partition() const noexcept { return partition_; }
+    /// This rank's rows, ascending: row i is row partition().global(rank, i) of the table.
+    Tensor<T>& local() noexcept { return local_; }
+    Tensor<T> const& local() const noexcept { return local_; }
+
+    /// The rows of the table at `ids`, which differ between ranks. Every id is asked for once. `lookup` is for exchange.
+    /// shapes   ids of any shape, also without ids -> ids.shape + [width]
+    /// errors   IndexError if an id is not in [0, height), RemoteError on the other ranks; `lookup` is unchanged then
+    /// cost     a sort of the ids; messages of 8 bytes for each distinct id, and the rows back; one agreement
+    Tensor<T> gather(Cpu exec, Ids<> ids, Lookup& lookup) {
+        detail::RowFetch fetch;
+        agree(detail::Collective::gather, [&](detail::Notice& n) {
+            detail::check_exec(exec);
+            describe(n);
+            fetch = detail::RowFetch(exec, partition_, slots_, ids);
+        });
+        return after_agreement([&] {
+            detail::GroupOf<C> const group(comm_);
+            fetch.ask(group, slots_.splits());
+            auto const answers = rowan::gather(exec, local_, fetch.asked());
+            auto rows = Tensor<T>::from_shape({fetch.plan().rows().size(), local_.row_size()});
+            fetch.fetch(group, local_.row_size() * sizeof(T), detail::bytes_of(answers), writable(rows));
+            auto out = rowan::gather(exec, rows, fetch.places());
+            lookup.fetch_ = std::move(fetch);
+            lookup.number_ = ++lookups_;
+            return out;
+        });
+    }
+
+    /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer. The parts of
+    /// rank 0 come first, and so on; the sums are those of sum_of_parts or merge over all, as row_allreduce.
+    /// shapes   SelectedRows of height `height` and rows of `width` elements, none or more -> of height local().shape(0)
+    /// errors   ShapeError if a height or width differs, or ranks have different orders; RemoteError on the other ranks
+    /// cost     a merge of each part; every distinct row sent once to its owner; one or two agreements
+    SelectedRows<T> exchange(Cpu exec, std::span<SelectedRows<T> const> parts, SumOrder order = SumOrder::parts) const {
+        auto source =
+            std::make_unique<detail::ShardParts<T>>(exec, parts, partition_.height, local_.row_size(), slots_);
+        detail::RowReduction reduction(std::make_unique<detail::GroupOf<C>>(comm_), exec, std::move(source),
+                                       {order, Route::owner}, slots_.splits());
+        auto sum = reduction.finish();
+        for (auto& row : sum.rows) row -= slots_.splits()[static_cast<std::size_t>(comm_.rank())];
+        sum.height = partition_.rows_of(comm_.rank());
+        return detail::rows_of_pieces<T>(std::move(sum));
+    }
+    SelectedRows<T> exchange(Cpu exec, SelectedRows<T> const& part, SumOrder order = SumOrder::parts) const {
+        return exchange(exec, std::span(&part, 1), order);
+    }
+    SelectedRows<T> exchange(Cpu exec, std::vector<SelectedRows<T>> const& parts,
+                             SumOrder order = SumOrder::parts) const {
+        return exchange(exec, std::span<SelectedRows<T> const>(parts), order);
+    }
+
+    /// The same for the gradient of a gather's result, one part for each rank. The owners know the rows from the gather,
+    /// so that values alone travel.
+    /// shapes   out_grad as the result of the gather -> SelectedRows of height local().shape(0)
+    /// errors   ShapeError if out_grad has another shape, `lookup` is of another table, or ranks give the lookups of
+    ///          different gathers; RemoteError on the other ranks
+    /// cost     a merge, and a row sent for each distinct id; one agreement
+    SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
+        detail::RowPieces own;
+        auto const& plan = lookup.fetch_.plan();
+        auto const notices = agree(detail::Collective::exchange, [&](detail::Notice& n) {
+            detail::check_exec(exec);
+            if (lookup.number_ == 0 || lookup.fetch_.partition() != partition_)
+                throw ShapeError("lookup", "not of this table", "one that gather has made");
+            auto shape = lookup.fetch_.places().shape();
+            shape.push_back(local_.row_size());
+            if (out_grad.shape() != shape)
+                throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
+            auto const value = out_grad.reshaped({plan.size(), local_.row_size()});
+            own = detail::planned_pieces(exec, plan, value, comm_.rank());
+            describe(n);
+            n.own[0] = lookup.number_;
+        });
+        check_own(notices, "the number of the lookup");
+        return after_agreement([&] {
+            auto in = lookup.fetch_.give(detail::GroupOf<C>(comm_), std::move(own));
+            in.height = partition_.rows_of(comm_.rank());
+            return detail::from_pieces<T>(exec, detail::sum_pieces<T>(exec, in));
+        });
+    }
+
+private:
+    template <class F>
+    std::vector<detail::Notice> agree(detail::Collective operation, F const& f) const {
+        return detail::agree(detail::GroupOf<C>(comm_), operation, f);
+    }
+    template <class F>
+    auto after_agreement(F const& f) const {
+        return detail::after_agreement(detail::GroupOf<C>(comm_), f);
+    }
+    void describe(detail::Notice& notice) const {
+        notice.same = {dtype<T>::wire, partition_.height, static_cast<std::int64_t>(local_.row_size())};
+    }
+    static void check_own(std::vector<detail::Notice> const& notices, char const* what) {
+        for (std::size_t r = 1; r < notices.size(); ++r) {
+            if (notices[r].own[0] == notices[0].own[0]) continue;
+            throw ShapeError(std::string(what).append(" on rank ").append(std::to_string(r)),
+                             std::to_string(notices[r].own[0]),
+                             std::to_string(notices[0].own[0]).append(", as on rank 0"));
+        }
+    }
+    std::span<T> row(std::int64_t i) {
+        std::size_t const width = local_.row_size();
+        return {local_.data() + static_cast<std::size_t>(i) * width, width};
+    }
+    static std::span<std::byte> writable(Tensor<T>& t) { return std::as_writable_bytes(std::span(t.data(), t.size())); }
+
+    C comm_;
+    Partition partition_;
+    detail::Slots slots_;
+    Tensor<T> local_;
+    std::int64_t lookups_ = 0;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/threads.hpp: Threads, a process group whose ranks are threads, for tests.
+
+#include <chrono>
+#include <condition_variable>
+
+namespace rowan::inline v0 {
+
+/// A process group whose ranks are threads of one process, to test programs for many ranks without MPI. Where ranks call
+/// different operations, or one does not come, all get an error that says so; the group then is unusable.
+class Threads {
+public:
+    /// Calls f(comm) on `ranks` threads, with a Threads for each, and returns when all have ended. A rank that waits for
+    /// others longer than `patience` throws.
+    /// errors   ValueError if ranks < 1; the first exception of f. The other ranks get a RemoteError that names its rank
+    /// cost     `ranks` threads
+    static void run(int ranks, std::function<void(Threads const&)> const& f,
+                    std::chrono::milliseconds patience = std::chrono::seconds(20));
+
+    int rank() const noexcept { return rank_; }
+    int size() const noexcept;
+    void sum(std::span<std::int64_t> words) const;
+    void allgather(std::span<std::byte const> in, std::span<std::byte> out) const;
+    void alltoall(std::span<std::byte const> in, std::span<std::byte> out) const;
+    detail::Done alltoallv(std::size_t unit, std::span<std::byte const> in, std::span<std::size_t const> counts,
+                           std::span<std::byte> out, std::span<std::size_t const> out_counts) const;
+    detail::Done allgatherv(std::size_t unit, std::span<std::byte const> in, std::span<std::byte> out,
+                            std::span<std::size_t const> counts) const;
+    void barrier() const;
+    /// Throws an Error of this text here, and RemoteError on the other ranks.
+    [[noreturn]] void abort(std::string_view text) const;
+
+private:
+    struct Shared {
+        Shared(int ranks, std::chrono::milliseconds wait)
+            : in(static_cast<std::size_t>(ranks)), counts(in.size()), size(ranks), patience(wait) {}
+
+        // What each rank brings to the operation that all are in.
+        std::vector<std::span<std::byte const>> in;
+        std::vector<std::span<std::size_t const>> counts;
+        int const size;
+        std::chrono::milliseconds const patience;
+
+        std::mutex mutex;  // of all that follows
+        std::condition_variable changed;
+        std::string_view op;  // of the first that has arrived
+        int op_rank = 0, arrived = 0;
+        unsigned phase = 0;
+        std::string error;  // what has broken the group
+        int error_rank = -1, ended_rank = -1;
+    };
+
+    Threads(std::shared_ptr<Shared> shared, int rank) : shared_(std::move(shared)), rank_(rank) {}
+
+    /// Waits for all ranks, calls f, which may read what they bring, and waits again.
+    void meet(std::string_view op, std::span<std::byte const> in, std::span<std::size_t const> counts,
+              std::function<void()> const& f) const;
+    void arrive(std::string_view op) const;  // the first wait; throws
+    void leave() const noexcept;             // the second
+    [[noreturn]] void fail(std::string const& text) const;
+
+    std::shared_ptr<Shared> shared_;
+    int rank_;
+};
+
+static_assert(communicator<Threads>);
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/threads_inl.hpp: the functions of threads.hpp.
+
+#include <thread>
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// errors   Error if the sizes differ
+inline void copy_bytes(std::span<std::byte const> from, std::span<std::byte> to) {
+    if (from.size() != to.size()) throw Error("ranks disagree about the number of bytes that one sends to the other");
+    if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
+}
+
+}  // namespace detail
+
+ROWAN_FUNCTION void Threads::run(int ranks, std::function<void(Threads const&)> const& f,
+                                 std::chrono::milliseconds patience) {
+    if (ranks < 1) throw ValueError("ranks", ranks, "1 or more");
+    auto const shared = std::make_shared<Shared>(ranks, patience);
+    std::exception_ptr first, any;  // of the rank that broke the group; of any rank
+    auto const rank = [&](int r) {
+        std::exception_ptr error;
+        std::string text;
+        try {
+            f(Threads(shared, r));
+        } catch (std::exception const& e) {
+            error = std::current_exception();
+            text = e.what();
+        } catch (...) {
+            error = std::current_exception();
+            text = "an exception that is not a std::exception";
+        }
+        std::scoped_lock const lock(shared->mutex);
+        if (!any) any = error;
+        if (error && (shared->error_rank < 0 || (shared->error_rank == r && !first))) {
+            shared->error_rank = r;
+            shared->error = text;
+            first = error;
+        }
+        if (shared->ended_rank < 0) shared->ended_rank = r;
+        shared->changed.notify_all();
+    };
+    std::vector<std::thread> threads;
+    for (int r = 0; r < ranks; ++r) threads.emplace_back(rank, r);
+    for (auto& t : threads) t.join();
+    if (any) std::rethrow_exception(first ? first : any);
+}
+
+ROWAN_FUNCTION int Threads::size() const noexcept { return shared_->size; }
+
+ROWAN_FUNCTION void Threads::sum(std::span<std::int64_t> words) const {
+    std::vector<std::uint64_t> total(words.size());
+    meet("sum", std::as_bytes(words), {}, [&] {
+        for (auto const from : shared_->in) {
+            std::vector<std::uint64_t> term(words.size());
+            detail::copy_bytes(from, std::as_writable_bytes(std::span(term)));
+            for (std::size_t i = 0; i < term.size(); ++i) total[i] += term[i];
+        }
+    });
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<std::int64_t>(total[i]);
+}
+
+ROWAN_FUNCTION void Threads::allgather(std::span<std::byte const> in, std::span<std::byte> out) const {
+    meet("allgather", in, {}, [&] {
+        std::size_t to = 0;
+        for (auto const from : shared_->in) {
+            if (out.size() - to < from.size()) throw Error("allgather: the ranks' sizes differ");
+            detail::copy_bytes(from, out.subspan(to, in.size()));
+            to += in.size();
+        }
+    });
+}
+
+ROWAN_FUNCTION void Threads::alltoall(std::span<std::byte const> in, std::span<std::byte> out) const {
+    std::size_t const each = in.size() / shared_->in.size();
+    meet("alltoall", in, {}, [&] {
+        std::size_t to = 0;
+        for (auto const from : shared_->in) {
+            if (from.size() != in.size()) throw Error("alltoall: the ranks' sizes differ");
+            detail::copy_bytes(from.subspan(static_cast<std::size_t>(rank_) * each, each), out.subspan(to, each));
+            to += each;
+        }
+    });
+}
+
+ROWAN_FUNCTION detail::Done Threads::alltoallv(std::size_t unit, std::span<std::byte const> in,
+                                               std::span<std::size_t const> counts, std::span<std::byte> out,
+                                               std::span<std::size_t const> out_counts) const {
+    meet("alltoallv", in, counts, [&] {
+        std::size_t to = 0;
+        for (std::size_t r = 0; r < out_counts.size(); ++r) {
+            auto const theirs = shared_->counts[r];
+            std::size_t const begin = std::accumulate(theirs.begin(), theirs.begin() + rank_, std::size_t{0});
+            std::size_t const count = theirs[static_cast<std::size_t>(rank_)];
+            detail::copy_bytes(shared_->in[r].subspan(begin * unit, count * unit),
+                               out.subspan(to, out_counts[r] * unit));
+            to += out_counts[r] * unit;
+        }
+    });
+    return {};
+}
+
+ROWAN_FUNCTION detail::Done Threads::allgatherv(std::size_t unit, std::span<std::byte const> in,
+                                                std::span<std::byte> out, std::span<std::size_t const> counts) const {
+    meet("allgatherv", in, {}, [&] {
+        std::size_t to = 0;
+        for (std::size_t r = 0; r < counts.size(); ++r) {
+            detail::copy_bytes(shared_->in[r], out.subspan(to, counts[r] * unit));
+            to += counts[r] * unit;
+        }
+    });
+    return {};
+}
+
+ROWAN_FUNCTION void Threads::barrier() const {
+    meet("barrier", {}, {}, [] {});
+}
+
+ROWAN_FUNCTION void Threads::abort(std::string_view text) const {
+    std::scoped_lock const lock(shared_->mutex);
+    fail(std::string(text));
+}
+
+ROWAN_FUNCTION void Threads::meet(std::string_view op, std::span<std::byte const> in,
+                                  std::span<std::size_t const> counts, std::function<void()> const& f) const {
+    shared_->in[static_cast<std::size_t>(rank_)] = in;
+    shared_->counts[static_cast<std::size_t>(rank_)] = counts;
+    arrive(op);
+    std::exception_ptr error;
+    try {
+        f();
+    } catch (...) {
+        error = std::current_exception();
+    }
+    leave();  // in any case: the others may still read what this rank has brought
+    if (error) std::rethrow_exception(error);
+}
+
+ROWAN_FUNCTION void Threads::arrive(std::string_view op) const {
+    std::unique_lock lock(shared_->mutex);
+    if (shared_->error_rank >= 0) throw RemoteError(shared_->error_rank, shared_->error);
+    if (shared_->arrived == 0) {
+        shared_->op = op;
+        shared_->op_rank = rank_;
+    } else if (shared_->op != op) {
+        fail(std::string("rank ")
+                 .append(std::to_string(rank_))
+                 .append(" calls ")
+                 .append(op)
+                 .append(" where rank ")
+                 .append(std::to_string(shared_->op_rank))
+                 .append(" calls ")
+                 .append(shared_->op));
+    }
+    unsigned const phase = shared_->phase;
+    if (++shared_->arrived == shared_->size) {
+        shared_->arrived = 0;
+        ++shared_->phase;
+        shared_->changed.notify_all();
+        return;
+    }
+    bool const woken = shared_->changed.wait_for(lock, shared_->patience, [&] {
+        return shared_->phase != phase || shared_->error_rank >= 0 || shared_->ended_rank >= 0;
+    });
+    if (shared_->phase != phase) return;
+    if (shared_->error_rank >= 0) throw RemoteError(shared_->error_rank, shared_->error);
+    if (!woken)
+        fail(std::string(op)
+                 .append(": ")
+                 .append(std::to_string(shared_->size - shared_->arrived))
+                 .append(" of ")
+                 .append(std::to_string(shared_->size))
+                 .append(" ranks did not come"));
+    shared_->error_rank = shared_->ended_rank;
+    shared_->error = std::string("has ended, where others call ").append(op);
+    shared_->changed.notify_all();
+    throw RemoteError(shared_->error_rank, shared_->error);
+}
+
+ROWAN_FUNCTION void Threads::leave() const noexcept {
+    std::unique_lock lock(shared_->mutex);
+    unsigned const phase = shared_->phase;
+    if (++shared_->arrived == shared_->size) {
+        shared_->arrived = 0;
+        ++shared_->phase;
+        shared_->changed.notify_all();
+    } else {
+        shared_->changed.wait(lock, [&] { return shared_->phase != phase; });
+    }
+}
+
+ROWAN_FUNCTION void Threads::fail(std::string const& text) const {
+    if (shared_->error_rank < 0) {
+        shared_->error_rank = rank_;
+        shared_->error = text;
+        shared_->changed.notify_all();
+    }
+    throw Error(text);
+}
+
+}  // namespace rowan::inline v0
+
+#endif
+
+// rowan/distributed/together.hpp: together, a call that succeeds on all ranks or throws on all.
+
+namespace rowan::inline v0 {
+
+/// Calls f() on every rank. If it throws on some of them, their own exceptions leave this call there, and on the other
+/// ranks a RemoteError with the number and the text of the first: `rank 2: rows[1] = 9 is not in [0, 4)`.
+///     together(comm, [&] { batch = read(file); });
+/// f must not call operations of `comm`: the others would not.
+/// errors   those of f; RemoteError if f throws on another rank; Error if the ranks call different operations
+/// cost     that of f, and one allgather of 64 bytes for each rank
+template <communicator C, class F>
+void together(C const& comm, F const& f) {
+    static_cast<void>(
+        detail::agree(detail::GroupOf<C>(comm), detail::Collective::together, [&](detail::Notice&) { f(); }));
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/any_ref.hpp: references to objects whose type nets do not know, and KernelCall, made of them.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Its address identifies the type V.
+template <class V>
+inline constexpr char type_tag = 0;
+
+/// Throws a GraphError.
+[[noreturn]] inline void wrong_type() {
+    throw GraphError("the attributes of an operator, or its execution, are of another type than its kernel takes");
+}
+
+/// A reference to a constant object, or to none, that knows the type of the object.
+class AnyRef {
+public:
+    AnyRef() = default;
+    explicit operator bool() const noexcept { return object_ != nullptr; }
+    /// The object. Throws a GraphError if it is not a V.
+    template <class V>
+    V const& get() const {
+        if (type_ != &type_tag<V>) wrong_type();
+        return *static_cast<V const*>(object_);
+    }
+
+protected:
+    template <class V>
+    explicit AnyRef(V const& object) noexcept : object_(&object), type_(&type_tag<V>) {}
+
+private:
+    void const* object_ = nullptr;
+    char const* type_ = nullptr;
+};
+
+}  // namespace detail
+
+/// A reference to an execution, such as a Cpu, or to none. The execution must outlive it.
+class AnyExec : public detail::AnyRef {
+public:
+    AnyExec() = default;  ///< refers to none
+    /// Refers to `exec`.
+    template <device D>
+    AnyExec(D const& exec) noexcept : AnyRef(exec) {}
+    /// A copy of the execution, or D{} if there is none.
+    /// errors   GraphError if it is not a D
+    /// cost     none
+    template <device D>
+    D or_default() const {
+        return *this ? get<D>() : D{};
+    }
+};
+
+/// A reference to the attributes of an operator, or to none. The attributes must outlive it.
+class AttributesRef : public detail::AnyRef {
+public:
+    AttributesRef() = default;  ///< refers to none
+    /// Refers to attributes of type A.
+    template <class A>
+    requires(!std::derived_from<A, detail::AnyRef>) explicit AttributesRef(A const& attributes) noexcept
+        : AnyRef(attributes) {}
+};
+
+/// The attributes of an operator, which share their owner; may be none.
+class Attributes : public AttributesRef {
+public:
+    Attributes() = default;  ///< none
+    /// Owns attributes of type A.
+    template <class A>
+    Attributes(std::shared_ptr<A> owner) noexcept : AttributesRef(*owner), owner_(std::move(owner)) {}
+
+private:
+    std::shared_ptr<void const> owner_;
+};
+
+class Value;
+
+/// The arguments of a kernel.
+struct KernelCall {
+    AnyExec exec;                     ///< where and how it runs
+    std::span<Value* const> in;       ///< the inputs
+    std::span<Value* const> out;      ///< receives the results
+    AttributesRef attributes = {};    ///< of the type that the kernel takes
+    std::ptrdiff_t levels_from = -1;  ///< results with as many rows as this input get its levels; -1: no levels
+};
+
+}  // namespace rowan::inline v0
 
 // rowan/op/detail/dtype_text.hpp: the names of element types, for messages.
 
@@ -3416,341 +7764,6 @@ ROWAN_FUNCTION std::string kind_text(VarSpec const& spec) {
 }  // namespace rowan::inline v0::detail
 
 #endif
-
-// rowan/detail/arguments.hpp: argument checks that several functions share.
-
-#include <functional>
-
-namespace rowan::inline v0::detail {
-
-/// A vector or another range that is not a tensor.
-template <class R>
-concept plain_range = std::ranges::range<R> && !xt::is_xexpression<R>::value;
-
-constexpr void check_finite(char const* field, double value) {
-    if (!(value - value == 0)) throw ValueError(field, value, "a finite number");
-}
-
-/// Checks that the rank is at least 1.
-template <class T, class D>
-void check_rows(char const* field, Tensor<T, D> const& tensor) {
-    if (tensor.dimension() == 0) throw ShapeError(std::string(field) + " rank", "0", "at least 1");
-}
-
-template <class T, class D>
-void check_height(char const* field, Tensor<T, D> const& tensor, std::int64_t height) {
-    check_rows(field, tensor);
-    if (tensor.shape()[0] != static_cast<std::size_t>(height)) {
-        throw ShapeError(std::string(field) + ".shape(0)", std::to_string(tensor.shape()[0]), std::to_string(height));
-    }
-}
-
-/// Checks that all dims except the first are those of `like`.
-template <class T, class D, class Shape>
-void check_trailing(char const* field, Tensor<T, D> const& tensor, Shape like) {
-    auto const& shape = tensor.shape();
-    like[0] = shape[0];
-    if (shape != like) throw ShapeError(std::string(field) + ".shape()", shape_text(shape), shape_text(like));
-}
-
-inline bool overlap(std::span<std::byte const> a, std::span<std::byte const> b) {
-    std::less<> const before;  // a total order even for unrelated pointers
-    return !a.empty() && !b.empty() && before(a.data(), b.data() + b.size()) && before(b.data(), a.data() + a.size());
-}
-
-/// Throws Error if the memory written overlaps the memory read.
-inline void check_apart(char const* written, std::span<std::byte const> to, char const* read,
-                        std::span<std::byte const> from) {
-    if (overlap(to, from)) throw Error(std::string(written) + " shares memory with " + read);
-}
-
-template <class T, class D>
-std::span<std::byte const> bytes_of(Tensor<T, D> const& tensor) {
-    return std::as_bytes(std::span(tensor.data(), tensor.size()));
-}
-
-/// Throws Error if two tensors share memory; name(i) is the name of tensor i.
-template <class Names, class... T, class... D>
-void check_all_apart(Names const& name, Tensor<T, D> const&... tensor) {
-    std::array<std::span<std::byte const>, sizeof...(T)> const bytes{detail::bytes_of(tensor)...};
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-        for (std::size_t j = 0; j < i; ++j) {
-            if (overlap(bytes[j], bytes[i])) check_apart(name(j).c_str(), bytes[j], name(i).c_str(), bytes[i]);
-        }
-    }
-}
-
-/// The number of rows, as the height of a SelectedRows.
-template <class T, class D>
-std::int64_t height_of(Tensor<T, D> const& tensor) {
-    return static_cast<std::int64_t>(tensor.shape()[0]);
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/detail/rows.hpp: prefetches of rows, and copies that bypass the caches.
-
-#include <cstring>
-
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#elif defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
-namespace rowan::inline v0::detail {
-
-/// The prefetch distance in rows: as many rows of this size as 8 KiB hold, which covers the memory latency, from 4 to
-/// 64.
-inline std::size_t lookahead(std::size_t row_bytes) noexcept {
-    return std::clamp<std::size_t>(8192 / std::max<std::size_t>(row_bytes, 1), 4, 64);
-}
-
-/// Prefetches `bytes` bytes from `p` on for reading or writing, at most 2 KiB: from there on the hardware prefetches.
-template <bool write>
-ROWAN_INLINE void prefetch_row(void const* p, std::size_t bytes) {
-    constexpr int access = write ? 1 : 0;
-    auto const* line = static_cast<char const*>(p);
-    std::size_t lines = std::min<std::size_t>((bytes + 63) / 64, 32);
-    for (; lines >= 4; lines -= 4, line += 256) {  // unrolled: this loop is as hot as the arithmetic
-        __builtin_prefetch(line, access);
-        __builtin_prefetch(line + 64, access);
-        __builtin_prefetch(line + 128, access);
-        __builtin_prefetch(line + 192, access);
-    }
-    for (; lines != 0; --lines, line += 64) __builtin_prefetch(line, access);
-    asm volatile("");  // otherwise g++ removes calls of functions that only prefetch
-}
-
-/// Outputs of this many bytes or more are written with non-temporal stores, which do not read or evict cache lines.
-inline constexpr std::size_t stream_from = std::size_t{8} << 20;
-
-/// memcpy that bypasses the caches; stream_end() must follow the last one. Plain memcpy unless `to` and `bytes` are
-/// multiples of 64.
-ROWAN_INLINE void stream_copy(void* to, void const* from, std::size_t bytes) {
-#ifdef __SSE2__
-    if (bytes % 64 == 0 && reinterpret_cast<std::uintptr_t>(to) % 64 == 0) {
-        auto* out = static_cast<char*>(to);
-        auto const* in = static_cast<char const*>(from);
-        for (std::size_t i = 0; i < bytes; i += 64) {
-#if defined(__AVX512F__)
-            _mm512_stream_si512(reinterpret_cast<__m512i*>(out + i), _mm512_loadu_si512(in + i));
-#else
-            __m128i const a = _mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i));
-            __m128i const b = _mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i + 16));
-            __m128i const c = _mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i + 32));
-            __m128i const d = _mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i + 48));
-            _mm_stream_si128(reinterpret_cast<__m128i*>(out + i), a);
-            _mm_stream_si128(reinterpret_cast<__m128i*>(out + i + 16), b);
-            _mm_stream_si128(reinterpret_cast<__m128i*>(out + i + 32), c);
-            _mm_stream_si128(reinterpret_cast<__m128i*>(out + i + 48), d);
-#endif
-        }
-        return;
-    }
-#endif
-    std::memcpy(to, from, bytes);
-}
-
-/// Makes streamed rows visible to other threads.
-ROWAN_INLINE void stream_end() {
-#ifdef __SSE2__
-    _mm_sfence();
-#endif
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/detail/copy_rows.hpp: parallel copies of rows and blocks of rows.
-
-namespace rowan::inline v0::detail {
-
-/// The sum of two numbers of rows. It can overflow because rows without elements need no memory.
-/// errors   ShapeError if the sum exceeds 2^63 - 1
-inline std::int64_t checked_add(char const* field, std::int64_t rows, std::int64_t more) {
-    if (more <= std::numeric_limits<std::int64_t>::max() - rows) return rows + more;
-    throw ShapeError(field, std::to_string(rows) + " + " + std::to_string(more), "at most 2^63 - 1");
-}
-
-/// The implementation of row copies on a device.
-template <class D>
-struct RowCopies {
-    static_assert(
-        has_backend<D>,
-        "rowan: a sequence operation on a Thrust device needs #include <rowan/thrust/sequence/lod_tensor.hpp>");
-};
-
-template <>
-struct RowCopies<Cpu> {
-    template <class From, class To>
-    static void rows(Cpu exec, std::size_t n, std::size_t bytes, From const& from, To const& to) {
-        if (bytes == 0) return;
-        std::size_t const ahead = lookahead(bytes);
-        bool const stream = n >= stream_from / bytes;
-        std::size_t const grain = (std::size_t{256} << 10) / bytes + 64;
-        parallel_work(exec, n * bytes / sizeof(float), n, grain, [&](std::size_t begin, std::size_t end) {
-            auto source = from;
-            auto asked = from;
-            auto target = to;
-            for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) prefetch_row<false>(asked(i), bytes);
-            for (std::size_t i = begin; i < end; ++i) {
-                if (i + ahead < end) prefetch_row<false>(asked(i + ahead), bytes);
-                if (stream) {
-                    stream_copy(target(i), source(i), bytes);
-                } else {
-                    std::memcpy(target(i), source(i), bytes);
-                }
-            }
-            if (stream) stream_end();
-        });
-    }
-
-    template <class From, class To>
-    static void blocks(Cpu exec, std::span<std::int64_t const> starts, std::size_t bytes, From const& from,
-                       To const& to) {
-        auto const rows = static_cast<std::size_t>(starts.back());
-        if (rows == 0 || bytes == 0) return;
-        bool const stream = rows >= stream_from / bytes;
-        std::size_t const grain = (std::size_t{1} << 20) / bytes + 1;
-        parallel_work(exec, rows * bytes / sizeof(float), rows, grain, [&](std::size_t begin, std::size_t end) {
-            auto source = from;
-            auto target = to;
-            auto const at = [&](std::size_t i) { return static_cast<std::size_t>(starts[i]); };
-            auto const after = std::ranges::upper_bound(starts, static_cast<std::int64_t>(begin));
-            for (auto i = static_cast<std::size_t>(after - starts.begin()) - 1; begin < end; ++i) {
-                std::size_t const last = std::min(end, at(i + 1));
-                if (begin == last) continue;
-                std::size_t const skipped = (begin - at(i)) * bytes;
-                auto const* const in = reinterpret_cast<char const*>(source(i)) + skipped;
-                auto* const out = reinterpret_cast<char*>(target(i)) + skipped;
-                if (stream) {
-                    stream_copy(out, in, (last - begin) * bytes);
-                } else {
-                    std::memcpy(out, in, (last - begin) * bytes);
-                }
-                begin = last;
-            }
-            if (stream) stream_end();
-        });
-    }
-
-    template <class T>
-    static void take(Cpu exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
-        rows(
-            exec, n, width * sizeof(T),
-            [=](std::size_t i) { return from + static_cast<std::size_t>(index[i]) * width; },
-            [=](std::size_t i) { return to + i * width; });
-    }
-
-    template <class T>
-    static void put(Cpu exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
-        rows(
-            exec, n, width * sizeof(T), [=](std::size_t i) { return from + i * width; },
-            [=](std::size_t i) { return to + static_cast<std::size_t>(index[i]) * width; });
-    }
-
-    template <class T, class From>
-    static void put_blocks(Cpu exec, std::span<std::int64_t const> starts, std::size_t width, From const& from,
-                           std::int64_t const* index, T* to) {
-        rows(exec, static_cast<std::size_t>(starts.back()), width * sizeof(T), RowsOfBlocks<From>{from, starts, width},
-             [=](std::size_t i) { return to + static_cast<std::size_t>(index[i]) * width; });
-    }
-
-    template <class T>
-    static void spread(Cpu exec, std::span<std::int64_t const> starts, std::span<std::int64_t const> places,
-                       std::size_t width, T const* from, T padding, std::size_t rows, T* to) {
-        std::size_t const grain = (std::size_t{1} << 20) / (width * sizeof(T) + 1) + 1;
-        parallel_work(exec, rows * width, width == 0 ? 0 : rows, grain, [&](std::size_t begin, std::size_t end) {
-            auto const place = [&](std::size_t i) { return static_cast<std::size_t>(places[i]); };
-            auto const after = [&](std::size_t i) {
-                return static_cast<std::size_t>(places[i] + starts[i + 1] - starts[i]);
-            };
-            auto const numbers = std::views::iota(std::size_t{0}, places.size());
-            std::size_t i = *std::ranges::partition_point(numbers, [&](std::size_t k) { return after(k) <= begin; });
-            while (begin < end) {
-                bool const padded = i == places.size() || place(i) > begin;
-                std::size_t const last = std::min(end, !padded ? after(i) : i == places.size() ? end : place(i));
-                if (padded) {
-                    std::fill_n(to + begin * width, (last - begin) * width, padding);
-                } else {
-                    std::size_t const row = static_cast<std::size_t>(starts[i]) + begin - place(i);
-                    std::copy_n(from + row * width, (last - begin) * width, to + begin * width);
-                    ++i;
-                }
-                begin = last;
-            }
-        });
-    }
-
-private:
-    /// The address of row i of all blocks; fastest for ascending i.
-    template <class From>
-    struct RowsOfBlocks {
-        From from;
-        std::span<std::int64_t const> starts;
-        std::size_t width;
-        std::size_t block = 0;
-
-        auto operator()(std::size_t i) {
-            auto const place = static_cast<std::int64_t>(i);
-            if (place < starts[block] || place >= starts[block + 1]) {
-                block = static_cast<std::size_t>(std::ranges::upper_bound(starts, place) - starts.begin()) - 1;
-            }
-            return from(block) + (i - static_cast<std::size_t>(starts[block])) * width;
-        }
-    };
-};
-
-/// Copies n rows of `bytes` bytes: row i from the pointer from(i) to the pointer to(i). Each thread calls its own
-/// copies of both, for ranges of ascending i. For a device other than Cpu they are called on the host.
-template <class D, class From, class To>
-void copy_rows(D const& exec, std::size_t n, std::size_t bytes, From const& from, To const& to) {
-    RowCopies<D>::rows(exec, n, bytes, from, to);
-}
-
-/// The function i -> row starts[i] of a matrix: where block i begins. `starts` is not copied.
-template <class T>
-auto blocks_at(T* data, std::span<std::int64_t const> starts, std::size_t width) {
-    return [=](std::size_t i) { return data + static_cast<std::size_t>(starts[i]) * width; };
-}
-
-/// Copies blocks of rows of `bytes` bytes: block i, of starts[i + 1] - starts[i] rows, from from(i) to to(i). Work is
-/// divided by rows, not by blocks, because block lengths may differ widely.
-template <class D, class From, class To>
-void copy_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_t bytes, From const& from,
-                 To const& to) {
-    RowCopies<D>::blocks(exec, starts, bytes, from, to);
-}
-
-/// Copies n rows of `width` elements: to[i] = from[index[i]]. All three are in the device's memory.
-template <class D, class T>
-void take_rows(D const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
-    RowCopies<D>::take(exec, n, width, from, index, to);
-}
-
-/// The inverse: to[index[i]] = from[i].
-template <class D, class T>
-void put_rows(D const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
-    RowCopies<D>::put(exec, n, width, from, index, to);
-}
-
-/// The same for rows in blocks: block b, of starts[b + 1] - starts[b] rows, is at from(b). `starts` is in host memory.
-template <class D, class T, class From>
-void put_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_t width, From const& from,
-                std::int64_t const* index, T* to) {
-    RowCopies<D>::put_blocks(exec, starts, width, from, index, to);
-}
-
-/// Copies consecutive blocks of rows of `width` elements, block i with starts[i + 1] - starts[i] rows, to rows
-/// [places[i], …) of `to`, and fills the others of its `rows` rows with `padding`. Places ascend and do not overlap;
-/// starts and places are in host memory.
-template <class D, class T>
-void spread_blocks(D const& exec, std::span<std::int64_t const> starts, std::span<std::int64_t const> places,
-                   std::size_t width, T const* from, T padding, std::size_t rows, T* to) {
-    RowCopies<D>::spread(exec, starts, places, width, from, padding, rows, to);
-}
-
-}  // namespace rowan::inline v0::detail
 
 // rowan/sequence/lod.hpp: Lod, level-of-detail offsets that partition a flat batch into sequences.
 
@@ -4389,282 +8402,6 @@ ROWAN_TEMPLATE(class LoDTensor<bool>)
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/selected_rows.hpp: SelectedRows, a row-sparse tensor.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-struct SelectedRowsAccess;
-
-/// How the row numbers of a SelectedRows are made and read.
-template <class D>
-struct RowNumbers {
-    static_assert(has_backend<D>,
-                  "rowan::SelectedRows: a Thrust device needs #include <rowan/thrust/sparse/selected_rows.hpp>");
-};
-
-template <>
-struct RowNumbers<Cpu> {
-    using View = std::span<std::int64_t const>;
-    static View view(Tensor<std::int64_t> const& rows) noexcept { return {rows.data(), rows.size()}; }
-
-    static Tensor<std::int64_t> copy(Ids<> const& ids) {
-        auto rows = Tensor<std::int64_t>::from_shape({ids.size()});
-        ids.visit([&](auto list) { std::copy(list.begin(), list.end(), rows.data()); });
-        return rows;
-    }
-    /// A copy of ids in [0, height).
-    static Tensor<std::int64_t> checked(Cpu exec, char const* field, Ids<> const& ids, std::int64_t height) {
-        check_ids(exec, field, ids, height);
-        return copy(ids);
-    }
-    static Tensor<std::int64_t> shared(Tensor<std::int64_t> const& rows) { return rows; }
-
-    /// Whether rows are seen to be ascending and unique. Rows in the memory of other devices are not read.
-    static bool merged(Tensor<std::int64_t> const& rows) {
-        View const list = view(rows);
-        return std::ranges::adjacent_find(list, std::greater_equal<>{}) == list.end();
-    }
-};
-
-}  // namespace detail
-
-/// A row-sparse tensor of `height` rows, for example the gradient of a table of which a batch used few rows.
-///
-///     height 6    rows  [4 1 4]      value [1 2]     represents   0: [0 0]
-///                                          [3 4]                  1: [3 4]
-///                                          [5 6]                  4: [6 8]   duplicates are summed
-///
-/// Rows may be in any order and may repeat. `value` has rank 1 or more; its first dim is the number of rows.
-template <class T, class D>
-class SelectedRows {
-    static_assert(detail::is_element<T>(), "rowan::SelectedRows<T>: specialize rowan::dtype<T> for this element type");
-    using Numbers = detail::RowNumbers<D>;
-
-public:
-    using Device = D;
-    using value_type = T;
-    using shape_type = typename Tensor<T, D>::shape_type;
-
-    /// An object without rows, of height 0.
-    SelectedRows() = default;
-
-    /// Row rows[i] of the represented tensor has the value value[i].
-    /// shapes   rows [n], value [n, ...]
-    /// errors   ShapeError if height is negative, rows are not a flat list, value has rank 0 or not n rows;
-    ///          IndexError if a row is not in [0, height): for rows in device memory, unless height is 0, thrown by the
-    ///          next synchronize or copy to the host
-    /// cost     O(n); the rows are copied; the value is copied, or moved unless an error is thrown
-    SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D>&& value);
-    SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D> const& value)
-        : SelectedRows(exec, height, rows, Tensor<T, D>(value)) {}
-    SelectedRows(Height height, Ids<D> rows, Tensor<T, D>&& value)
-        : SelectedRows(value.device(), height, rows, std::move(value)) {}
-    SelectedRows(Height height, Ids<D> rows, Tensor<T, D> const& value)
-        : SelectedRows(value.device(), height, rows, Tensor<T, D>(value)) {}
-
-    // Mistakes, which do not compile.
-    template <class R>
-    requires(!std::integral<T> && std::integral<typename R::value_type>)
-        SelectedRows(Height, Tensor<T, D> const&, R const&) {
-        static_assert(!std::integral<typename R::value_type>,
-                      "rowan::SelectedRows: the rows come before the value: SelectedRows<T>(height, rows, value)");
-    }
-    template <detail::numbers_for<T> V>
-    SelectedRows(Height, Ids<D> const&, V const&) {
-        static_assert(!detail::numbers_for<V, T>,
-                      "rowan::SelectedRows: the value is a Tensor: Tensor<T>::from_values({rows, width}, values)");
-    }
-    template <class R>
-    requires std::integral<typename R::value_type> SelectedRows(R const&, Tensor<T, D> const&) {
-        static_assert(!std::integral<typename R::value_type>,
-                      "rowan::SelectedRows: the height of the table comes first: SelectedRows<T>(height, rows, value)");
-    }
-
-    SelectedRows(SelectedRows const&) = default;
-    SelectedRows(SelectedRows&& other) noexcept { swap(other); }
-    SelectedRows& operator=(SelectedRows const& other) {
-        SelectedRows copy(other);
-        swap(copy);
-        return *this;
-    }
-    SelectedRows& operator=(SelectedRows&& other) noexcept {
-        SelectedRows moved(std::move(other));
-        swap(moved);
-        return *this;
-    }
-    ~SelectedRows() = default;
-
-    std::int64_t height() const noexcept { return height_; }  ///< the number of rows of the represented tensor
-    /// The row numbers, one for each row of value(): a span on the host, a Tensor in the memory of other devices. Code
-    /// that modifies them through an alias must keep them in [0, height) and, if merged(), ascending and unique.
-    typename Numbers::View rows() const noexcept { return Numbers::view(rows_); }
-
-    /// Row i of the value belongs to row rows()[i] of the represented tensor. The elements may be modified; if the
-    /// first dim is changed, the next function that takes this object throws ShapeError.
-    Tensor<T, D> const& value() const noexcept { return value_; }
-    Tensor<T, D>& value() noexcept { return value_; }
-
-    /// The execution of calls that are given none: where the value was made.
-    D device() const noexcept { return value_.device(); }
-
-    /// The shape of the represented tensor, [height, ...].
-    /// errors   ShapeError if the value has been given rank 0
-    /// cost     O(1)
-    shape_type shape() const;
-
-    /// Whether the rows are ascending and unique. Rows in device memory are not inspected: false if it is not known.
-    bool merged() const noexcept { return merged_ || rows_.size() == 0; }
-
-    /// An alias: of the value, and of the rows in device memory; the rows on the host are copied.
-    /// errors   std::bad_alloc
-    /// cost     O(rows) on the host: row numbers are copied, elements are not; O(1) on other devices
-    SelectedRows share() const;
-
-    /// The number of elements per row.
-    std::size_t row_size() const noexcept { return value_.row_size(); }
-
-    void swap(SelectedRows& other) noexcept;
-
-    /// Whether heights, rows in order and values are equal. Unequal objects may represent the same tensor.
-    friend bool operator==(SelectedRows const& a, SelectedRows const& b) requires std::same_as<D, Cpu> {
-        return a.height_ == b.height_ && std::ranges::equal(a.rows(), b.rows()) && a.value_ == b.value_;
-    }
-
-    /// Checks that a value has `rows` rows, as in the constructor. Functions that use a value repeat this check.
-    /// errors   ShapeError if value has rank 0 or another number of rows
-    /// cost     O(1)
-    static void check_value(Tensor<T, D> const& value, std::size_t rows);
-
-private:
-    friend struct detail::SelectedRowsAccess;
-
-    std::int64_t height_ = 0;
-    bool merged_ = true;
-    Tensor<std::int64_t, D> rows_;
-    Tensor<T, D> value_;
-};
-
-template <class T>
-SelectedRows(Height, Ids<>, Tensor<T>) -> SelectedRows<T>;
-
-/// Aliases of a SelectedRows that is in host memory already. On a device, `to_device` and `to_host` copy it.
-/// shapes   the same
-/// errors   std::bad_alloc
-/// cost     as SelectedRows::share
-template <class T>
-SelectedRows<T> to_device(Cpu const&, SelectedRows<T> const& x) {
-    return x.share();
-}
-template <class T>
-SelectedRows<T> to_host(SelectedRows<T> const& x) {
-    return x.share();
-}
-
-namespace detail {
-
-/// Access to SelectedRows without validation, for algorithms whose rows are validated or from another SelectedRows.
-struct SelectedRowsAccess {
-    template <class T>
-    static SelectedRows<T> make(std::int64_t height, Ids<> const& rows, Tensor<T> value) {
-        return adopt(height, RowNumbers<Cpu>::copy(rows), std::move(value));
-    }
-
-    /// Makes a SelectedRows of validated rows without copying them.
-    template <class T, class D>
-    static SelectedRows<T, D> adopt(std::int64_t height, Tensor<std::int64_t, D> rows, Tensor<T, D> value,
-                                    bool merged = false) {
-        SelectedRows<T, D> g;
-        g.height_ = height;
-        g.merged_ = merged || RowNumbers<D>::merged(rows);
-        g.rows_ = std::move(rows);
-        g.value_ = std::move(value);
-        return g;
-    }
-    /// An alias of the rows.
-    template <class T, class D>
-    static Tensor<std::int64_t, D> rows(SelectedRows<T, D> const& g) {
-        return g.rows_.share();
-    }
-
-    /// Memory for `count` merged rows, that of `g` if it suffices. `g` is unchanged until this memory is written.
-    template <class T>
-    static SelectedRows<T> room(SelectedRows<T> const& g, std::int64_t height, std::size_t count,
-                                typename SelectedRows<T>::shape_type shape) {
-        SelectedRows<T> room;
-        shape[0] = count;
-        room.height_ = height;
-        room.rows_ = room_for(g.rows_, {count});
-        room.value_ = room_for(g.value_, shape);
-        return room;
-    }
-
-    /// Copies `rows` to `room`, whose value has been written, and swaps it with `g`.
-    template <class T>
-    static void move_in(SelectedRows<T>& g, SelectedRows<T>& room, std::span<std::int64_t const> rows) noexcept {
-        std::copy(rows.begin(), rows.end(), room.rows_.data());
-        g.swap(room);
-    }
-
-private:
-    template <class T>
-    static Tensor<T> room_for(Tensor<T> const& t, typename Tensor<T>::shape_type const& shape) {
-        std::size_t const size = checked_size("value", shape, sizeof(T));
-        Tensor<T> room;
-        room.storage() = t.storage().room(size);
-        room.resize(shape);
-        return room;
-    }
-};
-
-}  // namespace detail
-
-template <class T, class D>
-SelectedRows<T, D>::SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D>&& value) {
-    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
-    check_value(value, rows.size());
-    rows_ = Numbers::checked(exec, "rows", rows, height);
-    merged_ = Numbers::merged(rows_);
-    height_ = height;
-    value_ = std::move(value);  // last: it remains the caller's if an error is thrown
-}
-
-template <class T, class D>
-auto SelectedRows<T, D>::shape() const -> shape_type {
-    if (value_.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
-    shape_type shape = value_.shape();
-    shape[0] = static_cast<std::size_t>(height_);
-    return shape;
-}
-
-template <class T, class D>
-auto SelectedRows<T, D>::share() const -> SelectedRows {
-    return detail::SelectedRowsAccess::adopt(height_, Numbers::shared(rows_), value_.share(), merged_);
-}
-
-template <class T, class D>
-void SelectedRows<T, D>::swap(SelectedRows& other) noexcept {
-    std::swap(height_, other.height_);
-    std::swap(merged_, other.merged_);
-    rows_.swap(other.rows_);
-    value_.swap(other.value_);
-}
-
-template <class T, class D>
-void SelectedRows<T, D>::check_value(Tensor<T, D> const& value, std::size_t rows) {
-    if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
-    if (value.shape()[0] != rows) {
-        throw ShapeError("value.shape(0)", std::to_string(value.shape()[0]),
-                         std::to_string(rows) + ", the number of rows");
-    }
-}
-
-ROWAN_TEMPLATE(class SelectedRows<float>)
-ROWAN_TEMPLATE(class SelectedRows<double>)
-
-}  // namespace rowan::inline v0
-
 // rowan/graph/value.hpp: Value, what a variable holds at run time.
 
 namespace rowan::inline v0 {
@@ -4993,71 +8730,6 @@ Tensor<T, D> scattered_rows(D const& exec, std::size_t n, At const& at,
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/block_sum.hpp: BlockSum, the sum of a row's contributions in the documented order.
-
-namespace rowan::inline v0::detail {
-
-/// Contributions per block: the first level of the sum adds blocks of 64 contributions in input order, the next level
-/// adds blocks of 64 of these sums, and so on.
-inline constexpr std::size_t block_size = 64;
-
-/// Sums the rows of a value at given positions. It owns the memory of the partial sums, so each thread needs its own.
-template <class T, class S>
-class BlockSum {
-public:
-    /// `most` is the maximum number of contributions of one sum.
-    BlockSum(T const* value, std::size_t width, std::size_t most)
-        : value_(value), width_(width), ahead_(lookahead(width * sizeof(T))) {
-        std::size_t levels = 1;
-        for (std::size_t n = most; n > block_size; n = (n + block_size - 1) / block_size) ++levels;
-        partial_.resize(levels * width);
-    }
-
-    /// Returns the sum of the rows at the n > 0 positions from `first` on, valid until the next call. `ahead` more
-    /// positions follow in the array; their rows are prefetched.
-    S const* operator()(std::int64_t const* first, std::size_t n, std::size_t ahead) {
-        if constexpr (std::is_same_v<S, T>) {
-            if (n == 1) {
-                if (ahead >= ahead_) prefetch_row<false>(row(first[ahead_]), width_ * sizeof(T));
-                return row(*first);
-            }
-        }
-        sum(first, n, n + ahead, partial_.data());
-        return partial_.data();
-    }
-
-private:
-    T const* row(std::int64_t position) const { return value_ + static_cast<std::size_t>(position) * width_; }
-
-    void sum(std::int64_t const* first, std::size_t n, std::size_t known, S* out) {
-        if (n <= block_size) {
-            for (std::size_t i = 0; i < n; ++i) {
-                if (i + ahead_ < known) prefetch_row<false>(row(first[i + ahead_]), width_ * sizeof(T));
-                if (i == 0) {
-                    copy_lanes<S>(width_, row(*first), out);
-                } else {
-                    for_lanes<S>(add_lanes{}, width_, row(first[i]), out);
-                }
-            }
-            return;
-        }
-        std::size_t span = block_size;
-        while (span * block_size < n) span *= block_size;
-        sum(first, span, known, out);
-        for (std::size_t i = span; i < n; i += span) {
-            sum(first + i, std::min(span, n - i), known - i, out + width_);
-            for_lanes<S>(add_lanes{}, width_, static_cast<S const*>(out + width_), out);
-        }
-    }
-
-    T const* value_;
-    std::size_t width_;
-    std::size_t ahead_;
-    Buffer<S> partial_;
-};
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/detail/extremes.hpp: more_extreme, which finds maxima and minima: the first one, or the first NaN.
 
 namespace rowan::inline v0::detail {
@@ -5122,8 +8794,6 @@ ROWAN_HD_INLINE auto same_or_nan(V const& x, V const& y) {
 }  // namespace rowan::inline v0::detail
 
 // rowan/sequence/detail/sequences.hpp: helpers shared by the algorithms on sequences of the last level.
-
-#include <numeric>
 
 namespace rowan::inline v0::detail {
 
@@ -7572,75 +11242,6 @@ struct StepElements<Cpu> {
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/partition.hpp: Buckets, a stable parallel partition of items into buckets.
-
-namespace rowan::inline v0::detail {
-
-/// The first item of the share of thread `t` when n items are divided among `threads` threads.
-inline std::size_t share_begin(std::size_t n, std::size_t t, std::size_t threads) {
-    return n / threads * t + std::min(n % threads, t);
-}
-
-/// The memory of a partition into `buckets` buckets by at most `threads` threads, with `counters` or more counters
-/// each.
-struct Buckets {
-    Buffer<std::size_t> starts;          // the offset of each bucket, and the number of items
-    Buffer<Buffer<std::size_t>> places;  // per thread and bucket: the place of its next item
-    TeamBarrier barrier;
-
-    Buckets(std::size_t buckets, int threads, std::size_t counters = 0)
-        : starts(buckets + 1),
-          places(static_cast<std::size_t>(threads), Buffer<std::size_t>(std::max(buckets, counters))) {}
-
-    /// Calls put(place, i) for i in [0, n), where `place` is the place of item i in bucket(i). The items of a
-    /// bucket are in input order.
-    /// requires   every thread of the team calls it
-    /// cost     two passes over the items, both by the same thread
-    template <class Bucket, class Put>
-    void fill(int thread, int team_size, std::size_t n, Bucket const& bucket, Put const& put) {
-        auto const [t, threads] = std::pair(static_cast<std::size_t>(thread), static_cast<std::size_t>(team_size));
-        std::size_t const begin = share_begin(n, t, threads);
-        std::size_t const end = share_begin(n, t + 1, threads);
-        std::size_t const buckets = starts.size() - 1;
-        std::size_t* const mine = places[t].data();
-        std::fill_n(mine, buckets, std::size_t{0});
-        for (std::size_t i = begin; i < end; ++i) ++mine[bucket(i)];
-        barrier.wait(team_size);
-        if (thread == 0) {  // exclusive prefix sum of the counts, by bucket and then by thread
-            std::size_t next = 0;
-            for (std::size_t b = 0; b < buckets; ++b) {
-                starts[b] = next;
-                for (std::size_t k = 0; k < threads; ++k) next += std::exchange(places[k][b], next);
-            }
-            starts[buckets] = n;
-        }
-        barrier.wait(team_size);
-        for (std::size_t i = begin; i < end; ++i) put(mine[bucket(i)]++, i);
-        barrier.wait(team_size);
-    }
-
-    /// The first bucket of share k of `shares`. Shares are ranges of whole buckets with about equally many items; the
-    /// last bucket of a share is not empty.
-    std::size_t share(std::size_t k, std::size_t shares) const;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/detail/partition_inl.hpp: definitions of rowan/detail/partition.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION std::size_t Buckets::share(std::size_t k, std::size_t shares) const {
-    auto const at = std::ranges::lower_bound(starts, share_begin(starts.back(), k, shares));
-    return static_cast<std::size_t>(at - starts.begin());
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
 // rowan/sequence/step_map_inl.hpp: definitions of rowan/sequence/step_map.hpp.
 
 namespace rowan::inline v0 {
@@ -9957,382 +13558,6 @@ template <class X>
 concept changeable_tensor = tensor_argument<X> && !std::is_same_v<X, std::remove_cvref_t<X> const&>;
 
 }  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/gather.hpp: gather, the rows of a table at given ids.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-template <class Shape>
-Shape gathered_shape(Shape const& ids, Shape const& table) {
-    Shape shape = ids;
-    shape.insert(shape.end(), table.begin() + 1, table.end());
-    return shape;
-}
-
-/// Selects and copies rows of a table.
-template <class D>
-struct RowGather {
-    static_assert(has_backend<D>, "rowan: gather on a Thrust device needs #include <rowan/thrust/sparse/gather.hpp>");
-};
-
-template <>
-struct RowGather<Cpu> {
-    /// Checks the arguments; returns the ids for copy().
-    template <class T, class... Out>
-    static Ids<> const& checked(Cpu exec, Tensor<T> const& table, Ids<> const& ids, Out const&...) {
-        check_ids(exec, "ids", ids, height_of(table));
-        return ids;
-    }
-
-    /// Writes the rows to `out`; is_new: its contents may be lost.
-    template <class T>
-    static void copy(Cpu exec, Tensor<T> const& table, Ids<> const& ids, Tensor<T>& out, bool /*is_new*/) {
-        std::size_t const width = table.row_size();
-        T const* const rows = table.data();
-        T* const to = out.data();
-        ids.visit([&](auto list) {
-            auto const row = [=](std::size_t i) { return rows + static_cast<std::size_t>(list[i]) * width; };
-            copy_rows(exec, list.size(), width * sizeof(T), row, [=](std::size_t i) { return to + i * width; });
-        });
-    }
-
-    /// The numbers i in [0, n) for which keep(i) is true, ascending.
-    template <class Keep>
-    static Tensor<std::int64_t> where(Cpu, std::size_t n, Keep const& keep) {
-        std::vector<std::int64_t> found;
-        for (std::size_t i = 0; i < n; ++i) {
-            if (keep(i)) found.push_back(static_cast<std::int64_t>(i));
-        }
-        auto positions = Tensor<std::int64_t>::from_shape({found.size()});
-        std::ranges::copy(found, positions.data());
-        return positions;
-    }
-
-    /// to[i] = row positions[i] of a tensor, not bounds-checked.
-    template <class T>
-    static void take(Cpu exec, Tensor<T> const& from, Tensor<std::int64_t> const& positions, Tensor<T>& to) {
-        take_rows(exec, positions.size(), from.row_size(), from.data(), positions.data(), to.data());
-    }
-};
-
-/// The rows positions[i] of a tensor, not bounds-checked.
-template <class T, class D>
-Tensor<T, D> rows_at(D const& exec, Tensor<T, D> const& from, Tensor<std::int64_t, D> const& positions) {
-    auto shape = from.shape();
-    shape[0] = positions.size();
-    auto out = new_tensor<T>(exec, shape);
-    RowGather<D>::take(exec, from, positions, out);
-    return out;
-}
-
-}  // namespace detail
-
-/// Writes row `ids[i]` of `table` to row i of `out`.
-/// shapes   table [height, ...], ids of any shape, out ids.shape + table.shape[1:]
-/// errors   ShapeError if table has rank 0 or out has another shape; IndexError if an id is not in [0, height); Error
-///          if out shares memory with table or ids
-/// cost     O(n * width), one read and one write of n rows, no allocation; ids in device memory are checked in another
-///          pass before, so that `out` is unchanged if one is bad
-template <class T, device D>
-void gather_into(D const& exec, Tensor<T, D> const& table, std::type_identity_t<Ids<D>> ids, Tensor<T, D>& out) {
-    detail::check_rows("table", table);
-    auto const shape = detail::gathered_shape(ids.shape(), table.shape());
-    if (out.shape() != shape)
-        throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
-    auto const& checked = detail::RowGather<D>::checked(exec, table, ids, out);
-    detail::check_apart("out", detail::bytes_of(out), "ids", ids.bytes());
-    detail::check_apart("out", detail::bytes_of(out), "table", detail::bytes_of(table));
-    detail::RowGather<D>::copy(exec, table, checked, out, false);
-}
-
-/// The rows of `table` at `ids`, in the order of `ids`: the forward pass of an embedding.
-/// shapes   table [height, ...], ids of any shape -> ids.shape + table.shape[1:]
-/// errors   as gather_into
-/// cost     one read and one write of n rows, and one allocation for the result
-template <class T, device D>
-Tensor<T, D> gather(D const& exec, Tensor<T, D> const& table, std::type_identity_t<Ids<D>> ids) {
-    detail::check_rows("table", table);
-    auto const& checked = detail::RowGather<D>::checked(exec, table, ids);
-    auto out = detail::new_tensor<T>(exec, detail::gathered_shape(ids.shape(), table.shape()));
-    detail::RowGather<D>::copy(exec, table, checked, out, true);
-    return out;
-}
-
-template <class T, class Device>
-void gather_into(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids, Tensor<T, Device>& out) {
-    gather_into(table.device(), table, ids, out);
-}
-
-template <class T, class Device>
-Tensor<T, Device> gather(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids) {
-    return gather(table.device(), table, ids);
-}
-
-// A mistake, which does not compile.
-template <detail::plain_range R, class I = std::initializer_list<std::int64_t>>
-Tensor<float> gather(R const&, I const&) {
-    static_assert(!detail::plain_range<R>,
-                  "rowan::gather: the table comes first, and it is a Tensor: Tensor<T>::borrow(values, {rows, width}) "
-                  "is one in your memory");
-    return {};
-}
-
-ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<float> const&, Ids<>, Tensor<float>&))
-ROWAN_TEMPLATE(Tensor<float> gather(Cpu const&, Tensor<float> const&, Ids<>))
-ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<double> const&, Ids<>, Tensor<double>&))
-ROWAN_TEMPLATE(Tensor<double> gather(Cpu const&, Tensor<double> const&, Ids<>))
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/detail/owned_rows.hpp: for_each_owned, applies source rows to table rows in input order.
-
-namespace rowan::inline v0::detail {
-
-/// A source row and the table row to which it is applied.
-struct RowPair {
-    std::size_t position;
-    std::size_t row;
-};
-
-/// The work: apply(n, from, to) for n consecutive elements of a source row and of a table row.
-template <class T, class U, class Apply>
-struct RowJob {
-    U const* src;
-    T* table;
-    std::size_t width;
-    Apply const& apply;
-
-    static constexpr std::size_t per_line = std::max<std::size_t>(64 / sizeof(T), 1);
-
-    std::size_t lines() const { return (width + per_line - 1) / per_line; }
-
-    /// Applies pair(begin) … pair(end - 1), in this order, to column group g of `groups`. A group consists of whole
-    /// cache lines.
-    template <class Pair>
-    void run(std::size_t g, std::size_t groups, std::size_t begin, std::size_t end, Pair const& pair) const {
-        std::size_t const column = lines() * g / groups * per_line;
-        std::size_t const columns = std::min(width, lines() * (g + 1) / groups * per_line) - column;
-        std::size_t const ahead = lookahead(columns * sizeof(T));
-        U const* const from = src + column;
-        T* const to = table + column;
-        auto const ask = [&](RowPair p) {
-            prefetch_row<true>(to + p.row * width, columns * sizeof(T));
-            prefetch_row<false>(from + p.position * width, columns * sizeof(U));
-        };
-        for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) ask(pair(i));
-        for (std::size_t i = begin; i < end; ++i) {
-            if (i + ahead < end) ask(pair(i + ahead));
-            RowPair const p = pair(i);
-            apply(columns, from + p.position * width, to + p.row * width);
-        }
-    }
-};
-
-/// The assignment of a table's rows to buckets. The table is divided into parts of 8 KiB; a part belongs to one bucket.
-struct TableParts {
-    unsigned part_bits;    // log2 of the rows per part
-    unsigned bucket_bits;  // log2 of the number of buckets; parts are assigned to them in turn
-    unsigned chunk_bits;   // log2 of the lookups per chunk; a position in a chunk and a row fit 64 bits
-
-    TableParts(std::size_t rows, std::size_t row_bytes) {
-        auto const row_bits = static_cast<unsigned>(std::bit_width(rows - 1));
-        bucket_bits = std::min(row_bits, 10U);
-        part_bits = std::min(static_cast<unsigned>(std::bit_width(8192 / row_bytes | 1)) - 1, row_bits - bucket_bits);
-        chunk_bits = std::min(64 - row_bits, 18U);
-    }
-    std::size_t buckets() const { return std::size_t{1} << bucket_bits; }
-    std::size_t bucket(std::int64_t row) const { return static_cast<std::size_t>(row) >> part_bits & (buckets() - 1); }
-    std::uint64_t pack(std::size_t i, std::int64_t row) const {
-        return static_cast<std::uint64_t>(row) << chunk_bits | i;
-    }
-    RowPair unpack(std::uint64_t packed) const {
-        return {packed & ((std::uint64_t{1} << chunk_bits) - 1), packed >> chunk_bits};
-    }
-};
-
-/// Runs a job for all lookups, which are first partitioned into buckets, each in input order. A thread processes whole
-/// buckets, so that no two threads write the same row, and the rows of a bucket are close together in memory. Buckets
-/// with too many lookups for one thread are divided by columns.
-template <class Job, class List>
-void run_by_parts(int threads, Job const& job, List list, TableParts const& parts) {
-    std::size_t const chunk = std::min(list.size(), std::size_t{1} << parts.chunk_bits);
-    Buckets buckets(parts.buckets(), threads);
-    auto const& starts = buckets.starts;
-    Storage<std::uint64_t> order(chunk);
-    for (std::size_t begin = 0; begin < list.size(); begin += chunk) {
-        std::size_t const count = std::min(chunk, list.size() - begin);
-        auto const bucket = [&](std::size_t i) { return parts.bucket(list[begin + i]); };
-        auto const put = [&](std::size_t place, std::size_t i) { order[place] = parts.pack(i, list[begin + i]); };
-        team(threads, [&](int t, int team_size) { buckets.fill(t, team_size, count, bucket, put); });
-
-        auto const pair = [&](std::size_t i) {
-            RowPair const p = parts.unpack(order[i]);
-            return RowPair{begin + p.position, p.row};
-        };
-        std::atomic<std::size_t> next{0};
-        team(threads, [&](int t, int team_size) {
-            auto const [me, size] = std::pair(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size));
-            std::size_t const shares = size * 16;
-            std::size_t const popular = 2 * (count / shares + 1);
-            for (std::size_t k = next++; k < shares; k = next++) {
-                std::size_t const first = buckets.share(k, shares);
-                std::size_t last = buckets.share(k + 1, shares);
-                // a popular bucket is longer than two shares, so it is the last of its share
-                if (last > first && starts[last] - starts[last - 1] > popular) --last;
-                job.run(0, 1, starts[first], starts[last], pair);
-            }
-            std::size_t const groups = std::clamp<std::size_t>(job.lines() / 2, 1, size);
-            std::size_t turn = 0;
-            for (std::size_t b = 0; b < parts.buckets(); ++b) {
-                if (starts[b + 1] - starts[b] <= popular) continue;
-                for (std::size_t g = 0; g < groups; ++g) {
-                    if (turn++ % size == me) job.run(g, groups, starts[b], starts[b + 1], pair);
-                }
-            }
-        });
-    }
-}
-
-/// Calls apply(n, from, to) for n consecutive elements of source row i and of table row ids[i], such that the calls
-/// cover all rows i. The calls for an element of the table are in input order and on one thread at a time. If each
-/// thread gets at least 256 bytes of a row, the columns are divided among the threads, which needs no partition and
-/// balances any distribution of ids. Narrower rows are handled by run_by_parts.
-template <class T, class U, class Apply>
-void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Apply const& apply) {
-    int const threads = threads_for(exec, src.size());
-    RowJob<T, U, Apply> const job{src.data(), table.data(), src.row_size(), apply};
-    if (src.size() == 0) return;
-    ids.visit([&](auto list) {
-        if (threads > 1 && job.lines() / 4 < static_cast<std::size_t>(threads)) {
-            return run_by_parts(threads, job, list, TableParts(table.shape()[0], job.width * sizeof(T)));
-        }
-        team(threads, [&](int t, int team_size) {
-            auto const pair = [=](std::size_t i) { return RowPair{i, static_cast<std::size_t>(list[i])}; };
-            job.run(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size), 0, list.size(), pair);
-        });
-    });
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/sparse/scatter_add.hpp: scatter_add, adds rows to a table, duplicates in input order.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Applies an element-wise formula to pairs of a row of `src` and a row of a table: on the host in input order, on a
-/// Thrust device to the sums of duplicates. prepare() makes what apply() takes of ids or of a gradient's rows.
-template <class D>
-struct RowPairs {
-    static_assert(has_backend<D>,
-                  "rowan: scatter_add on a Thrust device needs "
-                  "#include <rowan/thrust/sparse/scatter_add.hpp>, and sgd <rowan/thrust/sparse/sgd.hpp>");
-};
-
-template <>
-struct RowPairs<Cpu> {
-    /// errors   IndexError if an id is not in [0, height)
-    static Ids<> const& prepare(Cpu exec, Ids<> const& ids, std::int64_t height) {
-        check_ids(exec, "ids", ids, height);
-        return ids;
-    }
-    template <class U>
-    static Ids<> prepare(Cpu, SelectedRows<U> const& g) {
-        return g.rows();
-    }
-
-    template <class T, class U, class Formula>
-    static void apply(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Formula const& formula) {
-        for_each_owned(exec, ids, src, table,
-                       [=](std::size_t n, U const* from, T* to) { for_lanes<compute_t<T, U>>(formula, n, from, to); });
-    }
-};
-
-template <class T, class U>
-constexpr void check_addition() {
-    static_assert(computes_from<T, U>, "rowan::scatter_add: only integers can be added to integers");
-}
-
-template <class T>
-constexpr void check_written(T&) {
-    static_assert(!std::is_const_v<T>,
-                  "rowan: a table that is updated must not be const or a temporary: give an alias such as "
-                  "table.slice(0, 2) a name");
-}
-
-}  // namespace detail
-
-/// dst[ids[i]] += src[i] for all i, in input order. On a Thrust device duplicates are summed first, in the order of
-/// merge, and their sum is added: otherwise threads would wait for each other at a frequent row. Rows without
-/// duplicates are bit-identical on all devices.
-/// shapes   dst [height, ...], ids [n], src [n, ...] with the trailing dims of dst
-/// errors   ShapeError if shapes do not match; IndexError if an id is not in [0, height); Error if dst shares memory
-///          with ids or src
-/// cost     O(n * width), every row of src read once, every touched row of dst read and written; on the host at most
-///          2 MiB of temporary memory to divide lookups among threads, and bit-identical to the serial loop for any
-///          number of threads; on a Thrust device a RowPlan
-template <class T, class U, device D>
-void scatter_add(D const& exec, Tensor<T, D>& dst, std::type_identity_t<Ids<D>> ids, Tensor<U, D> const& src) {
-    detail::check_addition<T, U>();
-    detail::check_rows("dst", dst);
-    if (ids.shape().size() != 1) throw ShapeError("ids rank", std::to_string(ids.shape().size()), "1");
-    detail::check_height("src", src, static_cast<std::int64_t>(ids.size()));
-    detail::check_trailing("src", src, dst.shape());
-    auto const& rows = detail::RowPairs<D>::prepare(exec, ids, detail::height_of(dst));
-    detail::check_apart("dst", detail::bytes_of(dst), "ids", ids.bytes());
-    detail::check_apart("dst", detail::bytes_of(dst), "src", detail::bytes_of(src));
-    detail::RowPairs<D>::apply(exec, rows, src, dst, detail::add_lanes{});
-}
-
-/// dst[g.rows()[i]] += g.value()[i] for all i, in the same order.
-/// shapes   dst has the shape of g
-/// errors   ShapeError if shapes do not match; Error if dst shares memory with g
-/// cost     as above; a merged gradient needs no sort
-template <class T, class U, device D>
-void scatter_add(D const& exec, Tensor<T, D>& dst, SelectedRows<U, D> const& g) {
-    detail::check_addition<T, U>();
-    SelectedRows<U, D>::check_value(g.value(), g.rows().size());
-    detail::check_height("dst", dst, g.height());
-    detail::check_trailing("dst", dst, g.value().shape());
-    detail::check_apart("dst", detail::bytes_of(dst), "the gradient's value", detail::bytes_of(g.value()));
-    detail::RowPairs<D>::apply(exec, detail::RowPairs<D>::prepare(exec, g), g.value(), dst, detail::add_lanes{});
-}
-
-template <class T, class U, class Device>
-void scatter_add(Tensor<T, Device>& dst, std::type_identity_t<Ids<Device>> ids, Tensor<U, Device> const& src) {
-    scatter_add(dst.device(), dst, ids, src);
-}
-
-template <class T, class U, class Device>
-void scatter_add(Tensor<T, Device>& dst, SelectedRows<U, Device> const& g) {
-    scatter_add(dst.device(), dst, g);
-}
-
-// Mistakes, which do not compile.
-template <class T, detail::plain_range R>
-void scatter_add(Tensor<T>&, std::type_identity_t<Ids<>> const&, R const&) {
-    static_assert(
-        !detail::plain_range<R>,
-        "rowan::scatter_add: src is a Tensor: Tensor<T>::borrow(values, {rows, width}) is one in your memory");
-}
-template <class T, class U, class Device>
-void scatter_add(Tensor<T, Device> const& dst, std::type_identity_t<Ids<Device>> const&, Tensor<U, Device> const&) {
-    detail::check_written(dst);
-}
-template <class T, class U, class Device>
-void scatter_add(Tensor<T, Device> const& dst, SelectedRows<U, Device> const&) {
-    detail::check_written(dst);
-}
-
-ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<float>&, Ids<>, Tensor<float> const&))
-ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<float>&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<double>&, Ids<>, Tensor<double> const&))
-ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<double>&, SelectedRows<double> const&))
 
 }  // namespace rowan::inline v0
 
@@ -19854,107 +23079,6 @@ struct identity_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/add.hpp: add, sums of row-sparse and dense tensors.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-template <class T, class D>
-void check_addable(SelectedRows<T, D> const& a, SelectedRows<T, D> const& b) {
-    SelectedRows<T, D>::check_value(a.value(), a.rows().size());
-    SelectedRows<T, D>::check_value(b.value(), b.rows().size());
-    if (a.height() != b.height())
-        throw ShapeError("b.height()", std::to_string(b.height()), std::to_string(a.height()));
-    check_trailing("b.value()", b.value(), a.value().shape());
-}
-
-template <class T, class U, class D>
-void check_dense_term(Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
-    SelectedRows<U, D>::check_value(g.value(), g.rows().size());
-    check_height("dense", dense, g.height());
-    check_trailing("dense", dense, g.value().shape());
-}
-
-/// Joins the rows of two gradients.
-template <class D>
-struct RowUnion {
-    static_assert(has_backend<D>, "rowan: add on a Thrust device needs #include <rowan/thrust/sparse/add.hpp>");
-};
-
-template <>
-struct RowUnion<Cpu> {
-    /// The rows of `a` followed by those of `b`.
-    template <class T>
-    static Tensor<T> joined(Cpu, Tensor<T> const& a, Tensor<T> const& b) {
-        auto shape = a.shape();
-        shape[0] += b.shape()[0];
-        auto out = Tensor<T>::from_shape(shape);
-        std::copy_n(b.data(), b.size(), std::copy_n(a.data(), a.size(), out.data()));
-        return out;
-    }
-};
-
-}  // namespace detail
-
-/// The sum of `a` and `b`, not merged: the rows of `a` followed by those of `b`. On a Thrust device the result is
-/// merged() only if one of a and b has no rows and the other is merged().
-/// shapes   a and b of the same height and row shape
-/// errors   ShapeError if heights or row shapes differ
-/// cost     O((n + m) * width)
-template <class T, device D>
-SelectedRows<T, D> add(D const& exec, SelectedRows<T, D> const& a, SelectedRows<T, D> const& b) {
-    using Access = detail::SelectedRowsAccess;
-    detail::check_exec(exec);
-    detail::check_addable(a, b);
-    detail::ElementLoops<D>::check(exec, a.rows(), a.value(), b.rows(), b.value());
-    bool const merged = (b.rows().size() == 0 && a.merged()) || (a.rows().size() == 0 && b.merged());
-    auto rows = detail::RowUnion<D>::joined(exec, Access::rows(a), Access::rows(b));
-    return Access::adopt(a.height(), std::move(rows), detail::RowUnion<D>::joined(exec, a.value(), b.value()), merged);
-}
-
-/// The dense sum: a copy of `dense`, to which the rows of `g` are added as by scatter_add.
-/// shapes   dense has the shape of g
-/// errors   ShapeError if shapes do not match
-/// cost     O(height * width + n * width)
-template <class T, class U, device D>
-Tensor<T, D> add(D const& exec, Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
-    detail::check_dense_term(dense, g);
-    detail::ElementLoops<D>::check(exec, dense);
-    auto sum = detail::ElementLoops<D>::copy(exec, dense);
-    scatter_add(exec, sum, g);
-    return sum;
-}
-
-template <class T, class U, device D>
-Tensor<U, D> add(D const& exec, SelectedRows<T, D> const& g, Tensor<U, D> const& dense) {
-    return add(exec, dense, g);
-}
-
-template <class T, class Device>
-SelectedRows<T, Device> add(SelectedRows<T, Device> const& a, SelectedRows<T, Device> const& b) {
-    return add(a.device(), a, b);
-}
-
-template <class T, class U, class Device>
-Tensor<T, Device> add(Tensor<T, Device> const& dense, SelectedRows<U, Device> const& g) {
-    return add(dense.device(), dense, g);
-}
-
-template <class T, class U, class Device>
-Tensor<U, Device> add(SelectedRows<T, Device> const& g, Tensor<U, Device> const& dense) {
-    return add(g.device(), dense, g);
-}
-
-ROWAN_TEMPLATE(SelectedRows<float> add(Cpu const&, SelectedRows<float> const&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(Tensor<float> add(Cpu const&, Tensor<float> const&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(Tensor<float> add(Cpu const&, SelectedRows<float> const&, Tensor<float> const&))
-ROWAN_TEMPLATE(SelectedRows<double> add(Cpu const&, SelectedRows<double> const&, SelectedRows<double> const&))
-ROWAN_TEMPLATE(Tensor<double> add(Cpu const&, Tensor<double> const&, SelectedRows<double> const&))
-ROWAN_TEMPLATE(Tensor<double> add(Cpu const&, SelectedRows<double> const&, Tensor<double> const&))
-
-}  // namespace rowan::inline v0
-
 // rowan/op/add.hpp: add, the sum of two tensors, dense or row-sparse.
 
 namespace rowan::inline v0 {
@@ -22507,499 +25631,6 @@ struct EarlyStop {
 };
 
 }  // namespace layer
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/detail/radix_sort.hpp: radix_sort, a stable parallel sort by integer keys.
-
-namespace rowan::inline v0::detail {
-
-/// The number of passes of a sort by `key_bits` bits, and the bits per digit.
-struct Digits {
-    static constexpr unsigned most = 12;  // the counters of one pass fit the L1 cache
-
-    unsigned passes;
-    unsigned bits;
-
-    explicit Digits(unsigned key_bits)
-        : passes((key_bits + most - 1) / most), bits(passes == 0 ? 0 : (key_bits + passes - 1) / passes) {}
-    std::size_t count() const { return std::size_t{1} << bits; }
-};
-
-/// Sorts n entries on one thread, least significant digit first; `next` has a counter for each digit value.
-/// Returns the array with the sorted entries: `from` after an even number of passes, else `to`.
-template <class Entry, class Key>
-Entry* sort_digits(Digits digits, std::size_t n, Entry* from, Entry* to, Key const& key, std::size_t* next) {
-    for (unsigned pass = 0; pass < digits.passes; ++pass) {
-        auto const digit = [&](Entry const& e) {
-            return static_cast<std::size_t>(key(e) >> (pass * digits.bits)) & (digits.count() - 1);
-        };
-        std::fill_n(next, digits.count(), std::size_t{0});
-        for (std::size_t i = 0; i < n; ++i) ++next[digit(from[i])];
-        if (n != 0 && next[digit(*from)] == n) {  // all have the same digit, e.g. many lookups of one row
-            std::swap(from, to);
-            std::copy_n(to, n, from);
-            continue;
-        }
-        std::size_t place = 0;
-        for (std::size_t d = 0; d < digits.count(); ++d) place += std::exchange(next[d], place);
-        for (std::size_t i = 0; i < n; ++i) to[next[digit(from[i])]++] = from[i];
-        std::swap(from, to);
-    }
-    return from;
-}
-
-/// The first keys of the key ranges of all threads except the first: quantiles of evenly spaced samples.
-template <class Key>
-Buffer<std::uint64_t> splitters(std::size_t threads, std::size_t n, Key const& key) {
-    std::size_t const samples = std::min(n, 64 * threads);
-    Buffer<std::uint64_t> keys(samples);
-    for (std::size_t i = 0; i < samples; ++i) keys[i] = key(share_begin(n, i, samples));
-    std::ranges::sort(keys);
-    Buffer<std::uint64_t> first(threads - 1);
-    for (std::size_t t = 1; t < threads; ++t) first[t - 1] = keys[share_begin(samples, t, threads)];
-    return first;
-}
-
-/// Stable sort of the entries make(0) … make(n - 1) by key(entry), which is less than 2^bits. The arrays `a` and `b`
-/// have room for n entries and may be uninitialised. Returns the array with the sorted entries, a or b.
-/// cost     (bits / 12, rounded up) passes over the entries, each reading them twice and writing them once. Several
-///          threads first partition the entries by key range, then each sorts its range: data moves between cores once.
-template <class Entry, class Key, class Make>
-Entry* radix_sort(int threads, std::size_t n, unsigned bits, Entry* a, Entry* b, Key const& key, Make const& make) {
-    if (bits == 0 || n == 0) threads = 1;
-    Digits const digits(bits);
-    auto const ranges = static_cast<std::size_t>(threads);
-    auto const first = splitters(ranges, n, [&](std::size_t i) { return static_cast<std::uint64_t>(key(make(i))); });
-    Buckets buckets(ranges, threads, digits.count());
-    team(threads, [&](int t, int team_size) {
-        auto const range = [&](std::size_t i) {
-            std::uint64_t const k = key(make(i));
-            std::size_t r = 0;
-            for (std::uint64_t const f : first) r += k >= f;
-            return r;
-        };
-        buckets.fill(t, team_size, n, range, [&](std::size_t place, std::size_t i) { a[place] = make(i); });
-        for (auto r = static_cast<std::size_t>(t); r < ranges; r += static_cast<std::size_t>(team_size)) {
-            std::size_t const begin = buckets.starts[r];
-            sort_digits(digits, buckets.starts[r + 1] - begin, a + begin, b + begin, key,
-                        buckets.places[static_cast<std::size_t>(t)].data());
-        }
-    });
-    return digits.passes % 2 == 0 ? a : b;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/sparse/row_plan.hpp: RowPlan, a reusable sort of lookups by row, for the functions that sum duplicates.
-
-namespace rowan::inline v0 {
-
-/// The lookups, grouped by row. A plan can be reused for many values, widths and optimizers.
-///
-///     rows [4 1 4 0]   ->   rows()      [0 1 4]        the distinct rows, ascending
-///                           offsets()   [0 1 2 4]      of rows()[k]: elements offsets()[k] … offsets()[k + 1] - 1
-///                           positions() [3 1 0 2]      in input order within a row
-template <>
-class RowPlan<Cpu> {
-public:
-    /// A plan without rows, of height 0.
-    RowPlan() = default;
-
-    /// The plan of a flat list of rows.
-    /// errors   ShapeError if height is negative or rows are not a flat list; IndexError if a row is not in [0, height)
-    /// cost     a radix sort of n numbers by the bits of height; one block of 24 bytes per lookup
-    RowPlan(Cpu exec, Ids<> rows, Height height) {
-        if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
-        detail::check_ids(exec, "rows", rows, height);
-        build(exec, rows, height);
-    }
-    RowPlan(Ids<> rows, Height height) : RowPlan(Cpu{}, rows, height) {}
-
-    /// The plan of a gradient's rows; a merged gradient needs no sort.
-    /// errors   ValueError if exec.threads is negative
-    /// cost     as above, O(n) for a merged gradient
-    template <class T>
-    RowPlan(Cpu exec, SelectedRows<T> const& g) {
-        detail::check_exec(exec);
-        if (g.merged()) {
-            enumerate(g.rows(), g.height());
-        } else {
-            build(exec, g.rows(), g.height());
-        }
-    }
-    template <class T>
-    explicit RowPlan(SelectedRows<T> const& g) : RowPlan(Cpu{}, g) {}
-
-    RowPlan(RowPlan const&) = default;
-    RowPlan(RowPlan&& other) noexcept { swap(other); }
-    RowPlan& operator=(RowPlan const&) = default;
-    RowPlan& operator=(RowPlan&& other) noexcept {
-        RowPlan moved(std::move(other));
-        swap(moved);
-        return *this;
-    }
-    ~RowPlan() = default;
-
-    /// The number of lookups, including duplicates.
-    std::size_t size() const noexcept { return size_; }
-    std::int64_t height() const noexcept { return height_; }  ///< the height of the table
-    Cpu device() const noexcept { return {}; }                ///< the execution of calls that are given none
-    /// The distinct rows, ascending.
-    std::span<std::int64_t const> rows() const noexcept { return {memory_.data() + rows_, count_}; }
-    /// The lookups of rows()[k] are elements [offsets()[k], offsets()[k + 1]) of positions().
-    std::span<std::int64_t const> offsets() const noexcept {
-        static constexpr std::int64_t none[1] = {0};
-        return size_ == 0 ? std::span<std::int64_t const>(none) : std::span(memory_.data() + 2 * size_, count_ + 1);
-    }
-    /// The positions of the lookups in the gradient, grouped by row, in input order within a row.
-    std::span<std::int64_t const> positions() const noexcept { return {memory_.data() + (size_ - rows_), size_}; }
-
-    void swap(RowPlan& other) noexcept {
-        std::swap(memory_, other.memory_);
-        std::swap(rows_, other.rows_);
-        std::swap(count_, other.count_);
-        std::swap(size_, other.size_);
-        std::swap(height_, other.height_);
-    }
-
-private:
-    struct Wide {  // an entry of the sort if a row and a position do not fit 64 bits together
-        std::uint64_t row;
-        std::uint64_t position;
-    };
-
-    static constexpr std::size_t parallel_from = std::size_t{1} << 15;
-
-    // One block: two arrays for the sort, of which one becomes the positions and the other the rows; then the offsets.
-    void build(Cpu exec, Ids<> const& ids, std::int64_t height) {
-        std::size_t const n = ids.size();
-        int const threads = std::min(thread_count(exec), n < parallel_from ? 1 : std::numeric_limits<int>::max());
-        height_ = height;
-        if (n == 0) return;
-        auto const row_bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(height) - 1));
-        auto const position_bits = static_cast<unsigned>(std::bit_width(n - 1));
-        bool const packed = row_bits + position_bits <= 64;
-        detail::Buffer<Wide> wide(packed ? 0 : 2 * n);
-        memory_ = detail::Storage<std::int64_t>(3 * n + 1);
-        size_ = n;
-        auto* const a = reinterpret_cast<std::uint64_t*>(memory_.data());
-        ids.visit([&](auto list) {
-            if (packed) {
-                auto const row = [=](std::uint64_t e) { return e >> position_bits; };
-                auto const position = [=](std::uint64_t e) { return e & ((std::uint64_t{1} << position_bits) - 1); };
-                auto const fill = [&](std::size_t i) {
-                    return static_cast<std::uint64_t>(list[i]) << position_bits | i;
-                };
-                std::uint64_t* const sorted = detail::radix_sort(threads, n, row_bits, a, a + n, row, fill);
-                rows_ = sorted == a ? n : 0;
-                split(threads, sorted, row, position);
-            } else {
-                auto const row = [](Wide const& e) { return e.row; };
-                auto const position = [](Wide const& e) { return e.position; };
-                auto const fill = [&](std::size_t i) { return Wide{static_cast<std::uint64_t>(list[i]), i}; };
-                split(threads, detail::radix_sort(threads, n, row_bits, wide.data(), wide.data() + n, row, fill), row,
-                      position);
-            }
-        });
-    }
-
-    // Divides the sorted entries into runs of equal rows. The entries may be in the memory of the positions.
-    template <class Entry, class Row, class Position>
-    void split(int threads, Entry const* sorted, Row row, Position position) {
-        std::int64_t* const rows = memory_.data() + rows_;
-        std::int64_t* const positions = memory_.data() + (size_ - rows_);
-        std::int64_t* const offsets = memory_.data() + 2 * size_;
-        detail::Buffer<std::size_t> heads(static_cast<std::size_t>(threads) + 1);
-        detail::TeamBarrier barrier;
-        detail::team(threads, [&](int t, int team_size) {
-            auto const [thread, team_threads] =
-                std::pair(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size));
-            std::size_t const begin = detail::share_begin(size_, thread, team_threads);
-            std::size_t const end = detail::share_begin(size_, thread + 1, team_threads);
-            std::uint64_t const before = begin == 0 ? ~row(sorted[0]) : row(sorted[begin - 1]);
-            std::uint64_t last = before;
-            std::size_t count = 0;
-            for (std::size_t i = begin; i < end; ++i) count += std::exchange(last, row(sorted[i])) != row(sorted[i]);
-            heads[thread + 1] = count;
-            barrier.wait(team_size);
-            if (t == 0) std::partial_sum(heads.begin(), heads.end(), heads.begin());
-            barrier.wait(team_size);
-            std::size_t k = heads[thread];
-            last = before;
-            for (std::size_t i = begin; i < end; ++i) {
-                std::uint64_t const r = row(sorted[i]);
-                if (r != last) {
-                    rows[k] = static_cast<std::int64_t>(r);
-                    offsets[k++] = static_cast<std::int64_t>(i);
-                }
-                last = r;
-                positions[i] = static_cast<std::int64_t>(position(sorted[i]));
-            }
-        });
-        count_ = heads.back();
-        offsets[count_] = static_cast<std::int64_t>(size_);
-    }
-
-    void enumerate(std::span<std::int64_t const> rows, std::int64_t height) {
-        memory_ = detail::Storage<std::int64_t>(3 * rows.size() + 1);
-        height_ = height;
-        size_ = count_ = rows.size();
-        std::copy(rows.begin(), rows.end(), memory_.data());
-        std::iota(memory_.data() + size_, memory_.data() + 2 * size_, std::int64_t{0});
-        std::iota(memory_.data() + 2 * size_, memory_.data() + 3 * size_ + 1, std::int64_t{0});
-    }
-
-    detail::Storage<std::int64_t> memory_;
-    std::size_t rows_ = 0;  // offset of the rows in memory_: 0 or size_; the positions are in the other half
-    std::size_t count_ = 0;
-    std::size_t size_ = 0;
-    std::int64_t height_ = 0;
-};
-
-RowPlan(Ids<>, Height)->RowPlan<>;
-RowPlan(Cpu, Ids<>, Height)->RowPlan<>;
-template <class T, class Device>
-RowPlan(SelectedRows<T, Device>) -> RowPlan<Device>;
-template <class T, class Device>
-RowPlan(Device, SelectedRows<T, Device>) -> RowPlan<Device>;
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/detail/row_sums.hpp: RowSums, the sums of duplicate rows, in parallel over rows.
-
-namespace rowan::inline v0::detail {
-
-/// The division of work: ranges of rows for one thread each, and heavy rows, which all threads sum together.
-struct Shares {
-    Buffer<std::size_t> first;  // share k: rows [first[k], first[k + 1]) of the plan
-    Buffer<std::size_t> heavy;  // rows with more than heavy_from contributions
-    std::size_t heavy_from;
-
-    Shares(RowPlan<> const& plan, std::size_t threads);
-};
-
-/// The sums of a value's rows by a plan. The constructor allocates all memory, so that a run cannot fail halfway.
-template <class T>
-class RowSums {
-public:
-    using S = sum_t<T>;
-
-    RowSums(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value)
-        : plan_(plan), width_(plan.size() == 0 ? 0 : value.row_size()), ahead_(lookahead(width_ * sizeof(T)) / 2),
-          threads_(static_cast<std::size_t>(threads_for(exec, value.size()))), shares_(plan, threads_),
-          blocks_(threads_, BlockSum<T, S>(value.data(), width_, plan.size())),
-          group_order_((heaviest() + group - 1) / group), group_sums_(group_order_.size() * width_),
-          groups_(group_sums_.data(), width_, group_order_.size()) {
-        std::iota(group_order_.begin(), group_order_.end(), std::int64_t{0});
-    }
-
-    /// Calls f(k, sum) once for each row plan.rows()[k], on several threads; `sum` points to the elements of the row's
-    /// sum. prefetch(k) prefetches the memory that f(k) will access.
-    template <class Prefetch, class F>
-    void run(Prefetch const& prefetch, F const& f) {
-        std::atomic<std::size_t> next{0};
-        team(static_cast<int>(threads_), [&](int t, int) {
-            auto& block = blocks_[static_cast<std::size_t>(t)];
-            for (std::size_t i = next++; i + 1 < shares_.first.size(); i = next++) {
-                run_share(shares_.first[i], shares_.first[i + 1], block, prefetch, f);
-            }
-            stream_end();
-        });
-        for (std::size_t k : shares_.heavy) {
-            sum_groups(k);
-            f(k, groups_(group_order_.data(), (length(k) + group - 1) / group, 0));
-            stream_end();
-        }
-    }
-
-private:
-    static constexpr std::size_t group =
-        block_size * block_size;  // contributions to a heavy row per unit of work of a thread
-
-    std::size_t begin(std::size_t k) const { return static_cast<std::size_t>(plan_.offsets()[k]); }
-    std::size_t length(std::size_t k) const { return begin(k + 1) - begin(k); }
-    std::size_t heaviest() const {
-        std::size_t most = 0;
-        for (std::size_t k : shares_.heavy) most = std::max(most, length(k));
-        return most;
-    }
-
-    template <class Prefetch, class F>
-    void run_share(std::size_t k, std::size_t end, BlockSum<T, S>& block, Prefetch const& prefetch, F const& f) {
-        std::size_t const last = begin(end);
-        for (std::size_t i = k; i < std::min(end, k + ahead_); ++i) prefetch(i);
-        for (; k < end; ++k) {
-            if (k + ahead_ < end) prefetch(k + ahead_);
-            if (length(k) > shares_.heavy_from) continue;
-            f(k, block(plan_.positions().data() + begin(k), length(k), last - begin(k + 1)));
-        }
-    }
-
-    void sum_groups(std::size_t k) {
-        std::atomic<std::size_t> next{0};
-        team(static_cast<int>(threads_), [&](int t, int) {
-            for (std::size_t i = next.fetch_add(group); i < length(k); i = next.fetch_add(group)) {
-                std::size_t const n = std::min(group, length(k) - i);
-                S const* const sum =
-                    blocks_[static_cast<std::size_t>(t)](plan_.positions().data() + begin(k) + i, n, length(k) - i - n);
-                std::copy_n(sum, width_, group_sums_.data() + i / group * width_);
-            }
-        });
-    }
-
-    RowPlan<> const& plan_;
-    std::size_t width_;
-    std::size_t ahead_;
-    std::size_t threads_;
-    Shares shares_;
-    Buffer<BlockSum<T, S>> blocks_;  // one per thread
-    Buffer<std::int64_t> group_order_;
-    Buffer<S> group_sums_;
-    BlockSum<S, S> groups_;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/sparse/detail/row_sums_inl.hpp: definitions of rowan/sparse/detail/row_sums.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <cstdint>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION Shares::Shares(RowPlan<> const& plan, std::size_t threads) {
-    auto const offsets = plan.offsets();
-    std::size_t const rows = plan.rows().size();
-    std::size_t const count = threads == 1 ? 1 : threads * 16;
-    std::size_t const grain = plan.size() / count + 1;
-    heavy_from = threads == 1 ? plan.size() : 2 * grain;
-    first.push_back(0);
-    for (std::size_t begin = grain; count > 1 && begin < plan.size(); begin += grain) {
-        auto const at = std::lower_bound(offsets.begin(), offsets.end() - 1, static_cast<std::int64_t>(begin));
-        auto const k = static_cast<std::size_t>(at - offsets.begin());
-        if (k == first.back()) continue;
-        first.push_back(k);
-        if (static_cast<std::size_t>(offsets[k] - offsets[k - 1]) > heavy_from) heavy.push_back(k - 1);
-    }
-    if (first.back() != rows) first.push_back(rows);
-    std::size_t const last = rows > 0 ? rows - 1 : 0;
-    if (rows > 0 && plan.size() - static_cast<std::size_t>(offsets[last]) > heavy_from &&
-        (heavy.empty() || heavy.back() != last)) {
-        heavy.push_back(last);
-    }
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/sparse/merge.hpp: merge, the sum of duplicate rows.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Writes the rows of a plan and their sums to a SelectedRows.
-template <class D>
-struct RowMerge {
-    static_assert(has_backend<D>, "rowan: merge on a Thrust device needs #include <rowan/thrust/sparse/merge.hpp>");
-};
-
-template <>
-struct RowMerge<Cpu> {
-    template <class T>
-    static void into(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, SelectedRows<T>& out) {
-        using S = sum_t<T>;
-        auto const source = value.share();  // value may be out.value()
-        RowSums<T> sums(exec, plan, source);
-        std::size_t const width = value.row_size();
-        auto room = SelectedRowsAccess::room(out, plan.height(), plan.rows().size(), value.shape());
-        T* const to = room.value().data();
-        bool const stream = room.value().size() * sizeof(T) >= stream_from;
-        sums.run([](std::size_t) {},
-                 [=](std::size_t k, S const* sum) {
-                     if constexpr (std::is_same_v<T, S>) {
-                         if (stream) return stream_copy(to + k * width, sum, width * sizeof(T));
-                     }
-                     copy_lanes<S>(width, sum, to + k * width);
-                 });
-        SelectedRowsAccess::move_in(out, room, plan.rows());
-    }
-};
-
-}  // namespace detail
-
-/// Writes the rows of a plan, ascending and unique, and the sums of their values to `out`. Contributions to a row are
-/// summed in input order in blocks of 64, the block sums in blocks of 64, and so on: bit-identical for any number of
-/// threads and on all devices. Sums are computed in dtype<T>::sum and narrowed once. `value` may be out.value(). On the
-/// host, the memory of `out` is reused if it suffices. A Thrust device synchronizes once to get the number of distinct
-/// rows, unless the plan already has it.
-/// shapes   plan of n rows, value [n, ...] -> out with the distinct rows of the plan
-/// errors   ShapeError if value does not have n rows
-/// cost     O(n * width): every contribution read once, every sum written once
-template <class T, device D>
-void merge_into(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value,
-                SelectedRows<T, D>& out) {
-    detail::check_exec(exec);
-    SelectedRows<T, D>::check_value(value, plan.size());
-    detail::RowMerge<D>::into(exec, plan, value, out);
-}
-
-/// The same for a gradient; a merged gradient is copied.
-template <class T, device D>
-void merge_into(D const& exec, SelectedRows<T, D> const& g, SelectedRows<T, D>& out) {
-    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    merge_into(exec, RowPlan<D>(exec, g), g.value(), out);
-}
-
-/// The rows of `g`, ascending and unique, with duplicates summed in the order of merge_into. Idempotent:
-/// merge(merge(g)) == merge(g).
-/// shapes   SelectedRows of n rows -> SelectedRows with the distinct rows, of the same height and row shape
-/// errors   ShapeError if g.value() does not have n rows
-/// cost     a sort of the rows, one allocation for the result, and merge_into
-template <class T, device D>
-SelectedRows<T, D> merge(D const& exec, SelectedRows<T, D> const& g) {
-    SelectedRows<T, D> out;
-    merge_into(exec, g, out);
-    return out;
-}
-
-template <class T, device D>
-SelectedRows<T, D> merge(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value) {
-    SelectedRows<T, D> out;
-    merge_into(exec, plan, value, out);
-    return out;
-}
-
-template <class T, class Device>
-SelectedRows<T, Device> merge(SelectedRows<T, Device> const& g) {
-    return merge(g.device(), g);
-}
-
-template <class T, class Device>
-SelectedRows<T, Device> merge(RowPlan<Device> const& plan, Tensor<T, Device> const& value) {
-    return merge(plan.device(), plan, value);
-}
-
-template <class T, class Device>
-void merge_into(SelectedRows<T, Device> const& g, SelectedRows<T, Device>& out) {
-    merge_into(g.device(), g, out);
-}
-
-template <class T, class Device>
-void merge_into(RowPlan<Device> const& plan, Tensor<T, Device> const& value, SelectedRows<T, Device>& out) {
-    merge_into(plan.device(), plan, value, out);
-}
-
-ROWAN_TEMPLATE(void merge_into(Cpu const&, RowPlan<> const&, Tensor<float> const&, SelectedRows<float>&))
-ROWAN_TEMPLATE(void merge_into(Cpu const&, SelectedRows<float> const&, SelectedRows<float>&))
-ROWAN_TEMPLATE(SelectedRows<float> merge(Cpu const&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(SelectedRows<float> merge(Cpu const&, RowPlan<> const&, Tensor<float> const&))
-ROWAN_TEMPLATE(void merge_into(Cpu const&, RowPlan<> const&, Tensor<double> const&, SelectedRows<double>&))
-ROWAN_TEMPLATE(void merge_into(Cpu const&, SelectedRows<double> const&, SelectedRows<double>&))
-ROWAN_TEMPLATE(SelectedRows<double> merge(Cpu const&, SelectedRows<double> const&))
-ROWAN_TEMPLATE(SelectedRows<double> merge(Cpu const&, RowPlan<> const&, Tensor<double> const&))
 
 }  // namespace rowan::inline v0
 
@@ -33488,19 +36119,121 @@ ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(MovingAverage const&, trained_dtype
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/parts.hpp: layer::Parts, the number of batches whose gradients make a step.
+// rowan/layer/detail/gradient_sums.hpp: GradientSums, how the gradients of a step's parts are weighed and summed.
+
+namespace rowan::inline v0::detail {
+
+/// x / count
+struct divide_by {
+    std::int64_t count;
+
+    template <class V>
+    V operator()(V const& x) const {
+        if constexpr (std::integral<V>) {
+            return static_cast<V>(x / static_cast<V>(count));
+        } else {
+            return quotient(x, constant<V>(static_cast<double>(count)));
+        }
+    }
+};
+
+/// The functions for gradients of one element type T. Sums are of dtype<T>::sum, in host memory.
+struct GradientSums {
+    ElementSums type;
+    /// The gradient of a part times its number of rows.
+    DensePieces (*dense)(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part);
+    RowPieces (*sparse)(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part);
+    /// sums /= rows
+    void (*divide)(Cpu exec, std::size_t n, std::int64_t rows, std::byte* sums);
+    /// Elements as the value of a variable.
+    Value (*dense_value)(AnyExec exec, DensePieces&& elements, Tensor<std::int64_t>::shape_type const& shape);
+    Value (*sparse_value)(AnyExec exec, RowPieces&& elements);
+};
+
+/// to = from * rows, in type S.
+template <class S, class T>
+void times_rows(Cpu exec, std::size_t n, T const* from, std::int64_t rows, std::byte* to) {
+    parallel_work(exec, n, n, serial_below, [=](std::size_t begin, std::size_t end) {
+        map_lanes<S>(multiply_by<std::int64_t>{rows}, end - begin, from + begin, reinterpret_cast<S*>(to) + begin);
+    });
+}
+
+template <class T>
+DensePieces weighed_dense(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part) {
+    Value const host = gradient.on_host();
+    Tensor<T> const& from = host.get<LoDTensor<T>>().value();
+    DensePieces out;
+    out.elements = from.size();
+    out.element_bytes = sizeof(sum_t<T>);
+    out.keys = {part};
+    out.bytes = Storage<std::byte>(out.piece_bytes());
+    times_rows<sum_t<T>>(exec, from.size(), from.data(), rows, out.bytes.data());
+    return out;
+}
+
+template <class T>
+RowPieces weighed_rows(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part) {
+    using S = sum_t<T>;
+    Value const host = gradient.on_host();
+    auto out = part_pieces(exec, host.get<SelectedRows<T>>(), part);
+    Storage<std::byte> lent;  // must not change
+    if (std::exchange(out.lent, false)) {
+        lent = std::move(out.bytes);
+        out.bytes = Storage<std::byte>(out.rows.size() * out.row_bytes);
+    }
+    auto const* const from = reinterpret_cast<S const*>(lent.empty() ? out.bytes.data() : lent.data());
+    times_rows<S>(exec, out.rows.size() * (out.row_bytes / sizeof(S)), from, rows, out.bytes.data());
+    return out;
+}
+
+template <class T>
+void divide_sums(Cpu exec, std::size_t n, std::int64_t rows, std::byte* sums) {
+    auto* const s = reinterpret_cast<sum_t<T>*>(sums);
+    parallel_work(exec, n, n, serial_below, [=](std::size_t begin, std::size_t end) {
+        map_lanes<sum_t<T>>(divide_by{rows}, end - begin, s + begin, s + begin);
+    });
+}
+
+template <class T, class Device>
+constexpr GradientSums gradient_sums() {
+    return {element_sums<T>(),
+            &weighed_dense<T>,
+            &weighed_rows<T>,
+            &divide_sums<T>,
+            [](AnyExec exec, DensePieces&& elements, Tensor<std::int64_t>::shape_type const& shape) {
+                Value value;
+                auto tensor = tensor_of_pieces<T>(std::move(elements), shape);
+                value.set(LoDTensor<T, Device>(to_device(exec.or_default<Device>(), std::move(tensor))));
+                return value;
+            },
+            [](AnyExec exec, RowPieces&& elements) {
+                Value value;
+                auto rows = rows_of_pieces<T>(std::move(elements));
+                value.set(to_device(exec.or_default<Device>(), rows));
+                return value;
+            }};
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/parts.hpp: layer::Parts, the number of batches that make a step.
 
 namespace rowan::inline v0::layer {
 
-/// Gradient accumulation: `count` batches make a step of the optimizer, with the sum of their gradients. Only one batch
-/// is in memory at a time.
-///     train(cost, reader, {.optimizer = layer::Adam{}, .parts = 8});        // the sum of 8 gradients
-///     train(cost / 8.0F, reader, {.optimizer = layer::Adam{}, .parts = 8});  // their mean; reported costs are eighths
-/// Schedules, clipping, moving averages and `Parameters::steps` count steps, not batches. The batches that are left at
-/// the end of an epoch make a step of their own. Moving statistics, such as those of batch_norm, change with each batch,
-/// and dropout has other masks for each. The sums form a binary tree over the batches of a step: each half is summed, the
-/// first half being the largest power of two. A row-sparse gradient is merged for each batch and for each sum, so that
-/// it has at most one row for each row id; sgd then sums duplicates first.
+/// Gradient accumulation: `count` batches, the parts of a step, make one step of the optimizer.
+///     train(cost, reader, {.optimizer = layer::Adam{}, .parts = 8});
+/// The gradient of a step is the mean of those of its parts, each weighed by its number of rows, as if the parts were
+/// one batch and the cost a mean over its rows: (rows_0 · g_0 + rows_1 · g_1 + …) / (rows_0 + rows_1 + …). The number of
+/// rows of a part is that of the first variable, walking back from the cost, whose first dim is UNK; 1 if there is none.
+/// So are the step's cost, and the moving statistics of batch_norm, which each part computes from those before the step.
+///
+/// The products are summed in dtype<T>::sum, as a binary tree over the numbers of the parts, (0 + 1) + (2 + 3), divided,
+/// and rounded once. A row-sparse gradient is merged for each part. A step of a single part is one without this option:
+/// nothing is weighed, and duplicate rows remain.
+///
+/// Schedules, clipping, moving averages and `Parameters::steps` count steps. The batches that are left at the end of an
+/// epoch make a step of their own. Dropout has other masks for each part. Only one part runs at a time, and at most
+/// log2 count sums of gradients and one are in memory, in dtype<T>::sum, on the host.
 template <class Device>
 class PartsOn {
 public:
@@ -33518,30 +36251,15 @@ public:
 
     std::int64_t count() const noexcept { return count_; }  ///< the number of batches that make a step
 
-    /// How to sum the gradients of one parameter.
-    struct Sums {
-        /// A gradient without duplicate rows; may be an alias.
-        /// errors   std::bad_alloc
-        /// cost     that of merge if it is row-sparse, else O(1)
-        Value (*merged)(Device const& exec, Value const& gradient);
-        /// The sum of two gradients.
-        /// errors   ShapeError if their shapes differ
-        /// cost     one read of both and one write of the sum; if they are row-sparse, that of merge
-        Value (*add)(Device const& exec, Value const& a, Value const& b);
-    };
-    /// errors   TypeError if the element type of the gradient is not supported
+    /// How to sum gradients, or moving statistics, of the element type of a variable; `what` is for the error.
+    /// errors   TypeError if the element type is not supported
     /// cost     O(number of types)
-    Sums sums_of(ParameterGradient const& g) const;
+    rowan::detail::GradientSums const& sums_of(Variable const& v, std::string const& what) const;
 
 private:
-    template <class T>
-    static Value merged(Device const& exec, Value const& gradient);
-    template <class T>
-    static Value add(Device const& exec, Value const& a, Value const& b);
-
     struct Kind {
         std::int32_t wire;
-        Sums sums;
+        rowan::detail::GradientSums sums;
     };
     std::int64_t count_ = 1;
     std::vector<Kind> kinds_;
@@ -33551,7 +36269,7 @@ private:
 template <class Device>
 template <class... T>
 PartsOn<Device>::PartsOn(std::int64_t count, dtypes<T...>)
-    : count_(count), kinds_{{dtype<T>::wire, {&PartsOn::template merged<T>, &PartsOn::template add<T>}}...},
+    : count_(count), kinds_{{dtype<T>::wire, rowan::detail::gradient_sums<T, Device>()}...},
       types_(rowan::detail::dtype_list<T...>()) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Parts: specialize rowan::dtype<T> for each of these element types");
@@ -33559,43 +36277,12 @@ PartsOn<Device>::PartsOn(std::int64_t count, dtypes<T...>)
 }
 
 template <class Device>
-auto PartsOn<Device>::sums_of(ParameterGradient const& g) const -> Sums {
+rowan::detail::GradientSums const& PartsOn<Device>::sums_of(Variable const& v, std::string const& what) const {
     for (Kind const& kind : kinds_) {
-        if (kind.wire == g.gradient->spec().dtype) return kind.sums;
+        if (kind.wire == v.spec().dtype) return kind.sums;
     }
-    throw TypeError(std::string("parts: the element type of the gradient of ").append(g.parameter->name()),
-                    rowan::detail::dtype_text(g.gradient->spec().dtype), types_);
-}
-
-template <class Device>
-template <class T>
-Value PartsOn<Device>::merged(Device const& exec, Value const& gradient) {
-    if (!gradient.is<SelectedRows<T, Device>>()) return gradient.share();
-    auto const& g = gradient.get<SelectedRows<T, Device>>();
-    if (g.merged()) return gradient.share();
-    Value result;
-    result.set(merge(exec, g));
-    return result;
-}
-
-template <class Device>
-template <class T>
-Value PartsOn<Device>::add(Device const& exec, Value const& a, Value const& b) {
-    Value result;
-    if (a.is<SelectedRows<T, Device>>()) {
-        using Rows = SelectedRows<T, Device>;
-        std::vector<Rows> both;
-        both.push_back(a.get<Rows>().share());
-        both.push_back(b.get<Rows>().share());
-        result.set(merge(exec, rowan::sum(exec, both)));
-    } else {
-        using Dense = LoDTensor<T, Device>;
-        std::vector<Tensor<T, Device>> both;
-        both.push_back(a.get<Dense>().value().share());
-        both.push_back(b.get<Dense>().value().share());
-        result.set(Dense(rowan::sum(exec, both)));
-    }
-    return result;
+    throw TypeError(std::string("parts: the element type of ").append(what), rowan::detail::dtype_text(v.spec().dtype),
+                    types_);
 }
 
 /// The number of batches that make a step, for nets on the host.
@@ -37866,11 +40553,11 @@ template <class T, class Device>
 
 namespace rowan::inline v0 {
 
-/// The report on one batch, passed to on_batch.
+/// The report on one step, passed to on_batch: on one batch, or, with options.parts, on several.
 struct BatchReport {
     std::int64_t epoch;  ///< counted from 0
-    std::int64_t batch;  ///< within the epoch, counted from 0
-    double cost;         ///< cost of the batch
+    std::int64_t batch;  ///< the step within the epoch, counted from 0
+    double cost;         ///< cost of the batch; the mean of several, weighed by rows
 };
 
 /// A function that train calls, or none. If it returns false, train ends; a function without a result never ends it.
@@ -37916,14 +40603,14 @@ struct TrainOptionsOn {
     layer::GradientClipOn<Device> clip = {};     ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
     layer::Schedule schedule = {};               ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
     layer::AverageOn<Device> average = {};       ///< averages of parameters, e.g. layer::MovingAverage{.decay = 0.999}
-    layer::PartsOn<Device> parts = {};           ///< number of batches whose gradients, summed, make a step
+    layer::PartsOn<Device> parts = {};           ///< number of batches that make a step
     std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
     bool progress = false;                       ///< print a line to standard error for every epoch, with the metrics
     Metrics metrics = {};                        ///< computed after every epoch, for the line and for `stop`
     std::optional<layer::EarlyStop> stop = {};   ///< when to end before the last epoch; the result is the best epoch's
     std::uint64_t seed = 0;                      ///< for the initialization of parameters and for dropout
     Device exec = {};                            ///< number of threads, or the stream
-    Callback<BatchReport const&> on_batch = {};  ///< called after every batch; false ends the training
+    Callback<BatchReport const&> on_batch = {};  ///< called after every step; false ends the training
     Callback<std::int64_t, Parameters const&> on_epoch = {};  ///< called after every epoch with its number; false ends
     Feeds initial = {};  ///< first values of some parameters, e.g. {{"embedding_0.w_0", table}}; excludes resume
     Parameters const* resume = nullptr;  ///< result of an earlier training to continue from
@@ -37934,8 +40621,6 @@ using TrainOptions = TrainOptionsOn<Cpu>;
 }  // namespace rowan::inline v0
 
 // rowan/layer/detail/epochs.hpp: Epochs, what train does after each epoch.
-
-#include <chrono>
 
 namespace rowan::inline v0::detail {
 
@@ -37949,9 +40634,9 @@ public:
     void begin();
     void count(double cost) {
         sum_ += cost;
-        ++batches_;
+        ++steps_;
     }
-    std::int64_t batches() const noexcept { return batches_; }
+    std::int64_t steps() const noexcept { return steps_; }
 
     /// Computes the metrics, calls on_epoch and compares with the best epoch. Returns whether the training goes on.
     bool end(std::int64_t epoch, Parameters now, Callback<std::int64_t, Parameters const&> const& on_epoch);
@@ -37971,7 +40656,7 @@ private:
     std::int64_t since_ = 0;  // epochs since then
     std::chrono::steady_clock::time_point start_;
     double sum_ = 0;
-    std::int64_t batches_ = 0;
+    std::int64_t steps_ = 0;
     std::string measured_;
 };
 
@@ -38004,7 +40689,7 @@ ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::Early
 ROWAN_FUNCTION void Epochs::begin() {
     start_ = std::chrono::steady_clock::now();
     sum_ = 0;
-    batches_ = 0;
+    steps_ = 0;
     measured_.clear();
 }
 
@@ -38036,79 +40721,14 @@ ROWAN_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
 
 ROWAN_FUNCTION void Epochs::print(std::int64_t epoch) const {
     std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start_;
-    std::fprintf(stderr, "epoch %lld: mean cost %g over %lld batches%s, %.3f s\n", static_cast<long long>(epoch + 1),
-                 sum_ / static_cast<double>(std::max<std::int64_t>(batches_, 1)), static_cast<long long>(batches_),
+    std::fprintf(stderr, "epoch %lld: mean cost %g over %lld steps%s, %.3f s\n", static_cast<long long>(epoch + 1),
+                 sum_ / static_cast<double>(std::max<std::int64_t>(steps_, 1)), static_cast<long long>(steps_),
                  measured_.c_str(), seconds.count());
 }
 
 }  // namespace rowan::inline v0::detail
 
 #endif
-
-// rowan/layer/detail/part_sums.hpp: PartSums, the gradients of the batches of a step, summed.
-
-namespace rowan::inline v0::detail {
-
-/// The gradients of the batches of a step, summed. After n batches there is one sum for each binary digit 1 of n.
-template <class Device>
-class PartSums {
-public:
-    using Gradients = std::vector<Value>;  // one for each parameter
-
-    void sum_with(typename layer::PartsOn<Device>::Sums sums) { sums_.push_back(sums); }
-
-    std::int64_t batches() const noexcept { return batches_; }
-
-    /// A batch's gradients without duplicate rows.
-    Gradients merged(Device const& exec, Gradients part) const {
-        for (std::size_t i = 0; i < sums_.size(); ++i) part[i] = sums_[i].merged(exec, part[i]);
-        return part;
-    }
-
-    /// Adds a batch. On error, nothing has changed.
-    void add(Device const& exec, Gradients part) {
-        std::size_t kept = nodes_.size();
-        for (std::int64_t n = batches_; (n & 1) != 0; n >>= 1) part = sum(exec, nodes_[--kept], part);
-        nodes_.reserve(kept + 1);
-        nodes_.resize(kept);
-        nodes_.push_back(std::move(part));
-        ++batches_;
-    }
-
-    /// The gradients of all batches and of one that has not been added.
-    Gradients total(Device const& exec, Gradients last) const { return fold(exec, nodes_, std::move(last)); }
-
-    /// The gradients of all batches, of which there is at least one.
-    Gradients total(Device const& exec) const {
-        Gradients last;
-        for (Value const& v : nodes_.back()) last.push_back(v.share());
-        return fold(exec, std::span(nodes_).first(nodes_.size() - 1), std::move(last));
-    }
-
-    void clear() noexcept {
-        nodes_.clear();
-        batches_ = 0;
-    }
-
-private:
-    Gradients sum(Device const& exec, Gradients const& a, Gradients const& b) const {
-        Gradients both;
-        for (std::size_t i = 0; i < a.size(); ++i) both.push_back(sums_[i].add(exec, a[i], b[i]));
-        return both;
-    }
-    Gradients fold(Device const& exec, std::span<Gradients const> nodes, Gradients last) const {
-        for (std::size_t k = nodes.size(); k-- > 0;) last = sum(exec, nodes[k], last);
-        return last;
-    }
-
-    std::vector<typename layer::PartsOn<Device>::Sums> sums_;
-    std::vector<Gradients> nodes_;
-    std::int64_t batches_ = 0;
-};
-
-ROWAN_TEMPLATE(class PartSums<Cpu>)
-
-}  // namespace rowan::inline v0::detail
 
 // rowan/layer/detail/parameter_updates.hpp: ParameterUpdates, the optimizers and averages of a trainer's parameters.
 
@@ -38121,15 +40741,17 @@ layer::OptimizerOn<Device> optimizer_of(ParameterGradient const& g, TrainOptions
     return other == options.optimizers.end() ? options.optimizer.value_or(layer::Sgd{}) : other->second;
 }
 
-/// The operators that change the parameters of a trainer, and the sums of gradients that they read.
+/// The operators that change the parameters of a trainer.
 template <class Device>
 class ParameterUpdates {
 public:
-    /// Adds the operators between the gradients of batches and the optimizers to a scope.
+    /// Adds the operators between the gradients of batches and the optimizers to a scope. If `apart`, these operators are
+    /// a net of their own, so that gradients of several batches can be summed.
     /// errors   TypeError as the constructor of Trainer
-    void add_gradients(Scope& scope, std::vector<ParameterGradient> gradients, TrainOptionsOn<Device> const& options);
+    void add_gradients(Scope& scope, std::vector<ParameterGradient> gradients, TrainOptionsOn<Device> const& options,
+                       bool apart);
 
-    /// The variables that each batch computes.
+    /// The variables that each batch computes: in the order of the parameters, their gradients if these are apart.
     std::span<Variable* const> computed() const noexcept { return computed_; }
 
     /// Adds the optimizers and averages to a scope, after a net of the variables above has been made. The names in
@@ -38141,18 +40763,11 @@ public:
     /// errors   ShapeError if not
     void check_states(Parameters const& resume) const;
 
-    std::int64_t batches() const noexcept { return done_.batches(); }          // of the next step, so far
-    bool completes() const noexcept { return done_.batches() + 1 == parts_; }  // whether the next batch makes a step
-
     /// Sets the step number, counted from 0, and the learning rates, and checks the options of the optimizers.
     void prepare(std::int64_t step, double factor);
 
-    /// Takes the gradients that a batch has left in computed(), and changes the parameters if the batch makes a step.
-    /// Returns whether it does. On error, nothing has changed.
-    bool take(Scope& scope, Device const& exec);
-
-    /// Changes the parameters. There must be batches. On error, nothing has changed.
-    void finish(Scope& scope, Device const& exec) { change(scope, exec, done_.total(exec)); }
+    /// Changes the parameters by gradients, the values for computed(). On error, nothing has changed.
+    void change(Scope& scope, Device const& exec, std::span<Value> gradients);
 
     /// Appends the states of the optimizers, or the averages.
     void append_states(std::vector<Variable*>& all) const { append(updates_, all); }
@@ -38165,12 +40780,8 @@ private:
         for (auto const& update : updates) all.insert(all.end(), update.states.begin(), update.states.end());
     }
 
-    void change(Scope& scope, Device const& exec, std::vector<Value> gradients);
-
     std::vector<ParameterGradient> gradients_;         // that the optimizers read
-    std::vector<Variable*> computed_, summed_, read_;  // the gradients of a batch, their sums, those in gradients_
-    std::int64_t parts_ = 1;                           // the number of batches of a step
-    PartSums<Device> done_;
+    std::vector<Variable*> computed_, summed_, read_;  // the gradients of a batch, of a step, those in gradients_
     Net<Device> clips_, changes_;  // from summed_ to read_, if these differ from computed_; from read_ to parameters
     Updates updates_, averages_;
     std::vector<double> rates_;  // of the updates
@@ -38178,12 +40789,10 @@ private:
 
 template <class Device>
 void ParameterUpdates<Device>::add_gradients(Scope& scope, std::vector<ParameterGradient> gradients,
-                                             TrainOptionsOn<Device> const& options) {
+                                             TrainOptionsOn<Device> const& options, bool apart) {
     gradients_ = std::move(gradients);
-    parts_ = options.parts.count();
-    if (parts_ > 1) {
+    if (apart) {
         for (auto& g : gradients_) {
-            done_.sum_with(options.parts.sums_of(g));
             computed_.push_back(g.gradient);
             g.gradient = &scope.new_var(g.parameter->name() + "@GRAD_SUM", g.gradient->spec());
             summed_.push_back(g.gradient);
@@ -38194,7 +40803,7 @@ void ParameterUpdates<Device>::add_gradients(Scope& scope, std::vector<Parameter
         optimizer_of(g, options).densify(scope, g);
         read_.push_back(g.gradient);
     }
-    if (parts_ > 1) {
+    if (apart) {
         clips_ = Net<Device>::trace_and_build(read_);
     } else {
         computed_ = summed_ = read_;
@@ -38249,32 +40858,143 @@ void ParameterUpdates<Device>::prepare(std::int64_t step, double factor) {
 }
 
 template <class Device>
-bool ParameterUpdates<Device>::take(Scope& scope, Device const& exec) {
-    std::vector<Value> gradients(computed_.size());
-    for (std::size_t i = 0; i < gradients.size(); ++i) std::swap(gradients[i], computed_[i]->value());
-    if (parts_ > 1) gradients = done_.merged(exec, std::move(gradients));
-    bool const complete = completes();
-    if (complete) {
-        change(scope, exec, done_.total(exec, std::move(gradients)));
-    } else {
-        done_.add(exec, std::move(gradients));
-    }
-    return complete;
-}
-
-template <class Device>
-void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, std::vector<Value> gradients) {
+void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, std::span<Value> gradients) {
     KeptValues const kept(summed_), also_kept(read_);  // outside of this call they are empty
-    for (std::size_t i = 0; i < gradients.size(); ++i) summed_[i]->value() = std::move(gradients[i]);
+    for (std::size_t i = 0; i < summed_.size(); ++i) summed_[i]->value() = std::move(gradients[i]);
     if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
     for (auto const& update : updates_) update.check_gradient();
     changes_.run(scope, exec);
-    done_.clear();
 }
 
 ROWAN_TEMPLATE(class ParameterUpdates<Cpu>)
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/part_sums.hpp: PartSums, the gradients of the parts of a step, summed.
+
+namespace rowan::inline v0::detail {
+
+/// The sums of one gradient over the parts that a rank has, one for each node of the tree that it has all parts of.
+struct GradientNodes {
+    GradientSums sums;
+    Variable const* like;  // its value has the shape of the gradient
+    bool sparse;
+    std::vector<DensePieces> dense_nodes = {};
+    std::vector<RowPieces> sparse_nodes = {};
+
+    Tensor<std::int64_t>::shape_type shape() const;
+    /// Adds the gradient of a part, times the number of its rows.
+    void add(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part, std::int64_t first);
+    /// The sum of all parts divided by the number of all rows.
+    Value mean(Cpu exec, AnyExec device, std::int64_t rows);
+    Value value_of(Cpu exec, AnyExec device, DensePieces&& sum, std::int64_t rows) const;
+    Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, std::int64_t rows) const;
+};
+
+/// The gradients of the parts of a step, weighed by rows and summed as a binary tree over the numbers of the parts. After
+/// n parts, at most log2 n sums and one are in memory.
+class PartSums {
+public:
+    void sum(GradientSums const& sums, Variable const& gradient, Variable const& like);
+
+    /// Begins a step: the next part that is added has the number `first`.
+    void begin(std::int64_t first);
+
+    /// Adds a part.
+    void add(Cpu exec, std::span<Value const> gradients, std::int64_t rows);
+
+    /// The sums divided by the number of all rows, on the device of the net. At least one part has been added.
+    std::vector<Value> means(Cpu exec, AnyExec device, std::int64_t rows);
+
+private:
+    std::vector<GradientNodes> nodes_;
+    std::int64_t first_ = 0, next_ = 0;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/part_sums_inl.hpp: the functions of part_sums.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+/// Appends the sum of a part, and adds up pairs of nodes of which there are all parts since `first`.
+template <class Pieces>
+void append_part(Cpu exec, ElementSums const& type, std::vector<Pieces>& nodes, Pieces&& part, std::int64_t number,
+                 std::int64_t first) {
+    nodes.push_back(std::move(part));
+    std::int64_t const end = number + 1;
+    for (std::int64_t size = 2; end % size == 0 && end - size >= first; size *= 2) {
+        auto sum = sum_pieces(exec, type, std::span(nodes).last(2));
+        nodes.pop_back();
+        nodes.back() = std::move(sum);
+    }
+}
+
+/// The sum of all nodes.
+template <class Pieces>
+Pieces sum_of_nodes(Cpu exec, ElementSums const& type, std::vector<Pieces>&& nodes) {
+    return nodes.size() == 1 ? std::move(nodes[0]) : sum_pieces(exec, type, nodes);
+}
+
+ROWAN_FUNCTION Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
+    Tensor<std::int64_t>::shape_type shape;
+    for (std::int64_t const dim : like->value().spec().dims) shape.push_back(static_cast<std::size_t>(dim));
+    return shape;
+}
+
+ROWAN_FUNCTION void GradientNodes::add(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part,
+                                       std::int64_t first) {
+    if (sparse) {
+        append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, gradient, rows, part), part, first);
+    } else {
+        append_part(exec, sums.type, dense_nodes, sums.dense(exec, gradient, rows, part), part, first);
+    }
+}
+
+ROWAN_FUNCTION Value GradientNodes::mean(Cpu exec, AnyExec device, std::int64_t rows) {
+    if (sparse) return value_of(exec, device, sum_of_nodes(exec, sums.type, std::move(sparse_nodes)), rows);
+    return value_of(exec, device, sum_of_nodes(exec, sums.type, std::move(dense_nodes)), rows);
+}
+
+ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, DensePieces&& sum, std::int64_t rows) const {
+    sums.divide(exec, sum.elements, rows, sum.bytes.data());
+    return sums.dense_value(device, narrow_pieces(exec, sums.type, std::move(sum)), shape());
+}
+
+ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces&& sum, std::int64_t rows) const {
+    sums.divide(exec, sum.rows.size() * (sum.row_bytes / sums.type.sum_bytes), rows, sum.bytes.data());
+    return sums.sparse_value(device, narrow_pieces(exec, sums.type, std::move(sum)));
+}
+
+ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable const& gradient, Variable const& like) {
+    nodes_.push_back({sums, &like, gradient.spec().type == VarType::SELECTED_ROWS});
+}
+
+ROWAN_FUNCTION void PartSums::begin(std::int64_t first) {
+    for (auto& n : nodes_) {
+        n.dense_nodes.clear();
+        n.sparse_nodes.clear();
+    }
+    first_ = next_ = first;
+}
+
+ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<Value const> gradients, std::int64_t rows) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].add(exec, gradients[i], rows, next_, first_);
+    ++next_;
+}
+
+ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::int64_t rows) {
+    std::vector<Value> all;
+    for (auto& n : nodes_) all.push_back(n.mean(exec, device, rows));
+    begin(0);
+    return all;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/layer/detail/passing_scope.hpp: what a trainer adds to a net for its lifetime, and the guard of its steps.
 
@@ -38315,6 +41035,32 @@ private:
 
 }  // namespace rowan::inline v0
 
+// rowan/layer/detail/rows_variable.hpp: rows_variable, the variable whose rows weigh a part of a step.
+
+namespace rowan::inline v0::detail {
+
+/// The first tensor whose first dim is UNK, walking back from the cost through what writes it, nearest first and inputs
+/// in order; or nullptr.
+/// cost     one pass over the net
+inline Variable* rows_variable(Variable& cost) {
+    std::vector<Variable*> found{&cost};
+    std::unordered_set<Variable const*> seen{&cost};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        Variable& v = *found[i];
+        if (v.role() == Role::parameter || v.role() == Role::state) continue;
+        auto const& spec = v.spec();
+        if (spec.type == VarType::LOD_TENSOR && !spec.dims.empty() && spec.dims[0] == UNK) return &v;
+        for (Operator const* const op : v.writers()) {
+            for (Variable* const in : op->inputs) {
+                if (seen.insert(in).second) found.push_back(in);
+            }
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/layer/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
 
 namespace rowan::inline v0 {
@@ -38351,27 +41097,28 @@ public:
                       "rowan::Trainer: options have names: Trainer(cost, {.optimizer = layer::Adam{}})");
     }
 
-    /// Trains on one batch and returns its cost. With options.parts, it only adds the gradients of the batch to those of
-    /// the batches before, unless the batch completes a step. Either all parameters change or none: everything that an
-    /// optimizer may reject is checked before the first one runs. On a device, it synchronizes once, to read the cost;
-    /// bad ids are reported then.
+    /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
+    /// reject is checked before the first one runs. On a device, it synchronizes once, to read the cost; bad ids are
+    /// reported then.
     /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
     ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
     ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost
     ///          or the schedule's factor is not finite, or an optimizer rejects an option; those of the operators;
     ///          Error if another call of step is running; GraphError if another thread runs or trains a net of this
-    ///          scope. On error, all parameters have the values from before, and the batch is not part of a step
-    /// cost     that of the operators, of their gradients and of the optimizers; with options.parts = n, log2 n sums of
-    ///          gradients in memory, n - 1 additions in each step, and merges of row-sparse gradients
-    double step(Feeds const& feeds);
+    ///          scope. On error, all parameters have the values from before
+    /// cost     that of the operators, of their gradients and of the optimizers
+    double step(Feeds const& feeds) { return step(std::span(&feeds, 1)); }
 
-    /// Makes a step of the batches since the last one, if there are any. `train` calls it at the end of each epoch.
-    /// errors   those of step, after the run of the net
-    /// cost     that of the optimizers
-    void finish_step();
+    /// Makes one step of some batches, its parts, at most options.parts, and returns the mean of their costs, weighed by
+    /// rows: see layer::Parts.
+    ///     Trainer trainer(cost, {.optimizer = layer::Adam{}, .parts = 8});
+    ///     trainer.step(batches);  // a std::vector<Feeds> of 1 to 8
+    /// errors   as for one batch; ShapeError if there are no batches, or more than options.parts
+    /// cost     that of the operators and their gradients for each batch, and of the optimizers once; for n batches
+    ///          n - 1 additions of gradients, and merges of row-sparse ones. On a device, it synchronizes for each batch
+    double step(std::span<Feeds const> batches);
 
-    /// Returns copies of parameters and optimizer states, complete when the call returns. Batches that have not made a
-    /// step yet are not part of it.
+    /// Returns copies of parameters and optimizer states, complete when the call returns.
     /// errors   std::bad_alloc
     /// cost     one read and one write of all of them
     Parameters parameters() const;
@@ -38389,11 +41136,22 @@ private:
     /// Sets the optimizers' step number and learning rates for the next step.
     void prepare();
 
-    /// The seed of the k-th random operator for this batch; it differs from the seeds for initialization.
-    LoDTensor<std::int64_t, Device> seed_of(std::size_t k) const;
+    /// The seed of the k-th random operator for a part of this step; it differs from the seeds for initialization.
+    LoDTensor<std::int64_t, Device> seed_of(std::size_t k, std::int64_t part) const;
+
+    /// What the run of the net on a part leaves.
+    struct Ran {
+        double cost = 0;
+        std::int64_t rows = 1;
+        std::vector<Value> values = {};  // of results_
+    };
+    Ran run(Feeds const& feeds, std::int64_t part);
+    /// The mean cost, and the means of results_.
+    Ran run_parts(std::span<Feeds const> batches);
 
     /// errors   GraphError if there is no parameter of this name
     void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
+    void sum_results(layer::PartsOn<Device> const& parts);
     void begin(Parameters const* resume, Feeds const& initial);
 
     /// A variable that takes the value of another one after each step, such as a moving mean.
@@ -38409,7 +41167,11 @@ private:
     Net<Device> net_;
     std::vector<Variable*> parameters_, seeds_;
     std::vector<Moving> moving_;
+    std::vector<Variable*> results_;  // what a step takes from the net: gradients, then what variables are next
     detail::ParameterUpdates<Device> updates_;
+    std::int64_t parts_;        // the most batches of a step
+    Variable* rows_ = nullptr;  // whose rows weigh a part
+    detail::PartSums sums_;     // of results_
     std::int64_t steps_ = 0;
     std::uint64_t seed_;
     std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
@@ -38419,28 +41181,40 @@ private:
 template <class T, class Device>
 Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
                             TrainOptionsOn<std::type_identity_t<Device>> const& options)
-    : cost_(*cost), own_(cost_.scope()), schedule_(options.schedule), exec_(options.exec), seed_(options.seed) {
+    : cost_(*cost), own_(cost_.scope()), schedule_(options.schedule), exec_(options.exec),
+      parts_(options.parts.count()), seed_(options.seed) {
     detail::ScopeUse const use(cost_.scope());
     static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
     auto gradients = append_backward<T, Device>(cost_, *own_);
     for (auto const& g : gradients) parameters_.push_back(g.parameter);
     for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
     for (auto const& rate : options.rates) check_parameter(rate.first, "for the rate of that name");
-    updates_.add_gradients(*own_, std::move(gradients), options);
+    bool const apart = parts_ > 1;
+    updates_.add_gradients(*own_, std::move(gradients), options, apart);
+    results_.assign(updates_.computed().begin(), updates_.computed().end());
+    for (Operator const* op : detail::trace(std::array{&cost_}))
+        detail::each_next(*op, [&](Variable& now, Variable& next) { moving_.push_back({&now, &next}); });
+    for (Moving const& m : moving_) results_.push_back(m.next);
+    if (apart) sum_results(options.parts);
     std::vector<Variable*> outputs{&cost_};
-    outputs.insert(outputs.end(), updates_.computed().begin(), updates_.computed().end());
-    for (Operator const* op : detail::trace(std::array{&cost_})) {
-        detail::each_next(*op, [&](Variable& now, Variable& next) {
-            moving_.push_back({&now, &next});
-            outputs.push_back(&next);
-        });
-    }
+    outputs.insert(outputs.end(), results_.begin(), results_.end());
+    if (apart && (rows_ = detail::rows_variable(cost_)) != nullptr) outputs.push_back(rows_);
     net_ = Net<Device>::trace_and_build(outputs);
     for (Variable* const v : net_.inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
     updates_.add_updates(*own_, options);
     begin(options.resume, options.initial);
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::sum_results(layer::PartsOn<Device> const& parts) {
+    std::size_t const n = parameters_.size();
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+        Variable const& like = i < n ? *parameters_[i] : *moving_[i - n].now;
+        std::string const what = std::string(i < n ? "the gradient of " : "").append(like.name());
+        sums_.sum(parts.sums_of(*results_[i], what), *results_[i], like);
+    }
 }
 
 template <class T, class Device>
@@ -38479,11 +41253,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
 }
 
 template <class T, class Device>
-double Trainer<T, Device>::step(Feeds const& feeds) {
-    detail::Entered const entered(running_, "Trainer::step");
-    detail::ScopeUse const use(cost_.scope());
-    MemoryPool::Guard const guard(pool_);
-    if (updates_.completes()) prepare();
+auto Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) -> Ran {
     detail::feed(net_.inputs(), feeds, cost_.scope(), exec_);
     for (Variable const* v : net_.inputs()) {
         if (v->role() != Role::data || v->spec().type != VarType::LOD_TENSOR) continue;
@@ -38492,27 +41262,53 @@ double Trainer<T, Device>::step(Feeds const& feeds) {
     }
     {
         detail::KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
-        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k));
+        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, part));
         detail::in_order(exec_, [&] { net_.run(*own_, exec_); });
     }
     auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
     if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
-    auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
-    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
-    if (updates_.take(*own_, exec_)) ++steps_;
-    for (Moving const& m : moving_) m.now->value() = std::move(m.next->value());
-    return cost;
+    Ran ran;
+    ran.cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
+    if (!std::isfinite(ran.cost))
+        throw ValueError(std::string("the cost ").append(cost_.name()), ran.cost, "a finite number");
+    if (rows_ != nullptr) ran.rows = static_cast<std::int64_t>(rows_->value().rows());
+    for (Variable* const v : results_) ran.values.push_back(std::exchange(v->value(), Value()));
+    return ran;
 }
 
 template <class T, class Device>
-void Trainer<T, Device>::finish_step() {
+auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches) -> Ran {
+    if (batches.size() == 1) return run(batches[0], 0);
+    Cpu const host = detail::host_exec(exec_);
+    Ran all{.rows = 0};
+    sums_.begin(0);
+    for (std::size_t p = 0; p < batches.size(); ++p) {
+        auto const part = run(batches[p], static_cast<std::int64_t>(p));
+        all.rows += part.rows;
+        all.cost += static_cast<double>(part.rows) * part.cost;
+        sums_.add(host, part.values, part.rows);
+    }
+    if (all.rows == 0) throw ShapeError(rows_->name() + ".shape(0)", "0 in all batches of a step", "at least 1");
+    all.cost /= static_cast<double>(all.rows);
+    all.values = sums_.means(host, exec_, all.rows);
+    return all;
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::step(std::span<Feeds const> batches) {
     detail::Entered const entered(running_, "Trainer::step");
-    if (updates_.batches() == 0) return;
+    if (batches.empty() || static_cast<std::int64_t>(batches.size()) > parts_)
+        throw ShapeError("batches", std::to_string(batches.size()),
+                         std::string("1 to options.parts = ").append(std::to_string(parts_)));
     detail::ScopeUse const use(cost_.scope());
     MemoryPool::Guard const guard(pool_);
     prepare();
-    updates_.finish(*own_, exec_);
+    auto ran = run_parts(batches);
+    std::size_t const n = updates_.computed().size();
+    updates_.change(*own_, exec_, std::span(ran.values).first(n));
     ++steps_;
+    for (std::size_t i = 0; i < moving_.size(); ++i) moving_[i].now->value() = std::move(ran.values[n + i]);
+    return ran.cost;
 }
 
 template <class T, class Device>
@@ -38548,9 +41344,9 @@ void Trainer<T, Device>::prepare() {
 }
 
 template <class T, class Device>
-LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k) const {
+LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, std::int64_t part) const {
     std::uint64_t now = detail::bits_at(detail::bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
-    if (auto const batch = updates_.batches()) now = detail::bits_at(now, static_cast<std::uint64_t>(batch));
+    if (part != 0) now = detail::bits_at(now, static_cast<std::uint64_t>(part));
     return to_device(exec_, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
 }
 
@@ -38579,14 +41375,15 @@ inline constexpr bool returns_one_batch<Reader> =
 ///     auto parameters = train(cost, reader, {.optimizer = layer::AdaGrad{.learning_rate = 0.05f}, .epochs = 3});
 ///
 /// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. If options.on_batch
-/// or options.on_epoch returns false, the training ends after that batch or epoch. With options.parts, some batches make
-/// a step together, and those left at the end of an epoch, or of the training, make one of their own. With options.stop,
-/// it may end earlier, and the result is that of the best epoch, if one was completed. On a device, each batch
-/// synchronizes once, to read its cost; bad ids are reported then. The returned parameters are in device memory.
+/// or options.on_epoch returns false, the training ends after that step or epoch. With options.parts, several batches make
+/// a step together, and until then must not share memory that the reader writes again; those left at the end of an epoch
+/// make one of their own. With options.stop, it may end earlier, and the result is that of the best epoch, if one was
+/// completed. On a device, each batch synchronizes once, to read its cost; bad ids are reported then. The returned
+/// parameters are in device memory.
 /// shapes   cost [1]
 /// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called;
 ///          GraphError if options.stop names no metric; ValueError if it has a negative number. On error, all
-///          parameters have the values from before that batch, and the variables keep them
+///          parameters have the values from before that step, and the variables keep them
 /// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
@@ -38602,13 +41399,24 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
     bool more = true;
     for (std::int64_t epoch = 0; more && epoch < options.epochs; ++epoch) {
         epochs.begin();
-        for (Feeds const& feeds : reader(epoch)) {
-            double const value = trainer.step(feeds);
-            more = options.on_batch({epoch, epochs.batches(), value});
+        auto const step = [&](std::span<Feeds const> parts) {
+            double const value = trainer.step(parts);
+            more = options.on_batch({epoch, epochs.steps(), value});
             epochs.count(value);
+        };
+        std::vector<Feeds> parts;
+        for (Feeds const& feeds : reader(epoch)) {
+            if (options.parts.count() == 1) {
+                step(std::span(&feeds, 1));
+            } else {
+                parts.push_back(feeds);
+                if (static_cast<std::int64_t>(parts.size()) < options.parts.count()) continue;
+                step(parts);
+                parts.clear();
+            }
             if (!more) break;
         }
-        trainer.finish_step();
+        if (!parts.empty()) step(parts);
         if (!more) break;
         if (options.on_epoch || !options.metrics.empty())
             more = epochs.end(epoch, trainer.parameters(), options.on_epoch);

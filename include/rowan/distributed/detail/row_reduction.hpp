@@ -25,8 +25,8 @@ public:
     RowSource& operator=(RowSource const&) = delete;
     virtual ~RowSource() = default;
 
-    /// Checks the arguments.
-    virtual void describe(Notice& notice) const = 0;
+    /// Checks the arguments. Called first.
+    virtual void describe(Notice& notice) = 0;
     /// Each part merged and widened, numbered from 0 on.
     virtual std::vector<RowPieces> parts(Cpu exec) const = 0;
     /// All contributions, of elements as they are.
@@ -40,11 +40,12 @@ public:
     ElementSums const type;
 };
 
-/// A row_allreduce that has begun: it has agreed, and rows travel.
+/// A row_allreduce that has begun: it has agreed, and rows travel. With splits, rows [splits[r], splits[r + 1]) are summed
+/// by rank r, which keeps them.
 class RowReduction {
 public:
-    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSource const> source,
-                 RowReduceOptions options);
+    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSource> source,
+                 RowReduceOptions options, std::vector<std::int64_t> splits = {});
     /// For ranks that have agreed on a step of parts, and have the sums of some of its nodes.
     RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, RowPieces&& nodes);
     /// The result, narrowed. Called once.
@@ -57,15 +58,18 @@ private:
     void begin();
     RowPieces end();
     RowPieces send_to_all(RowPieces&& own) const;
-    void describe(Notice& notice) const;
+    void describe(Notice& notice);
     void check_same_options(std::vector<Notice> const& notices) const;
+    std::vector<std::int64_t> splits(std::span<std::int64_t const> rows) const;
+    Collective operation() const { return splits_.empty() ? Collective::row_allreduce : Collective::exchange; }
     bool by_parts() const { return options_.order == SumOrder::parts; }
 
     std::unique_ptr<ProcessGroup const> group_;
     Cpu exec_;
-    std::unique_ptr<RowSource const> source_;  // null for nodes
+    std::unique_ptr<RowSource> source_;  // null for nodes
     ElementSums type_;
     RowReduceOptions options_;
+    std::vector<std::int64_t> splits_;
     RowPieces own_;                    // by parts: sums of nodes; else contributions
     RowPlan<> plan_;                   // of contributions
     std::vector<std::size_t> counts_;  // of rows on each rank: pieces, or distinct rows of contributions
@@ -86,13 +90,13 @@ Storage<std::byte> tensor_bytes(Tensor<T> tensor) {
 
 /// The parts of a rank. It shares the memory of their values; the span remains valid while the reduction begins.
 template <class T>
-class RowParts final : public RowSource {
+class RowParts : public RowSource {
     using S = sum_t<T>;
 
 public:
     explicit RowParts(std::span<SelectedRows<T> const> parts) : RowSource(element_sums<T>()), parts_(parts) {}
 
-    void describe(Notice& notice) const override {
+    void describe(Notice& notice) override {
         check_parts(parts_);
         notice.same = {dtype<T>::wire, parts_[0].height(), static_cast<std::int64_t>(parts_[0].row_size())};
         notice.own[0] = static_cast<std::int64_t>(parts_.size());
@@ -146,14 +150,15 @@ public:
         return out;
     }
 
+protected:
+    std::span<SelectedRows<T> const> parts_;
+
 private:
     template <class E>
     static Tensor<E> tensor_of(RowPieces& p) {
         if (p.bytes.empty()) return Tensor<E>::from_shape(p.shape);
         return Tensor<E>::borrow(reinterpret_cast<E*>(p.bytes.data()), p.shape);
     }
-
-    std::span<SelectedRows<T> const> parts_;
 };
 
 }  // namespace rowan::inline v0::detail

@@ -9,8 +9,10 @@
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
-                                          std::unique_ptr<RowSource const> source, RowReduceOptions options)
-    : group_(std::move(group)), exec_(exec), source_(std::move(source)), type_(source_->type), options_(options) {
+                                          std::unique_ptr<RowSource> source, RowReduceOptions options,
+                                          std::vector<std::int64_t> splits)
+    : group_(std::move(group)), exec_(exec), source_(std::move(source)), type_(source_->type), options_(options),
+      splits_(std::move(splits)) {
     if (by_parts()) {
         agree_on_parts();
     } else {
@@ -32,7 +34,7 @@ ROWAN_FUNCTION RowPieces RowReduction::finish() {
     return after_agreement(*group_, [&] { return end(); });
 }
 
-ROWAN_FUNCTION void RowReduction::describe(Notice& notice) const {
+ROWAN_FUNCTION void RowReduction::describe(Notice& notice) {
     check_exec(exec_);
     source_->describe(notice);
 }
@@ -65,7 +67,7 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
         n.own[1] = static_cast<std::int64_t>(own_.rows.size());
         n.own[2] = options_number(options_, own_.shape);
     };
-    auto notices = agree(*group_, Collective::row_allreduce, [&](Notice& n) {
+    auto notices = agree(*group_, operation(), [&](Notice& n) {
         describe(n);
         parts = source_->parts(exec_);
         if (parts.size() == 1) {
@@ -82,11 +84,11 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
         all += n.own[0];
     }
     std::int64_t const first = rank_keys_[static_cast<std::size_t>(group_->rank())];
-    if (all == static_cast<std::int64_t>(notices.size())) {
+    if (std::ranges::all_of(notices, [](Notice const& n) { return n.own[0] == 1; })) {
         std::ranges::fill(own_.keys, first);
     } else {
         rank_keys_.clear();
-        notices = agree(*group_, Collective::row_allreduce, [&](Notice& n) {
+        notices = agree(*group_, operation(), [&](Notice& n) {
             if (parts.size() <= 1) {
                 std::ranges::fill(own_.keys, first);
             } else {
@@ -102,7 +104,7 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
 }
 
 ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
-    auto const notices = agree(*group_, Collective::row_allreduce, [&](Notice& n) {
+    auto const notices = agree(*group_, operation(), [&](Notice& n) {
         describe(n);
         own_ = source_->joined();
         plan_ = RowPlan<>(exec_, own_.rows, own_.height);
@@ -125,6 +127,10 @@ ROWAN_FUNCTION bool RowReduction::choose_owner(std::size_t gathered, std::size_t
     return gathered > few && gathered > dealt / ranks + total(counts_) / 4 * 3 * result;
 }
 
+ROWAN_FUNCTION std::vector<std::int64_t> RowReduction::splits(std::span<std::int64_t const> rows) const {
+    return splits_.empty() ? row_splits(*group_, own_.height, rows, counts_) : splits_;
+}
+
 ROWAN_FUNCTION void RowReduction::begin() {
     std::size_t const word = sizeof(std::int64_t), rows = total(counts_);
     if (by_parts()) {
@@ -134,7 +140,7 @@ ROWAN_FUNCTION void RowReduction::begin() {
             transfer_ = begin_gather(*group_, std::move(own_), counts_, rank_keys_);
             return;
         }
-        auto const send = counts_in(row_splits(*group_, own_.height, own_.rows, counts_), own_.rows);
+        auto const send = counts_in(splits(own_.rows), own_.rows);
         auto const receive = exchange_counts(*group_, send);
         transfer_ = begin_deal(*group_, std::move(own_), send, receive, rank_keys_);
         return;
@@ -146,7 +152,7 @@ ROWAN_FUNCTION void RowReduction::begin() {
         transfer_ = begin_gather(*group_, std::move(own_), contributions_, no_keys);
         return;
     }
-    auto send = counts_in(row_splits(*group_, own_.height, plan_.rows(), counts_), plan_.rows());
+    auto send = counts_in(splits(plan_.rows()), plan_.rows());
     auto sums = own_.like();
     sums.row_bytes = sum_row;
     auto pieces = contribution_pieces(
@@ -170,7 +176,7 @@ ROWAN_FUNCTION RowPieces RowReduction::end() {
     auto sums = by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1)) : sum_contributions(exec_, type_, in);
     in = {};
     sums = narrow_pieces(exec_, type_, std::move(sums));
-    return owner_ ? send_to_all(std::move(sums)) : std::move(sums);
+    return owner_ && splits_.empty() ? send_to_all(std::move(sums)) : std::move(sums);
 }
 
 ROWAN_FUNCTION RowPieces RowReduction::send_to_all(RowPieces&& own) const {

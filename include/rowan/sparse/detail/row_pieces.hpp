@@ -67,16 +67,35 @@ RowPieces node_pieces(Cpu exec, ElementSums const& type, std::vector<RowPieces>&
 /// Sums narrowed to elements, in memory that is not lent: row_bytes is that of elements then.
 RowPieces narrow_pieces(Cpu exec, ElementSums const& type, RowPieces&& in);
 
+/// The rows of a plan, with the sums of their contributions in `value`, widened, as pieces of the part with this number.
+template <class T>
+RowPieces planned_pieces(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, std::int64_t number) {
+    using S = sum_t<T>;
+    RowPieces out;
+    out.height = plan.height();
+    out.shape = value.shape();
+    out.row_bytes = value.row_size() * sizeof(S);
+    RowSums<T> sums(exec, plan, value);
+    out.resize(plan.rows().size());
+    std::ranges::copy(plan.rows(), out.rows.begin());
+    std::ranges::fill(out.keys, number);
+    sums.run([](std::size_t) {},
+             [to = out.bytes.data(), bytes = out.row_bytes](std::size_t k, S const* sum) {
+                 if (bytes != 0) std::memcpy(to + k * bytes, sum, bytes);
+             });
+    return out;
+}
+
 /// The part with this number, merged and widened; it lends its memory if it is merged and its elements are sums.
 template <class T>
 RowPieces part_pieces(Cpu exec, SelectedRows<T> const& part, std::int64_t number) {
     using S = sum_t<T>;
     SelectedRows<T>::check_value(part.value(), part.rows().size());
-    RowPieces out;
-    out.height = part.height();
-    out.shape = part.value().shape();
-    out.row_bytes = part.row_size() * sizeof(S);
     if (std::is_same_v<T, S> && part.merged()) {
+        RowPieces out;
+        out.height = part.height();
+        out.shape = part.value().shape();
+        out.row_bytes = part.row_size() * sizeof(S);
         out.rows.assign(part.rows().begin(), part.rows().end());
         out.keys.assign(out.rows.size(), number);
         auto const owner = std::make_shared<Tensor<T>>(part.value().share());
@@ -86,16 +105,7 @@ RowPieces part_pieces(Cpu exec, SelectedRows<T> const& part, std::int64_t number
         out.lent = true;
         return out;
     }
-    RowPlan<> const plan(exec, part);
-    RowSums<T> sums(exec, plan, part.value());
-    out.resize(plan.rows().size());
-    std::ranges::copy(plan.rows(), out.rows.begin());
-    std::ranges::fill(out.keys, number);
-    sums.run([](std::size_t) {},
-             [to = out.bytes.data(), bytes = out.row_bytes](std::size_t k, S const* sum) {
-                 if (bytes != 0) std::memcpy(to + k * bytes, sum, bytes);
-             });
-    return out;
+    return planned_pieces(exec, RowPlan<>(exec, part), part.value(), number);
 }
 
 template <class T>

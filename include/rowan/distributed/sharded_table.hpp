@@ -1,0 +1,225 @@
+// rowan/distributed/sharded_table.hpp: ShardedTable, a table of which each rank has some rows.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/core/ids.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/distributed/communicator.hpp>
+#include <rowan/distributed/detail/agree.hpp>
+#include <rowan/distributed/detail/process_group.hpp>
+#include <rowan/distributed/detail/row_reduction.hpp>
+#include <rowan/distributed/detail/shard_exchange.hpp>
+#include <rowan/distributed/partition.hpp>
+#include <rowan/distributed/row_reduce_options.hpp>
+#include <rowan/sparse/gather.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The parts of a rank, with slots instead of rows; a rank may have no parts.
+template <class T>
+class ShardParts final : public RowParts<T> {
+public:
+    ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, std::int64_t height, std::size_t width,
+               Slots const& slots)
+        : RowParts<T>({}), exec_(exec), given_(parts), height_(height), width_(width), slots_(slots) {}
+
+    void describe(Notice& notice) override {
+        for (auto const& p : given_) {
+            if (p.height() != height_)
+                throw ShapeError("parts height", std::to_string(p.height()), std::to_string(height_));
+            if (p.value().shape().size() != 2 || p.row_size() != width_)
+                throw ShapeError("parts row shape", shape_text(p.value().shape()),
+                                 std::string("[rows, ").append(std::to_string(width_)).append("]"));
+            moved_.emplace_back(height_, slots_.of(exec_, p.rows()), p.value().share());
+        }
+        if (given_.empty()) moved_.emplace_back(height_, Ids<>(), Tensor<T>::from_shape({0, width_}));
+        this->parts_ = moved_;
+        RowParts<T>::describe(notice);
+        notice.own[0] = static_cast<std::int64_t>(given_.size());
+    }
+
+private:
+    Cpu exec_;
+    std::span<SelectedRows<T> const> given_;
+    std::int64_t height_;
+    std::size_t width_;
+    Slots const& slots_;
+    std::vector<SelectedRows<T>> moved_;
+};
+
+}  // namespace detail
+
+/// A table [partition.height, width], of which each rank has the rows that the partition deals to it; no rank ever holds
+/// the whole. All functions that take `exec`, and the constructor, are collective: every rank calls them, in one order.
+///
+///     ShardedTable<float, Cpu, Mpi> table(comm, {.height = 1'000'000'000, .ranks = comm.size()}, 64, first);
+///     ShardedTable<float, Cpu, Mpi>::Lookup lookup;
+///     auto const rows = table.gather(exec, ids, lookup);                            // the ids of this rank's batch
+///     adagrad(exec, table.local(), moment, table.exchange(exec, lookup, rows_grad)); // moment: as table.local()
+///
+/// The rows have the same bits for any number of ranks and any partition, if the parts of exchange are the same.
+template <class T, class Device, communicator C>
+class ShardedTable {
+    static_assert(std::same_as<Device, Cpu>, "rowan::ShardedTable: rows lie in the memory of the CPU");
+
+public:
+    /// The ids of a gather, for exchange.
+    class Lookup {
+        friend ShardedTable;
+        detail::RowFetch fetch_;
+        std::int64_t number_ = 0;
+    };
+
+    /// Calls first(row, values), for each row of this rank, where values is a std::span<T> of `width` elements.
+    /// errors   ShapeError on all ranks if the partition or width has a bad number, ranks have different partitions, or
+    ///          partition.ranks is not comm.size(); what `first` or the allocation throws, RemoteError on the other ranks
+    /// cost     the memory of this rank's rows, one call of `first` for each, one allgather of 64 bytes
+    template <std::invocable<std::int64_t, std::span<T>> F>
+    ShardedTable(C comm, Partition partition, std::int64_t width, F const& first)
+        : comm_(std::move(comm)), partition_(partition) {
+        auto const notices = agree(detail::Collective::table, [&](detail::Notice& n) {
+            partition_.check();
+            if (width < 0) throw ShapeError("width", std::to_string(width), "at least 0");
+            if (partition_.ranks != comm_.size())
+                throw ShapeError("partition.ranks", std::to_string(partition_.ranks),
+                                 std::to_string(comm_.size()).append(", the number of ranks"));
+            slots_ = detail::Slots(partition_);
+            auto const rows = partition_.rows_of(comm_.rank());
+            local_ = Tensor<T>::from_shape({static_cast<std::size_t>(rows), static_cast<std::size_t>(width)});
+            for (std::int64_t i = 0; i < rows; ++i) first(partition_.global(comm_.rank(), i), row(i));
+            describe(n);
+            n.own[0] = partition_.block;
+        });
+        check_own(notices, "partition.block");
+    }
+
+    Partition const& partition() const noexcept { return partition_; }
+    /// This rank's rows, ascending: row i is row partition().global(rank, i) of the table.
+    Tensor<T>& local() noexcept { return local_; }
+    Tensor<T> const& local() const noexcept { return local_; }
+
+    /// The rows of the table at `ids`, which differ between ranks. Every id is asked for once. `lookup` is for exchange.
+    /// shapes   ids of any shape, also without ids -> ids.shape + [width]
+    /// errors   IndexError if an id is not in [0, height), RemoteError on the other ranks; `lookup` is unchanged then
+    /// cost     a sort of the ids; messages of 8 bytes for each distinct id, and the rows back; one agreement
+    Tensor<T> gather(Cpu exec, Ids<> ids, Lookup& lookup) {
+        detail::RowFetch fetch;
+        agree(detail::Collective::gather, [&](detail::Notice& n) {
+            detail::check_exec(exec);
+            describe(n);
+            fetch = detail::RowFetch(exec, partition_, slots_, ids);
+        });
+        return after_agreement([&] {
+            detail::GroupOf<C> const group(comm_);
+            fetch.ask(group, slots_.splits());
+            auto const answers = rowan::gather(exec, local_, fetch.asked());
+            auto rows = Tensor<T>::from_shape({fetch.plan().rows().size(), local_.row_size()});
+            fetch.fetch(group, local_.row_size() * sizeof(T), detail::bytes_of(answers), writable(rows));
+            auto out = rowan::gather(exec, rows, fetch.places());
+            lookup.fetch_ = std::move(fetch);
+            lookup.number_ = ++lookups_;
+            return out;
+        });
+    }
+
+    /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer. The parts of
+    /// rank 0 come first, and so on; the sums are those of sum_of_parts or merge over all, as row_allreduce.
+    /// shapes   SelectedRows of height `height` and rows of `width` elements, none or more -> of height local().shape(0)
+    /// errors   ShapeError if a height or width differs, or ranks have different orders; RemoteError on the other ranks
+    /// cost     a merge of each part; every distinct row sent once to its owner; one or two agreements
+    SelectedRows<T> exchange(Cpu exec, std::span<SelectedRows<T> const> parts, SumOrder order = SumOrder::parts) const {
+        auto source =
+            std::make_unique<detail::ShardParts<T>>(exec, parts, partition_.height, local_.row_size(), slots_);
+        detail::RowReduction reduction(std::make_unique<detail::GroupOf<C>>(comm_), exec, std::move(source),
+                                       {order, Route::owner}, slots_.splits());
+        auto sum = reduction.finish();
+        for (auto& row : sum.rows) row -= slots_.splits()[static_cast<std::size_t>(comm_.rank())];
+        sum.height = partition_.rows_of(comm_.rank());
+        return detail::rows_of_pieces<T>(std::move(sum));
+    }
+    SelectedRows<T> exchange(Cpu exec, SelectedRows<T> const& part, SumOrder order = SumOrder::parts) const {
+        return exchange(exec, std::span(&part, 1), order);
+    }
+    SelectedRows<T> exchange(Cpu exec, std::vector<SelectedRows<T>> const& parts,
+                             SumOrder order = SumOrder::parts) const {
+        return exchange(exec, std::span<SelectedRows<T> const>(parts), order);
+    }
+
+    /// The same for the gradient of a gather's result, one part for each rank. The owners know the rows from the gather,
+    /// so that values alone travel.
+    /// shapes   out_grad as the result of the gather -> SelectedRows of height local().shape(0)
+    /// errors   ShapeError if out_grad has another shape, `lookup` is of another table, or ranks give the lookups of
+    ///          different gathers; RemoteError on the other ranks
+    /// cost     a merge, and a row sent for each distinct id; one agreement
+    SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
+        detail::RowPieces own;
+        auto const& plan = lookup.fetch_.plan();
+        auto const notices = agree(detail::Collective::exchange, [&](detail::Notice& n) {
+            detail::check_exec(exec);
+            if (lookup.number_ == 0 || lookup.fetch_.partition() != partition_)
+                throw ShapeError("lookup", "not of this table", "one that gather has made");
+            auto shape = lookup.fetch_.places().shape();
+            shape.push_back(local_.row_size());
+            if (out_grad.shape() != shape)
+                throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
+            auto const value = out_grad.reshaped({plan.size(), local_.row_size()});
+            own = detail::planned_pieces(exec, plan, value, comm_.rank());
+            describe(n);
+            n.own[0] = lookup.number_;
+        });
+        check_own(notices, "the number of the lookup");
+        return after_agreement([&] {
+            auto in = lookup.fetch_.give(detail::GroupOf<C>(comm_), std::move(own));
+            in.height = partition_.rows_of(comm_.rank());
+            return detail::from_pieces<T>(exec, detail::sum_pieces<T>(exec, in));
+        });
+    }
+
+private:
+    template <class F>
+    std::vector<detail::Notice> agree(detail::Collective operation, F const& f) const {
+        return detail::agree(detail::GroupOf<C>(comm_), operation, f);
+    }
+    template <class F>
+    auto after_agreement(F const& f) const {
+        return detail::after_agreement(detail::GroupOf<C>(comm_), f);
+    }
+    void describe(detail::Notice& notice) const {
+        notice.same = {dtype<T>::wire, partition_.height, static_cast<std::int64_t>(local_.row_size())};
+    }
+    static void check_own(std::vector<detail::Notice> const& notices, char const* what) {
+        for (std::size_t r = 1; r < notices.size(); ++r) {
+            if (notices[r].own[0] == notices[0].own[0]) continue;
+            throw ShapeError(std::string(what).append(" on rank ").append(std::to_string(r)),
+                             std::to_string(notices[r].own[0]),
+                             std::to_string(notices[0].own[0]).append(", as on rank 0"));
+        }
+    }
+    std::span<T> row(std::int64_t i) {
+        std::size_t const width = local_.row_size();
+        return {local_.data() + static_cast<std::size_t>(i) * width, width};
+    }
+    static std::span<std::byte> writable(Tensor<T>& t) { return std::as_writable_bytes(std::span(t.data(), t.size())); }
+
+    C comm_;
+    Partition partition_;
+    detail::Slots slots_;
+    Tensor<T> local_;
+    std::int64_t lookups_ = 0;
+};
+
+}  // namespace rowan::inline v0
