@@ -12,3 +12,4 @@
 #include <rowan/distributed/sharded_table.hpp>
 #include <rowan/distributed/threads.hpp>
 #include <rowan/distributed/together.hpp>
+#include <rowan/distributed/train.hpp>

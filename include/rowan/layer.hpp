@@ -9,6 +9,7 @@
 #include <rowan/layer/batch_norm.hpp>
 #include <rowan/layer/beam_search.hpp>
 #include <rowan/layer/cast.hpp>
+#include <rowan/layer/comm.hpp>
 #include <rowan/layer/compare.hpp>
 #include <rowan/layer/concat.hpp>
 #include <rowan/layer/cond.hpp>

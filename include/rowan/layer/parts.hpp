@@ -43,7 +43,8 @@ public:
     template <class... T>
     PartsOn(std::int64_t count, dtypes<T...>);
 
-    std::int64_t count() const noexcept { return count_; }  ///< the number of batches that make a step
+    std::int64_t count() const noexcept { return count_; }   ///< the number of batches that make a step
+    bool given() const noexcept { return !kinds_.empty(); }  ///< whether a number was given
 
     /// How to sum gradients, or moving statistics, of the element type of a variable; `what` is for the error.
     /// errors   TypeError if the element type is not supported

@@ -2,14 +2,17 @@
 #pragma once
 
 #include <rowan/layer/detail/epochs.hpp>
+#include <rowan/layer/detail/part_exchange.hpp>
 #include <rowan/layer/feeds.hpp>
 #include <rowan/layer/parameters.hpp>
 #include <rowan/layer/train_options.hpp>
 #include <rowan/layer/trainer.hpp>
 #include <rowan/layer/var.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -37,7 +40,7 @@ inline constexpr bool returns_one_batch<Reader> =
 /// a step together, and until then must not share memory that the reader writes again; those left at the end of an epoch
 /// make one of their own. With options.stop, it may end earlier, and the result is that of the best epoch, if one was
 /// completed. On a device, each batch synchronizes once, to read its cost; bad ids are reported then. The returned
-/// parameters are in device memory.
+/// parameters are in device memory. With options.comm, several ranks train together: see layer::Comm.
 /// shapes   cost [1]
 /// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called;
 ///          GraphError if options.stop names no metric; ValueError if it has a negative number. On error, all
@@ -51,34 +54,54 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
                   "batches; }");
     static_assert(!detail::returns_one_batch<Reader>,
                   "rowan::train: the reader returns several batches, such as a std::vector<rowan::Feeds>");
-    detail::ScopeUse const use(cost->scope());
-    detail::Epochs epochs(options.metrics, options.stop);
+    auto const* const ranks = options.comm.ranks();
+    std::optional<detail::ScopeUse> use;
+    std::optional<detail::Epochs> given;
+    detail::agree(ranks, [&](auto&) {
+        use.emplace(cost->scope());
+        given.emplace(options.metrics, options.stop);
+    });
+    detail::Epochs& epochs = *given;
     Trainer<T, Device> trainer(cost, options);
     bool more = true;
+    // Whether all ranks go on, where each calls f, which returns whether it does.
+    auto const all_go_on = [&](auto const& f) {
+        auto const all = detail::agree(ranks, [&](auto& words) { words[0] = f() ? 1 : 0; });
+        return std::ranges::all_of(all, [](auto const& words) { return words[0] == 1; });
+    };
     for (std::int64_t epoch = 0; more && epoch < options.epochs; ++epoch) {
         epochs.begin();
+        bool reads = true;  // whether an error is one of the reader, of which other ranks do not know
         auto const step = [&](std::span<Feeds const> parts) {
+            reads = false;
             double const value = trainer.step(parts);
-            more = options.on_batch({epoch, epochs.steps(), value});
+            more = all_go_on([&] { return options.on_batch({epoch, epochs.steps(), value}); });
             epochs.count(value);
+            reads = more;
         };
-        std::vector<Feeds> parts;
-        for (Feeds const& feeds : reader(epoch)) {
-            if (options.parts.count() == 1) {
-                step(std::span(&feeds, 1));
-            } else {
-                parts.push_back(feeds);
-                if (static_cast<std::int64_t>(parts.size()) < options.parts.count()) continue;
-                step(parts);
-                parts.clear();
+        try {
+            std::vector<Feeds> parts;
+            for (Feeds const& feeds : reader(epoch)) {
+                if (options.parts.count() == 1) {
+                    step(std::span(&feeds, 1));
+                } else {
+                    parts.push_back(feeds);
+                    if (static_cast<std::int64_t>(parts.size()) < options.parts.count()) continue;
+                    step(parts);
+                    parts.clear();
+                }
+                if (!more) break;
             }
-            if (!more) break;
+            if (!parts.empty() && more) step(parts);
+        } catch (...) {
+            if (reads && ranks != nullptr) ranks->agree([](auto&) { throw; });
+            throw;
         }
-        if (!parts.empty()) step(parts);
         if (!more) break;
+        detail::check_same_word(detail::agree(ranks, [](auto&) {}), 0, " has another number of batches than ");
         if (options.on_epoch || !options.metrics.empty())
-            more = epochs.end(epoch, trainer.parameters(), options.on_epoch);
-        if (options.progress) epochs.print(epoch);
+            more = all_go_on([&] { return epochs.end(epoch, trainer.parameters(), options.on_epoch); });
+        if (options.progress && (ranks == nullptr || ranks->rank() == 0)) epochs.print(epoch);
     }
     if (epochs.best()) return std::move(*epochs.best());
     return trainer.parameters();

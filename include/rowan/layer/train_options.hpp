@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/layer/comm.hpp>
 #include <rowan/layer/early_stop.hpp>
 #include <rowan/layer/feeds.hpp>
 #include <rowan/layer/gradient_clip.hpp>
@@ -72,6 +73,7 @@ struct TrainOptionsOn {
     layer::GradientClipOn<Device> clip = {};     ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
     layer::Schedule schedule = {};               ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
     layer::AverageOn<Device> average = {};       ///< averages of parameters, e.g. layer::MovingAverage{.decay = 0.999}
+    layer::CommOn<Device> comm = {};             ///< the ranks that train together, default this process alone
     layer::PartsOn<Device> parts = {};           ///< number of batches that make a step
     std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
     bool progress = false;                       ///< print a line to standard error for every epoch, with the metrics

@@ -20,11 +20,16 @@ public:
     /// notice.own[0] and [1] are this class's, notice.own[2] is a number that must be the same on all ranks.
     DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
                    std::function<std::vector<DensePieces>(Notice&)> const& parts);
+    /// For ranks that have agreed: rank r of P has the sums of the nodes of parts [r · total / P, (r + 1) · total / P).
+    DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, DensePieces&& nodes,
+                   std::int64_t total);
     /// The sum, narrowed. Called once.
     DensePieces finish();
 
 private:
     void begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices);
+    void add_keys(std::int64_t first, std::int64_t end, std::int64_t total);
+    void send();
     DensePieces end();
     std::size_t slice(std::size_t rank) const { return sliced(own_.elements, rank, keys_.size()); }
     static std::size_t sliced(std::size_t n, std::size_t rank, std::size_t ranks) {

@@ -28,6 +28,17 @@ ROWAN_FUNCTION DenseReduction::DenseReduction(std::unique_ptr<ProcessGroup const
     after_agreement(*group_, [&] { begin(std::move(own), notices); });
 }
 
+ROWAN_FUNCTION DenseReduction::DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
+                                              ElementSums const& type, DensePieces&& nodes, std::int64_t total)
+    : group_(std::move(group)), exec_(exec), type_(type), own_(std::move(nodes)) {
+    after_agreement(*group_, [&] {
+        std::int64_t const ranks = group_->size();
+        auto const at = [&](std::int64_t r) { return total / ranks * r + total % ranks * r / ranks; };
+        for (std::int64_t r = 0; r < ranks; ++r) add_keys(at(r), at(r + 1), total);
+        if (ranks > 1) send();
+    });
+}
+
 ROWAN_FUNCTION DensePieces DenseReduction::finish() {
     return after_agreement(*group_, [&] { return end(); });
 }
@@ -49,27 +60,33 @@ inline DensePieces by_ranges(DensePieces const& pieces, std::size_t ranges, auto
 }
 
 ROWAN_FUNCTION void DenseReduction::begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices) {
-    auto const me = static_cast<std::size_t>(group_->rank());
-    std::size_t const ranks = notices.size();
     std::int64_t all = 0, before = 0, mine = 0;
     for (auto const& n : notices) all += n.own[0];
-    for (std::size_t r = 0; r < ranks; ++r) {
+    for (std::size_t r = 0; r < notices.size(); ++r) {
         std::int64_t const end = before + notices[r].own[0];
-        if (r == me) mine = before;
-        std::vector<std::int64_t> keys;
-        for (std::int64_t const node_end : whole_nodes(before, end, all)) {
-            if (before >= end) break;
-            keys.push_back(before);
-            before = node_end;
-        }
+        if (static_cast<int>(r) == group_->rank()) mine = before;
+        add_keys(before, end, all);
         before = end;
-        keys_.push_back(std::move(keys));
     }
     for (auto& p : parts) {
         for (auto& key : p.keys) key += mine;
     }
     own_ = node_pieces(exec_, type_, std::move(parts), mine, all);
-    if (ranks == 1) return;
+    if (notices.size() > 1) send();
+}
+
+ROWAN_FUNCTION void DenseReduction::add_keys(std::int64_t first, std::int64_t end, std::int64_t total) {
+    auto& keys = keys_.emplace_back();
+    for (std::int64_t const node_end : whole_nodes(first, end, total)) {
+        if (first >= end) break;
+        keys.push_back(first);
+        first = node_end;
+    }
+}
+
+ROWAN_FUNCTION void DenseReduction::send() {
+    auto const me = static_cast<std::size_t>(group_->rank());
+    std::size_t const ranks = keys_.size();
     std::size_t const own = slice(me + 1) - slice(me);
     for (std::size_t r = 0; r < ranks; ++r) {
         send_.push_back(keys_[me].size() * (slice(r + 1) - slice(r)));

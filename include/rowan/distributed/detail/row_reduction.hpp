@@ -46,6 +46,8 @@ class RowReduction {
 public:
     RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSource> source,
                  RowReduceOptions options, std::vector<std::int64_t> splits = {});
+    /// For ranks that have agreed on a step of parts, and have the sums of some of its nodes.
+    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, RowPieces&& nodes);
     /// The result, narrowed. Called once.
     RowPieces finish();
 
@@ -64,7 +66,8 @@ private:
 
     std::unique_ptr<ProcessGroup const> group_;
     Cpu exec_;
-    std::unique_ptr<RowSource> source_;
+    std::unique_ptr<RowSource> source_;  // null for nodes
+    ElementSums type_;
     RowReduceOptions options_;
     std::vector<std::int64_t> splits_;
     RowPieces own_;                    // by parts: sums of nodes; else contributions

@@ -11,13 +11,23 @@ namespace rowan::inline v0::detail {
 ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
                                           std::unique_ptr<RowSource> source, RowReduceOptions options,
                                           std::vector<std::int64_t> splits)
-    : group_(std::move(group)), exec_(exec), source_(std::move(source)), options_(options), splits_(std::move(splits)) {
+    : group_(std::move(group)), exec_(exec), source_(std::move(source)), type_(source_->type), options_(options),
+      splits_(std::move(splits)) {
     if (by_parts()) {
         agree_on_parts();
     } else {
         agree_on_contributions();
     }
     if (group_->size() > 1) after_agreement(*group_, [&] { begin(); });
+}
+
+ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
+                                          RowPieces&& nodes)
+    : group_(std::move(group)), exec_(exec), type_(type), own_(std::move(nodes)) {
+    after_agreement(*group_, [&] {
+        counts_ = all_counts(*group_, own_.rows.size());
+        if (group_->size() > 1) begin();
+    });
 }
 
 ROWAN_FUNCTION RowPieces RowReduction::finish() {
@@ -86,7 +96,7 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
                 for (auto& p : parts) {
                     for (auto& key : p.keys) key += first;
                 }
-                own_ = node_pieces(exec_, source_->type, std::move(parts), first, all);
+                own_ = node_pieces(exec_, type_, std::move(parts), first, all);
             }
             tell(n);
         });
@@ -116,8 +126,7 @@ ROWAN_FUNCTION bool RowReduction::choose_owner(std::size_t gathered, std::size_t
     if (options_.route != Route::automatic) return options_.route == Route::owner;
     std::size_t const ranks = counts_.size();
     std::size_t const result =
-        own_.row_bytes / (by_parts() ? source_->type.sum_bytes : source_->type.bytes) * source_->type.bytes +
-        sizeof(std::int64_t);
+        own_.row_bytes / (by_parts() ? type_.sum_bytes : type_.bytes) * type_.bytes + sizeof(std::int64_t);
     return gathered > few && gathered > dealt / ranks + total(counts_) / 4 * 3 * result;
 }
 
@@ -139,7 +148,7 @@ ROWAN_FUNCTION void RowReduction::begin() {
         transfer_ = begin_deal(*group_, std::move(own_), send, receive, rank_keys_);
         return;
     }
-    std::size_t const sum_row = own_.row_bytes / source_->type.bytes * source_->type.sum_bytes;
+    std::size_t const sum_row = own_.row_bytes / type_.bytes * type_.sum_bytes;
     owner_ = choose_owner(total(contributions_) * (own_.row_bytes + word), rows * (sum_row + 5 * word));
     if (!owner_) {
         std::vector<std::int64_t> const no_keys(counts_.size());
@@ -161,16 +170,15 @@ ROWAN_FUNCTION void RowReduction::begin() {
 }
 
 ROWAN_FUNCTION RowPieces RowReduction::end() {
-    auto const& type = source_->type;
     if (group_->size() == 1) {
         if (!by_parts()) return source_->merged(exec_, std::move(own_));
-        return narrow_pieces(exec_, type, std::move(own_));
+        return narrow_pieces(exec_, type_, std::move(own_));
     }
     auto in = transfer_.wait();
     if (!by_parts() && !owner_) return source_->merged(exec_, std::move(in));
-    auto sums = by_parts() ? sum_pieces(exec_, type, std::span(&in, 1)) : sum_contributions(exec_, type, in);
+    auto sums = by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1)) : sum_contributions(exec_, type_, in);
     in = {};
-    sums = narrow_pieces(exec_, type, std::move(sums));
+    sums = narrow_pieces(exec_, type_, std::move(sums));
     return owner_ && splits_.empty() ? send_to_all(std::move(sums)) : std::move(sums);
 }
 

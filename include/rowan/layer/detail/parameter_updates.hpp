@@ -9,6 +9,7 @@
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/layer/detail/feed.hpp>
+#include <rowan/layer/detail/part_exchange.hpp>
 #include <rowan/layer/optimizer.hpp>
 #include <rowan/layer/parameters.hpp>
 #include <rowan/layer/train_options.hpp>
@@ -16,6 +17,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -55,8 +57,8 @@ public:
     /// Sets the step number, counted from 0, and the learning rates, and checks the options of the optimizers.
     void prepare(std::int64_t step, double factor);
 
-    /// Changes the parameters by gradients, the values for computed(). On error, nothing has changed.
-    void change(Scope& scope, Device const& exec, std::span<Value> gradients);
+    /// Changes the parameters by gradients, the values for computed(). On error, nothing has changed, on any rank.
+    void change(Scope& scope, Device const& exec, std::span<Value> gradients, PartExchange const* ranks);
 
     /// Appends the states of the optimizers, or the averages.
     void append_states(std::vector<Variable*>& all) const { append(updates_, all); }
@@ -147,12 +149,20 @@ void ParameterUpdates<Device>::prepare(std::int64_t step, double factor) {
 }
 
 template <class Device>
-void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, std::span<Value> gradients) {
+void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, std::span<Value> gradients,
+                                      PartExchange const* ranks) {
     KeptValues const kept(summed_), also_kept(read_);  // outside of this call they are empty
-    for (std::size_t i = 0; i < summed_.size(); ++i) summed_[i]->value() = std::move(gradients[i]);
-    if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
-    for (auto const& update : updates_) update.check_gradient();
-    changes_.run(scope, exec);
+    agree(ranks, [&](auto&) {
+        for (std::size_t i = 0; i < summed_.size(); ++i) summed_[i]->value() = std::move(gradients[i]);
+        if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
+        for (auto const& update : updates_) update.check_gradient();
+    });
+    try {
+        changes_.run(scope, exec);  // what it rejects, it rejects on all ranks: they have the same values
+    } catch (std::bad_alloc const&) {
+        if (ranks != nullptr) ranks->must([] { throw; });
+        throw;
+    }
 }
 
 ROWAN_TEMPLATE(class ParameterUpdates<Cpu>)

@@ -7,6 +7,7 @@
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/layer/detail/gradient_sums.hpp>
+#include <rowan/layer/detail/part_exchange.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
 
 #include <cstddef>
@@ -28,8 +29,10 @@ struct GradientNodes {
     Tensor<std::int64_t>::shape_type shape() const;
     /// Adds the gradient of a part, times the number of its rows.
     void add(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part, std::int64_t first);
-    /// The sum of all parts divided by the number of all rows.
-    Value mean(Cpu exec, AnyExec device, std::int64_t rows);
+    /// The sums of the nodes of which these parts are all the leaves.
+    DensePieces dense_of(Cpu exec, PartRange const& parts);
+    RowPieces sparse_of(Cpu exec, PartRange const& parts);
+    /// The sum of all parts, of elements dtype<T>::sum, divided by the number of all rows.
     Value value_of(Cpu exec, AnyExec device, DensePieces&& sum, std::int64_t rows) const;
     Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, std::int64_t rows) const;
 };
@@ -40,18 +43,22 @@ class PartSums {
 public:
     void sum(GradientSums const& sums, Variable const& gradient, Variable const& like);
 
-    /// Begins a step: the next part that is added has the number `first`.
-    void begin(std::int64_t first);
+    /// Begins a step of which these parts are added.
+    void begin(PartRange const& parts);
 
-    /// Adds a part.
+    /// Adds the next part.
     void add(Cpu exec, std::span<Value const> gradients, std::int64_t rows);
 
-    /// The sums divided by the number of all rows, on the device of the net. At least one part has been added.
-    std::vector<Value> means(Cpu exec, AnyExec device, std::int64_t rows);
+    /// The sums of all parts, divided by the number of their rows, on the device of the net. With ranks, these have
+    /// agreed that all have added theirs.
+    std::vector<Value> means(Cpu exec, AnyExec device, std::int64_t rows, PartExchange const* ranks);
 
 private:
+    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::int64_t rows, PartExchange const& ranks);
+
     std::vector<GradientNodes> nodes_;
-    std::int64_t first_ = 0, next_ = 0;
+    PartRange parts_{};
+    std::int64_t next_ = 0;
 };
 
 }  // namespace rowan::inline v0::detail

@@ -4,6 +4,7 @@
 #include <rowan/layer/detail/part_sums.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <memory>
 
 namespace rowan::inline v0::detail {
 
@@ -20,10 +21,11 @@ void append_part(Cpu exec, ElementSums const& type, std::vector<Pieces>& nodes, 
     }
 }
 
-/// The sum of all nodes.
+/// The sums of the nodes of which `parts` are all the leaves.
 template <class Pieces>
-Pieces sum_of_nodes(Cpu exec, ElementSums const& type, std::vector<Pieces>&& nodes) {
-    return nodes.size() == 1 ? std::move(nodes[0]) : sum_pieces(exec, type, nodes);
+Pieces sums_of_nodes(Cpu exec, ElementSums const& type, std::vector<Pieces>&& nodes, PartRange const& parts) {
+    if (nodes.size() == 1) return std::move(nodes[0]);
+    return sum_pieces(exec, type, nodes, whole_nodes(parts.begin, parts.end, parts.total));
 }
 
 ROWAN_FUNCTION Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
@@ -41,9 +43,23 @@ ROWAN_FUNCTION void GradientNodes::add(Cpu exec, Value const& gradient, std::int
     }
 }
 
-ROWAN_FUNCTION Value GradientNodes::mean(Cpu exec, AnyExec device, std::int64_t rows) {
-    if (sparse) return value_of(exec, device, sum_of_nodes(exec, sums.type, std::move(sparse_nodes)), rows);
-    return value_of(exec, device, sum_of_nodes(exec, sums.type, std::move(dense_nodes)), rows);
+ROWAN_FUNCTION DensePieces GradientNodes::dense_of(Cpu exec, PartRange const& parts) {
+    if (!dense_nodes.empty()) return sums_of_nodes(exec, sums.type, std::move(dense_nodes), parts);
+    DensePieces none;
+    none.elements = 1;
+    for (auto const dim : shape()) none.elements *= dim;
+    none.element_bytes = sums.type.sum_bytes;
+    return none;
+}
+
+ROWAN_FUNCTION RowPieces GradientNodes::sparse_of(Cpu exec, PartRange const& parts) {
+    if (!sparse_nodes.empty()) return sums_of_nodes(exec, sums.type, std::move(sparse_nodes), parts);
+    RowPieces none;
+    none.shape = shape();
+    none.height = static_cast<std::int64_t>(none.shape[0]);
+    none.row_bytes = sums.type.sum_bytes;
+    for (std::size_t i = 1; i < none.shape.size(); ++i) none.row_bytes *= none.shape[i];
+    return none;
 }
 
 ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, DensePieces&& sum, std::int64_t rows) const {
@@ -60,23 +76,56 @@ ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable const& grad
     nodes_.push_back({sums, &like, gradient.spec().type == VarType::SELECTED_ROWS});
 }
 
-ROWAN_FUNCTION void PartSums::begin(std::int64_t first) {
+ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
     for (auto& n : nodes_) {
         n.dense_nodes.clear();
         n.sparse_nodes.clear();
     }
-    first_ = next_ = first;
+    parts_ = parts;
+    next_ = parts.begin;
 }
 
 ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<Value const> gradients, std::int64_t rows) {
-    for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].add(exec, gradients[i], rows, next_, first_);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].add(exec, gradients[i], rows, next_, parts_.begin);
     ++next_;
 }
 
-ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::int64_t rows) {
+ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::int64_t rows,
+                                                  PartExchange const* ranks) {
     std::vector<Value> all;
-    for (auto& n : nodes_) all.push_back(n.mean(exec, device, rows));
-    begin(0);
+    if (ranks != nullptr) {
+        ranks->must([&] { all = sum_of_ranks(exec, device, rows, *ranks); });
+    } else {
+        for (auto& n : nodes_) {
+            all.push_back(n.sparse ? n.value_of(exec, device, n.sparse_of(exec, parts_), rows)
+                                   : n.value_of(exec, device, n.dense_of(exec, parts_), rows));
+        }
+    }
+    begin({});
+    return all;
+}
+
+ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec device, std::int64_t rows,
+                                                         PartExchange const& ranks) {
+    // What travels is not narrowed before it is divided.
+    auto const as_sums = [](ElementSums const& type) {
+        return ElementSums{type.sum_bytes, type.sum_bytes, type.add, nullptr};
+    };
+    std::vector<Value> all(nodes_.size());
+    std::vector<std::unique_ptr<PendingPieces>> dense(nodes_.size());
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        auto& n = nodes_[i];
+        if (!n.sparse) dense[i] = ranks.begin_dense(exec, as_sums(n.sums.type), n.dense_of(exec, parts_), parts_.total);
+    }
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        auto& n = nodes_[i];
+        if (!n.sparse) continue;
+        auto sum = ranks.sum_rows(exec, as_sums(n.sums.type), n.sparse_of(exec, parts_));
+        all[i] = n.value_of(exec, device, std::move(sum), rows);
+    }
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        if (dense[i] != nullptr) all[i] = nodes_[i].value_of(exec, device, dense[i]->finish(), rows);
+    }
     return all;
 }
 

@@ -1,0 +1,72 @@
+// rowan/distributed/train.hpp: train on several ranks: layer::Comm from a communicator.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/distributed/communicator.hpp>
+#include <rowan/distributed/detail/agree.hpp>
+#include <rowan/distributed/detail/dense_exchange.hpp>
+#include <rowan/distributed/detail/process_group.hpp>
+#include <rowan/distributed/detail/row_reduction.hpp>
+#include <rowan/layer/comm.hpp>
+#include <rowan/layer/detail/part_exchange.hpp>
+#include <rowan/layer/train.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// A DenseReduction of a step.
+class PendingSum final : public PendingPieces {
+public:
+    explicit PendingSum(std::unique_ptr<DenseReduction> reduction) : reduction_(std::move(reduction)) {}
+    DensePieces finish() override { return reduction_->finish(); }
+
+private:
+    std::unique_ptr<DenseReduction> reduction_;
+};
+
+/// The ranks of a communicator, which train together: what makes layer::CommOn take it.
+template <communicator C>
+class TrainRanks<C> final : public PartExchange {
+public:
+    explicit TrainRanks(C const& comm) : comm_(comm), group_(comm) {}
+
+    int rank() const override { return comm_.rank(); }
+    int size() const override { return comm_.size(); }
+
+    std::vector<Words> agree(std::function<void(Words&)> const& f) const override {
+        auto const notices = detail::agree(group_, Collective::train, [&](Notice& n) { f(n.own); });
+        std::vector<Words> words;
+        for (auto const& n : notices) words.push_back(n.own);
+        return words;
+    }
+
+    void must(std::function<void()> const& f) const override { after_agreement(group_, f); }
+
+    void gather(std::span<std::byte const> in, std::span<std::byte> out,
+                std::span<std::size_t const> counts) const override {
+        group_.allgatherv(1, in, out, counts)->wait();
+    }
+
+    std::unique_ptr<PendingPieces> begin_dense(Cpu exec, ElementSums const& type, DensePieces&& nodes,
+                                               std::int64_t total) const override {
+        return std::make_unique<PendingSum>(
+            std::make_unique<DenseReduction>(std::make_unique<GroupOf<C>>(comm_), exec, type, std::move(nodes), total));
+    }
+
+    RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const override {
+        return RowReduction(std::make_unique<GroupOf<C>>(comm_), exec, type, std::move(nodes)).finish();
+    }
+
+private:
+    C comm_;
+    GroupOf<C> group_;
+};
+
+}  // namespace rowan::inline v0::detail

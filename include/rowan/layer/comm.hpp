@@ -1,0 +1,83 @@
+// rowan/layer/comm.hpp: layer::Comm, the ranks that train together.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/layer/detail/part_exchange.hpp>
+
+#include <concepts>
+#include <memory>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The PartExchange of a communicator; rowan/distributed/train.hpp defines it.
+template <class C>
+class TrainRanks;
+
+template <class C>
+concept has_ranks = requires(C const& c) {
+    { c.rank() } -> std::same_as<int>;
+    { c.size() } -> std::same_as<int>;
+};
+
+}  // namespace detail
+
+namespace layer {
+
+/// The ranks that train a net together: a communicator of any type, or none.
+///     #include <rowan/distributed/train.hpp>
+///     auto parameters = train(cost, reader, {.optimizer = layer::Adam{}, .comm = comm, .parts = 8});
+/// All ranks make the same net and call `train`, or the functions of a Trainer, with the same options. A step is made of
+/// options.parts batches of the reader, its parts: see layer::Parts. Of n parts, rank r of P runs
+/// [r · n / P, (r + 1) · n / P), and each rank changes its copy of the parameters by the gradient of all. The parts'
+/// gradients are summed as a tree over the numbers of the parts, and each part has its own dropout masks: the parameters
+/// have the same bits for any number of ranks, those of a training with options.parts on one. A training may be resumed
+/// on another number of ranks.
+///
+///     parts of a step       0  1  2  3  4  5  6  7
+///     on 1 rank             0  0  0  0  0  0  0  0
+///     on 3 ranks            0  0  1  1  1  2  2  2
+///
+/// On every rank, the reader gives the batches of all parts, in the same order and number. A rank reads only those of
+/// its own parts, so that the others may be `Feeds{}`; but a step of a single part, such as the last of an epoch may be,
+/// is run by all ranks. options.metrics, on_batch and on_epoch are called on every rank; if one ends the training on a
+/// rank, or throws, it ends on all. Metrics must give the same on all. Progress is printed by rank 0.
+///
+/// No collective lies within the net. In a step, ranks run their parts, agree that none failed, and exchange costs and
+/// gradients, dense ones first. An error on one rank, also of the reader, is one on all: there as it was thrown, on the
+/// others a RemoteError, and no parameter has changed. Memory that fails after the agreement ends all ranks.
+/// errors   of train and of Trainer, on all ranks: Error if ranks begin with different parameters, seeds or steps, have
+///          different numbers of batches, or options.parts is not given
+/// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
+///          send for each gradient, in dtype<T>::sum, 16 bytes for each part, and three agreements of 64 bytes
+template <class Device>
+class CommOn {
+public:
+    CommOn() = default;  ///< this process trains alone
+    /// A communicator, which is copied. A group of one rank is none.
+    /// errors   std::bad_alloc
+    /// cost     one allocation
+    template <rowan::detail::has_ranks C>
+    CommOn(C const& comm) {
+        static_assert(
+            requires { sizeof(rowan::detail::TrainRanks<C>); },
+            "rowan::train: to train on several ranks, include <rowan/distributed/train.hpp>");
+        if constexpr (requires { sizeof(rowan::detail::TrainRanks<C>); }) {
+            if (comm.size() > 1) ranks_ = std::make_shared<rowan::detail::TrainRanks<C> const>(comm);
+        }
+    }
+
+    /// The ranks, or nullptr.
+    rowan::detail::PartExchange const* ranks() const noexcept { return ranks_.get(); }
+
+private:
+    std::shared_ptr<rowan::detail::PartExchange const> ranks_;
+};
+
+/// The ranks that train a net on the host together.
+using Comm = CommOn<Cpu>;
+
+}  // namespace layer
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,94 @@
+// rowan/layer/detail/part_exchange.hpp: PartExchange, what a training asks of the ranks that train together.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/detail/dense_pieces.hpp>
+#include <rowan/detail/tree_sum.hpp>
+#include <rowan/sparse/detail/row_pieces.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// The parts [begin, end) of a step of `total` parts that a rank runs.
+struct PartRange {
+    std::int64_t begin, end, total;
+
+    static PartRange of_rank(std::int64_t total, int rank, int ranks) {
+        // without total * rank, which may overflow
+        auto const at = [&](std::int64_t r) { return total / ranks * r + total % ranks * r / ranks; };
+        return {at(rank), at(rank + 1), total};
+    }
+    std::int64_t size() const noexcept { return end - begin; }
+};
+
+/// The sum of dense pieces, on its way.
+class PendingPieces {
+public:
+    PendingPieces() = default;
+    PendingPieces(PendingPieces const&) = delete;
+    PendingPieces& operator=(PendingPieces const&) = delete;
+    virtual ~PendingPieces() = default;
+    /// The sum, of elements dtype<T>::sum. Called once.
+    virtual DensePieces finish() = 0;
+};
+
+/// The ranks that train together: more than one. All ranks call the same functions in the same order. It is defined in
+/// distributed/, of which layers know nothing.
+class PartExchange {
+public:
+    using Words = std::array<std::int64_t, 3>;
+
+    PartExchange() = default;
+    PartExchange(PartExchange const&) = delete;
+    PartExchange& operator=(PartExchange const&) = delete;
+    virtual ~PartExchange() = default;
+
+    virtual int rank() const = 0;
+    virtual int size() const = 0;
+
+    /// Runs f(words) on every rank, and returns the words of all. What f throws on one rank leaves this call there, and
+    /// an error with its text on the others.
+    virtual std::vector<Words> agree(std::function<void(Words&)> const& f) const = 0;
+
+    /// Runs f after an agreement, as the other ranks wait for this one: what it throws ends all ranks.
+    virtual void must(std::function<void()> const& f) const = 0;
+
+    /// out = the ranks' bytes, one after another; rank r brings counts[r].
+    virtual void gather(std::span<std::byte const> in, std::span<std::byte> out,
+                        std::span<std::size_t const> counts) const = 0;
+
+    /// Begins to sum what the ranks have of a step of `total` parts: one piece for each node of the tree that a rank has
+    /// all parts of, of the same number of elements.
+    virtual std::unique_ptr<PendingPieces> begin_dense(Cpu exec, ElementSums const& type, DensePieces&& nodes,
+                                                       std::int64_t total) const = 0;
+    /// The same for rows: their sums, narrowed.
+    virtual RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const = 0;
+};
+
+/// Runs f(words) on all ranks, as PartExchange::agree, or, without ranks, here.
+template <class F>
+std::vector<PartExchange::Words> agree(PartExchange const* ranks, F const& f) {
+    if (ranks != nullptr) return ranks->agree(f);
+    std::vector<PartExchange::Words> alone(1);
+    f(alone[0]);
+    return alone;
+}
+
+/// Throws an Error on all ranks unless a word is the same on all.
+inline void check_same_word(std::vector<PartExchange::Words> const& all, std::size_t word, char const* what) {
+    for (std::size_t r = 1; r < all.size(); ++r) {
+        if (all[r][word] != all[0][word])
+            throw Error(std::string("train: rank ").append(std::to_string(r)).append(what).append("rank 0"));
+    }
+}
+
+}  // namespace rowan::inline v0::detail

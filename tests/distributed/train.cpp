@@ -1,0 +1,353 @@
+// tests/distributed/train.cpp
+#include <rowan/distributed/train.hpp>
+
+#include "on_ranks.hpp"
+#include "parts.hpp"
+
+#include <rowan/graph/backward.hpp>
+#include <rowan/layer/batch_norm.hpp>
+#include <rowan/layer/cast.hpp>
+#include <rowan/layer/data.hpp>
+#include <rowan/layer/dropout.hpp>
+#include <rowan/layer/elementwise.hpp>
+#include <rowan/layer/embedding.hpp>
+#include <rowan/layer/fc.hpp>
+#include <rowan/layer/parameter.hpp>
+#include <rowan/layer/reduce.hpp>
+#include <rowan/sparse/scale.hpp>
+#include <rowan/sparse/sum_of_parts.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace test_distributed_train {
+
+using namespace rowan;
+
+constexpr std::int64_t height = 20, width = 3;
+
+/// A table, moving statistics, dropout and dense parameters, in a scope that is the thread's.
+struct Net1 {
+    Scope scope;
+    ScopeGuard guard{scope};
+    layer::Var<float> cost = make();
+
+    static layer::Var<float> make() {
+        auto const ids = layer::data<std::int64_t>("ids", {UNK});
+        auto rows = layer::embedding(ids, {.height = height, .width = width, .name = "table"});
+        rows = layer::dropout(layer::batch_norm(rows, {.name = "norm"}), 0.25);
+        auto const error = layer::fc(rows, {.output_size = 2, .name = "fc"}) - layer::data<float>("y", {UNK, 2});
+        return layer::reduce_mean(error * error);
+    }
+};
+
+/// Batch i, of 2 to 6 rows.
+Feeds batch(std::int64_t i, float first = 0.1F) {
+    inputs::Random random(static_cast<std::uint64_t>(i) + 7);
+    auto const n = static_cast<std::size_t>(2 + random.below(5));
+    std::vector<std::int64_t> ids;
+    auto y = Tensor<float>::from_shape({n, 2});
+    for (std::size_t k = 0; k < n; ++k) {
+        ids.push_back(random.below(height));
+        y(k, 0) = first * static_cast<float>(random.below(100));
+        y(k, 1) = 0.3F * static_cast<float>(random.below(100));
+    }
+    return {{"ids", ids}, {"y", y}};
+}
+
+std::vector<Feeds> batches(std::int64_t begin, std::int64_t end) {
+    std::vector<Feeds> all;
+    for (std::int64_t i = begin; i < end; ++i) all.push_back(batch(i));
+    return all;
+}
+
+std::uint64_t hash_of(Parameters const& p) {
+    std::uint64_t h = static_cast<std::uint64_t>(p.steps);
+    for (auto const& [name, value] : p) h = parts::bits(value.share().elements().bytes, h);
+    return h;
+}
+
+TrainOptions options_for(layer::Parts const& parts, layer::Comm const& comm = {}) {
+    return {.optimizer = layer::Adam{.learning_rate = 0.05},
+            .clip = layer::ClipByGlobalNorm{.max_norm = 0.5},
+            .comm = comm,
+            .parts = parts,
+            .epochs = 2,
+            .exec = {1}};
+}
+
+TEST_CASE("a net trained on ranks has the bits of one process, for any number of ranks", "[distributed]") {
+    // 11 batches: steps of 5, 5 and 1, and of 8 and 3
+    for (std::int64_t const parts : {5, 8}) {
+        std::vector<double> costs;
+        auto const run = [&](layer::Comm const& comm, std::vector<double>* reported) {
+            Net1 const net;
+            auto options = options_for(parts, comm);
+            options.on_batch = [&](BatchReport const& r) {
+                if (reported != nullptr) reported->push_back(r.cost);
+            };
+            auto const learned = train(
+                net.cost, [](std::int64_t) { return batches(0, 11); }, options);
+            return hash_of(learned);
+        };
+        auto const want = run({}, &costs);
+        for (int const n : {1, 2, 3, 4, 6}) {
+            auto const right = test::on_ranks(n, [&](auto const& comm) {
+                std::vector<double> mine;
+                auto const got = run(comm, &mine);
+                return (got == want ? 1 : 0) + (mine == costs ? 2 : 0);
+            });
+            CAPTURE(n, parts);
+            for (int const r : right) CHECK(r == 3);
+        }
+    }
+}
+
+TEST_CASE("one part has the bits of a training without parts, on ranks too", "[distributed]") {
+    auto const run = [](layer::Parts const& parts, layer::Comm const& comm) {
+        Net1 const net;
+        auto options = options_for(parts, comm);
+        options.optimizer = layer::Sgd{.learning_rate = 0.1F};  // rows that repeat are subtracted in order
+        return hash_of(train(
+            net.cost, [](std::int64_t) { return batches(0, 4); }, options));
+    };
+    auto const want = run({}, {});
+    for (auto const got : test::on_ranks(3, [&](auto const& comm) { return run(1, comm); })) CHECK(got == want);
+}
+
+TEST_CASE("the gradient of a step is sum_of_parts of the parts' gradients times their rows", "[distributed]") {
+    auto const data = batches(0, 5);
+    auto const cost_of = [] {
+        auto const rows =
+            layer::embedding(layer::data<std::int64_t>("ids", {UNK}), {.height = height, .width = 2, .name = "table"});
+        auto const error = rows - layer::data<float>("y", {UNK, 2});
+        return layer::reduce_mean(error * error);
+    };
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const cost = cost_of();
+    auto const first = Trainer(cost).parameters();
+    auto const gradients = append_backward(*cost);
+    REQUIRE(gradients.size() == 1);
+    auto const net = Net<>::trace_and_build(*gradients[0].gradient);
+    std::vector<SelectedRows<float>> all;
+    float total = 0;
+    for (auto const& feeds : data) {
+        scope.get("table").value() = first.find("table").share();
+        for (char const* const name : {"ids", "y"}) scope.get(name).value() = feeds.at(name).value();
+        net.run(scope, {1});
+        auto const rows = static_cast<float>(feeds.at("ids").value().rows());
+        all.push_back(scale(merge(gradients[0].gradient->value().get<SelectedRows<float>>()), rows));
+        total += rows;
+    }
+    auto sum = sum_of_parts(all);
+    for (float& e : sum.value()) e /= total;
+    auto table = first.get<float>("table");
+    sgd(table, sum, 0.5F);
+    auto const want = parts::bits(table);
+    for (int const n : {1, 2, 3}) {
+        auto const got = test::on_ranks(n, [&](auto const& comm) {
+            Scope own;
+            ScopeGuard const mine(own);
+            Trainer trainer(cost_of(),
+                            {.optimizer = layer::Sgd{.learning_rate = 0.5F}, .comm = comm, .parts = 5, .exec = {1}});
+            trainer.step(data);
+            return parts::bits(trainer.parameters().template get<float>("table"));
+        });
+        for (auto const bits : got) CHECK(bits == want);
+    }
+}
+
+TEST_CASE("gradients of bfloat16 travel as float and are rounded once", "[distributed]") {
+    auto const run = [](layer::Comm const& comm) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto const table = layer::parameter<bfloat16>({height, 2}, {-1, 1}, "table");
+        auto const rows = layer::embedding(layer::data<std::int64_t>("ids", {UNK}), table);
+        auto const error = layer::cast<float>(rows) - layer::data<float>("y", {UNK, 2});
+        return hash_of(train(
+            layer::reduce_mean(error * error), [](std::int64_t) { return batches(0, 5); }, options_for(5, comm)));
+    };
+    auto const want = run({});
+    for (int const n : {2, 3}) {
+        for (auto const hash : test::on_ranks(n, run)) CHECK(hash == want);
+    }
+}
+
+TEST_CASE("a training resumes on another number of ranks with the same bits", "[distributed]") {
+    auto const run = [](layer::Comm const& comm, std::int64_t begin, std::int64_t end, Parameters const* resume) {
+        Net1 const net;
+        auto options = options_for(3, comm);
+        options.epochs = 1;
+        options.resume = resume;
+        return train(
+            net.cost, [&](std::int64_t) { return batches(begin, end); }, options);
+    };
+    auto const half = run({}, 0, 6, nullptr);
+    auto const want = hash_of(run({}, 6, 12, &half));
+    for (int const n : {2, 4}) {
+        auto const got = test::on_ranks(n, [&](auto const& comm) {
+            auto const before = run(comm, 0, 6, nullptr);
+            return hash_of(before) == hash_of(half) ? hash_of(run(comm, 6, 12, &half)) : 0;
+        });
+        for (auto const hash : got) CHECK(hash == want);
+    }
+}
+
+TEST_CASE("a rank does not read the batches of other ranks", "[distributed]") {
+    auto const data = batches(0, 4);
+    auto const run = [&](layer::Comm const& comm, std::vector<Feeds> const& mine) {
+        Net1 const net;
+        return hash_of(train(
+            net.cost, [&](std::int64_t) { return mine; }, options_for(4, comm)));
+    };
+    auto const want = run({}, data);
+    auto const got = test::on_ranks(2, [&](auto const& comm) {
+        auto mine = data;
+        std::size_t const other = comm.rank() == 0 ? 2 : 0;
+        mine[other] = mine[other + 1] = Feeds{};
+        return comm.size() == 1 ? want : run(comm, mine);
+    });
+    for (auto const hash : got) CHECK(hash == want);
+}
+
+/// Calls f(comm, trainer, net) on 3 ranks. It throws on all; the text on rank 0 has `text`. Then a step has the bits of one
+/// on one process: nothing has changed.
+template <class F>
+void refused(std::string const& text, F const& f) {
+    auto const step = [](Trainer<float>& trainer) {
+        trainer.step(batches(0, 4));
+        return hash_of(trainer.parameters());
+    };
+    Net1 const alone;
+    Trainer one(alone.cost, options_for(4));
+    auto const want = step(one);
+    auto const right = test::on_ranks(3, [&](auto const& comm) {
+        Net1 const net;
+        Trainer trainer(net.cost, options_for(4, comm));
+        int thrown = 0;
+        try {
+            f(comm, trainer, net);
+        } catch (std::exception const& e) {
+            thrown = std::string(e.what()).find(text) != std::string::npos ? 1 : 0;
+        }
+        return thrown + (step(trainer) == want ? 2 : 0);
+    });
+    CAPTURE(text);
+    for (int const r : right) CHECK(r == 3);
+}
+
+TEST_CASE("an error on one rank is one on all, and nothing has changed", "[distributed][errors]") {
+    using Data = std::vector<Feeds>;
+    auto const with = [](Data all, std::size_t i, Feeds const& feeds) {
+        all[i] = feeds;
+        return all;
+    };
+    float const inf = std::numeric_limits<float>::infinity();
+    refused("20 is not in [0, 20)", [&](auto const&, auto& trainer, auto const&) {
+        trainer.step(with(batches(0, 4), 1, {{"ids", std::vector<std::int64_t>{20}}, {"y", Tensor<float>{{1, 2}}}}));
+    });
+    refused("a finite number",
+            [&](auto const&, auto& trainer, auto const&) { trainer.step(with(batches(0, 4), 3, batch(1, inf))); });
+    refused("rank 1 has another number of batches for a step than rank 0",
+            [&](auto const& comm, auto& trainer, auto const&) { trainer.step(batches(0, comm.rank() == 0 ? 4 : 3)); });
+    refused("rank 2 has another batch for the only part",
+            [&](auto const& comm, auto& trainer, auto const&) { trainer.step(batch(comm.rank() == 2 ? 1 : 0)); });
+    refused("batches is 5, expected 1 to options.parts = 4",
+            [&](auto const& comm, auto& trainer, auto const&) { trainer.step(batches(0, comm.rank() == 1 ? 5 : 4)); });
+}
+
+/// Calls f(comm, cost, options) on 3 ranks: the number of those where it throws an error with this text.
+template <class F>
+void all_throw(std::string const& text, F const& f) {
+    auto const right = test::on_ranks(3, [&](auto const& comm) {
+        Net1 const net;
+        try {
+            f(comm, net.cost, options_for(2, comm));
+        } catch (std::exception const& e) {
+            return std::string(e.what()).find(text) != std::string::npos ? 1 : 0;
+        }
+        return 2;
+    });
+    CAPTURE(text);
+    for (int const r : right) CHECK(r == 1);
+}
+
+TEST_CASE("what differs between ranks is an error on all", "[distributed][errors]") {
+    auto const reader = [](std::int64_t) { return batches(0, 4); };
+    all_throw("rank 2 begins with other parameters, or another seed, than rank 0",
+              [&](auto const& comm, auto const& cost, TrainOptions o) {
+                  o.seed = comm.rank() == 2 ? 1 : 0;
+                  train(cost, reader, o);
+              });
+    all_throw("rank 1 has other options.parts than rank 0", [&](auto const& comm, auto const& cost, TrainOptions o) {
+        if (comm.rank() == 1) o.parts = 3;
+        train(cost, reader, o);
+    });
+    all_throw("options.parts is not given", [&](auto const&, auto const& cost, TrainOptions o) {
+        o.parts = {};
+        train(cost, reader, o);
+    });
+    all_throw("there is no metric \"none\"", [&](auto const& comm, auto const& cost, TrainOptions o) {
+        if (comm.rank() == 1) o.stop = layer::EarlyStop{.metric = "none"};
+        train(cost, reader, o);
+    });
+    all_throw("rank 1 has another number of batches", [&](auto const& comm, auto const& cost, TrainOptions const& o) {
+        train(
+            cost, [&](std::int64_t) { return batches(0, comm.rank() == 1 ? 4 : 6); }, o);
+    });
+    all_throw("another factor of the learning rate", [&](auto const& comm, auto const& cost, TrainOptions o) {
+        o.schedule = [&, rank = comm.rank()](std::int64_t step) { return rank == 1 && step == 1 ? 0.5 : 1.0; };
+        train(cost, reader, o);
+    });
+}
+
+TEST_CASE("readers and callbacks that throw on one rank end all", "[distributed][errors]") {
+    auto const reader = [](std::int64_t) { return batches(0, 4); };
+    all_throw("no file", [&](auto const& comm, auto const& cost, TrainOptions const& o) {
+        train(
+            cost,
+            [&](std::int64_t epoch) {
+                if (epoch == 1 && comm.rank() == 1) throw std::runtime_error("no file");
+                return batches(0, 4);
+            },
+            o);
+    });
+    all_throw("no disk", [&](auto const& comm, auto const& cost, TrainOptions o) {
+        o.on_batch = [rank = comm.rank()](BatchReport const&) {
+            if (rank == 2) throw std::runtime_error("no disk");
+        };
+        train(cost, reader, o);
+    });
+    all_throw("no space", [&](auto const& comm, auto const& cost, TrainOptions o) {
+        o.on_epoch = [rank = comm.rank()](std::int64_t, Parameters const&) {
+            if (rank == 0) throw std::runtime_error("no space");
+        };
+        train(cost, reader, o);
+    });
+}
+
+TEST_CASE("a callback that ends the training on one rank ends it on all", "[distributed]") {
+    auto const steps = [](auto const& set) {
+        return test::on_ranks(3, [&](auto const& comm) {
+            Net1 const net;
+            auto options = options_for(2, comm);
+            set(comm.rank(), options);
+            return train(
+                       net.cost, [](std::int64_t) { return batches(0, 6); }, options)
+                .steps;
+        });
+    };
+    for (auto const n : steps([](int rank, TrainOptions&o) {
+             o.on_batch = [=](BatchReport const& r) { return rank != 1 || r.batch < 1; };
+         }))
+        CHECK(n == 2);
+    for (auto const n : steps(
+             [](int rank, TrainOptions&o) { o.on_epoch = [=](std::int64_t, Parameters const&) { return rank != 1; }; }))
+        CHECK(n == 3);
+}
+
+}  // namespace test_distributed_train
