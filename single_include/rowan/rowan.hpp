@@ -3438,7 +3438,7 @@ private:
 namespace rowan::inline v0::detail {
 
 /// The operations that begin with an agreement, so that ranks that call different ones notice.
-enum class Collective : std::int64_t { together, row_allreduce, dense_allreduce, table, gather, exchange, load };
+enum class Collective : std::int64_t { together, row_allreduce, dense_allreduce, table, gather, exchange, load, train };
 
 /// What a rank tells the others before rows travel.
 struct Notice {
@@ -3451,8 +3451,13 @@ struct Notice {
 /// Runs f(notice) on every rank. If it throws on one, that error leaves this call there, and a RemoteError with its text
 /// on the other ranks. Else returns the notices of all ranks.
 /// errors   Error on all ranks if their operations differ; ShapeError on all if a number in `same` does
+/// What fails here after f has returned or thrown, such as memory, ends all ranks.
 /// cost     one allgather of 64 bytes
 std::vector<Notice> agree(ProcessGroup const& group, Collective operation, std::function<void(Notice&)> const& f);
+template <class F>
+std::vector<Notice> agree(ProcessGroup const& group, Collective operation, F const& f) {
+    return agree(group, operation, std::function<void(Notice&)>(std::cref(f)));  // a reference needs no memory
+}
 
 /// Runs f, which must not fail, as the other ranks wait for this one: what it throws ends all ranks.
 /// cost     that of f
@@ -3465,6 +3470,9 @@ decltype(auto) after_agreement(ProcessGroup const& group, F&& f) {
     } catch (std::exception const& e) {
         group.abort(e.what());
         throw;  // abort does not return
+    } catch (...) {
+        group.abort("an exception that is not a std::exception");
+        throw;
     }
 }
 
@@ -3502,17 +3510,21 @@ inline std::vector<Notice> all_notices(ProcessGroup const& group, Notice const& 
 /// Tells the text of this rank's error, if it has one, to all, and throws.
 [[noreturn]] inline void throw_remote(ProcessGroup const& group, std::exception_ptr const& mine,
                                       std::vector<Notice> const& all) {
-    std::vector<char> text(longest_remote_text), texts(text.size() * all.size());
-    if (mine) std::strncpy(text.data(), text_of(mine).c_str(), text.size() - 1);
-    group.allgather(bytes_of(text), bytes_of(texts));
+    std::vector<char> texts;
+    after_agreement(group, [&] {
+        std::vector<char> text(longest_remote_text);
+        texts.resize(text.size() * all.size());
+        if (mine) std::strncpy(text.data(), text_of(mine).c_str(), text.size() - 1);
+        group.allgather(bytes_of(text), bytes_of(texts));
+    });
     if (mine) std::rethrow_exception(mine);
     auto const failed = std::ranges::find_if(all, [](Notice const& n) { return n.failed != 0; }) - all.begin();
     throw RemoteError(static_cast<int>(failed), texts.data() + longest_remote_text * static_cast<std::size_t>(failed));
 }
 
 inline void check_same(std::vector<Notice> const& all) {
-    static constexpr std::array<char const*, 7> operations{
-        "together", "row_allreduce", "dense_allreduce", "ShardedTable", "gather", "exchange", "load"};
+    static constexpr std::array<char const*, 8> operations{
+        "together", "row_allreduce", "dense_allreduce", "ShardedTable", "gather", "exchange", "load", "train"};
     static constexpr std::array<char const*, 3> names{"the element type", "height", "the row size"};
     for (std::size_t r = 1; r < all.size(); ++r) {
         if (all[r].operation != all[0].operation)
@@ -3541,7 +3553,7 @@ ROWAN_FUNCTION std::vector<Notice> agree(ProcessGroup const& group, Collective o
         mine.failed = 1;
     }
     mine.operation = operation;
-    auto all = all_notices(group, mine);
+    auto all = after_agreement(group, [&] { return all_notices(group, mine); });
     if (std::ranges::any_of(all, [](Notice const& n) { return n.failed != 0; })) throw_remote(group, error, all);
     check_same(all);
     return all;
@@ -3575,11 +3587,16 @@ public:
     /// notice.own[0] and [1] are this class's, notice.own[2] is a number that must be the same on all ranks.
     DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
                    std::function<std::vector<DensePieces>(Notice&)> const& parts);
+    /// For ranks that have agreed: rank r of P has the sums of the nodes of parts [r · total / P, (r + 1) · total / P).
+    DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, DensePieces&& nodes,
+                   std::int64_t total);
     /// The sum, narrowed. Called once.
     DensePieces finish();
 
 private:
     void begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices);
+    void add_keys(std::int64_t first, std::int64_t end, std::int64_t total);
+    void send();
     DensePieces end();
     std::size_t slice(std::size_t rank) const { return sliced(own_.elements, rank, keys_.size()); }
     static std::size_t sliced(std::size_t n, std::size_t rank, std::size_t ranks) {
@@ -3625,6 +3642,17 @@ ROWAN_FUNCTION DenseReduction::DenseReduction(std::unique_ptr<ProcessGroup const
     after_agreement(*group_, [&] { begin(std::move(own), notices); });
 }
 
+ROWAN_FUNCTION DenseReduction::DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
+                                              ElementSums const& type, DensePieces&& nodes, std::int64_t total)
+    : group_(std::move(group)), exec_(exec), type_(type), own_(std::move(nodes)) {
+    after_agreement(*group_, [&] {
+        std::int64_t const ranks = group_->size();
+        auto const at = [&](std::int64_t r) { return total / ranks * r + total % ranks * r / ranks; };
+        for (std::int64_t r = 0; r < ranks; ++r) add_keys(at(r), at(r + 1), total);
+        if (ranks > 1) send();
+    });
+}
+
 ROWAN_FUNCTION DensePieces DenseReduction::finish() {
     return after_agreement(*group_, [&] { return end(); });
 }
@@ -3646,27 +3674,33 @@ inline DensePieces by_ranges(DensePieces const& pieces, std::size_t ranges, auto
 }
 
 ROWAN_FUNCTION void DenseReduction::begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices) {
-    auto const me = static_cast<std::size_t>(group_->rank());
-    std::size_t const ranks = notices.size();
     std::int64_t all = 0, before = 0, mine = 0;
     for (auto const& n : notices) all += n.own[0];
-    for (std::size_t r = 0; r < ranks; ++r) {
+    for (std::size_t r = 0; r < notices.size(); ++r) {
         std::int64_t const end = before + notices[r].own[0];
-        if (r == me) mine = before;
-        std::vector<std::int64_t> keys;
-        for (std::int64_t const node_end : whole_nodes(before, end, all)) {
-            if (before >= end) break;
-            keys.push_back(before);
-            before = node_end;
-        }
+        if (static_cast<int>(r) == group_->rank()) mine = before;
+        add_keys(before, end, all);
         before = end;
-        keys_.push_back(std::move(keys));
     }
     for (auto& p : parts) {
         for (auto& key : p.keys) key += mine;
     }
     own_ = node_pieces(exec_, type_, std::move(parts), mine, all);
-    if (ranks == 1) return;
+    if (notices.size() > 1) send();
+}
+
+ROWAN_FUNCTION void DenseReduction::add_keys(std::int64_t first, std::int64_t end, std::int64_t total) {
+    auto& keys = keys_.emplace_back();
+    for (std::int64_t const node_end : whole_nodes(first, end, total)) {
+        if (first >= end) break;
+        keys.push_back(first);
+        first = node_end;
+    }
+}
+
+ROWAN_FUNCTION void DenseReduction::send() {
+    auto const me = static_cast<std::size_t>(group_->rank());
+    std::size_t const ranks = keys_.size();
     std::size_t const own = slice(me + 1) - slice(me);
     for (std::size_t r = 0; r < ranks; ++r) {
         send_.push_back(keys_[me].size() * (slice(r + 1) - slice(r)));
@@ -5632,12 +5666,14 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-template <class T>
+template <class T, class C>
 struct PendingDense final : PendingWork<Tensor<T>> {
-    PendingDense(std::unique_ptr<DenseReduction> r, typename Tensor<T>::shape_type const& s)
-        : reduction(std::move(r)), shape(s) {}
-    Tensor<T> finish() override { return tensor_of_pieces<T>(reduction->finish(), shape); }
-    std::unique_ptr<DenseReduction> reduction;
+    explicit PendingDense(C const& comm) : group(comm) {}
+    Tensor<T> finish() override {
+        return after_agreement(group, [&] { return tensor_of_pieces<T>(reduction->finish(), shape); });
+    }
+    GroupOf<C> group;
+    std::optional<DenseReduction> reduction;
     typename Tensor<T>::shape_type shape;
 };
 
@@ -5657,15 +5693,22 @@ std::int64_t shape_number(Shape const& shape) {
 template <class T, communicator C>
 Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, std::span<Tensor<T> const> parts) {
     using namespace detail;
-    auto reduction =
-        std::make_unique<DenseReduction>(std::make_unique<GroupOf<C>>(comm), exec, element_sums<T>(), [&](Notice& n) {
-            check_exec(exec);
-            check_parts(parts);
-            n.same = {dtype<T>::wire, 0, static_cast<std::int64_t>(parts[0].size())};
-            n.own[2] = shape_number(parts[0].shape());
-            return all_pieces<DensePieces>(exec, parts);
-        });
-    return Pending<Tensor<T>>(std::make_unique<PendingDense<T>>(std::move(reduction), parts[0].shape()));
+    std::unique_ptr<PendingDense<T, C>> pending;
+    std::unique_ptr<GroupOf<C>> group;
+    after_agreement(GroupOf<C>(comm), [&] {  // all memory that is needed besides that of DenseReduction
+        pending = std::make_unique<PendingDense<T, C>>(comm);
+        group = std::make_unique<GroupOf<C>>(comm);
+    });
+    auto const own = [&](Notice& n) {
+        check_exec(exec);
+        check_parts(parts);
+        n.same = {dtype<T>::wire, 0, static_cast<std::int64_t>(parts[0].size())};
+        n.own[2] = shape_number(parts[0].shape());
+        pending->shape = parts[0].shape();
+        return all_pieces<DensePieces>(exec, parts);
+    };
+    pending->reduction.emplace(std::move(group), exec, element_sums<T>(), std::cref(own));
+    return Pending<Tensor<T>>(std::move(pending));
 }
 
 /// The sum of the parts of all ranks, on every rank, with the bits of sum_of_parts on one process; parts are numbered
@@ -5673,7 +5716,7 @@ Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, std::span<Tens
 /// dtype<T>::sum and are narrowed once.
 /// shapes   tensors of one shape on all ranks
 /// errors   on all ranks: ShapeError if a rank has no parts, or shapes or element types differ; nothing has changed
-///          then. Memory that fails when elements travel ends all ranks
+///          then. What fails later, such as memory, ends all ranks
 /// cost     bytes sent by a rank of P: 2 (P - 1) / P of the tensor, as in a ring; the first half is more if a rank's
 ///          parts do not make one node of the tree, by their number of nodes, at most 2 log2(parts)
 template <class T, communicator C>
@@ -5769,7 +5812,7 @@ private:
         RowPieces own, in;
         std::vector<std::size_t> send, receive;
     };
-    std::unique_ptr<Lists> lists_ = std::make_unique<Lists>();
+    std::unique_ptr<Lists> lists_;
     std::array<std::unique_ptr<Transfer>, 3> open_;  // rows, keys, bytes
 };
 
@@ -5852,6 +5895,7 @@ ROWAN_FUNCTION void RowTransfer::receive(std::span<std::size_t const> counts, st
 ROWAN_FUNCTION RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
                                         std::span<std::int64_t const> rank_keys) {
     RowTransfer t;
+    t.lists_ = std::make_unique<RowTransfer::Lists>();
     auto& l = *t.lists_;
     l.own = std::move(own);
     l.receive.assign(counts.begin(), counts.end());
@@ -5869,6 +5913,7 @@ ROWAN_FUNCTION RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& o
 ROWAN_FUNCTION RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
                                       std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys) {
     RowTransfer t;
+    t.lists_ = std::make_unique<RowTransfer::Lists>();
     auto& l = *t.lists_;
     l.own = std::move(own);
     l.send.assign(send.begin(), send.end());
@@ -6147,6 +6192,8 @@ class RowReduction {
 public:
     RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSource> source,
                  RowReduceOptions options, std::vector<std::int64_t> splits = {});
+    /// For ranks that have agreed on a step of parts, and have the sums of some of its nodes.
+    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, RowPieces&& nodes);
     /// The result, narrowed. Called once.
     RowPieces finish();
 
@@ -6165,7 +6212,8 @@ private:
 
     std::unique_ptr<ProcessGroup const> group_;
     Cpu exec_;
-    std::unique_ptr<RowSource> source_;
+    std::unique_ptr<RowSource> source_;  // null for nodes
+    ElementSums type_;
     RowReduceOptions options_;
     std::vector<std::int64_t> splits_;
     RowPieces own_;                    // by parts: sums of nodes; else contributions
@@ -6271,13 +6319,23 @@ namespace rowan::inline v0::detail {
 ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
                                           std::unique_ptr<RowSource> source, RowReduceOptions options,
                                           std::vector<std::int64_t> splits)
-    : group_(std::move(group)), exec_(exec), source_(std::move(source)), options_(options), splits_(std::move(splits)) {
+    : group_(std::move(group)), exec_(exec), source_(std::move(source)), type_(source_->type), options_(options),
+      splits_(std::move(splits)) {
     if (by_parts()) {
         agree_on_parts();
     } else {
         agree_on_contributions();
     }
     if (group_->size() > 1) after_agreement(*group_, [&] { begin(); });
+}
+
+ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
+                                          RowPieces&& nodes)
+    : group_(std::move(group)), exec_(exec), type_(type), own_(std::move(nodes)) {
+    after_agreement(*group_, [&] {
+        counts_ = all_counts(*group_, own_.rows.size());
+        if (group_->size() > 1) begin();
+    });
 }
 
 ROWAN_FUNCTION RowPieces RowReduction::finish() {
@@ -6319,6 +6377,7 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
     };
     auto notices = agree(*group_, operation(), [&](Notice& n) {
         describe(n);
+        rank_keys_.reserve(static_cast<std::size_t>(group_->size()));
         parts = source_->parts(exec_);
         if (parts.size() == 1) {
             own_ = std::move(parts[0]);
@@ -6345,12 +6404,12 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
                 for (auto& p : parts) {
                     for (auto& key : p.keys) key += first;
                 }
-                own_ = node_pieces(exec_, source_->type, std::move(parts), first, all);
+                own_ = node_pieces(exec_, type_, std::move(parts), first, all);
             }
             tell(n);
         });
     }
-    counts_ = own_counts(notices, 1);
+    counts_ = after_agreement(*group_, [&] { return own_counts(notices, 1); });
 }
 
 ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
@@ -6362,8 +6421,10 @@ ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
                  options_number(options_, own_.shape)};
     });
     check_same_options(notices);
-    contributions_ = own_counts(notices, 0);
-    counts_ = own_counts(notices, 1);
+    after_agreement(*group_, [&] {
+        contributions_ = own_counts(notices, 0);
+        counts_ = own_counts(notices, 1);
+    });
 }
 
 /// Bytes that a rank sends, on average and times P / (P - 1): `gathered`, or `dealt` and, of three quarters of the rows,
@@ -6373,8 +6434,7 @@ ROWAN_FUNCTION bool RowReduction::choose_owner(std::size_t gathered, std::size_t
     if (options_.route != Route::automatic) return options_.route == Route::owner;
     std::size_t const ranks = counts_.size();
     std::size_t const result =
-        own_.row_bytes / (by_parts() ? source_->type.sum_bytes : source_->type.bytes) * source_->type.bytes +
-        sizeof(std::int64_t);
+        own_.row_bytes / (by_parts() ? type_.sum_bytes : type_.bytes) * type_.bytes + sizeof(std::int64_t);
     return gathered > few && gathered > dealt / ranks + total(counts_) / 4 * 3 * result;
 }
 
@@ -6396,7 +6456,7 @@ ROWAN_FUNCTION void RowReduction::begin() {
         transfer_ = begin_deal(*group_, std::move(own_), send, receive, rank_keys_);
         return;
     }
-    std::size_t const sum_row = own_.row_bytes / source_->type.bytes * source_->type.sum_bytes;
+    std::size_t const sum_row = own_.row_bytes / type_.bytes * type_.sum_bytes;
     owner_ = choose_owner(total(contributions_) * (own_.row_bytes + word), rows * (sum_row + 5 * word));
     if (!owner_) {
         std::vector<std::int64_t> const no_keys(counts_.size());
@@ -6418,16 +6478,15 @@ ROWAN_FUNCTION void RowReduction::begin() {
 }
 
 ROWAN_FUNCTION RowPieces RowReduction::end() {
-    auto const& type = source_->type;
     if (group_->size() == 1) {
         if (!by_parts()) return source_->merged(exec_, std::move(own_));
-        return narrow_pieces(exec_, type, std::move(own_));
+        return narrow_pieces(exec_, type_, std::move(own_));
     }
     auto in = transfer_.wait();
     if (!by_parts() && !owner_) return source_->merged(exec_, std::move(in));
-    auto sums = by_parts() ? sum_pieces(exec_, type, std::span(&in, 1)) : sum_contributions(exec_, type, in);
+    auto sums = by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1)) : sum_contributions(exec_, type_, in);
     in = {};
-    sums = narrow_pieces(exec_, type, std::move(sums));
+    sums = narrow_pieces(exec_, type_, std::move(sums));
     return owner_ && splits_.empty() ? send_to_all(std::move(sums)) : std::move(sums);
 }
 
@@ -6447,11 +6506,14 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-template <class T>
+template <class T, class C>
 struct PendingRows final : PendingWork<SelectedRows<T>> {
-    explicit PendingRows(std::unique_ptr<RowReduction> r) : reduction(std::move(r)) {}
-    SelectedRows<T> finish() override { return rows_of_pieces<T>(reduction->finish()); }
-    std::unique_ptr<RowReduction> reduction;
+    explicit PendingRows(C const& comm) : group(comm) {}
+    SelectedRows<T> finish() override {
+        return after_agreement(group, [&] { return rows_of_pieces<T>(reduction->finish()); });
+    }
+    GroupOf<C> group;
+    std::optional<RowReduction> reduction;
 };
 
 }  // namespace detail
@@ -6463,8 +6525,16 @@ template <class T, communicator C>
 Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
                                              RowReduceOptions options = {}) {
     using namespace detail;
-    return Pending<SelectedRows<T>>(std::make_unique<PendingRows<T>>(std::make_unique<RowReduction>(
-        std::make_unique<GroupOf<C>>(comm), exec, std::make_unique<RowParts<T>>(parts), options)));
+    std::unique_ptr<PendingRows<T, C>> pending;
+    std::unique_ptr<GroupOf<C>> group;
+    std::unique_ptr<RowParts<T>> source;
+    after_agreement(GroupOf<C>(comm), [&] {  // all memory that is needed besides that of RowReduction
+        pending = std::make_unique<PendingRows<T, C>>(comm);
+        group = std::make_unique<GroupOf<C>>(comm);
+        source = std::make_unique<RowParts<T>>(parts);
+    });
+    pending->reduction.emplace(std::move(group), exec, std::move(source), options);
+    return Pending<SelectedRows<T>>(std::move(pending));
 }
 
 /// The sum of the parts of all ranks, merged, on every rank; parts are numbered from rank 0's first to the last rank's
@@ -6472,7 +6542,7 @@ Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::span<
 /// on how parts are cut onto them, nor on the route. Sums are formed, and travel, in dtype<T>::sum and are narrowed once.
 /// shapes   SelectedRows of the same height and row shape on all ranks, without rows if there are none
 /// errors   on all ranks: ShapeError if a rank has no parts, or heights, row shapes, element types or options differ;
-///          nothing has changed then. Memory that fails when rows travel ends all ranks
+///          nothing has changed then. What fails later, such as memory, ends all ranks
 /// cost     a merge of each part; bytes sent by a rank of P, for u distinct rows of a rank, U of all, R bytes a row: by
 ///          gather (P - 1) u (R + 8), by owner (P - 1) / P (u + U) (R + 8), and 8 more for each of u if a rank has
 ///          several parts; a sort of what comes, and one sum of it
@@ -7504,6 +7574,162 @@ void together(C const& comm, F const& f) {
     static_cast<void>(
         detail::agree(detail::GroupOf<C>(comm), detail::Collective::together, [&](detail::Notice&) { f(); }));
 }
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/detail/part_exchange.hpp: PartExchange, what a training asks of the ranks that train together.
+
+namespace rowan::inline v0::detail {
+
+/// The parts [begin, end) of a step of `total` parts that a rank runs.
+struct PartRange {
+    std::int64_t begin, end, total;
+
+    static PartRange of_rank(std::int64_t total, int rank, int ranks) {
+        // without total * rank, which may overflow
+        auto const at = [&](std::int64_t r) { return total / ranks * r + total % ranks * r / ranks; };
+        return {at(rank), at(rank + 1), total};
+    }
+    std::int64_t size() const noexcept { return end - begin; }
+};
+
+/// The sum of dense pieces, on its way.
+class PendingPieces {
+public:
+    PendingPieces() = default;
+    PendingPieces(PendingPieces const&) = delete;
+    PendingPieces& operator=(PendingPieces const&) = delete;
+    virtual ~PendingPieces() = default;
+    /// The sum, of elements dtype<T>::sum. Called once.
+    virtual DensePieces finish() = 0;
+};
+
+/// The ranks that train together: more than one. All ranks call the same functions in the same order. It is defined in
+/// distributed/, of which layers know nothing.
+class PartExchange {
+public:
+    using Words = std::array<std::int64_t, 3>;
+
+    PartExchange() = default;
+    PartExchange(PartExchange const&) = delete;
+    PartExchange& operator=(PartExchange const&) = delete;
+    virtual ~PartExchange() = default;
+
+    virtual int rank() const = 0;
+    virtual int size() const = 0;
+
+    /// Runs f(words) on every rank, and returns the words of all. What f throws on one rank leaves this call there, and
+    /// an error with its text on the others.
+    virtual std::vector<Words> agree(std::function<void(Words&)> const& f) const = 0;
+
+    /// Runs f after an agreement, as the other ranks wait for this one: what it throws ends all ranks.
+    virtual void must(std::function<void()> const& f) const = 0;
+
+    /// out = the ranks' bytes, one after another; rank r brings counts[r].
+    virtual void gather(std::span<std::byte const> in, std::span<std::byte> out,
+                        std::span<std::size_t const> counts) const = 0;
+
+    /// Begins to sum what the ranks have of a step of `total` parts: one piece for each node of the tree that a rank has
+    /// all parts of, of the same number of elements.
+    virtual std::unique_ptr<PendingPieces> begin_dense(Cpu exec, ElementSums const& type, DensePieces&& nodes,
+                                                       std::int64_t total) const = 0;
+    /// The same for rows: their sums, narrowed.
+    virtual RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const = 0;
+};
+
+/// Runs f(words) on all ranks, as PartExchange::agree, or, without ranks, here.
+template <class F>
+std::vector<PartExchange::Words> agree(PartExchange const* ranks, F const& f) {
+    if (ranks != nullptr) return ranks->agree(f);
+    std::vector<PartExchange::Words> alone(1);
+    f(alone[0]);
+    return alone;
+}
+
+/// Throws an Error on all ranks unless a word is the same on all.
+inline void check_same_word(std::vector<PartExchange::Words> const& all, std::size_t word, char const* what) {
+    for (std::size_t r = 1; r < all.size(); ++r) {
+        if (all[r][word] != all[0][word])
+            throw Error(std::string("train: rank ").append(std::to_string(r)).append(what).append("rank 0"));
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/comm.hpp: layer::Comm, the ranks that train together.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The PartExchange of a communicator; rowan/distributed/train.hpp defines it.
+template <class C>
+class TrainRanks;
+
+template <class C>
+concept has_ranks = requires(C const& c) {
+    { c.rank() } -> std::same_as<int>;
+    { c.size() } -> std::same_as<int>;
+};
+
+}  // namespace detail
+
+namespace layer {
+
+/// The ranks that train a net together: a communicator of any type, or none.
+///     #include <rowan/distributed/train.hpp>
+///     auto parameters = train(cost, reader, {.optimizer = layer::Adam{}, .comm = comm, .parts = 8});
+/// All ranks make the same net and call `train`, or the functions of a Trainer, with the same options. A step is made of
+/// options.parts batches of the reader, its parts: see layer::Parts. Of n parts, rank r of P runs
+/// [r · n / P, (r + 1) · n / P), and each rank changes its copy of the parameters by the gradient of all. The parts'
+/// gradients are summed as a tree over the numbers of the parts, and each part has its own dropout masks: the parameters
+/// have the same bits for any number of ranks, those of a training with options.parts on one. A training may be resumed
+/// on another number of ranks.
+///
+///     parts of a step       0  1  2  3  4  5  6  7
+///     on 1 rank             0  0  0  0  0  0  0  0
+///     on 3 ranks            0  0  1  1  1  2  2  2
+///
+/// On every rank, the reader gives the batches of all parts, in the same order and number. A rank reads only those of
+/// its own parts, so that the others may be `Feeds{}`; but a step of a single part, such as the last of an epoch may be,
+/// is run by all ranks. options.metrics, on_batch and on_epoch are called on every rank; if one ends the training on a
+/// rank, or throws, it ends on all. Metrics must give the same on all. Progress is printed by rank 0.
+///
+/// No collective lies within the net. In a step, ranks run their parts, agree that none failed, and exchange costs and
+/// gradients, dense ones first. An error on one rank, also of the reader, is one on all: there as it was thrown, on the
+/// others a RemoteError, and no parameter has changed. Memory that fails after the agreement ends all ranks.
+/// errors   of train and of Trainer, on all ranks: Error if ranks begin with different parameters, seeds or steps, have
+///          different numbers of batches, or options.parts is not given
+/// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
+///          send for each gradient, in dtype<T>::sum, 16 bytes for each part, and three agreements of 64 bytes
+template <class Device>
+class CommOn {
+public:
+    CommOn() = default;  ///< this process trains alone
+    /// A communicator, which is copied. A group of one rank is none.
+    /// errors   std::bad_alloc
+    /// cost     one allocation
+    template <rowan::detail::has_ranks C>
+    CommOn(C const& comm) {
+        static_assert(
+            requires { sizeof(rowan::detail::TrainRanks<C>); },
+            "rowan::train: to train on several ranks, include <rowan/distributed/train.hpp>");
+        if constexpr (requires { sizeof(rowan::detail::TrainRanks<C>); }) {
+            if (comm.size() > 1) ranks_ = std::make_shared<rowan::detail::TrainRanks<C> const>(comm);
+        }
+    }
+
+    /// The ranks, or nullptr.
+    rowan::detail::PartExchange const* ranks() const noexcept { return ranks_.get(); }
+
+private:
+    std::shared_ptr<rowan::detail::PartExchange const> ranks_;
+};
+
+/// The ranks that train a net on the host together.
+using Comm = CommOn<Cpu>;
+
+}  // namespace layer
 
 }  // namespace rowan::inline v0
 
@@ -9278,6 +9504,294 @@ ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<std::int64_t>>)
 ROWAN_TEMPLATE(void Value::set(LoDTensor<std::int64_t>&&))
 ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<bool>>)
 ROWAN_TEMPLATE(void Value::set(LoDTensor<bool>&&))
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/feeds.hpp: Feeds, the values of a batch by name.
+
+namespace rowan::inline v0 {
+
+/// The value of one variable: a Tensor, a LoDTensor, a SelectedRows, or what a Tensor can be made of. Copies share its elements.
+class Feed {
+public:
+    /// A tensor, moved or copied in.
+    template <class T, class Device>
+    Feed(Tensor<T, Device> value) : Feed(LoDTensor<T, Device>(std::move(value))) {}
+    /// The same with levels.
+    /// errors   std::bad_alloc
+    /// cost     one allocation, plus a copy of the tensor unless it is moved in
+    template <class T, class Device>
+    Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
+        value_->set(std::move(value));
+    }
+    /// A table of which only some rows exist.
+    /// errors   std::bad_alloc
+    /// cost     one allocation, plus a copy unless it is moved in
+    template <class T, class Device>
+    Feed(SelectedRows<T, Device> value) : value_(std::make_shared<Value>()) {
+        value_->set(std::move(value));
+    }
+    /// An alias of a value, such as one of `Parameters`.
+    /// errors   TypeError if the value cannot be shared
+    /// cost     O(1), two allocations
+    Feed(Value const& value) : value_(std::make_shared<Value>(value.share())) {}
+    /// An xtensor expression, evaluated; a range of elements, such as a std::vector or a std::span; or one element.
+    ///     {{"x", p + 1}, {"label", std::vector<std::int64_t>{2, 0}}, {"rate", 0.5f}}
+    /// shapes   an expression [...] -> [...], a range of n elements -> [n], an element -> [1]
+    /// errors   as Tensor::from_shape; the exceptions of the expression or the range
+    /// cost     one allocation and one write of the elements, plus that of the expression or the range
+    template <class X>
+    requires(!std::same_as<std::remove_cvref_t<X>, Feed> && !std::same_as<std::remove_cvref_t<X>, Value>) Feed(X&& x)
+        : Feed(tensor_of(x)) {}
+
+    /// Returns an alias of the value.
+    /// errors   std::bad_alloc
+    /// cost     O(1), one allocation
+    Value value() const { return value_->share(); }
+
+private:
+    template <class X>
+    static auto tensor_of(X& x);
+
+    std::shared_ptr<Value> value_;
+};
+
+template <class X>
+auto Feed::tensor_of(X& x) {
+    constexpr bool expression = xt::is_xexpression<std::remove_cv_t<X>>::value;
+    using Of = decltype([] {
+        if constexpr (expression) {
+            return std::type_identity<typename X::value_type>{};
+        } else if constexpr (std::ranges::input_range<X&>) {
+            return std::type_identity<std::ranges::range_value_t<X&>>{};
+        } else {
+            return std::type_identity<X>{};
+        }
+    }());
+    using Element = std::remove_cv_t<typename Of::type>;
+    using T = std::conditional_t<std::is_same_v<Element, long long>, std::int64_t, Element>;
+    static_assert(element<T>,
+                  "rowan::Feed: a batch takes tensors, xtensor expressions, flat ranges and numbers, of element types "
+                  "with a rowan::dtype<T>: convert the elements, or use LoDTensor::from_nested for nested ranges");
+    if constexpr (!element<T>) {
+        return Tensor<float>();
+    } else if constexpr (expression || detail::numbers_for<X, T>) {
+        return Tensor<T>(x);
+    } else if constexpr (std::ranges::input_range<X&>) {
+        detail::Buffer<T> elements;
+        for (auto&& e : x) elements.push_back(static_cast<T>(e));
+        return Tensor<T>(elements);
+    } else {
+        return Tensor<T>::full({1}, static_cast<T>(x));
+    }
+}
+
+/// A batch: values by variable name, such as {{"words", words}, {"label", labels}}. Iterates in the order of the names
+/// over pairs of a name and a Feed.
+class Feeds : private std::map<std::string, Feed, std::less<>> {
+    using Map = std::map<std::string, Feed, std::less<>>;
+
+public:
+    using Map::at, Map::begin, Map::end, Map::find, Map::contains, Map::size, Map::empty, Map::erase,
+        Map::insert_or_assign;
+    using Map::value_type, Map::iterator, Map::const_iterator;
+
+    Feeds() = default;  ///< no values
+
+    /// The values of a batch.
+    /// errors   GraphError if two have the same name
+    /// cost     O(values · log values)
+    Feeds(std::initializer_list<value_type> values) {
+        for (value_type const& value : values) insert(value);
+    }
+
+    // A mistake, which does not compile.
+    template <class T, class Device, class... Rest>
+    Feeds(Tensor<T, Device> const&, Rest const&...) {
+        static_assert(!element<T>, R"(rowan::Feeds: the values of a batch have names: {{"x", x}, {"label", label}})");
+    }
+
+    /// Adds a value; insert_or_assign replaces one.
+    /// errors   GraphError if there is a value of that name
+    /// cost     O(log values)
+    void insert(value_type const& value) {
+        if (!Map::insert(value).second)
+            throw GraphError(std::string("the batch has two values for \"").append(value.first).append("\""));
+    }
+    /// The same.
+    void emplace(std::string name, Feed value) { insert({std::move(name), std::move(value)}); }
+};
+
+ROWAN_TEMPLATE(Feed::Feed(Tensor<float>))
+ROWAN_TEMPLATE(Feed::Feed(Tensor<double>))
+ROWAN_TEMPLATE(Feed::Feed(Tensor<std::int32_t>))
+ROWAN_TEMPLATE(Feed::Feed(Tensor<std::int64_t>))
+ROWAN_TEMPLATE(Feed::Feed(Tensor<bool>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<float>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<double>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<std::int32_t>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<std::int64_t>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<bool>))
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/parameters.hpp: Parameters, the values of trained parameters and optimizer states by name.
+
+namespace rowan::inline v0 {
+
+/// Values by variable name. The names of optimizer states contain an @.
+class Parameters {
+public:
+    /// Returns the tensor of that name.
+    /// errors   GraphError if there is no such name; TypeError if the value is not a tensor of T on Device
+    /// cost     O(log variables)
+    template <class T, class Device = Cpu>
+    Tensor<T, Device> const& get(std::string_view name) const {
+        using V = LoDTensor<T, Device>;
+        Value const& value = find(name);
+        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
+        return value.get<V>().value();
+    }
+
+    /// Returns the SelectedRows of that name: a table of which only some rows exist.
+    /// errors   GraphError if there is no such name; TypeError if the value is not a SelectedRows of T on Device
+    /// cost     O(log variables)
+    template <class T, class Device = Cpu>
+    SelectedRows<T, Device> const& get_rows(std::string_view name) const {
+        using V = SelectedRows<T, Device>;
+        Value const& value = find(name);
+        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
+        return value.get<V>();
+    }
+
+    /// Returns the value of that name, of any kind.
+    /// errors   GraphError if there is no such name
+    /// cost     O(log variables)
+    Value const& find(std::string_view name) const;
+    bool contains(std::string_view name) const { return values_.contains(name); }  ///< whether there is such a name
+
+    /// Sets or replaces the value of that name.
+    /// errors   std::bad_alloc
+    /// cost     O(log variables)
+    void set(std::string name, Value value);
+
+    /// Returns aliases of all values: they share the elements, so further training changes them.
+    /// errors   TypeError if a value cannot be shared
+    /// cost     O(variables)
+    Parameters share() const;
+
+    /// Returns aliases of the parameters alone, or of the states alone: those of optimizers and averages.
+    ///     for (auto const& [name, value] : learned.trained()) std::cout << name << '\n';
+    /// errors   TypeError if a value cannot be shared
+    /// cost     O(variables)
+    Parameters trained() const { return some(false); }
+    Parameters states() const { return some(true); }  ///< the states
+
+    /// Returns aliases of the parameters, with their moving averages as values: see layer::MovingAverage.
+    /// errors   GraphError if there are no averages; TypeError if a value cannot be shared
+    /// cost     O(variables)
+    Parameters averaged() const;
+
+    /// Returns aliases of the values of these names, to begin another training with them.
+    ///     .initial = pretrained.only({"embedding_0.w_0"})
+    /// errors   GraphError if there is no such name, or one is given twice; TypeError if a value cannot be shared
+    /// cost     O(names · log variables)
+    Feeds only(std::initializer_list<std::string_view> names) const;
+
+    /// Iterates in the order of the names.
+    auto begin() const { return values_.begin(); }
+    auto end() const { return values_.end(); }
+    std::size_t size() const noexcept { return values_.size(); }
+
+    std::int64_t steps = 0;  ///< number of steps trained: batches, or groups of them, see layer::PartsOn
+
+private:
+    Parameters some(bool states) const;
+
+    std::map<std::string, Value, std::less<>> values_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/parameters_inl.hpp: definitions of rowan/layer/parameters.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <utility>
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const {
+    auto const found = values_.find(name);
+    if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
+    return found->second;
+}
+
+ROWAN_FUNCTION void Parameters::set(std::string name, Value value) {
+    values_.insert_or_assign(std::move(name), std::move(value));
+}
+
+ROWAN_FUNCTION Parameters Parameters::share() const {
+    Parameters alias;
+    for (auto const& [name, value] : values_) alias.set(name, value.share());
+    alias.steps = steps;
+    return alias;
+}
+
+ROWAN_FUNCTION Parameters Parameters::some(bool states) const {
+    Parameters alias;
+    for (auto const& [name, value] : values_) {
+        if ((name.find('@') != std::string::npos) == states) alias.set(name, value.share());
+    }
+    alias.steps = steps;
+    return alias;
+}
+
+ROWAN_FUNCTION Parameters Parameters::averaged() const {
+    Parameters alias = trained();
+    bool any = false;
+    for (auto& [name, value] : alias.values_) {
+        auto const found = values_.find(name + "@average");
+        if (found == values_.end()) continue;
+        value = found->second.share();
+        any = true;
+    }
+    if (!any) throw GraphError("there are no averages: train with .average = layer::MovingAverage{}");
+    return alias;
+}
+
+ROWAN_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
+    Feeds some;
+    for (std::string_view const name : names) some.emplace(std::string(name), find(name));
+    return some;
+}
+
+}  // namespace rowan::inline v0
+
+#endif
+
+// rowan/layer/early_stop.hpp: layer::EarlyStop, which ends a training that no longer improves.
+
+namespace rowan::inline v0 {
+
+/// Functions of the parameters by name, computed after each epoch, such as the cost of the validation data.
+using Metrics = std::map<std::string, std::function<double(Parameters const&)>>;
+
+namespace layer {
+
+/// Ends a training when a metric has not improved for some epochs; the result of the training is then that of its best
+/// epoch. A training that resumes counts and compares anew: it knows neither the epochs nor the best value of the
+/// training before.
+///     {.epochs = 100,
+///      .metrics = {{"validation", [&](Parameters const& p) { return cost_of(validation, p); }}},
+///      .stop = layer::EarlyStop{.metric = "validation", .patience = 3}}
+struct EarlyStop {
+    std::string metric = {};    ///< a name in options.metrics
+    std::int64_t patience = 1;  ///< the number of epochs in a row without improvement that end the training; 0: none do
+    bool larger = false;        ///< whether larger values are better
+    double least = 0;           ///< a smaller change is no improvement
+};
+
+}  // namespace layer
 
 }  // namespace rowan::inline v0
 
@@ -14010,6 +14524,4829 @@ ROWAN_TEMPLATE(std::vector<ParameterGradient> append_backward<double, Cpu>(Varia
 
 }  // namespace rowan::inline v0
 
+// rowan/layer/detail/clip_mixed_types.hpp: clip_mixed_types, clips gradients of several element types together.
+
+namespace rowan::inline v0::detail {
+
+/// Whether an operator that clips gradients together has the steps of one gradient, merged if it is row-sparse:
+/// `measure` returns a number, and `scaled` multiplies by what `factor` makes of the sum of these numbers.
+template <class Op>
+concept clips_mixed_types = requires(typename Op::attributes const& a, Tensor<float> const& x) {
+    Op::check(a);
+    { Op::measure(Cpu(), x) } -> std::same_as<double>;
+    { Op::factor(1.0, a) } -> std::same_as<double>;
+    { Op::scaled(Cpu(), x, 1.0) } -> std::same_as<Tensor<float>>;
+};
+
+/// `Op` for gradients whose element types are among T. The order of sums is that of `Op`: dense gradients in order,
+/// then row-sparse ones.
+template <class Op, class Device, class... T>
+struct clip_mixed_types : whole_op {
+    static constexpr std::string_view name = Op::name;
+    using inputs = typename Op::inputs;
+    using outputs = typename Op::outputs;
+
+    static std::vector<VarSpec> infer(Specs in, AttributesRef) { return {in.begin(), in.end()}; }
+
+    static void run(KernelCall const& c) {
+        Device const exec = c.exec.get<Device>();
+        auto const& options = c.attributes.get<typename Op::attributes>();
+        Op::check(options);
+        double measured = 0;
+        for (Value* const v : c.in) {
+            if (!(visit_dense<T>(*v, [&](auto const& x) { measured += Op::measure(exec, x); }) || ...) &&
+                !(v->template is<SelectedRows<T, Device>>() || ...))
+                no_kernel(name, c.in);
+        }
+        std::vector<Value> merged(c.in.size());  // of the row-sparse gradients
+        for (std::size_t i = 0; i < c.in.size(); ++i) {
+            auto const merge_and_measure = [&](auto const& x) {
+                auto rows = x.merged() ? x.share() : merge(exec, x);
+                measured += Op::measure(exec, rows);
+                merged[i].set(std::move(rows));
+            };
+            (visit_sparse<T>(*c.in[i], merge_and_measure) || ...);
+        }
+        double const factor = Op::factor(measured, options);
+        Results const to{c.in, c.out};
+        for (std::size_t i = 0; i < c.in.size(); ++i) {
+            auto const scale = [&](auto const& x) { to.store(i, Op::scaled(exec, x, factor)); };
+            ((visit_dense<T>(*c.in[i], scale) || visit_sparse<T>(merged[i], scale)) || ...);
+        }
+    }
+
+private:
+    template <class E, class F>
+    static bool visit_dense(Value const& v, F const& f) {
+        if (!v.is<LoDTensor<E, Device>>()) return false;
+        f(v.get<LoDTensor<E, Device>>().value());
+        return true;
+    }
+    template <class E, class F>
+    static bool visit_sparse(Value const& v, F const& f) {
+        if (!v.is<SelectedRows<E, Device>>()) return false;
+        f(v.get<SelectedRows<E, Device>>());
+        return true;
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/only_checking.hpp: OnlyChecking, lets optimizers check their arguments without changing them.
+
+namespace rowan::inline v0::detail {
+
+/// Whether optimizers called by this thread return after they have checked their arguments.
+inline bool& only_checking() {
+    thread_local bool checking = false;
+    return checking;
+}
+
+/// Makes it so for its lifetime.
+class OnlyChecking {
+public:
+    OnlyChecking() : before_(std::exchange(only_checking(), true)) {}
+    OnlyChecking(OnlyChecking const&) = delete;
+    OnlyChecking& operator=(OnlyChecking const&) = delete;
+    ~OnlyChecking() { only_checking() = before_; }
+
+private:
+    bool before_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/update_rows.hpp: update_rows, applies an update rule to the rows of a gradient.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class Rule, class T, class... P>
+inline constexpr bool is_rule = std::is_invocable_v<Rule const&, std::span<sum_t<T> const>, std::span<P>...>;
+
+template <class T>
+std::span<T> row_of(Tensor<T>& tensor, std::size_t row, std::size_t width) {
+    return {tensor.data() + row * width, width};
+}
+
+inline std::string state_name(std::size_t i) { return i == 0 ? "param" : "state " + std::to_string(i - 1); }
+
+// The parameter must have the gradient's trailing dims; a state may have any trailing dims.
+template <class D, class T, class P, class... S>
+void check_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const& param,
+                   Tensor<S, D> const&... state) {
+    std::size_t i = 0;
+    check_height(state_name(i++).c_str(), param, height);
+    (check_height(state_name(i++).c_str(), state, height), ...);
+    check_trailing("param", param, value.shape());
+    check_all_apart(state_name, param, state...);
+}
+
+// Rows are written in another order than the gradient is read, so these tensors must not overlap it.
+template <class D, class T, class... P>
+void check_sparse_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const&... param) {
+    check_targets(value, height, param...);
+    check_all_apart(
+        [](std::size_t i) { return i == sizeof...(P) ? std::string("the gradient's value") : state_name(i); }, param...,
+        value);
+}
+
+// A written tensor may be grad itself but must not partially overlap it: a thread could read elements that another has
+// already written.
+template <class D, class T, class... P>
+void check_dense_targets(Tensor<T, D> const& grad, Tensor<P, D> const&... param) {
+    check_rows("grad", grad);
+    check_targets(grad, height_of(grad), param...);
+    auto const read = detail::bytes_of(grad);
+    std::size_t i = 0;
+    auto const check = [&](std::string const& name, std::span<std::byte const> written) {
+        if (written.data() == read.data() && written.size() == read.size()) return;
+        check_apart(name.c_str(), written, "other elements of grad", read);
+    };
+    (check(state_name(i++), detail::bytes_of(param)), ...);
+}
+
+/// Whether a rule is element-wise and requires tensors of one shape, so that the loop need not respect row boundaries.
+template <class Rule>
+inline constexpr bool is_elementwise = false;
+
+/// Checks that a state has the shape of the parameter.
+template <class P, class S, class D>
+void check_state(std::string const& field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
+    if (state.shape() != param.shape()) {
+        throw ShapeError(field + ".shape()", shape_text(state.shape()),
+                         shape_text(param.shape()) + ", the shape of param");
+    }
+}
+
+/// The same for all states, if the rule requires it.
+template <class Rule, class P, class... S, class D>
+void check_states(Tensor<P, D> const& param, Tensor<S, D> const&... state) {
+    if constexpr (is_elementwise<Rule>) {
+        std::size_t i = 0;
+        (check_state(state_name(++i), param, state), ...);
+    }
+}
+
+/// Applies rules to rows.
+template <class D>
+struct RowUpdates {
+    static_assert(has_backend<D>,
+                  "rowan: update_rows on a Thrust device needs #include <rowan/thrust/sparse/update_rows.hpp>");
+};
+
+template <>
+struct RowUpdates<Cpu> {
+    template <class Rule, class T, class... P>
+    static constexpr void check_rule() {
+        static_assert(
+            is_rule<Rule, T, P...>,
+            "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
+            "and each state");
+    }
+
+    template <class T, class Rule, class... P>
+    static void planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule,
+                        Tensor<P>&... param) {
+        auto const rows = plan.rows();
+        std::size_t const width = value.row_size();
+        auto const prefetch = [&](std::size_t k) {
+            (prefetch_row<true>(param.data() + static_cast<std::size_t>(rows[k]) * param.row_size(),
+                                param.row_size() * sizeof(P)),
+             ...);
+        };
+        RowSums<T>(exec, plan, value).run(prefetch, [&](std::size_t k, sum_t<T> const* sum) {
+            rule(std::span<sum_t<T> const>(sum, width),
+                 row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
+        });
+    }
+
+    template <class T, class Rule, class... P>
+    static void dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&... param) {
+        using S = sum_t<T>;
+        constexpr bool flat = is_elementwise<Rule>;
+        std::size_t const width = flat ? 1024 : grad.row_size();
+        std::size_t const rows = flat ? (grad.size() + width - 1) / width : grad.shape()[0];
+        std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
+        int const threads = threads_for(exec, grad.size());
+        if (rows == 0) return;
+        detail::Buffer<detail::Buffer<S>> wide(static_cast<std::size_t>(threads),
+                                               detail::Buffer<S>(std::is_same_v<S, T> ? 0 : width));
+        std::atomic<std::size_t> next{0};
+        team(threads, [&](int t, int) {
+            auto& buffer = wide[static_cast<std::size_t>(t)];
+            for (std::size_t begin = next.fetch_add(grain); begin < rows; begin = next.fetch_add(grain)) {
+                for (std::size_t i = begin; i < std::min(rows, begin + grain); ++i) {
+                    std::size_t const n = flat ? std::min(width, grad.size() - i * width) : width;
+                    S const* g = nullptr;
+                    if constexpr (std::is_same_v<S, T>) {
+                        g = grad.data() + i * width;
+                    } else {
+                        copy_lanes<S>(n, grad.data() + i * width, buffer.data());
+                        g = buffer.data();
+                    }
+                    if constexpr (flat) {
+                        rule(std::span<S const>(g, n), std::span<P>(param.data() + i * width, n)...);
+                    } else {
+                        rule(std::span<S const>(g, n), row_of(param, i, param.row_size())...);
+                    }
+                }
+            }
+        });
+    }
+};
+
+}  // namespace detail
+
+/// Calls `rule(g, p, s...)` once for each row of `grad`: `g` is a span of the row's summed gradient in dtype<T>::sum,
+/// `p` and `s...` are spans of that row of `param` and of each state. Other rows are unchanged. A dense `grad` has all
+/// rows.
+///
+/// On a Thrust device the spans are RowSpans, and nvcc requires the rule to be `__host__ __device__` (ROWAN_HD). One
+/// thread calls a user's rule for a whole row, with sums from temporary memory. The optimizers of rowan/sparse use
+/// several threads per row and are bit-identical on all devices, except ftrl with an lr_power other than -0.5.
+///
+///     update_rows(grad, [](auto g, auto p, auto count) { … }, table, counts);
+///
+/// A rule that computes every element alone is faster as a LaneRule.
+/// shapes   grad of height h and row shape [...], param [h, ...], each state [h, any dims]
+/// requires   several threads may call the rule concurrently
+/// errors   ShapeError if heights or row shapes do not match, or a state of a LaneRule has another shape than param;
+///          Error if two of param, the states and a sparse gradient share memory, or if one of param and the states
+///          partially overlaps a dense gradient, which may be one of them itself; exceptions of the rule, after which
+///          some rows have been updated
+/// cost     O(n * width) and a sort of the rows, for a dense gradient no sort; duplicates are summed as in merge,
+///          without a merged gradient in memory
+template <class T, device D, class Rule, class P, class... S>
+void update_rows(D const& exec, SelectedRows<T, D> const& grad, Rule const& rule, Tensor<P, D>& param,
+                 Tensor<S, D>&... state) {
+    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
+    SelectedRows<T, D>::check_value(grad.value(), grad.rows().size());
+    detail::check_exec(exec);
+    detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
+    detail::check_states<Rule>(param, state...);
+    if (detail::only_checking()) return;
+    detail::RowUpdates<D>::planned(exec, RowPlan<D>(exec, grad), grad.value(), rule, param, state...);
+}
+
+template <class T, device D, class Rule, class P, class... S>
+void update_rows(D const& exec, Tensor<T, D> const& grad, Rule const& rule, Tensor<P, D>& param,
+                 Tensor<S, D>&... state) {
+    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
+    detail::check_exec(exec);
+    detail::check_dense_targets(grad, param, state...);
+    detail::check_states<Rule>(param, state...);
+    if (detail::only_checking()) return;
+    detail::RowUpdates<D>::dense(exec, grad, rule, param, state...);
+}
+
+/// The same for a plan of the gradient's rows and the gradient's value.
+template <class T, device D, class Rule, class P, class... S>
+void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value,
+                 Rule const& rule, Tensor<P, D>& param, Tensor<S, D>&... state) {
+    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
+    SelectedRows<T, D>::check_value(value, plan.size());
+    detail::check_exec(exec);
+    detail::check_sparse_targets(value, plan.height(), param, state...);
+    detail::check_states<Rule>(param, state...);
+    if (detail::only_checking()) return;
+    detail::RowUpdates<D>::planned(exec, plan, value, rule, param, state...);
+}
+
+template <class T, class Device, class Rule, class P, class... S>
+void update_rows(SelectedRows<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
+                 Tensor<S, Device>&... state) {
+    update_rows(grad.device(), grad, rule, param, state...);
+}
+
+template <class T, class Device, class Rule, class P, class... S>
+void update_rows(Tensor<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
+                 Tensor<S, Device>&... state) {
+    update_rows(grad.device(), grad, rule, param, state...);
+}
+
+template <class T, class Device, class Rule, class P, class... S>
+void update_rows(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Rule const& rule,
+                 Tensor<P, Device>& param, Tensor<S, Device>&... state) {
+    update_rows(plan.device(), plan, value, rule, param, state...);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/lane_rule.hpp: LaneRule, a formula of single elements as a rule of update_rows, and its arithmetic.
+
+namespace rowan::inline v0 {
+
+/// A rule of update_rows that computes every element alone, with SIMD registers, as the optimizers of rowan do. The
+/// formula is called with `(V const& g, V& p, V&... s)`: the summed gradient, the parameter and the states of one
+/// element, or of several in a SIMD register. `V` is a template parameter, a floating-point type or an xsimd::batch;
+/// elements of other types are converted to the common type of sums.
+///
+///     namespace lane = rowan::lane;
+///     struct signum {  // signSGD with momentum
+///         template <class V>
+///         ROWAN_HD void operator()(V const& g, V& p, V& m) const {
+///             m = lane::product(lane::constant<V>(0.9), m) + g;
+///             V const zero = lane::constant<V>(0), step = lane::constant<V>(0.1);
+///             p = p + lane::choose(m > zero, zero - step, lane::choose(m < zero, step, zero));
+///         }
+///     };
+///     rowan::update_rows(grad, rowan::LaneRule{signum{}}, table, moment);
+///
+/// A formula may use + - and comparisons of V, and the functions of rowan::lane: with these, its bits are the same on
+/// all machines and devices. A product or quotient written as `a * b` or `a / b` may be fused with a sum, as the
+/// compiler's flags say. On a GPU, the formula is a struct whose operator is ROWAN_HD; on the host, a lambda will do.
+/// requires   the formula neither throws nor reads what it writes for other elements
+/// errors   ShapeError from update_rows unless all states have the shape of param
+template <class Formula>
+struct LaneRule {
+    Formula formula;  ///< called concurrently by several threads
+
+    /// Calls f with the formula.
+    /// errors   exceptions of f
+    /// cost     the cost of f
+    template <class F>
+    void visit(F const& f) const {
+        f(formula);
+    }
+
+    /// Applies the formula to the elements of a row.
+    template <class G, class... P>
+    void operator()(std::span<G const> g, std::span<P>... rows) const {
+        using S = std::common_type_t<G, detail::sum_t<P>...>;
+        static_assert(
+            !std::integral<S> && (!std::integral<P> && ...),
+            "rowan::LaneRule: gradient, param and states have floating-point types: for a counter of each row "
+            "use a rule of rows");
+        static_assert(
+            takes<S, P...>(),
+            "rowan::LaneRule: the formula is a template over V and takes (V const& g, V& p), then V& for each "
+            "state");
+        detail::for_lanes<S>(formula, g.size(), g.data(), rows.data()...);
+    }
+
+private:
+    template <class S, class... P>
+    static constexpr bool takes() {
+        bool const number = std::is_invocable_v<Formula const&, S const&, std::conditional_t<true, S, P>&...>;
+        if constexpr (detail::has_batch<S>) {
+            using V = xsimd::batch<S>;
+            return number && std::is_invocable_v<Formula const&, V const&, std::conditional_t<true, V, P>&...>;
+        } else {
+            return number;
+        }
+    }
+};
+
+template <class Formula>
+LaneRule(Formula) -> LaneRule<Formula>;
+
+namespace detail {
+
+template <class Formula>
+inline constexpr bool is_elementwise<LaneRule<Formula>> = true;
+
+}  // namespace detail
+
+/// The arithmetic of formulas: the same bits for SIMD registers, single numbers and devices.
+namespace lane {
+
+/// A number of the formula, such as an option, in the type of its elements.
+/// errors   none
+/// cost     none
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V constant(double x) {
+    return detail::constant<V>(x);
+}
+
+/// a · b, rounded before anything is added to it.
+/// errors   none
+/// cost     one multiplication
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V product(V const& a, V const& b) {
+    return detail::product(a, b);
+}
+
+/// a / b, correctly rounded.
+/// errors   none; a division by 0 gives an infinity or NaN
+/// cost     one division
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V quotient(V const& a, V const& b) {
+    return detail::quotient(a, b);
+}
+
+/// √x, correctly rounded.
+/// errors   none; NaN for negative x
+/// cost     one square root
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V square_root(V const& x) {
+    return detail::square_root(x);
+}
+
+/// yes where mask is true, else no; mask is a comparison, such as `x > y`. Both are computed.
+/// errors   none
+/// cost     one selection
+ROWAN_NO_EXEC_CHECK
+template <class Mask, class V>
+ROWAN_HD_INLINE V choose(Mask const& mask, V const& yes, V const& no) {
+    return detail::choose(mask, yes, no);
+}
+
+}  // namespace lane
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/detail/optimizer.hpp: checks of the optimizers.
+
+namespace rowan::inline v0::detail {
+
+/// Whether `G` is a gradient type of optimizers on `D`.
+template <class G, class D>
+inline constexpr bool is_gradient_on = false;
+template <class T, class D>
+inline constexpr bool is_gradient_on<Tensor<T, D>, D> = true;
+template <class T, class D>
+inline constexpr bool is_gradient_on<SelectedRows<T, D>, D> = true;
+template <class G, class D>
+concept gradient_on = is_gradient_on<G, D>;
+
+template <class G, class... P>
+constexpr void check_types() {
+    static_assert((!std::integral<sum_t<P>> && ...),
+                  "rowan: an optimizer needs a parameter of a floating-point type: for integers use scatter_add");
+    static_assert((computes_from<P, G, P...> && ...),
+                  "rowan: these element types cannot be combined: their dtype<T>::sum need a common type that "
+                  "converts to each");
+}
+
+/// Checks that a number is finite in the type in which formulas over `P...` are computed.
+template <class... P>
+void check_setting(char const* field, double value) {
+    check_finite(field, value);
+    if constexpr (std::floating_point<compute_t<P...>>) {
+        if (std::abs(value) > static_cast<double>(std::numeric_limits<compute_t<P...>>::max())) {
+            throw ValueError(field, value, "a number that fits the type of computation");
+        }
+    }
+}
+
+/// The same for an epsilon, which must not be negative: it is added to avoid a division by 0.
+template <class... P>
+void check_epsilon(double epsilon) {
+    check_setting<P...>("epsilon", epsilon);
+    if (epsilon < 0) throw ValueError("epsilon", epsilon, "0 or more");
+}
+
+/// Checks that a decay rate is in [0, 1).
+inline void check_decay(char const* field, double value) {
+    if (!(value >= 0.0 && value < 1.0)) throw ValueError(field, value, "a number in [0, 1)");
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/optimizer_op.hpp: optimizer_op, the base of the optimizers' operators.
+
+namespace rowan::inline v0::detail {
+
+/// The inputs are the parameter, the states and the gradient; there are no outputs: the slots in `updates` are modified
+/// in place. The gradient may be dense or row-sparse; overload resolution selects the algorithm. The parameter may be a
+/// SelectedRows, too: nets then call the algorithm for its value, and for the gradient's positions in it (find_rows).
+template <class Attributes, class... State>
+struct optimizer_op {
+    using inputs = slots<slot::param, State..., slot::grad>;
+    using outputs = slots<>;
+    using updates = slots<slot::param, State...>;
+    using attributes = Attributes;
+    using grad = no_grad;
+    static constexpr bool checks_first = true;  // under OnlyChecking, `run` changes nothing
+
+    template <std::same_as<VarSpec>... Spec>
+    static constexpr std::array<VarSpec, 0> infer(VarSpec const& param, Spec const&... states_and_grad) {
+        static_assert(sizeof...(Spec) == sizeof...(State) + 1,
+                      "rowan: an optimizer takes param, its states and a gradient");
+        std::array<VarSpec, sizeof...(Spec)> const rest{states_and_grad...};
+        spec::table("optimizer: param", param);
+        bool const some_rows = param.type == VarType::SELECTED_ROWS;  // the states then have a row for each of them
+        if (some_rows && rest[sizeof...(State)].type != VarType::SELECTED_ROWS)
+            spec::the_kinds_do_not_match("optimizer: grad", param.type, "a SelectedRows, as param is");
+        for (std::size_t i = 0; i < rest.size(); ++i) {
+            spec::has_rows("optimizer: a state or the gradient", rest[i]);
+            if (some_rows && i + 1 < rest.size()) continue;
+            spec::same_dim("optimizer: the height of a state or the gradient", rest[i].dims[0], param.dims[0]);
+        }
+        for (std::size_t i = 0; i + 1 < rest.size(); ++i) spec::dense("optimizer: a state", rest[i]);
+        static_cast<void>(spec::same_dims("optimizer: grad", rest[sizeof...(State)], param));
+        return {};
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/adagrad.hpp: adagrad, AdaGrad with one state per element.
+
+namespace rowan::inline v0 {
+
+/// The options of adagrad and rowwise_adagrad.
+struct AdagradOptions {
+    double learning_rate = 0.01;  ///< the step size
+    double epsilon = 1e-6;        ///< added to the square root
+};
+
+namespace detail {
+
+template <class... P>
+void check(AdagradOptions const& options) {
+    check_setting<P...>("learning_rate", options.learning_rate);
+    check_epsilon<P...>(options.epsilon);
+}
+
+struct adagrad_formula {
+    AdagradOptions options;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& m) const {
+        m = m + product(g, g);
+        V const root = square_root(m) + constant<V>(options.epsilon);
+        p = p - quotient(product(constant<V>(options.learning_rate), g), root);
+    }
+};
+
+template <class D, class P, class M>
+LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
+                                            AdagradOptions options) {
+    check<P, M>(options);
+    check_state("moment", param, moment);
+    return {{options}};
+}
+
+}  // namespace detail
+
+/// One step of AdaGrad (Duchi et al. 2011) on the rows of `grad` (duplicates summed first):
+///     m += g²;  p -= learning_rate · g / (√m + epsilon)
+/// shapes   param and moment [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
+/// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
+///          as update_rows
+/// cost     O(n * width) and a sort of the rows; every contribution is read once, every touched row read and written
+///          once
+template <device D, class P, class M, detail::gradient_on<D> G>
+void adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad, AdagradOptions options = {}) {
+    detail::check_types<typename G::value_type, P, M>();
+    update_rows(exec, grad, detail::make_adagrad_rule(param, moment, options), param, moment);
+}
+
+/// The same for a plan of the gradient's rows and the gradient's value.
+template <device D, class P, class M, class G>
+void adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
+             Tensor<G, D> const& value, AdagradOptions options = {}) {
+    detail::check_types<G, P, M>();
+    update_rows(exec, plan, value, detail::make_adagrad_rule(param, moment, options), param, moment);
+}
+
+template <class P, class M, class G, class Device>
+requires detail::gradient_on<G, Device>
+void adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdagradOptions options = {}) {
+    adagrad(param.device(), param, moment, grad, options);
+}
+
+template <class P, class M, class G, class Device>
+void adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
+             Tensor<G, Device> const& value, AdagradOptions options = {}) {
+    adagrad(plan.device(), plan, param, moment, value, options);
+}
+
+// Mistakes, which do not compile.
+template <class P, class M, class G, class Device, class R>
+requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
+void adagrad(Tensor<P, Device>&, Tensor<M, Device>&, G const&, R const&) {
+    static_assert(!std::is_arithmetic_v<R>,
+                  "rowan::adagrad: options have names: adagrad(param, moment, grad, {.learning_rate = 0.1})");
+}
+template <class P, class G, class Device>
+requires detail::gradient_on<G, Device>
+void adagrad(Tensor<P, Device>&, G const&, AdagradOptions const& = {}) {
+    static_assert(!element<P>,
+                  "rowan::adagrad: its state is yours: auto moment = Tensor<T>::zeros(param.shape()); "
+                  "adagrad(param, moment, grad)");
+}
+
+ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, AdagradOptions))
+ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdagradOptions))
+ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
+                            AdagradOptions))
+ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&, AdagradOptions))
+ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, AdagradOptions))
+ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
+                            AdagradOptions))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/adagrad.hpp: adagrad_op, AdaGrad as an operator.
+
+namespace rowan::inline v0 {
+
+/// See adagrad; the gradient may be dense or row-sparse.
+struct adagrad_op : detail::optimizer_op<AdagradOptions, slot::moment> {
+    static constexpr std::string_view name = "adagrad";
+
+    template <class P, class S, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, G const& grad,
+                    AdagradOptions const& options = {}) {
+        adagrad(exec, param, moment, grad, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/adam.hpp: adam, lazy Adam: rows that are not in the gradient are unchanged.
+
+namespace rowan::inline v0 {
+
+/// The options of adam.
+struct AdamOptions {
+    double learning_rate = 0.001;  ///< the step size
+    double beta1 = 0.9;            ///< decay rate of the mean gradient, in [0, 1)
+    double beta2 = 0.999;          ///< decay rate of the mean square, in [0, 1)
+    double epsilon = 1e-8;         ///< added to the square root
+    /// The number of this step, counted from 1 by the caller, including batches that touch no row.
+    std::int64_t step = 1;
+    double weight_decay = 0.0;  ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+    bool decoupled = false;     ///< AdamW: touched rows are multiplied by 1 - learning_rate · weight_decay instead
+};
+
+namespace detail {
+
+struct adam_formula {
+    AdamOptions options;
+    double correction1;
+    double correction2;
+    double kept = 1.0;  // of a parameter by decoupled decay
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& m, V& v) const {
+        V g = grad;
+        if (options.weight_decay != 0.0) {
+            if (options.decoupled) {
+                p = product(constant<V>(kept), p);
+            } else {
+                g = g + product(constant<V>(options.weight_decay), p);
+            }
+        }
+        m = product(constant<V>(options.beta1), m) + product(constant<V>(1.0 - options.beta1), g);
+        v = product(constant<V>(options.beta2), v) + product(constant<V>(1.0 - options.beta2), product(g, g));
+        V const mean = quotient(m, constant<V>(correction1));
+        V const root = square_root(quotient(v, constant<V>(correction2))) + constant<V>(options.epsilon);
+        p = p - quotient(product(constant<V>(options.learning_rate), mean), root);
+    }
+};
+
+/// x to the n-th power by multiplications only, bit-identical with all math libraries.
+inline double power(double x, std::int64_t n) {
+    double result = 1.0;
+    for (; n > 0; n /= 2) {
+        if (n % 2 == 1) result *= x;
+        x *= x;
+    }
+    return result;
+}
+
+template <class D, class P, class M, class V>
+LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment1,
+                                      Tensor<V, D> const& moment2, AdamOptions options) {
+    check_setting<P, M, V>("learning_rate", options.learning_rate);
+    check_decay("beta1", options.beta1);
+    check_decay("beta2", options.beta2);
+    check_epsilon<P, M, V>(options.epsilon);
+    check_setting<P, M, V>("weight_decay", options.weight_decay);
+    double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
+    check_setting<P, M, V>("1 - learning_rate · weight_decay", kept);
+    if (options.step < 1) throw ValueError("step", static_cast<double>(options.step), "1 or more");
+    check_state("moment1", param, moment1);
+    check_state("moment2", param, moment2);
+    return {{options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step), kept}};
+}
+
+}  // namespace detail
+
+/// One step of Adam (Kingma and Ba 2015) on the rows of `grad` (duplicates summed first):
+///     m = beta1 · m + (1 - beta1) · g;  v = beta2 · v + (1 - beta2) · g²
+///     p -= learning_rate · (m / (1 - beta1^step)) / (√(v / (1 - beta2^step)) + epsilon)
+/// Lazy: rows that are not in `grad` are unchanged, and their moments do not decay. With a dense `grad` this is
+/// standard Adam. With a weight decay, g begins as grad + weight_decay · p; if it is decoupled (Loshchilov and Hutter:
+/// Decoupled Weight Decay Regularization, 2019), p begins as p · (1 - learning_rate · weight_decay) instead, as
+/// PyTorch's AdamW. Rows that are not in `grad` do not decay.
+/// shapes   param, moment1 and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
+///          that shape
+/// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
+///          ShapeError if shapes do not match; Error as update_rows
+/// cost     as adagrad, with two states
+template <device D, class P, class M, class V, detail::gradient_on<D> G>
+void adam(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2, G const& grad,
+          AdamOptions options = {}) {
+    detail::check_types<typename G::value_type, P, M, V>();
+    update_rows(exec, grad, detail::make_adam_rule(param, moment1, moment2, options), param, moment1, moment2);
+}
+
+/// The same for a plan of the gradient's rows and the gradient's value.
+template <device D, class P, class M, class V, class G>
+void adam(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
+          Tensor<G, D> const& value, AdamOptions options = {}) {
+    detail::check_types<G, P, M, V>();
+    update_rows(exec, plan, value, detail::make_adam_rule(param, moment1, moment2, options), param, moment1, moment2);
+}
+
+template <class P, class M, class V, class G, class Device>
+requires detail::gradient_on<G, Device>
+void adam(Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2, G const& grad,
+          AdamOptions options = {}) {
+    adam(param.device(), param, moment1, moment2, grad, options);
+}
+
+template <class P, class M, class V, class G, class Device>
+void adam(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2,
+          Tensor<G, Device> const& value, AdamOptions options = {}) {
+    adam(plan.device(), plan, param, moment1, moment2, value, options);
+}
+
+// Mistakes, which do not compile.
+template <class P, class M, class V, class G, class Device, class R>
+requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
+void adam(Tensor<P, Device>&, Tensor<M, Device>&, Tensor<V, Device>&, G const&, R const&) {
+    static_assert(!std::is_arithmetic_v<R>,
+                  "rowan::adam: options have names: adam(param, moment1, moment2, grad, {.step = 1})");
+}
+template <class P, class G, class Device>
+requires detail::gradient_on<G, Device>
+void adam(Tensor<P, Device>&, G const&, AdamOptions const& = {}) {
+    static_assert(!element<P>,
+                  "rowan::adam: its two states are yours: each begins as Tensor<T>::zeros(param.shape()); "
+                  "adam(param, moment1, moment2, grad, {.step = 1})");
+}
+
+ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
+                         AdamOptions))
+ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdamOptions))
+ROWAN_TEMPLATE(void adam(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
+                         Tensor<float> const&, AdamOptions))
+ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
+                         AdamOptions))
+ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
+                         AdamOptions))
+ROWAN_TEMPLATE(void adam(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
+                         Tensor<double> const&, AdamOptions))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/adam.hpp: adam_op, Adam as an operator.
+
+namespace rowan::inline v0 {
+
+/// See adam; the gradient may be dense or row-sparse.
+struct adam_op : detail::optimizer_op<AdamOptions, slot::moment, slot::moment2> {
+    static constexpr std::string_view name = "adam";
+
+    template <class P, class S, class M, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& moment2, G const& grad,
+                    AdamOptions const& options = {}) {
+        adam(exec, param, moment, moment2, grad, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/functions.hpp: exp, log and pow, of the standard library or by argument-dependent lookup.
+
+namespace rowan::inline v0::detail {
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S exp_of(S const& x) {
+    using std::exp;
+    static_assert(
+        requires { S(exp(x)); },
+        "rowan: this function needs exp(dtype<T>::sum): declare it in the namespace of that type");
+    return S(exp(x));
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S log_of(S const& x) {
+    using std::log;
+    static_assert(
+        requires { S(log(x)); },
+        "rowan: this function needs log(dtype<T>::sum): declare it in the namespace of that type");
+    return S(log(x));
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S pow_of(S const& x, S const& y) {
+    using std::pow;
+    static_assert(
+        requires { S(pow(x, y)); },
+        "rowan: this function needs pow(dtype<T>::sum): declare it in the namespace of that type");
+    return S(pow(x, y));
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/ftrl.hpp: ftrl, FTRL-proximal, whose L1 penalty makes small weights exactly 0.
+
+namespace rowan::inline v0 {
+
+/// The options of ftrl.
+struct FtrlOptions {
+    double learning_rate = 0.01;  ///< the step size; not 0
+    double l1 = 0.0;              ///< L1 penalty, which makes small parameters exactly 0
+    double l2 = 0.0;              ///< L2 penalty
+    double lr_power = -0.5;       ///< in [-1, 0]; the usual -0.5 uses the square root
+};
+
+namespace detail {
+
+struct ftrl_formula {
+    FtrlOptions options;
+
+    /// x to the power -lr_power: the square root for -0.5, else std::pow per element, or the pow of the device's
+    /// library.
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V grown(V const& x) const {
+        if (options.lr_power == -0.5) return square_root(x);
+        if constexpr (is_batch<V>) {
+            alignas(64) typename V::value_type lane[V::size];
+            x.store_unaligned(lane);
+            for (auto& value : lane) value = std::pow(value, static_cast<typename V::value_type>(-options.lr_power));
+            return V::load_unaligned(lane);
+        } else {
+            return pow_of(x, constant<V>(-options.lr_power));
+        }
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& s, V& l) const {
+        V const zero = constant<V>(0.0);
+        V const l1 = constant<V>(options.l1 + 1e-10);
+        V const rate = constant<V>(options.learning_rate);
+        V const sum = s + product(g, g);
+        V const power = grown(sum);
+        l = l + g - product(quotient(V(power - grown(s)), rate), p);
+        V const y = quotient(power, rate) + constant<V>(2.0 * (options.l2 + 1e-10));
+        V const x = choose(l > zero, l1 - l, zero - l1 - l);
+        p = choose(choose(l > zero, l, zero - l) > l1, quotient(x, y), zero);
+        s = sum;
+    }
+};
+
+template <class D, class P, class S, class L>
+LaneRule<ftrl_formula> make_ftrl_rule(Tensor<P, D> const& param, Tensor<S, D> const& squared,
+                                      Tensor<L, D> const& linear, FtrlOptions options) {
+    check_setting<P, S, L>("learning_rate", options.learning_rate);
+    if (options.learning_rate == 0.0) throw ValueError("learning_rate", 0.0, "a number other than 0");
+    check_setting<P, S, L>("l1", options.l1);
+    check_setting<P, S, L>("l2", options.l2);
+    if (!(options.lr_power >= -1.0 && options.lr_power <= 0.0))
+        throw ValueError("lr_power", options.lr_power, "a number in [-1, 0]");
+    check_state("squared", param, squared);
+    check_state("linear", param, linear);
+    return {{options}};
+}
+
+}  // namespace detail
+
+/// One step of FTRL-proximal (McMahan et al. 2013) on the rows of `grad` (duplicates summed first),
+/// with q = -lr_power:
+///     n = s + g²;  l += g - (n^q - s^q) / learning_rate · p;  s = n
+///     p = (l1 · sign(l) - l) / (n^q / learning_rate + 2 · l2) where |l| > l1, else 0     (1e-10 is added to l1 and l2)
+/// shapes   param, squared and linear [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
+///          that shape
+/// errors   ValueError if an option is not finite, learning_rate 0 or lr_power not in [-1, 0]; ShapeError if shapes do
+///          not match; Error as update_rows
+/// cost     as adagrad, with two states
+template <device D, class P, class S, class L, detail::gradient_on<D> G>
+void ftrl(D const& exec, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D>& linear, G const& grad,
+          FtrlOptions options = {}) {
+    detail::check_types<typename G::value_type, P, S, L>();
+    update_rows(exec, grad, detail::make_ftrl_rule(param, squared, linear, options), param, squared, linear);
+}
+
+/// The same for a plan of the gradient's rows and the gradient's value.
+template <device D, class P, class S, class L, class G>
+void ftrl(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D>& linear,
+          Tensor<G, D> const& value, FtrlOptions options = {}) {
+    detail::check_types<G, P, S, L>();
+    update_rows(exec, plan, value, detail::make_ftrl_rule(param, squared, linear, options), param, squared, linear);
+}
+
+template <class P, class S, class L, class G, class Device>
+requires detail::gradient_on<G, Device>
+void ftrl(Tensor<P, Device>& param, Tensor<S, Device>& squared, Tensor<L, Device>& linear, G const& grad,
+          FtrlOptions options = {}) {
+    ftrl(param.device(), param, squared, linear, grad, options);
+}
+
+template <class P, class S, class L, class G, class Device>
+void ftrl(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& squared, Tensor<L, Device>& linear,
+          Tensor<G, Device> const& value, FtrlOptions options = {}) {
+    ftrl(plan.device(), plan, param, squared, linear, value, options);
+}
+
+ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
+                         FtrlOptions))
+ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, FtrlOptions))
+ROWAN_TEMPLATE(void ftrl(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
+                         Tensor<float> const&, FtrlOptions))
+ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
+                         FtrlOptions))
+ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
+                         FtrlOptions))
+ROWAN_TEMPLATE(void ftrl(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
+                         Tensor<double> const&, FtrlOptions))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/ftrl.hpp: ftrl_op, FTRL-proximal as an operator.
+
+namespace rowan::inline v0 {
+
+/// See ftrl; the gradient may be dense or row-sparse.
+struct ftrl_op : detail::optimizer_op<FtrlOptions, slot::moment, slot::linear> {
+    static constexpr std::string_view name = "ftrl";
+
+    template <class P, class S, class M, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& linear, G const& grad,
+                    FtrlOptions const& options = {}) {
+        ftrl(exec, param, moment, linear, grad, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/momentum.hpp: momentum, gradient descent with momentum.
+
+namespace rowan::inline v0 {
+
+/// The options of momentum.
+struct MomentumOptions {
+    double learning_rate = 0.01;  ///< the step size
+    double momentum = 0.9;        ///< mu: the momentum factor
+    bool nesterov = false;        ///< the step uses g + mu · v instead of v
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+};
+
+namespace detail {
+
+template <bool nesterov>
+struct momentum_formula {
+    MomentumOptions options;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& v) const {
+        V const g = options.weight_decay == 0.0 ? grad : grad + product(constant<V>(options.weight_decay), p);
+        v = product(constant<V>(options.momentum), v) + g;
+        V const step = nesterov ? g + product(constant<V>(options.momentum), v) : v;
+        p = p - product(constant<V>(options.learning_rate), step);
+    }
+};
+
+struct momentum_rule {
+    MomentumOptions options;
+
+    /// Calls f with the formula.
+    template <class F>
+    void visit(F const& f) const {
+        options.nesterov ? f(momentum_formula<true>{options}) : f(momentum_formula<false>{options});
+    }
+
+    template <class G, class P, class M>
+    void operator()(std::span<G const> g, std::span<P> p, std::span<M> v) const {
+        visit([&]<class Formula>(Formula const& formula) { LaneRule<Formula>{formula}(g, p, v); });
+    }
+};
+
+template <>
+inline constexpr bool is_elementwise<momentum_rule> = true;
+
+template <class D, class P, class M>
+momentum_rule make_momentum_rule(Tensor<P, D> const& param, Tensor<M, D> const& velocity, MomentumOptions options) {
+    check_setting<P, M>("learning_rate", options.learning_rate);
+    check_setting<P, M>("momentum", options.momentum);
+    check_setting<P, M>("weight_decay", options.weight_decay);
+    check_state("velocity", param, velocity);
+    return {options};
+}
+
+}  // namespace detail
+
+/// One step of gradient descent with momentum (Sutskever et al. 2013) on the rows of `grad`
+/// (duplicates summed first):
+///     g += weight_decay · p;  v = mu · v + g;  p -= learning_rate · v
+///     Nesterov: p -= learning_rate · (g + mu · v)
+/// Lazy: rows that are not in `grad` are unchanged, and their velocity does not decay.
+/// shapes   param and velocity [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that
+///          shape
+/// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
+/// cost     as adagrad
+template <device D, class P, class V, detail::gradient_on<D> G>
+void momentum(D const& exec, Tensor<P, D>& param, Tensor<V, D>& velocity, G const& grad, MomentumOptions options = {}) {
+    detail::check_types<typename G::value_type, P, V>();
+    update_rows(exec, grad, detail::make_momentum_rule(param, velocity, options), param, velocity);
+}
+
+/// The same for a plan of the gradient's rows and the gradient's value.
+template <device D, class P, class V, class G>
+void momentum(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<V, D>& velocity,
+              Tensor<G, D> const& value, MomentumOptions options = {}) {
+    detail::check_types<G, P, V>();
+    update_rows(exec, plan, value, detail::make_momentum_rule(param, velocity, options), param, velocity);
+}
+
+template <class P, class V, class G, class Device>
+requires detail::gradient_on<G, Device>
+void momentum(Tensor<P, Device>& param, Tensor<V, Device>& velocity, G const& grad, MomentumOptions options = {}) {
+    momentum(param.device(), param, velocity, grad, options);
+}
+
+template <class P, class V, class G, class Device>
+void momentum(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<V, Device>& velocity,
+              Tensor<G, Device> const& value, MomentumOptions options = {}) {
+    momentum(plan.device(), plan, param, velocity, value, options);
+}
+
+// A mistake, which does not compile.
+template <class P, class V, class G, class Device, class R, class... More>
+requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
+void momentum(Tensor<P, Device>&, Tensor<V, Device>&, G const&, R const&, More const&...) {
+    static_assert(!std::is_arithmetic_v<R>,
+                  "rowan::momentum: options have names: momentum(param, velocity, grad, {.learning_rate = 0.1})");
+}
+
+ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, MomentumOptions))
+ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, MomentumOptions))
+ROWAN_TEMPLATE(void momentum(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
+                             MomentumOptions))
+ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
+                             MomentumOptions))
+ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, MomentumOptions))
+ROWAN_TEMPLATE(void momentum(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
+                             MomentumOptions))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/momentum.hpp: momentum_op, gradient descent with momentum as an operator.
+
+namespace rowan::inline v0 {
+
+/// See momentum; the gradient may be dense or row-sparse.
+struct momentum_op : detail::optimizer_op<MomentumOptions, slot::velocity> {
+    static constexpr std::string_view name = "momentum";
+
+    template <class P, class S, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& velocity, G const& grad,
+                    MomentumOptions const& options = {}) {
+        momentum(exec, param, velocity, grad, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/rmsprop.hpp: rmsprop, RMSProp, also centered.
+
+namespace rowan::inline v0 {
+
+/// The options of rmsprop.
+struct RmspropOptions {
+    double learning_rate = 0.01;  ///< the step size
+    double rho = 0.9;             ///< decay rate of the averages, in [0, 1)
+    double momentum = 0.0;        ///< the momentum factor
+    double epsilon = 1e-6;        ///< added inside the square root
+};
+
+namespace detail {
+
+struct rmsprop_formula {
+    RmspropOptions options;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V average(double rho, V const& mean, V const& x) {
+        return product(constant<V>(rho), mean) + product(constant<V>(1.0 - rho), x);
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void move(V const& g, V const& variance, V& p, V& v) const {
+        V const root = square_root(V(variance + constant<V>(options.epsilon)));
+        v = product(constant<V>(options.momentum), v) + quotient(product(constant<V>(options.learning_rate), g), root);
+        p = p - v;
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& v) const {
+        ms = average(options.rho, ms, product(g, g));
+        move(g, ms, p, v);
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& mg, V& v) const {
+        ms = average(options.rho, ms, product(g, g));
+        mg = average(options.rho, mg, g);
+        move(g, V(ms - product(mg, mg)), p, v);
+    }
+};
+
+template <class... P>
+LaneRule<rmsprop_formula> make_rmsprop_rule(RmspropOptions const& options) {
+    check_setting<P...>("learning_rate", options.learning_rate);
+    check_decay("rho", options.rho);
+    check_setting<P...>("momentum", options.momentum);
+    check_epsilon<P...>(options.epsilon);
+    return {{options}};
+}
+
+template <class D, class P, class S, class V>
+LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S, D> const& mean_square,
+                                            Tensor<V, D> const& velocity, RmspropOptions const& options) {
+    check_state("mean_square", param, mean_square);
+    check_state("velocity", param, velocity);
+    return make_rmsprop_rule<P, S, V>(options);
+}
+
+template <class D, class P, class S, class A, class V>
+LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S, D> const& mean_square,
+                                            Tensor<A, D> const& mean_grad, Tensor<V, D> const& velocity,
+                                            RmspropOptions const& options) {
+    check_state("mean_grad", param, mean_grad);
+    return make_rmsprop_rule(param, mean_square, velocity, options);
+}
+
+}  // namespace detail
+
+/// One step of RMSProp (Tieleman and Hinton 2012) on the rows of `grad` (duplicates summed first):
+///     ms = rho · ms + (1 - rho) · g²;  v = momentum · v + learning_rate · g / √(ms + epsilon);  p -= v
+/// Lazy: rows that are not in `grad` are unchanged, and their averages do not decay.
+/// shapes   param, mean_square and velocity [height, ...], grad a SelectedRows of that height and row shape, or a
+///          Tensor of that shape
+/// errors   ValueError if an option is not finite, epsilon is negative or rho not in [0, 1); ShapeError if shapes do
+///          not match; Error as update_rows
+/// cost     as adagrad, with two states
+template <device D, class P, class S, class V, detail::gradient_on<D> G>
+void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<V, D>& velocity, G const& grad,
+             RmspropOptions options = {}) {
+    detail::check_types<typename G::value_type, P, S, V>();
+    update_rows(exec, grad, detail::make_rmsprop_rule(param, mean_square, velocity, options), param, mean_square,
+                velocity);
+}
+
+/// The same for a plan of the gradient's rows and the gradient's value.
+template <device D, class P, class S, class V, class G>
+void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
+             Tensor<V, D>& velocity, Tensor<G, D> const& value, RmspropOptions options = {}) {
+    detail::check_types<G, P, S, V>();
+    update_rows(exec, plan, value, detail::make_rmsprop_rule(param, mean_square, velocity, options), param, mean_square,
+                velocity);
+}
+
+template <class P, class S, class V, class G, class Device>
+requires detail::gradient_on<G, Device>
+void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<V, Device>& velocity, G const& grad,
+             RmspropOptions options = {}) {
+    rmsprop(param.device(), param, mean_square, velocity, grad, options);
+}
+
+template <class P, class S, class V, class G, class Device>
+void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
+             Tensor<V, Device>& velocity, Tensor<G, Device> const& value, RmspropOptions options = {}) {
+    rmsprop(plan.device(), plan, param, mean_square, velocity, value, options);
+}
+
+/// The same, centered (Graves 2013), with the mean of the gradient as a third state:
+///     mg = rho · mg + (1 - rho) · g, and √(ms - mg² + epsilon) instead of √(ms + epsilon)
+/// cost     as adagrad, with three states
+template <device D, class P, class S, class A, class V, detail::gradient_on<D> G>
+void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<A, D>& mean_grad,
+             Tensor<V, D>& velocity, G const& grad, RmspropOptions options = {}) {
+    detail::check_types<typename G::value_type, P, S, A, V>();
+    update_rows(exec, grad, detail::make_rmsprop_rule(param, mean_square, mean_grad, velocity, options), param,
+                mean_square, mean_grad, velocity);
+}
+
+/// The same for a plan of the gradient's rows and the gradient's value.
+template <device D, class P, class S, class A, class V, class G>
+void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
+             Tensor<A, D>& mean_grad, Tensor<V, D>& velocity, Tensor<G, D> const& value, RmspropOptions options = {}) {
+    detail::check_types<G, P, S, A, V>();
+    update_rows(exec, plan, value, detail::make_rmsprop_rule(param, mean_square, mean_grad, velocity, options), param,
+                mean_square, mean_grad, velocity);
+}
+
+template <class P, class S, class A, class V, class G, class Device>
+requires detail::gradient_on<G, Device>
+void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<A, Device>& mean_grad,
+             Tensor<V, Device>& velocity, G const& grad, RmspropOptions options = {}) {
+    rmsprop(param.device(), param, mean_square, mean_grad, velocity, grad, options);
+}
+
+template <class P, class S, class A, class V, class G, class Device>
+void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
+             Tensor<A, Device>& mean_grad, Tensor<V, Device>& velocity, Tensor<G, Device> const& value,
+             RmspropOptions options = {}) {
+    rmsprop(plan.device(), plan, param, mean_square, mean_grad, velocity, value, options);
+}
+
+ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
+                            RmspropOptions))
+ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
+                            RmspropOptions))
+ROWAN_TEMPLATE(void rmsprop(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
+                            Tensor<float> const&, RmspropOptions))
+ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
+                            RmspropOptions))
+ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
+                            RmspropOptions))
+ROWAN_TEMPLATE(void rmsprop(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
+                            Tensor<double> const&, RmspropOptions))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/rmsprop.hpp: rmsprop_op, RMSProp as an operator.
+
+namespace rowan::inline v0 {
+
+/// See rmsprop; the gradient may be dense or row-sparse.
+struct rmsprop_op : detail::optimizer_op<RmspropOptions, slot::moment, slot::velocity> {
+    static constexpr std::string_view name = "rmsprop";
+
+    template <class P, class S, class M, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& velocity, G const& grad,
+                    RmspropOptions const& options = {}) {
+        rmsprop(exec, param, moment, velocity, grad, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/rowwise_adagrad.hpp: rowwise_adagrad, AdaGrad with one state per row.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct rowwise_adagrad_formula {
+    AdagradOptions options;
+
+    /// A row's new moment, from the old one and the sum of the squares of its n gradients.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD_INLINE S moment(S const& old, S const& squares, std::size_t n) const {
+        return old + quotient(squares, constant<S>(static_cast<double>(n)));
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD_INLINE S root(S const& moment) const {
+        return square_root(moment) + constant<S>(options.epsilon);
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& g, V const& root, V& p) const {
+        p = p - quotient(product(constant<V>(options.learning_rate), g), root);
+    }
+};
+
+struct rowwise_adagrad_rule {
+    AdagradOptions options;
+
+    template <class G, class P, class M>
+    void operator()(std::span<G const> g, std::span<P> p, std::span<M> m) const {
+        using S = std::common_type_t<G, sum_t<P>, sum_t<M>>;
+        if (g.empty()) return;
+        rowwise_adagrad_formula const formula{options};
+        S const moment = formula.moment(load<S>(m.data()), interleaved_sum<S>(g.size(), g.data(), squared{}), g.size());
+        store(moment, m.data());
+        S const root = formula.root(moment);
+        for_lanes<S>([&]<class V>(V const& x, V& to) { formula(x, V(root), to); }, g.size(), g.data(), p.data());
+    }
+};
+
+template <class D, class P, class M>
+rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
+                                               AdagradOptions options) {
+    check<P, M>(options);
+    check_rows("param", param);
+    if (moment.dimension() != 1)
+        throw ShapeError("moment rank", std::to_string(moment.dimension()), "1: one number per row");
+    check_height("moment", moment, height_of(param));
+    return {options};
+}
+
+}  // namespace detail
+
+/// One step of row-wise AdaGrad (FBGEMM; Naumov et al. 2019) on the rows of `grad` (duplicates summed first):
+///     m += mean of g² over the row;  p -= learning_rate · g / (√m + epsilon)
+/// The squares are summed in 16 interleaved partial sums, reduced by a binary tree: bit-identical for all instruction
+/// sets.
+/// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of
+///          param's shape
+/// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
+///          as update_rows
+/// cost     as adagrad, with one cache line of state per row
+template <device D, class P, class M, detail::gradient_on<D> G>
+void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad,
+                     AdagradOptions options = {}) {
+    detail::check_types<typename G::value_type, P, M>();
+    update_rows(exec, grad, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
+}
+
+/// The same for a plan of the gradient's rows and the gradient's value.
+template <device D, class P, class M, class G>
+void rowwise_adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
+                     Tensor<G, D> const& value, AdagradOptions options = {}) {
+    detail::check_types<G, P, M>();
+    update_rows(exec, plan, value, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
+}
+
+template <class P, class M, class G, class Device>
+requires detail::gradient_on<G, Device>
+void rowwise_adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdagradOptions options = {}) {
+    rowwise_adagrad(param.device(), param, moment, grad, options);
+}
+
+template <class P, class M, class G, class Device>
+void rowwise_adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
+                     Tensor<G, Device> const& value, AdagradOptions options = {}) {
+    rowwise_adagrad(plan.device(), plan, param, moment, value, options);
+}
+
+ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
+                                    AdagradOptions))
+ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdagradOptions))
+ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&,
+                                    Tensor<float> const&, AdagradOptions))
+ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
+                                    AdagradOptions))
+ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
+                                    AdagradOptions))
+ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&,
+                                    Tensor<double> const&, AdagradOptions))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/rowwise_adagrad.hpp: rowwise_adagrad_op, row-wise AdaGrad as an operator.
+
+namespace rowan::inline v0 {
+
+/// See rowwise_adagrad; the gradient may be dense or row-sparse.
+struct rowwise_adagrad_op : detail::optimizer_op<AdagradOptions, slot::moment> {
+    static constexpr std::string_view name = "rowwise_adagrad";
+
+    template <class P, class S, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, G const& grad,
+                    AdagradOptions const& options = {}) {
+        rowwise_adagrad(exec, param, moment, grad, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/sgd.hpp: sgd, gradient descent with dense or row-sparse gradients.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct sgd_formula {
+    double learning_rate;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& g, V& p) const {
+        p = p - product(constant<V>(learning_rate), g);
+    }
+};
+
+}  // namespace detail
+
+/// Subtracts `learning_rate * grad` from the rows of `param` that are in `grad`, duplicates in input order (Robbins and
+/// Monro 1951). On a Thrust device duplicates are summed first, as with a plan.
+/// shapes   param [height, ...], grad of that height and row shape
+/// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param shares memory
+///          with a sparse gradient
+/// cost     O(n * width), every contribution read once, every touched row read and written; on the host at most 2 MiB
+///          of temporary memory to divide lookups among threads, and bit-identical to the serial loop for any number of
+///          threads; on a Thrust device a RowPlan
+template <class P, class G, device D>
+void sgd(D const& exec, Tensor<P, D>& param, SelectedRows<G, D> const& grad, double learning_rate) {
+    detail::check_types<G, P>();
+    detail::check_setting<P>("learning_rate", learning_rate);
+    SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
+    detail::check_exec(exec);
+    detail::check_sparse_targets(grad.value(), grad.height(), param);
+    if (detail::only_checking()) return;
+    detail::RowPairs<D>::apply(exec, detail::RowPairs<D>::prepare(exec, grad), grad.value(), param,
+                               detail::sgd_formula{learning_rate});
+}
+
+/// The same for a dense gradient, which has the shape of `param`.
+/// errors   Error if param partially overlaps grad; grad may be param itself
+template <device D, class P, class G>
+void sgd(D const& exec, Tensor<P, D>& param, Tensor<G, D> const& grad, double learning_rate) {
+    detail::check_types<G, P>();
+    detail::check_setting<P>("learning_rate", learning_rate);
+    update_rows(exec, grad, LaneRule<detail::sgd_formula>{{learning_rate}}, param);
+}
+
+/// The same for a plan of the gradient's rows and the gradient's value. Duplicates are summed first, as in merge.
+template <device D, class P, class G>
+void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D> const& value, double learning_rate) {
+    detail::check_types<G, P>();
+    detail::check_setting<P>("learning_rate", learning_rate);
+    update_rows(exec, plan, value, LaneRule<detail::sgd_formula>{{learning_rate}}, param);
+}
+
+template <class P, class G, class Device>
+requires detail::gradient_on<G, Device>
+void sgd(Tensor<P, Device>& param, G const& grad, double learning_rate) {
+    sgd(param.device(), param, grad, learning_rate);
+}
+
+template <class P, class G, class Device>
+void sgd(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<G, Device> const& value, double learning_rate) {
+    sgd(plan.device(), plan, param, value, learning_rate);
+}
+
+// Mistakes, which do not compile.
+template <class P, class G, class Device>
+void sgd(SelectedRows<G, Device> const&, Tensor<P, Device> const&, double) {
+    static_assert(!element<P>, "rowan::sgd: the parameter comes before its gradient: sgd(param, grad, learning_rate)");
+}
+template <class P, class Device, detail::plain_range R>
+void sgd(Tensor<P, Device>&, R const&, double) {
+    static_assert(!detail::plain_range<R>, "rowan::sgd: a gradient is a SelectedRows or a Tensor");
+}
+template <class P, class G, class Device>
+requires detail::gradient_on<G, Device>
+void sgd(Tensor<P, Device> const& param, G const&, double) { detail::check_written(param); }
+
+ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, SelectedRows<float> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, Tensor<float> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, SelectedRows<double> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, Tensor<double> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double> const&, double))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/sgd.hpp: sgd_op, gradient descent as an operator.
+
+namespace rowan::inline v0 {
+
+/// The settings of sgd.
+struct SgdOptions {
+    double learning_rate = 0.01;  ///< step size
+};
+
+/// See sgd; the gradient may be dense or row-sparse.
+struct sgd_op : detail::optimizer_op<SgdOptions> {
+    static constexpr std::string_view name = "sgd";
+
+    template <class P, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, G const& grad, double learning_rate) {
+        sgd(exec, param, grad, learning_rate);
+    }
+    template <class P, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, G const& grad, SgdOptions const& options = {}) {
+        sgd(exec, param, grad, options.learning_rate);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/optimizers.hpp: the built-in optimizers of train and their settings.
+
+namespace rowan::inline v0::layer {
+
+// Of an optimizer that is not lazy, the states of rows without a gradient decay, and the rows move with them.
+
+/// Stochastic gradient descent, see rowan::sgd.
+struct Sgd {
+    double learning_rate = 0.01;  ///< step size
+
+    using op = sgd_op;
+    SgdOptions options() const { return {learning_rate}; }
+};
+
+/// AdaGrad, see rowan::adagrad.
+struct AdaGrad {
+    double learning_rate = 0.01;  ///< step size
+    double epsilon = 1e-6;        ///< added to the square root
+
+    using op = adagrad_op;
+    AdagradOptions options() const { return {learning_rate, epsilon}; }
+};
+
+/// AdaGrad with one scalar of state per row, see rowan::rowwise_adagrad.
+struct RowwiseAdaGrad {
+    double learning_rate = 0.01;  ///< step size
+    double epsilon = 1e-6;        ///< added to the square root
+
+    using op = rowwise_adagrad_op;
+    static constexpr bool one_state_per_row = true;  ///< the state has the shape [height]
+    AdagradOptions options() const { return {learning_rate, epsilon}; }
+};
+
+/// Gradient descent with momentum, see rowan::momentum.
+struct Momentum {
+    double learning_rate = 0.01;  ///< step size
+    double momentum = 0.9;        ///< decay factor of the velocity
+    bool nesterov = false;        ///< whether to use Nesterov momentum
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · param is added to the gradient
+    bool lazy = true;             ///< whether rows of a table without a gradient stay, else the update is dense
+
+    using op = momentum_op;
+    /// Attributes of the operator.
+    /// errors   none
+    /// cost     O(1)
+    MomentumOptions options() const {
+        return {
+            .learning_rate = learning_rate, .momentum = momentum, .nesterov = nesterov, .weight_decay = weight_decay};
+    }
+};
+
+/// Adam, see rowan::adam.
+struct Adam {
+    double learning_rate = 0.001;  ///< step size
+    double beta1 = 0.9;            ///< decay factor of the running mean of the gradient
+    double beta2 = 0.999;          ///< decay factor of the running mean of the squared gradient
+    double epsilon = 1e-8;         ///< added to the square root
+    double weight_decay = 0.0;     ///< L2 penalty: weight_decay · param is added to the gradient of touched rows
+    bool lazy = true;              ///< whether rows of a table without a gradient stay, else the update is dense
+
+    using op = adam_op;
+    /// Attributes of the operator.
+    /// errors   none
+    /// cost     O(1)
+    AdamOptions options() const {
+        return {.learning_rate = learning_rate,
+                .beta1 = beta1,
+                .beta2 = beta2,
+                .epsilon = epsilon,
+                .step = 1,
+                .weight_decay = weight_decay,
+                .decoupled = false};
+    }
+};
+
+/// Adam with a weight decay that is no part of the gradient: a step multiplies the parameter, of a lazily updated table
+/// the touched rows, by 1 - learning_rate · weight_decay, see rowan::adam.
+struct AdamW {
+    double learning_rate = 0.001;  ///< step size
+    double beta1 = 0.9;            ///< decay factor of the running mean of the gradient
+    double beta2 = 0.999;          ///< decay factor of the running mean of the squared gradient
+    double epsilon = 1e-8;         ///< added to the square root
+    double weight_decay = 0.01;    ///< the decay, times the learning rate
+    bool lazy = true;              ///< whether rows of a table without a gradient stay, else the update is dense
+
+    using op = adam_op;
+    /// Attributes of the operator.
+    /// errors   none
+    /// cost     O(1)
+    AdamOptions options() const {
+        return {.learning_rate = learning_rate,
+                .beta1 = beta1,
+                .beta2 = beta2,
+                .epsilon = epsilon,
+                .step = 1,
+                .weight_decay = weight_decay,
+                .decoupled = true};
+    }
+};
+
+/// RMSProp, see rowan::rmsprop.
+struct RmsProp {
+    double learning_rate = 0.01;  ///< step size
+    double rho = 0.9;             ///< decay factor of the running mean of the squared gradient
+    double momentum = 0.0;        ///< decay factor of the velocity
+    double epsilon = 1e-6;        ///< added under the square root
+    bool lazy = true;             ///< whether rows of a table without a gradient stay, else the update is dense
+
+    using op = rmsprop_op;
+    /// Attributes of the operator.
+    /// errors   none
+    /// cost     O(1)
+    RmspropOptions options() const {
+        return {.learning_rate = learning_rate, .rho = rho, .momentum = momentum, .epsilon = epsilon};
+    }
+};
+
+/// FTRL-proximal with lr_power -0.5, the square root, see rowan::ftrl.
+struct Ftrl {
+    double learning_rate = 0.01;  ///< step size
+    double l1 = 0.0;              ///< L1 penalty, which makes small parameters exactly 0
+    double l2 = 0.0;              ///< L2 penalty
+
+    using op = ftrl_op;
+    FtrlOptions options() const { return {.learning_rate = learning_rate, .l1 = l1, .l2 = l2, .lr_power = -0.5}; }
+};
+
+/// Requirements on an optimizer: it names an operator and returns its attributes.
+template <class O>
+concept optimizer_options = requires(O const& o) {
+    typename O::op;
+    { o.options() } -> std::same_as<typename O::op::attributes>;
+};
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/sparse/to_dense.hpp: to_dense, the dense tensor that a SelectedRows represents.
+
+namespace rowan::inline v0 {
+
+/// A tensor of zeros of shape g.shape(), to which the rows of `g` are added as by scatter_add.
+/// shapes   g -> [height, ...]
+/// errors   ShapeError if the result exceeds 2^63 - 1 bytes; std::bad_alloc if memory is insufficient
+/// cost     O(height * width + n * width)
+template <class T, device D>
+Tensor<T, D> to_dense(D const& exec, SelectedRows<T, D> const& g) {
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    auto dense = Tensor<T, D>::zeros(exec, g.shape());
+    scatter_add(exec, dense, g);
+    return dense;
+}
+
+template <class T, class Device>
+Tensor<T, Device> to_dense(SelectedRows<T, Device> const& g) {
+    return to_dense(g.device(), g);
+}
+
+ROWAN_TEMPLATE(Tensor<float> to_dense(Cpu const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<double> to_dense(Cpu const&, SelectedRows<double> const&))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/to_dense.hpp: to_dense_op, the dense tensor that a SelectedRows represents, as an operator.
+
+namespace rowan::inline v0 {
+
+/// See to_dense; in a net, of a gradient.
+struct to_dense_op {
+    static constexpr std::string_view name = "to_dense";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        if (x.type != VarType::SELECTED_ROWS) spec::the_kinds_do_not_match("to_dense: x", x.type, "SelectedRows");
+        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = x.dims, .lod_level = 0};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, SelectedRows<T, D> const& x) {
+        return to_dense(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/optimizer.hpp: layer::Optimizer, the optimizer of train.
+
+namespace rowan::inline v0 {
+
+/// A list of element types.
+template <class... T>
+struct dtypes {};
+
+namespace layer {
+
+/// The element types of an optimizer or a GradientClip that is given none: float and double, and bfloat16 if its
+/// operator is one of rowan's.
+template <class O>
+using trained_dtypes = std::conditional_t<rowan::detail::is_in<typename O::op, rowan::detail::compiled_ops>,
+                                          dtypes<float, double, bfloat16>, dtypes<float, double>>;
+
+/// One of the optimizers of optimizers.hpp, or a user-defined one with the same members, for parameters of given
+/// element types on a device.
+template <class Device>
+class OptimizerOn {
+public:
+    /// For parameters of the element types in trained_dtypes<O>.
+    template <optimizer_options O>
+    OptimizerOn(O const& o) : OptimizerOn(o, trained_dtypes<O>{}) {}
+
+    /// For parameters of other element types, such as user-defined ones.
+    ///     Optimizer(AdaGrad{.learning_rate = 0.1}, dtypes<mine>{})
+    /// errors   std::bad_alloc
+    /// cost     O(number of types)
+    template <optimizer_options O, class... T>
+    OptimizerOn(O const& o, dtypes<T...>);
+
+    /// The update of one parameter: its operator, its states, and the checks to run before the operator. Running the
+    /// checks of all parameters before the first operator makes a step all-or-nothing.
+    struct Update {
+        Operator* op;                   ///< updates the parameter
+        std::vector<Variable*> states;  ///< optimizer states, kept between steps
+        bool has_rate;                  ///< whether it has a learning rate, which a schedule can scale
+        /// Sets the step number, counted from 1, multiplies the initial learning rate by `factor`, and checks the
+        /// options.
+        /// errors   ValueError if the optimizer rejects an option
+        std::function<void(std::int64_t step, double factor)> prepare;
+        /// Checks the shape of the gradient.
+        /// errors   ShapeError if it differs from the parameter's
+        std::function<void()> check_gradient;
+    };
+
+    /// Of an optimizer with `.lazy = false`: replaces a row-sparse gradient by a dense one, which it adds to the scope.
+    /// errors   TypeError if this optimizer does not support the parameter's element type, or the parameter is a
+    ///          SelectedRows, whose rows are updated only where they have a gradient
+    /// cost     O(number of types), plus one operator
+    void densify(Scope& scope, ParameterGradient& g) const;
+
+    /// Adds the operator that updates a parameter, and its states, to a scope.
+    /// errors   TypeError if this optimizer does not support the parameter's element type; GraphError if the scope
+    ///          already has states of these names; the scope then is as before
+    /// cost     O(number of types), plus one operator and its states
+    Update add(Scope& scope, ParameterGradient const& g) const;
+
+private:
+    struct Kind {
+        std::int32_t wire;
+        std::function<Update(Scope&, ParameterGradient const&)> make;
+        Variable* (*dense)(Scope&, Variable&);  // makes a gradient dense; nullptr if the optimizer is lazy
+    };
+
+    Kind const& kind_for(ParameterGradient const& g) const;
+
+    // The operator is instantiated only for optimizers that may need it.
+    template <class T, class O>
+    static auto to_dense_unless_lazy(O const& o) -> Variable* (*)(Scope&, Variable&) {
+        static_cast<void>(o);
+        if constexpr (requires { o.lazy; }) {
+            if (!o.lazy)
+                return [](Scope& scope, Variable& g) { return scope.new_op<to_dense_op, Device, T>({&g}).outputs[0]; };
+        }
+        return nullptr;
+    }
+
+    // States have the type dtype<T>::sum if that is an element type, else T.
+    template <class T>
+    static auto state_type() {
+        if constexpr (element<typename dtype<T>::sum>) {
+            return std::type_identity<typename dtype<T>::sum>{};
+        } else {
+            return std::type_identity<T>{};
+        }
+    }
+
+    template <class T>
+    static LoDTensor<T, Device> zeros(Dims const& dims, AnyExec exec = {});
+
+    template <class T, class O>
+    static Update make(O const& o, Scope& scope, ParameterGradient const& g);
+
+    template <class T>
+    static void check_shape(Variable const& param, Variable const& gradient);
+
+    template <class T, class S, class Op, std::size_t... state>
+    static op_kernel const& kernel_for(std::index_sequence<state...>);
+
+    std::vector<Kind> kinds_;
+    std::string types_;  // their names
+};
+
+template <class Device>
+template <optimizer_options O, class... T>
+OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>) : types_(rowan::detail::dtype_list<T...>()) {
+    static_assert((detail::is_element<T>() && ...),
+                  "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
+    (kinds_.push_back({dtype<T>::wire,
+                       [o](Scope& scope, ParameterGradient const& g) -> Update { return make<T>(o, scope, g); },
+                       to_dense_unless_lazy<T>(o)}),
+     ...);
+}
+
+template <class Device>
+auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const -> Update {
+    Kind const& kind = kind_for(g);
+    rowan::detail::ScopeRollback added(scope);
+    Update update = kind.make(scope, g);
+    added.keep();
+    return update;
+}
+
+template <class Device>
+void OptimizerOn<Device>::densify(Scope& scope, ParameterGradient& g) const {
+    if (g.gradient->spec().type != VarType::SELECTED_ROWS) return;
+    auto const dense = kind_for(g).dense;
+    if (dense == nullptr) return;
+    if (g.parameter->spec().type == VarType::SELECTED_ROWS)
+        throw TypeError(std::string("the optimizer with .lazy = false: ").append(g.parameter->name()),
+                        rowan::detail::kind_text(g.parameter->spec()), "a LoDTensor");
+    g.gradient = dense(scope, *g.gradient);
+}
+
+template <class Device>
+auto OptimizerOn<Device>::kind_for(ParameterGradient const& g) const -> Kind const& {
+    for (Kind const& kind : kinds_) {
+        if (kind.wire == g.parameter->spec().dtype) return kind;
+    }
+    throw TypeError(std::string("the optimizer: the element type of ").append(g.parameter->name()),
+                    rowan::detail::dtype_text(g.parameter->spec().dtype), types_);
+}
+
+template <class Device>
+template <class T>
+auto OptimizerOn<Device>::zeros(Dims const& dims, AnyExec exec) -> LoDTensor<T, Device> {
+    typename Tensor<T>::shape_type shape;
+    for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
+    return Tensor<T, Device>::zeros(exec.or_default<Device>(), shape);
+}
+
+template <class Device>
+template <class T, class O>
+auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const& g) -> Update {
+    using S = typename decltype(state_type<T>())::type;
+    Update update{};
+    Dims dims = g.parameter->spec().dims;
+    Dims rows_of_none = dims;  // running the operator on zero rows only checks its options
+    rows_of_none[0] = 0;
+    if constexpr (requires { O::one_state_per_row; }) dims = {dims[0]};
+    bool const some_rows = g.parameter->spec().type == VarType::SELECTED_ROWS;
+    if (some_rows) dims[0] = UNK;
+    Dims states_of_none = dims;
+    states_of_none[0] = 0;
+    std::vector<Variable*> inputs{g.parameter};
+    auto const none = std::make_shared<std::vector<Value>>();
+    auto const add_none = [&](auto&& t) { none->emplace_back().set(std::move(t)); };
+    add_none(zeros<T>(rows_of_none));
+    for (std::string_view const name : O::op::updates::names) {
+        if (name == "param") continue;
+        std::string full(g.parameter->name());
+        full.append("@").append(O::op::name).append(".").append(name);
+        Variable& state = scope.new_var(full, tensor_spec<S>(dims), Role::state);
+        state.bring = &rowan::detail::bring<S, Device>;
+        state.initialize = [dims, some_rows, param = g.parameter](Value& value, std::optional<std::uint64_t>,
+                                                                  AnyExec exec) {
+            Dims all = dims;  // a row for each of the parameter's
+            if (some_rows) {
+                auto const& rows = param->value().template get<SelectedRows<T, Device>>().rows();
+                all[0] = static_cast<std::int64_t>(rows.size());
+            }
+            value.set(zeros<S>(all, exec));
+        };
+        update.states.push_back(&state);
+        inputs.push_back(&state);
+        add_none(zeros<S>(states_of_none));
+    }
+    inputs.push_back(g.gradient);
+    add_none(zeros<T>(rows_of_none));
+    auto const attributes = std::make_shared<typename O::op::attributes>(o.options());
+    op_kernel const& kernel = kernel_for<T, S, typename O::op>(std::make_index_sequence<O::op::updates::size - 1>{});
+    update.has_rate = requires { attributes->learning_rate = 1.0; };
+    update.prepare = [=, &kernel](std::int64_t step, double factor) {
+        if constexpr (requires { attributes->step = step; }) attributes->step = step;
+        if constexpr (requires { attributes->learning_rate = factor; })
+            attributes->learning_rate = o.options().learning_rate * factor;
+        Device exec{};
+        std::vector<Value*> in;
+        for (Value& value : *none) in.push_back(&value);
+        kernel.run({.exec = exec, .in = in, .out = {}, .attributes = AttributesRef(*attributes)});
+    };
+    update.check_gradient = [g] { check_shape<T>(*g.parameter, *g.gradient); };
+    update.op = &scope.new_op(kernel, std::move(inputs), attributes);
+    return update;
+}
+
+template <class Device>
+template <class T>
+void OptimizerOn<Device>::check_shape(Variable const& param, Variable const& gradient) {
+    using Rows = SelectedRows<T, Device>;
+    auto const want = param.value().is<Rows>() ? param.value().get<Rows>().shape()
+                                               : param.value().get<LoDTensor<T, Device>>().value().shape();
+    auto const check = [&](auto const& shape) {
+        if (std::ranges::equal(shape, want)) return;
+        throw ShapeError(std::string("the gradient ").append(gradient.name()).append(".shape()"),
+                         rowan::detail::shape_text(shape),
+                         rowan::detail::shape_text(want).append(", that of ").append(param.name()));
+    };
+    if (gradient.value().is<Rows>()) {
+        check(gradient.value().get<Rows>().shape());
+    } else {
+        check(gradient.value().get<LoDTensor<T, Device>>().value().shape());
+    }
+}
+
+template <class Device>
+template <class T, class S, class Op, std::size_t... state>
+op_kernel const& OptimizerOn<Device>::kernel_for(std::index_sequence<state...>) {
+    return kernel_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
+}
+
+/// The optimizer for nets on the host.
+using Optimizer = OptimizerOn<Cpu>;
+
+ROWAN_TEMPLATE(class OptimizerOn<Cpu>)
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Sgd const&, trained_dtypes<Sgd>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdaGrad const&, trained_dtypes<AdaGrad>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&, trained_dtypes<RowwiseAdaGrad>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&, trained_dtypes<Momentum>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&, trained_dtypes<Adam>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdamW const&, trained_dtypes<AdamW>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&, trained_dtypes<RmsProp>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, trained_dtypes<Ftrl>))
+
+}  // namespace layer
+
+}  // namespace rowan::inline v0
+
+// rowan/op/clip.hpp: clip, elements clamped to an interval.
+
+namespace rowan::inline v0 {
+
+/// The settings of clip.
+struct ClipOptions {
+    double min = -1;  ///< lower bound
+    double max = 1;   ///< upper bound
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max});
+    }
+};
+
+namespace detail {
+
+inline void check_clip(ClipOptions const& options) {
+    check_finite("min", options.min);
+    check_finite("max", options.max);
+    if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
+}
+
+/// x clamped to [min, max]
+struct clip_formula {
+    double min, max;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        V const low = constant<V>(min), high = constant<V>(max);
+        return choose(x < low, low, choose(x > high, high, x));
+    }
+};
+
+/// 0 where x < min or x > max, else g
+struct clip_grad_formula {
+    double min, max;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& g) const {
+        V const zero = constant<V>(0.0);
+        return choose(x < constant<V>(min), zero, choose(x > constant<V>(max), zero, g));
+    }
+};
+
+template <class T, class D>
+Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions const& options) {
+    using S = sum_t<T>;
+    static_assert(floating_element<T>, "rowan::clip: x must have a floating-point type: convert it");
+    return zip_elements<S>(exec, clip_formula{options.min, options.max}, x);
+}
+
+}  // namespace detail
+
+/// Clamps every element to [min, max]; NaN propagates.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if a bound is not finite or max < min
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> clip(D exec, Tensor<T, D> const& x, ClipOptions options = {}) {
+    detail::check_clip(options);
+    return detail::clip_elements(exec, x, options);
+}
+template <class X>
+requires detail::changeable_tensor<X>
+auto clip(Cpu exec, X&& x, ClipOptions options = {}) {
+    detail::check_clip(options);
+    return detail::clip_elements(exec, x, options);
+}
+
+/// The same for a row-sparse gradient: merges g, then clamps. The result is merged and equals the clamped dense
+/// gradient.
+/// shapes   g of n rows -> one row for each distinct row id
+/// errors   ValueError as above, and if 0 is not in [min, max], because rows that are absent from g stay 0
+/// cost     a merge, and one read and one write of its rows
+template <class T, device D>
+SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& options = {}) {
+    detail::check_clip(options);
+    if (options.min > 0 || options.max < 0)
+        throw ValueError(options.min > 0 ? "min" : "max", options.min > 0 ? options.min : options.max,
+                         "0 to be in [min, max], as absent rows stay 0");
+    auto merged = merge(exec, g);
+    merged.value() = detail::clip_elements(exec, merged.value(), options);
+    return merged;
+}
+
+/// The gradient of x: 0 where x < min or x > max, else out_grad.
+/// shapes   x [...], out_grad the same -> the same
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> clip_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                       ClipOptions const& options = {}) {
+    detail::check_same_shape("out_grad", out_grad, x);
+    detail::clip_grad_formula const formula{options.min, options.max};
+    return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, out_grad);
+}
+
+struct clip_grad_op {
+    static constexpr std::string_view name = "clip_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b11;
+    using attributes = ClipOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ClipOptions const& = {}) {
+        return spec::elementwise("clip_grad: out@GRAD", out_grad, x);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                            ClipOptions const& options = {}) {
+        return clip_grad(exec, x, out_grad, options);
+    }
+};
+
+/// See clip; x may be dense or row-sparse.
+struct clip_op {
+    static constexpr std::string_view name = "clip";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using attributes = ClipOptions;
+    using grad = grad_rule<clip_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, ClipOptions const& = {}) { return x; }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ClipOptions const& options = {}) {
+        return clip(exec, x, options);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, ClipOptions const& options = {}) {
+        return clip(exec, x, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/scale.hpp: scale, the product of a gradient and a number.
+
+namespace rowan::inline v0 {
+
+/// A factor for values of `T`: a number, for integer types an integer.
+template <class T, class F>
+concept factor_for = std::integral<F> ||(std::floating_point<F> && !std::integral<detail::sum_t<T>>);
+
+namespace detail {
+
+template <class T, class F>
+constexpr void check_factor() {
+    static_assert(factor_for<T, F>,
+                  "rowan::scale: the factor must be a number, and an integer where the elements are integers");
+}
+
+/// x * factor
+template <class F>
+struct multiply_by {
+    F factor;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        if constexpr (std::integral<V>) {
+            return product(x, static_cast<V>(factor));
+        } else {
+            return product(x, constant<V>(static_cast<double>(factor)));
+        }
+    }
+};
+
+}  // namespace detail
+
+/// `g` with all elements multiplied by `factor`, computed in dtype<T>::sum. The rows are those of `g`.
+/// shapes   g -> the same height, rows and row shape
+/// errors   ShapeError if g.value() does not have one row for each row of g; a non-finite factor is not an error
+/// cost     O(n * width)
+template <class T, class F, device D>
+SelectedRows<T, D> scale(D const& exec, SelectedRows<T, D> const& g, F factor) {
+    using Loops = detail::ElementLoops<D>;
+    using Access = detail::SelectedRowsAccess;
+    detail::check_factor<T, F>();
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    Loops::check(exec, g.rows(), g.value());
+    auto value = detail::new_tensor<T>(exec, g.value().shape());
+    Loops::template zip<detail::sum_t<T>>(exec, value.size(), detail::multiply_by<F>{factor}, value.data(),
+                                          g.value().data());
+    return Access::adopt(g.height(), Loops::copy(exec, Access::rows(g)), std::move(value), g.merged());
+}
+
+template <class T, class Device, class F>
+SelectedRows<T, Device> scale(SelectedRows<T, Device> const& g, F factor) {
+    return scale(g.device(), g, factor);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/scale.hpp: scale, the elements multiplied by a factor plus a bias.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// errors   ValueError if dtype<T>::sum is an integer type that cannot represent the value
+template <class T>
+void check_whole_setting(char const* field, double value) {
+    if constexpr (std::integral<sum_t<T>>) {
+        if (!is_whole<sum_t<T>>(value)) throw ValueError(field, value, "a whole number, as the elements are integers");
+    }
+}
+
+[[noreturn]] inline void sparse_bias(double bias) {
+    throw ValueError("bias", bias, "0 for a SelectedRows, whose absent rows stay 0");
+}
+
+/// factor · x
+struct scale_formula {
+    double factor;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return product(x, constant<V>(factor));
+    }
+};
+
+/// factor · x + bias
+struct affine_formula {
+    double factor, bias;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return plus(product(x, constant<V>(factor)), constant<V>(bias));
+    }
+};
+
+}  // namespace detail
+
+/// factor · x + bias element-wise, computed in dtype<T>::sum. The product is rounded before the addition; a bias of 0
+/// is not added. Integers wrap around.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if the elements are integers and factor or bias is not an integer that dtype<T>::sum represents
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> scale(D const& exec, Tensor<T, D> const& x, double factor, double bias = 0) {
+    using S = detail::sum_t<T>;
+    detail::check_whole_setting<T>("factor", factor);
+    detail::check_whole_setting<T>("bias", bias);
+    if (bias == 0) return detail::zip_elements<S>(exec, detail::scale_formula{factor}, x);
+    return detail::zip_elements<S>(exec, detail::affine_formula{factor, bias}, x);
+}
+
+template <class T, class Device>
+Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias = 0) {
+    return scale(x.device(), x, factor, bias);
+}
+
+struct scale_grad_op;
+
+/// See scale. The result for a SelectedRows is a SelectedRows, and its bias must be 0.
+struct scale_op {
+    static constexpr std::string_view name = "scale";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<scale_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    struct attributes {
+        double factor = 1;  ///< the factor
+        double bias = 0;    ///< added after the multiplication
+
+        template <class Visit>
+        static constexpr auto fields(Visit const& visit) {
+            return visit(field{"factor", &attributes::factor}, field{"bias", &attributes::bias});
+        }
+    };
+
+    static constexpr VarSpec infer(VarSpec const& x, attributes const& a) {
+        if (x.type != VarType::SELECTED_ROWS) return spec::elementwise("scale: x", x);
+        if (a.bias != 0) detail::sparse_bias(a.bias);
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, attributes const& a) {
+        return scale(exec, x, a.factor, a.bias);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, attributes const& a) {
+        if (a.bias != 0) detail::sparse_bias(a.bias);
+        detail::check_whole_setting<T>("factor", a.factor);
+        if constexpr (std::integral<detail::sum_t<T>>) {
+            return scale(exec, x, static_cast<std::int64_t>(a.factor));
+        } else {
+            return scale(exec, x, a.factor);
+        }
+    }
+};
+
+/// factor · out_grad
+struct scale_grad_op {
+    static constexpr std::string_view name = "scale_grad";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = no_grad;
+    using attributes = scale_op::attributes;
+
+    static constexpr VarSpec infer(VarSpec const& out_grad, attributes const& a) {
+        return scale_op::infer(out_grad, {a.factor, 0});
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, attributes const& a) {
+        return scale_op::run(exec, out_grad, {a.factor, 0});
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& out_grad, attributes const& a) {
+        return scale_op::run(exec, out_grad, {a.factor, 0});
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/squared_norm.hpp: squared_norm, the sum of the squares of a tensor or gradient.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The sum of one number per row, in blocks of 64.
+template <class S>
+S sum_of_rows(std::vector<S> const& x) {
+    if (x.empty()) return constant<S>(0.0);
+    std::vector<std::int64_t> order(x.size());
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    return *BlockSum<S, S>(x.data(), 1, order.size())(order.data(), order.size(), 0);
+}
+
+/// Sums squares.
+template <class D>
+struct SquareSums {
+    static_assert(has_backend<D>,
+                  "rowan: squared_norm on a Thrust device needs #include <rowan/thrust/sparse/squared_norm.hpp>");
+};
+
+template <>
+struct SquareSums<Cpu> {
+    /// Of the sums of a plan's rows.
+    template <class T>
+    static sum_t<T> planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
+        using S = sum_t<T>;
+        std::size_t const width = value.row_size();
+        std::vector<S> squares(plan.rows().size());
+        RowSums<T>(exec, plan, value)
+            .run([](std::size_t) {},
+                 [&](std::size_t k, S const* sum) { squares[k] = interleaved_sum<S>(width, sum, squared{}); });
+        return sum_of_rows(squares);
+    }
+
+    template <class T>
+    static sum_t<T> dense(Cpu exec, Tensor<T> const& x) {
+        using S = sum_t<T>;
+        std::size_t const rows = x.shape(0), width = x.row_size();
+        std::vector<S> squares(rows);
+        std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
+        parallel_work(exec, x.size(), rows, grain, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+                squares[i] = interleaved_sum<S>(width, x.data() + i * width, squared{});
+        });
+        return sum_of_rows(squares);
+    }
+};
+
+}  // namespace detail
+
+/// The sum of the squares of the elements of merge(g): duplicates are summed before they are squared, as in the dense
+/// tensor. The squares of a row are summed in 16 interleaved partial sums, the rows in ascending order in blocks of 64:
+/// bit-identical for any number of threads and on all devices. A Thrust device synchronizes to return the number.
+/// shapes   plan of n rows, value [n, ...]
+/// errors   ShapeError if value does not have n rows; on a Thrust device those of synchronize
+/// cost     O(n * width); temporary memory of two numbers per row of the plan, on a Thrust device of 17 and the sums of
+///          duplicates
+template <class T, device D>
+detail::sum_t<T> squared_norm(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value) {
+    detail::check_exec(exec);
+    SelectedRows<T, D>::check_value(value, plan.size());
+    return detail::SquareSums<D>::planned(exec, plan, value);
+}
+
+/// The same for a gradient.
+/// cost     as above, and a RowPlan: a sort of the rows unless they are merged
+template <class T, device D>
+detail::sum_t<T> squared_norm(D const& exec, SelectedRows<T, D> const& g) {
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    return squared_norm(exec, RowPlan<D>(exec, g), g.value());
+}
+
+/// The sum of the squares of a dense tensor's elements, bit-identical to that of a SelectedRows with all its rows.
+/// shapes   x [rows, ...]
+/// errors   ShapeError if x has rank 0
+/// cost     one read of x; temporary memory of two numbers per row
+template <class T, device D>
+detail::sum_t<T> squared_norm(D const& exec, Tensor<T, D> const& x) {
+    detail::check_rows("x", x);
+    return detail::SquareSums<D>::dense(exec, x);
+}
+
+template <class T, class Device>
+detail::sum_t<T> squared_norm(Tensor<T, Device> const& x) {
+    return squared_norm(x.device(), x);
+}
+
+template <class T, class Device>
+detail::sum_t<T> squared_norm(RowPlan<Device> const& plan, Tensor<T, Device> const& value) {
+    return squared_norm(plan.device(), plan, value);
+}
+
+template <class T, class Device>
+detail::sum_t<T> squared_norm(SelectedRows<T, Device> const& g) {
+    return squared_norm(g.device(), g);
+}
+
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, RowPlan<> const&, Tensor<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, Tensor<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, RowPlan<> const&, Tensor<double> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, Tensor<double> const&))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/clip_by_norm.hpp: clip_by_norm and clip_by_global_norm, gradients scaled down to a maximum norm.
+
+namespace rowan::inline v0 {
+
+/// The settings of clip_by_norm and clip_by_global_norm.
+struct ClipByNormOptions {
+    double max_norm = 1;  ///< the maximum norm
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"max_norm", &ClipByNormOptions::max_norm});
+    }
+};
+
+namespace detail {
+
+inline void check_max_norm(double max_norm) {
+    check_finite("max_norm", max_norm);
+    if (max_norm < 0) throw ValueError("max_norm", max_norm, "0 or more");
+}
+
+/// The factor that scales values of this squared norm to max_norm, 1 if their norm is not greater; NaN propagates.
+inline double norm_factor(double squared, double max_norm) {
+    double const norm = std::sqrt(squared);
+    return norm <= max_norm ? 1.0 : max_norm / norm;
+}
+
+template <class T, class D>
+Tensor<T, D> scaled(D const& exec, Tensor<T, D> const& x, double factor) {
+    static_assert(floating_element<T>, "rowan::clip_by_norm: x must have a floating-point type: convert it");
+    return factor == 1.0 ? x.share() : scale(exec, x, factor);
+}
+template <class T, class D>
+SelectedRows<T, D> scaled(D const& exec, SelectedRows<T, D> const& g, double factor) {
+    return scale(exec, g, factor);
+}
+
+/// A gradient with its duplicates summed: an alias if it is merged.
+template <class T, class D>
+class MergedGradient {
+public:
+    MergedGradient(D const& exec, SelectedRows<T, D> const& g)
+        : alias_(g.merged()), rows_(alias_ ? g.share() : merge(exec, g)) {
+        SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    }
+    double squared(D const& exec) const { return static_cast<double>(squared_norm(exec, rows_.value())); }
+
+    SelectedRows<T, D> scaled(D const& exec, double factor) && {
+        if (factor == 1.0) return std::move(rows_);
+        if (alias_) return scale(exec, rows_, factor);
+        T* const x = rows_.value().data();
+        ElementLoops<D>::template zip<sum_t<T>>(exec, rows_.value().size(), scale_formula{factor}, x, x);
+        return std::move(rows_);
+    }
+
+private:
+    bool alias_;
+    SelectedRows<T, D> rows_;
+};
+
+}  // namespace detail
+
+/// Scales x to the Euclidean norm max_norm if its norm is greater. If the norm is not finite, the elements of the result
+/// are NaN or 0 by IEEE arithmetic. Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
+/// shapes   x [n, ...] -> the same
+/// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
+/// cost     two reads of x and one write of the result; an x that needs no scaling is returned as an alias; waits for
+///          the device, because the host needs the norm
+template <class T, device D>
+Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
+    detail::check_max_norm(options.max_norm);
+    return detail::scaled(exec, x, detail::norm_factor(static_cast<double>(squared_norm(exec, x)), options.max_norm));
+}
+
+/// The same for a row-sparse gradient: merges g, then scales. The result represents the clipped dense gradient; it is
+/// merged, so an optimizer does not sort its rows again.
+/// shapes   g of n rows -> one row for each distinct row id
+/// errors   ValueError as above; ShapeError if g.value() does not have n rows
+/// cost     a merge, a read of its rows, and a read and a write if they need scaling; a merged g that needs no scaling
+///          is returned as an alias; waits for the device
+template <class T, device D>
+SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, ClipByNormOptions const& options = {}) {
+    detail::check_max_norm(options.max_norm);
+    detail::MergedGradient merged(exec, g);
+    return std::move(merged).scaled(exec, detail::norm_factor(merged.squared(exec), options.max_norm));
+}
+
+/// Scales all gradients, dense and row-sparse, by one factor to the global norm max_norm if their global norm, which is
+/// √(Σ norm²), is greater. The squared norms, each computed in dtype<T>::sum, are added in double: those of the dense
+/// gradients in order, then those of the row-sparse ones. Pascanu et al. 2013, as above.
+/// shapes   any number of gradients of any shapes -> the same; the row-sparse ones are merged
+/// errors   as clip_by_norm
+/// cost     that of clip_by_norm for each; waits for the device once per gradient
+template <class T, device D>
+std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_global_norm(
+    D const& exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
+    ClipByNormOptions const& options = {}) {
+    detail::check_max_norm(options.max_norm);
+    for (std::size_t k = 0; k < dense.size(); ++k) detail::check_rows(detail::part_name("dense", k).c_str(), dense[k]);
+    double squared = 0;
+    for (Tensor<T, D> const& x : dense) squared += static_cast<double>(squared_norm(exec, x));
+    std::vector<detail::MergedGradient<T, D>> merged;
+    merged.reserve(sparse.size());
+    for (SelectedRows<T, D> const& g : sparse) squared += merged.emplace_back(exec, g).squared(exec);
+    double const factor = detail::norm_factor(squared, options.max_norm);
+    std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> out;
+    for (Tensor<T, D> const& x : dense) std::get<0>(out).push_back(detail::scaled(exec, x, factor));
+    for (auto& g : merged) std::get<1>(out).push_back(std::move(g).scaled(exec, factor));
+    return out;
+}
+
+/// See clip_by_norm.
+struct clip_by_norm_op {
+    static constexpr std::string_view name = "clip_by_norm";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = ClipByNormOptions;
+    using grad = no_grad;  // clip_by_norm is applied to gradients
+
+    static constexpr VarSpec infer(VarSpec const& x, ClipByNormOptions const& = {}) { return x; }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
+        return clip_by_norm(exec, x, options);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, ClipByNormOptions const& options = {}) {
+        return clip_by_norm(exec, x, options);
+    }
+};
+
+/// See clip_by_global_norm. The slots `x` and `out` hold any number of gradients.
+struct clip_by_global_norm_op {
+    static constexpr std::string_view name = "clip_by_global_norm";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = ClipByNormOptions;
+    using grad = no_grad;
+
+    static std::vector<VarSpec> infer(std::span<VarSpec const> x, ClipByNormOptions const& = {}) {
+        return {x.begin(), x.end()};
+    }
+
+    template <class T, class D>
+    static auto run(D exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
+                    ClipByNormOptions const& options = {}) {
+        return clip_by_global_norm(exec, dense, sparse, options);
+    }
+
+    // The steps, for gradients of several element types, of which the row-sparse ones are merged: measure each, sum, and
+    // scale each by the factor.
+
+    template <class D, class V>
+    static double measure(D exec, V const& x) {
+        return static_cast<double>(squared_norm(exec, x));
+    }
+    static double factor(double measured, ClipByNormOptions const& options) {
+        return detail::norm_factor(measured, options.max_norm);
+    }
+    template <class D, class V>
+    static V scaled(D exec, V const& x, double factor) {
+        return detail::scaled(exec, x, factor);
+    }
+    static void check(ClipByNormOptions const& options) { detail::check_max_norm(options.max_norm); }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/gradient_clip.hpp: layer::GradientClip, gradient clipping before the optimizer's step.
+
+namespace rowan::inline v0::layer {
+
+// Duplicate rows of a row-sparse gradient are summed before they are clipped, so the result equals that of the dense
+// gradient.
+
+/// Clips every element to [min, max], which must contain 0 if a gradient is row-sparse.
+struct ClipByValue {
+    double min = -1;  ///< lower bound
+    double max = 1;   ///< upper bound
+
+    using op = clip_op;
+    ClipOptions options() const { return {min, max}; }
+};
+
+/// Scales the gradient of each parameter to the Euclidean norm max_norm if its norm is greater.
+struct ClipByNorm {
+    double max_norm = 1;  ///< maximum norm
+
+    using op = clip_by_norm_op;
+    ClipByNormOptions options() const { return {max_norm}; }
+};
+
+/// Scales all gradients, of any element types, by one factor to the joint Euclidean norm max_norm if their joint norm
+/// is greater.
+struct ClipByGlobalNorm {
+    double max_norm = 1;  ///< maximum norm
+
+    using op = clip_by_global_norm_op;
+    static constexpr bool together = true;  ///< one operator clips all gradients
+    ClipByNormOptions options() const { return {max_norm}; }
+};
+
+/// Requirements on a kind of clipping: it names an operator with one input and one output slot, and returns its
+/// attributes.
+template <class C>
+concept gradient_clip_options = requires(C const& c) {
+    typename C::op;
+    { c.options() } -> std::same_as<typename C::op::attributes>;
+    requires C::op::inputs::size == 1 && C::op::outputs::size == 1;
+};
+
+/// One of the kinds above, or a user-defined one with the same members, for gradients of given element types on a
+/// device; or no clipping.
+template <class Device>
+class GradientClipOn {
+public:
+    GradientClipOn() = default;  ///< no clipping
+    /// For gradients of the element types in trained_dtypes<C>.
+    template <gradient_clip_options C>
+    GradientClipOn(C const& c) : GradientClipOn(c, trained_dtypes<C>{}) {}
+
+    /// For gradients of other element types, such as user-defined ones.
+    ///     GradientClip(ClipByNorm{.max_norm = 1}, dtypes<mine>{})
+    /// errors   std::bad_alloc
+    /// cost     O(number of types)
+    template <gradient_clip_options C, class... T>
+    GradientClipOn(C const& c, dtypes<T...>);
+
+    /// Adds the clipping operators to a scope and replaces the gradients by their results.
+    /// errors   TypeError if the element type of a gradient is not supported, or gradients differ in element type and
+    ///          the operator that clips them jointly, such as a user-defined one, takes one type only
+    /// cost     one operator for each gradient, or one for all jointly
+    void add(Scope& scope, std::vector<ParameterGradient>& gradients) const;
+
+private:
+    using Make = std::function<std::vector<Variable*>(Scope&, std::vector<Variable*>)>;
+    struct Kind {
+        std::int32_t wire;
+        Make make;
+    };
+
+    [[noreturn]] void refuse(ParameterGradient const& g, std::string const& expected) const;
+
+    std::vector<Kind> kinds_;
+    std::string name_, types_;  // of the operator and of the element types
+    bool together_ = false;
+    Make make_mixed_;  // clips gradients of several element types together
+};
+
+template <class Device>
+template <gradient_clip_options C, class... T>
+GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
+    : name_(C::op::name), types_(rowan::detail::dtype_list<T...>()) {
+    using Op = typename C::op;
+    if constexpr (requires { C::together; }) together_ = C::together;
+    (kinds_.push_back({dtype<T>::wire,
+                       [c](Scope& scope, std::vector<Variable*> g) {
+                           return scope.new_op<Op, Device, T>(std::move(g), c.options()).outputs;
+                       }}),
+     ...);
+    if constexpr (rowan::detail::clips_mixed_types<Op>) {
+        make_mixed_ = [c](Scope& scope, std::vector<Variable*> g) {
+            return scope
+                .new_op(rowan::detail::whole_kernel<rowan::detail::clip_mixed_types<Op, Device, T...>>::value,
+                        std::move(g), std::make_shared<typename Op::attributes const>(c.options()))
+                .outputs;
+        };
+    }
+}
+
+template <class Device>
+void GradientClipOn<Device>::add(Scope& scope, std::vector<ParameterGradient>& gradients) const {
+    if (kinds_.empty()) return;
+    std::size_t const size = together_ ? gradients.size() : 1;
+    for (std::size_t begin = 0; begin < gradients.size(); begin += size) {
+        std::int32_t const wire = gradients[begin].gradient->spec().dtype;
+        std::vector<Variable*> some;
+        Make const* make = nullptr;
+        for (std::size_t i = begin; i < begin + size; ++i) {
+            std::int32_t const own = gradients[i].gradient->spec().dtype;
+            auto const kind = std::ranges::find(kinds_, own, &Kind::wire);
+            if (kind == kinds_.end()) refuse(gradients[i], types_);
+            if (own != wire && !make_mixed_)
+                refuse(gradients[i], rowan::detail::dtype_text(wire).append(", that of the other gradients"));
+            make = own != wire || make == &make_mixed_ ? &make_mixed_ : &kind->make;
+            some.push_back(gradients[i].gradient);
+        }
+        auto const clipped = (*make)(scope, std::move(some));
+        for (std::size_t i = 0; i < size; ++i) gradients[begin + i].gradient = clipped[i];
+    }
+}
+
+template <class Device>
+void GradientClipOn<Device>::refuse(ParameterGradient const& g, std::string const& expected) const {
+    throw TypeError(std::string(name_).append(": the element type of the gradient of ").append(g.parameter->name()),
+                    rowan::detail::dtype_text(g.gradient->spec().dtype), expected);
+}
+
+/// Gradient clipping for nets on the host.
+using GradientClip = GradientClipOn<Cpu>;
+
+ROWAN_TEMPLATE(class GradientClipOn<Cpu>)
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByValue const&, trained_dtypes<ClipByValue>))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByNorm const&, trained_dtypes<ClipByNorm>))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&, trained_dtypes<ClipByGlobalNorm>))
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/moving_average.hpp: moving_average, an average of a tensor over time.
+
+namespace rowan::inline v0 {
+
+/// The options of moving_average.
+struct MovingAverageOptions {
+    double decay = 0.999;  ///< the part of the average that a step keeps, in [0, 1)
+};
+
+namespace detail {
+
+struct moving_average_formula {
+    double decay;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& x, V& average) const {
+        average = product(constant<V>(decay), average) + product(constant<V>(1.0 - decay), x);
+    }
+};
+
+}  // namespace detail
+
+/// average = decay · average + (1 - decay) · x
+/// shapes   average and x of one shape, rank at least 1
+/// errors   ShapeError if shapes differ; ValueError if decay is not in [0, 1)
+/// cost     one pass over both; the same bits for any number of threads and on every device
+template <class T, device D>
+void moving_average(D const& exec, Tensor<T, D>& average, Tensor<T, D> const& x,
+                    MovingAverageOptions const& options = {}) {
+    detail::check_types<T, T>();
+    detail::check_decay("decay", options.decay);
+    update_rows(exec, x, LaneRule{detail::moving_average_formula{options.decay}}, average);
+}
+
+template <class T, class Device>
+void moving_average(Tensor<T, Device>& average, Tensor<T, Device> const& x, MovingAverageOptions const& options = {}) {
+    moving_average(average.device(), average, x, options);
+}
+
+/// See moving_average. The slot `param` holds the average and `grad` holds x.
+struct moving_average_op : detail::optimizer_op<MovingAverageOptions> {
+    static constexpr std::string_view name = "moving_average";
+
+    template <class T, class D>
+    static void run(D exec, Tensor<T, D>& average, Tensor<T, D> const& x, MovingAverageOptions const& options = {}) {
+        moving_average(exec, average, x, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/moving_average.hpp: layer::MovingAverage, averages of parameters over the steps of a training.
+
+namespace rowan::inline v0::layer {
+
+/// After each step, average = decay · average + (1 - decay) · parameter, beginning with the parameter's first value (a
+/// resumed training goes on with its averages). `parameters.averaged()` has the averages as parameters, for infer and
+/// save_model. Averages have the element type of the parameter. Of tables, all rows are averaged, in every step.
+///     auto const learned = train(cost, reader, {.average = layer::MovingAverage{.decay = 0.999}});
+///     auto y = infer(predict, batch, learned.averaged());
+struct MovingAverage {
+    double decay = 0.999;  ///< the part of the average that a step keeps, in [0, 1)
+
+    using op = moving_average_op;
+    MovingAverageOptions options() const { return {decay}; }
+};
+
+/// A MovingAverage for parameters of given element types on a device, or none.
+template <class Device>
+class AverageOn {
+public:
+    AverageOn() = default;  ///< none
+    /// For parameters of the element types in trained_dtypes<MovingAverage>.
+    AverageOn(MovingAverage const& average) : update_(OptimizerOn<Device>(average)) {}
+    /// For parameters of other element types, such as user-defined ones.
+    template <class... T>
+    AverageOn(MovingAverage const& average, dtypes<T...> types) : update_(OptimizerOn<Device>(average, types)) {}
+
+    explicit operator bool() const noexcept { return update_.has_value(); }  ///< whether there is one
+    /// Adds a variable for the average of a parameter, `name@average`, to a scope, and the operator that updates it.
+    /// errors   TypeError if the element type is not supported, or the parameter is a SelectedRows; ValueError if decay is not in [0, 1)
+    /// cost     one operator and its variable
+    typename OptimizerOn<Device>::Update add(Scope& scope, Variable& parameter) const;
+
+private:
+    std::optional<OptimizerOn<Device>> update_;
+};
+
+template <class Device>
+auto AverageOn<Device>::add(Scope& scope, Variable& parameter) const -> typename OptimizerOn<Device>::Update {
+    if (parameter.spec().type != VarType::LOD_TENSOR)
+        throw TypeError(std::string("the moving average of ").append(parameter.name()),
+                        rowan::detail::kind_text(parameter.spec()), "a LoDTensor");
+    Variable& average = scope.new_var(parameter.name() + "@average", parameter.spec(), Role::state);
+    average.bring = parameter.bring;
+    average.initialize = [&parameter](Value& value, std::optional<std::uint64_t>, AnyExec) {
+        value = parameter.value().copy();
+    };
+    auto update = update_->add(scope, {&average, &parameter});
+    update.states = {&average};
+    update.prepare(1, 1);
+    return update;
+}
+
+ROWAN_TEMPLATE(class AverageOn<Cpu>)
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(MovingAverage const&, trained_dtypes<MovingAverage>))
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/detail/gradient_sums.hpp: GradientSums, how the gradients of a step's parts are weighed and summed.
+
+namespace rowan::inline v0::detail {
+
+/// x / count
+struct divide_by {
+    std::int64_t count;
+
+    template <class V>
+    V operator()(V const& x) const {
+        if constexpr (std::integral<V>) {
+            return static_cast<V>(x / static_cast<V>(count));
+        } else {
+            return quotient(x, constant<V>(static_cast<double>(count)));
+        }
+    }
+};
+
+/// The functions for gradients of one element type T. Sums are of dtype<T>::sum, in host memory.
+struct GradientSums {
+    ElementSums type;
+    /// The gradient of a part times its number of rows.
+    DensePieces (*dense)(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part);
+    RowPieces (*sparse)(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part);
+    /// sums /= rows
+    void (*divide)(Cpu exec, std::size_t n, std::int64_t rows, std::byte* sums);
+    /// Elements as the value of a variable.
+    Value (*dense_value)(AnyExec exec, DensePieces&& elements, Tensor<std::int64_t>::shape_type const& shape);
+    Value (*sparse_value)(AnyExec exec, RowPieces&& elements);
+};
+
+/// to = from * rows, in type S.
+template <class S, class T>
+void times_rows(Cpu exec, std::size_t n, T const* from, std::int64_t rows, std::byte* to) {
+    parallel_work(exec, n, n, serial_below, [=](std::size_t begin, std::size_t end) {
+        map_lanes<S>(multiply_by<std::int64_t>{rows}, end - begin, from + begin, reinterpret_cast<S*>(to) + begin);
+    });
+}
+
+template <class T>
+DensePieces weighed_dense(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part) {
+    Value const host = gradient.on_host();
+    Tensor<T> const& from = host.get<LoDTensor<T>>().value();
+    DensePieces out;
+    out.elements = from.size();
+    out.element_bytes = sizeof(sum_t<T>);
+    out.keys = {part};
+    out.bytes = Storage<std::byte>(out.piece_bytes());
+    times_rows<sum_t<T>>(exec, from.size(), from.data(), rows, out.bytes.data());
+    return out;
+}
+
+template <class T>
+RowPieces weighed_rows(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part) {
+    using S = sum_t<T>;
+    Value const host = gradient.on_host();
+    auto out = part_pieces(exec, host.get<SelectedRows<T>>(), part);
+    Storage<std::byte> lent;  // must not change
+    if (std::exchange(out.lent, false)) {
+        lent = std::move(out.bytes);
+        out.bytes = Storage<std::byte>(out.rows.size() * out.row_bytes);
+    }
+    auto const* const from = reinterpret_cast<S const*>(lent.empty() ? out.bytes.data() : lent.data());
+    times_rows<S>(exec, out.rows.size() * (out.row_bytes / sizeof(S)), from, rows, out.bytes.data());
+    return out;
+}
+
+template <class T>
+void divide_sums(Cpu exec, std::size_t n, std::int64_t rows, std::byte* sums) {
+    auto* const s = reinterpret_cast<sum_t<T>*>(sums);
+    parallel_work(exec, n, n, serial_below, [=](std::size_t begin, std::size_t end) {
+        map_lanes<sum_t<T>>(divide_by{rows}, end - begin, s + begin, s + begin);
+    });
+}
+
+template <class T, class Device>
+constexpr GradientSums gradient_sums() {
+    return {element_sums<T>(),
+            &weighed_dense<T>,
+            &weighed_rows<T>,
+            &divide_sums<T>,
+            [](AnyExec exec, DensePieces&& elements, Tensor<std::int64_t>::shape_type const& shape) {
+                Value value;
+                auto tensor = tensor_of_pieces<T>(std::move(elements), shape);
+                value.set(LoDTensor<T, Device>(to_device(exec.or_default<Device>(), std::move(tensor))));
+                return value;
+            },
+            [](AnyExec exec, RowPieces&& elements) {
+                Value value;
+                auto rows = rows_of_pieces<T>(std::move(elements));
+                value.set(to_device(exec.or_default<Device>(), rows));
+                return value;
+            }};
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/parts.hpp: layer::Parts, the number of batches that make a step.
+
+namespace rowan::inline v0::layer {
+
+/// Gradient accumulation: `count` batches, the parts of a step, make one step of the optimizer.
+///     train(cost, reader, {.optimizer = layer::Adam{}, .parts = 8});
+/// The gradient of a step is the mean of those of its parts, each weighed by its number of rows, as if the parts were
+/// one batch and the cost a mean over its rows: (rows_0 · g_0 + rows_1 · g_1 + …) / (rows_0 + rows_1 + …). The number of
+/// rows of a part is that of the first variable, walking back from the cost, whose first dim is UNK; 1 if there is none.
+/// So are the step's cost, and the moving statistics of batch_norm, which each part computes from those before the step.
+///
+/// The products are summed in dtype<T>::sum, as a binary tree over the numbers of the parts, (0 + 1) + (2 + 3), divided,
+/// and rounded once. A row-sparse gradient is merged for each part. A step of a single part is one without this option:
+/// nothing is weighed, and duplicate rows remain.
+///
+/// Schedules, clipping, moving averages and `Parameters::steps` count steps. The batches that are left at the end of an
+/// epoch make a step of their own. Dropout has other masks for each part. Only one part runs at a time, and at most
+/// log2 count sums of gradients and one are in memory, in dtype<T>::sum, on the host.
+template <class Device>
+class PartsOn {
+public:
+    PartsOn() = default;  ///< every batch is a step
+    /// For gradients of float, double and bfloat16.
+    /// errors   ValueError if count is not positive
+    /// cost     O(1)
+    PartsOn(std::int64_t count) : PartsOn(count, dtypes<float, double, bfloat16>{}) {}
+    /// For gradients of other element types, such as user-defined ones.
+    ///     {.parts = {8, dtypes<mine>{}}}
+    /// errors   ValueError if count is not positive
+    /// cost     O(number of types)
+    template <class... T>
+    PartsOn(std::int64_t count, dtypes<T...>);
+
+    std::int64_t count() const noexcept { return count_; }   ///< the number of batches that make a step
+    bool given() const noexcept { return !kinds_.empty(); }  ///< whether a number was given
+
+    /// How to sum gradients, or moving statistics, of the element type of a variable; `what` is for the error.
+    /// errors   TypeError if the element type is not supported
+    /// cost     O(number of types)
+    rowan::detail::GradientSums const& sums_of(Variable const& v, std::string const& what) const;
+
+private:
+    struct Kind {
+        std::int32_t wire;
+        rowan::detail::GradientSums sums;
+    };
+    std::int64_t count_ = 1;
+    std::vector<Kind> kinds_;
+    std::string types_;  // their names
+};
+
+template <class Device>
+template <class... T>
+PartsOn<Device>::PartsOn(std::int64_t count, dtypes<T...>)
+    : count_(count), kinds_{{dtype<T>::wire, rowan::detail::gradient_sums<T, Device>()}...},
+      types_(rowan::detail::dtype_list<T...>()) {
+    static_assert((detail::is_element<T>() && ...),
+                  "rowan::layer::Parts: specialize rowan::dtype<T> for each of these element types");
+    if (count < 1) throw ValueError("parts", static_cast<double>(count), "1 or more");
+}
+
+template <class Device>
+rowan::detail::GradientSums const& PartsOn<Device>::sums_of(Variable const& v, std::string const& what) const {
+    for (Kind const& kind : kinds_) {
+        if (kind.wire == v.spec().dtype) return kind.sums;
+    }
+    throw TypeError(std::string("parts: the element type of ").append(what), rowan::detail::dtype_text(v.spec().dtype),
+                    types_);
+}
+
+/// The number of batches that make a step, for nets on the host.
+using Parts = PartsOn<Cpu>;
+
+ROWAN_TEMPLATE(class PartsOn<Cpu>)
+ROWAN_TEMPLATE(PartsOn<Cpu>::PartsOn(std::int64_t, dtypes<float, double, bfloat16>))
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/schedule.hpp: layer::Schedule, the learning rate as a function of the step, and the built-in schedules.
+
+namespace rowan::inline v0::layer {
+
+/// Returns the factor that multiplies the learning rate of every optimizer in a step. Steps are counted from 0; a
+/// resumed training continues the count.
+///     .schedule = [](std::int64_t step) { return 1 / (1 + 0.01 * static_cast<double>(step)); }
+using Schedule = std::function<double(std::int64_t step)>;
+
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+/// Returns step / steps.
+/// errors   ValueError if steps is less than 1
+double part_of_steps(std::int64_t step, std::int64_t steps);
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+// ExponentialDecay and CosineDecay use std::pow and std::cos of the C library; StepDecay only multiplies.
+
+/// A constant factor.
+struct ConstantRate {
+    double factor = 1;  ///< returned for every step
+
+    double operator()(std::int64_t) const { return factor; }  ///< returns factor
+};
+
+/// rate^(step / steps): decays to `rate` after `steps` steps.
+struct ExponentialDecay {
+    double rate = 0.96;         ///< factor per `steps` steps
+    std::int64_t steps = 1000;  ///< number of steps for one factor of `rate`
+
+    /// Returns the factor of a step, counted from 0.
+    /// errors   ValueError if steps is less than 1
+    /// cost     O(1)
+    double operator()(std::int64_t step) const;
+};
+
+/// rate^⌊step / steps⌋: multiplied by `rate` after every `steps` steps.
+struct StepDecay {
+    double rate = 0.1;          ///< factor per `steps` steps
+    std::int64_t steps = 1000;  ///< number of steps between decays
+
+    /// Returns the factor of a step, counted from 0.
+    /// errors   ValueError if steps is less than 1
+    /// cost     O(log(step / steps))
+    double operator()(std::int64_t step) const;
+};
+
+/// Decays from 1 to `least` along half a cosine wave over `steps` steps, then stays at `least` (Loshchilov and Hutter
+/// 2017, without restarts).
+struct CosineDecay {
+    std::int64_t steps = 1000;  ///< number of steps until `least`
+    double least = 0;           ///< final factor
+
+    /// Returns the factor of a step, counted from 0.
+    /// errors   ValueError if steps is less than 1
+    /// cost     O(1)
+    double operator()(std::int64_t step) const;
+};
+
+/// Linear warm-up: step k < steps has the factor (k + 1) / steps · then(0); later steps have then(k - steps).
+///     .schedule = layer::Warmup{.steps = 100, .then = layer::CosineDecay{.steps = 10'000}}
+struct Warmup {
+    std::int64_t steps = 1000;       ///< number of warm-up steps
+    Schedule then = ConstantRate{};  ///< schedule after the warm-up
+
+    /// Returns the factor of a step, counted from 0.
+    /// errors   ValueError if steps is less than 1; what `then` throws
+    /// cost     O(1), plus that of `then`
+    double operator()(std::int64_t step) const;
+};
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/schedule_inl.hpp: definitions of rowan/layer/schedule.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION double part_of_steps(std::int64_t step, std::int64_t steps) {
+    if (steps < 1) throw ValueError("steps", static_cast<double>(steps), "1 or more");
+    return static_cast<double>(step) / static_cast<double>(steps);
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+ROWAN_FUNCTION double ExponentialDecay::operator()(std::int64_t step) const {
+    return std::pow(rate, rowan::detail::part_of_steps(step, steps));
+}
+
+ROWAN_FUNCTION double StepDecay::operator()(std::int64_t step) const {
+    static_cast<void>(rowan::detail::part_of_steps(step, steps));
+    return rowan::detail::power(rate, step / steps);
+}
+
+ROWAN_FUNCTION double CosineDecay::operator()(std::int64_t step) const {
+    double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
+    return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
+}
+
+ROWAN_FUNCTION double Warmup::operator()(std::int64_t step) const {
+    double const part = rowan::detail::part_of_steps(step + 1, steps);
+    return step < steps ? part * then(0) : then(step - steps);
+}
+
+}  // namespace rowan::inline v0::layer
+
+#endif
+
+// rowan/layer/train_options.hpp: TrainOptions, the settings of train and Trainer.
+
+namespace rowan::inline v0 {
+
+/// The report on one step, passed to on_batch: on one batch, or, with options.parts, on several.
+struct BatchReport {
+    std::int64_t epoch;  ///< counted from 0
+    std::int64_t batch;  ///< the step within the epoch, counted from 0
+    double cost;         ///< cost of the batch; the mean of several, weighed by rows
+};
+
+/// A function that train calls, or none. If it returns false, train ends; a function without a result never ends it.
+///     .on_batch = [](BatchReport const& r) { return r.cost > 0.01; }
+template <class... Args>
+class Callback {
+public:
+    Callback() = default;  ///< none
+    /// Wraps a function. An empty std::function is none.
+    /// errors   std::bad_alloc
+    /// cost     at most two allocations
+    template <std::invocable<Args...> F>
+    requires(!std::same_as<F, Callback>) Callback(F f) {
+        if constexpr (std::is_pointer_v<F> || requires { f.operator bool(); }) {
+            if (!f) return;
+        }
+        if constexpr (std::same_as<std::invoke_result_t<F&, Args...>, bool>) {
+            call_ = std::move(f);
+        } else {
+            call_ = [f = std::move(f)](Args... args) mutable {
+                static_cast<void>(f(args...));
+                return true;
+            };
+        }
+    }
+
+    explicit operator bool() const noexcept { return call_ != nullptr; }  ///< whether it holds a function
+    /// Calls the function, if there is one. Returns whether training goes on.
+    /// errors   those of the function
+    /// cost     that of the function
+    bool operator()(Args... args) const { return call_ == nullptr || call_(args...); }
+
+private:
+    std::function<bool(Args...)> call_;
+};
+
+/// The settings of train and Trainer for a net on a device.
+template <class Device>
+struct TrainOptionsOn {
+    std::optional<layer::OptimizerOn<Device>> optimizer = {};           ///< default Sgd{}
+    std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< optimizers for single parameters, by name
+    std::map<std::string, double> rates = {};    ///< factors of the learning rates of single parameters, by name
+    layer::GradientClipOn<Device> clip = {};     ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
+    layer::Schedule schedule = {};               ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
+    layer::AverageOn<Device> average = {};       ///< averages of parameters, e.g. layer::MovingAverage{.decay = 0.999}
+    layer::CommOn<Device> comm = {};             ///< the ranks that train together, default this process alone
+    layer::PartsOn<Device> parts = {};           ///< number of batches that make a step
+    std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
+    bool progress = false;                       ///< print a line to standard error for every epoch, with the metrics
+    Metrics metrics = {};                        ///< computed after every epoch, for the line and for `stop`
+    std::optional<layer::EarlyStop> stop = {};   ///< when to end before the last epoch; the result is the best epoch's
+    std::uint64_t seed = 0;                      ///< for the initialization of parameters and for dropout
+    Device exec = {};                            ///< number of threads, or the stream
+    Callback<BatchReport const&> on_batch = {};  ///< called after every step; false ends the training
+    Callback<std::int64_t, Parameters const&> on_epoch = {};  ///< called after every epoch with its number; false ends
+    Feeds initial = {};  ///< first values of some parameters, e.g. {{"embedding_0.w_0", table}}; excludes resume
+    Parameters const* resume = nullptr;  ///< result of an earlier training to continue from
+};
+/// The settings of train and Trainer for a net on the host.
+using TrainOptions = TrainOptionsOn<Cpu>;
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/detail/epochs.hpp: Epochs, what train does after each epoch.
+
+namespace rowan::inline v0::detail {
+
+/// The ends of the epochs of a training: metrics, the line about an epoch, and the best epoch.
+class Epochs {
+public:
+    /// errors   GraphError if a metric holds no function, or stop names none of them; ValueError if patience or least is
+    ///          negative
+    Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop);
+
+    void begin();
+    void count(double cost) {
+        sum_ += cost;
+        ++steps_;
+    }
+    std::int64_t steps() const noexcept { return steps_; }
+
+    /// Computes the metrics, calls on_epoch and compares with the best epoch. Returns whether the training goes on.
+    bool end(std::int64_t epoch, Parameters now, Callback<std::int64_t, Parameters const&> const& on_epoch);
+
+    /// Prints the line about the epoch to standard error.
+    void print(std::int64_t epoch) const;
+
+    std::optional<Parameters>& best() noexcept { return best_; }  ///< those of the best epoch, or none
+
+private:
+    bool goes_on(double value, Parameters now);
+
+    Metrics const& metrics_;
+    std::optional<layer::EarlyStop> const& stop_;
+    std::optional<Parameters> best_;
+    double value_ = 0;        // the metric of the best epoch
+    std::int64_t since_ = 0;  // epochs since then
+    std::chrono::steady_clock::time_point start_;
+    double sum_ = 0;
+    std::int64_t steps_ = 0;
+    std::string measured_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/epochs_inl.hpp: definitions of rowan/layer/detail/epochs.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop)
+    : metrics_(metrics), stop_(stop) {
+    for (auto const& [name, metric] : metrics) {
+        if (!metric) throw GraphError(std::string("options.metrics: \"").append(name).append("\" holds no function"));
+    }
+    if (!stop) return;
+    if (!metrics.contains(stop->metric))
+        throw GraphError(std::string("options.stop: there is no metric \"").append(stop->metric).append("\""));
+    if (stop->patience < 0)
+        throw ValueError("options.stop: patience", static_cast<double>(stop->patience), "0 or more");
+    if (!(stop->least >= 0)) throw ValueError("options.stop: least", stop->least, "0 or more");
+}
+
+ROWAN_FUNCTION void Epochs::begin() {
+    start_ = std::chrono::steady_clock::now();
+    sum_ = 0;
+    steps_ = 0;
+    measured_.clear();
+}
+
+ROWAN_FUNCTION bool Epochs::end(std::int64_t epoch, Parameters now,
+                                Callback<std::int64_t, Parameters const&> const& on_epoch) {
+    std::optional<double> compared;
+    for (auto const& [name, metric] : metrics_) {
+        double const value = metric(now);
+        char number[32];
+        std::snprintf(number, sizeof number, " %g", value);
+        measured_.append(", ").append(name).append(number);
+        if (stop_ && name == stop_->metric) compared = value;
+    }
+    bool const more = on_epoch(epoch, now);
+    return (!compared || goes_on(*compared, std::move(now))) && more;
+}
+
+ROWAN_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
+    double const gain = stop_->larger ? value - value_ : value_ - value;
+    if (!std::isnan(value) && (!best_ || (gain > 0 && gain >= stop_->least))) {
+        best_ = std::move(now);
+        value_ = value;
+        since_ = 0;
+        return true;
+    }
+    ++since_;
+    return stop_->patience == 0 || since_ < stop_->patience;
+}
+
+ROWAN_FUNCTION void Epochs::print(std::int64_t epoch) const {
+    std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start_;
+    std::fprintf(stderr, "epoch %lld: mean cost %g over %lld steps%s, %.3f s\n", static_cast<long long>(epoch + 1),
+                 sum_ / static_cast<double>(std::max<std::int64_t>(steps_, 1)), static_cast<long long>(steps_),
+                 measured_.c_str(), seconds.count());
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/graph/net.hpp: Net, operators in topological order.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Appends an argument to a text such as "fc(x = words": ", w = fc_0.w_0", ", b" if the name is that of the slot, or
+/// ", x = [first, second]".
+void append_argument(std::string& call, std::string_view slot, std::span<std::string const> names);
+
+/// The operator with its inputs: "fc(x = words, w = fc_0.w_0, b = fc_0.b_0)".
+std::string describe(Operator const& op);
+
+/// Rethrows the current exception. The text of an IndexError, ShapeError, TypeError, ValueError or LodError also names
+/// the operator.
+[[noreturn]] void throw_named(Operator const& op);
+
+/// Runs f; its exceptions are rethrown by throw_named.
+template <class F>
+void run_named(Operator const& op, F const& f) {
+    try {
+        f();
+    } catch (...) {
+        throw_named(op);
+    }
+}
+
+/// Runs the operator on values.
+inline void run_on(AnyExec exec, Operator const& op, std::span<Value* const> in, std::span<Value* const> out) {
+    op.kernel->run({.exec = exec, .in = in, .out = out, .attributes = op.attributes, .levels_from = op.levels_from});
+}
+
+/// The device-independent part of Net. Its variables are numbered: first the inputs, then the results.
+class NetOrder {
+public:
+    NetOrder() = default;
+    /// Names unnamed variables. Several threads may do so at the same time.
+    explicit NetOrder(std::span<Variable* const> outputs);
+    void append(Operator& op);
+    std::span<Operator* const> operators() const noexcept { return order_; }
+    std::span<Variable* const> inputs() const noexcept { return std::span(variables_).first(inputs_); }
+    std::size_t variables() const noexcept { return variables_.size(); }
+    std::size_t number(Variable const& v) const;
+
+    /// Runs on the values of the variables.
+    void run(Scope& scope, AnyExec exec) const;
+
+    /// Runs on values by number; those of the results must be empty. Temporaries are cleared after their last use.
+    /// Several threads may do so at the same time.
+    void run(std::span<Value* const> values, AnyExec exec) const;
+    std::string dot() const;
+
+private:
+    // The numbers of the variables of an operator.
+    struct Uses {
+        std::vector<std::size_t> in, out;
+        std::vector<std::size_t> last;  // to clear after the operator
+        bool in_place = false;          // result 0 takes the value of input 0
+    };
+
+    static Variable& variable(Scope& scope, Variable& v);
+
+    // Checks the operators after i that change inputs, so that all of them run or none.
+    void check_updates(std::span<Value* const> values, AnyExec exec, std::size_t i) const;
+
+    void find_uses();
+
+    std::vector<Operator*> order_;
+    std::vector<Uses> uses_;            // for each operator
+    std::vector<Variable*> variables_;  // by number
+    std::size_t inputs_ = 0;
+    std::vector<Variable*> outputs_;
+    std::shared_ptr<MemoryPool> pool_ = std::make_shared<MemoryPool>();
+};
+
+}  // namespace detail
+
+/// The operators that some variables depend on, each once, in topological order.
+template <class Device = Cpu>
+class Net {
+public:
+    /// Traces back from the outputs through the operators that write them, and names unnamed variables.
+    /// errors   GraphError if there is a cycle
+    /// cost     O(operators, and their inputs and outputs)
+    static Net trace_and_build(std::span<Variable* const> outputs) {
+        Net net;
+        net.order_ = detail::NetOrder(outputs);
+        return net;
+    }
+    static Net trace_and_build(Variable& output) { return trace_and_build(std::array{&output}); }
+
+    /// Appends an operator, such as one of an optimizer.
+    /// errors   std::bad_alloc
+    /// cost     one pass over the net
+    void append(Operator& op) { order_.append(op); }
+
+    /// The operators, in the order in which they run.
+    std::span<Operator* const> operators() const noexcept { return order_.operators(); }
+
+    /// The variables that must have a value before the net runs, in the order in which they are first read.
+    std::span<Variable* const> inputs() const noexcept { return order_.inputs(); }
+
+    /// Runs the operators on the values of their variables. If `scope.find` finds another variable of the same name,
+    /// its value is used instead. Temporaries are cleared after their last use, except the outputs. Threads may run a
+    /// net at the same time if each has a scope with variables of its own for the results; otherwise use a Predictor.
+    /// errors   GraphError if an input has no value, or another thread uses the variables; those of the kernels, with
+    ///          the operator and its inputs named. After an error all variables have their previous values: everything
+    ///          that one of rowan's optimizers may reject is checked before the first one runs. Only if there is no
+    ///          memory for a later one, or if an optimizer is user-defined, are those updated before it changed
+    /// cost     memory is allocated from, and returned to, the thread's MemoryPool, or the net's own if there is none;
+    ///          the outputs of an earlier run keep their memory until the run is complete
+    void run(Scope& scope, Device exec = {}) const { order_.run(scope, exec); }
+
+    /// The net in Graphviz's DOT language, with kinds, element types and dims.
+    /// errors   std::bad_alloc
+    /// cost     O(length of the text)
+    std::string dot() const { return order_.dot(); }
+
+private:
+    detail::NetOrder order_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/rethrow_in.hpp: rethrow_in, which adds to an error where it happened.
+
+namespace rowan::inline v0::detail {
+
+/// Rethrows the current exception. The field of an IndexError, ShapeError, TypeError or ValueError then begins with
+/// `place`, such as "step 2: ids"; a LodError ends with it.
+[[noreturn]] void rethrow_in(std::string place);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/rethrow_in_inl.hpp: definitions of rowan/detail/rethrow_in.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void rethrow_in(std::string place) {
+    auto const field = [&](std::string const& name) { return place.append(": ").append(name); };
+    try {
+        throw;
+    } catch (IndexError const& e) {
+        throw e.moved_to(field(e.field()), e.position());
+    } catch (ShapeError const& e) {
+        throw ShapeError(field(e.field()), e.actual(), e.expected());
+    } catch (TypeError const& e) {
+        throw TypeError(field(e.field()), e.actual(), e.expected());
+    } catch (ValueError const& e) {
+        throw ValueError(field(e.field()), e.value(), e.expected());
+    } catch (LodError const& e) {  // its text begins with the offset
+        throw LodError(e.level(), e.position(), e.value(), std::string(e.reason()).append(", in ").append(place));
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/graph/net_inl.hpp: definitions of rowan/graph/net.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <optional>
+#include <sstream>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void append_argument(std::string& call, std::string_view slot, std::span<std::string const> names) {
+    if (names.empty()) return;
+    if (!call.ends_with('(')) call.append(", ");
+    bool const is_list = names.size() > 1;
+    if (is_list || names[0] != slot) call.append(slot).append(is_list ? " = [" : " = ");
+    char const* separator = "";
+    for (std::string const& name : names) call.append(std::exchange(separator, ", ")).append(name);
+    if (is_list) call.append("]");
+}
+
+ROWAN_FUNCTION std::string describe(Operator const& op) {
+    std::string text(op.kernel->name);
+    text.append("(");
+    auto const& slots = op.kernel->inputs;
+    for (std::size_t k = 0; k < slots.size() && !op.inputs.empty(); ++k) {
+        std::vector<std::string> names;
+        for (Variable const* v : in_slot(op.inputs, slots.size(), k)) names.push_back(v->name());
+        append_argument(text, slots[k], names);
+    }
+    return text.append(")");
+}
+
+ROWAN_FUNCTION void throw_named(Operator const& op) { rethrow_in(describe(op)); }
+
+ROWAN_FUNCTION NetOrder::NetOrder(std::span<Variable* const> outputs) : outputs_(outputs.begin(), outputs.end()) {
+    order_ = trace(outputs);
+    name_variables(order_);
+    find_uses();
+}
+
+ROWAN_FUNCTION void NetOrder::append(Operator& op) {
+    order_.push_back(&op);
+    name_variables(std::span(&order_.back(), 1));
+    find_uses();
+}
+
+ROWAN_FUNCTION std::size_t NetOrder::number(Variable const& v) const {
+    return static_cast<std::size_t>(std::ranges::find(variables_, &v) - variables_.begin());
+}
+
+ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec) const {
+    std::optional<MemoryPool::Guard> guard;
+    if (current_pool() == nullptr) guard.emplace(*pool_);
+    Buffer<Variable*> there(variables_.size());
+    {
+        auto const lock = lock_names(scope);
+        for (std::size_t i = 0; i < there.size(); ++i) there[i] = &variable(scope, *variables_[i]);
+    }
+    ScopeUse use;  // of the variables that are written
+    for (Variable const* v : std::span(there).subspan(inputs_)) use.enter(v->scope());
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        if (!order_[i]->kernel->checks_first) continue;
+        for (std::size_t const v : uses_[i].in) use.enter(there[v]->scope());
+    }
+    Buffer<Value*> values;
+    values.reserve(there.size());
+    for (Variable* const v : there) values.push_back(&v->value());
+    std::span<Value* const> const results = std::span(values).subspan(inputs_);
+    Buffer<Value> before(results.size());  // restored after an error
+    for (std::size_t i = 0; i < results.size(); ++i) std::swap(before[i], *results[i]);
+    try {
+        run(values, exec);
+    } catch (...) {
+        for (std::size_t i = results.size(); i-- > 0;) *results[i] = std::move(before[i]);
+        throw;
+    }
+}
+
+ROWAN_FUNCTION void NetOrder::run(std::span<Value* const> values, AnyExec exec) const {
+    for (std::size_t i = 0; i < inputs_; ++i) {
+        Variable const& v = *variables_[i];
+        if (values[i]->empty())
+            throw GraphError(std::string("the variable \"")
+                                 .append(v.name())
+                                 .append("\" has no value: it is ")
+                                 .append(v.role() == Role::data        ? "fed by the caller"
+                                         : v.role() == Role::parameter ? "a parameter"
+                                                                       : "written by no operator"));
+    }
+    LimitedRun const limited(outputs_.empty() ? Limits{} : outputs_[0]->scope().limits);
+    Buffer<Value*> in, out;
+    bool updates = false;
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        Operator const& op = *order_[i];
+        Uses const& uses = uses_[i];
+        if (op.kernel->checks_first && !std::exchange(updates, true)) check_updates(values, exec, i);
+        in.clear();
+        out.clear();
+        for (std::size_t const v : uses.in) in.push_back(values[v]);
+        for (std::size_t const v : uses.out) out.push_back(values[v]);
+        if (uses.in_place) {
+            *out[0] = std::move(*in[0]);
+            in[0] = out[0];
+        }
+        run_named(op, [&] { run_on(exec, op, in, out); });
+        for (std::size_t const v : uses.last) values[v]->clear();
+    }
+}
+
+ROWAN_FUNCTION std::string NetOrder::dot() const {
+    std::ostringstream text;
+    text << "digraph net {\n  rankdir=TB;\n  node [fontname=\"sans-serif\"];\n";
+    std::unordered_set<Variable const*> shown;
+    auto const show = [&](Variable const& v) {
+        if (!shown.insert(&v).second) return;
+        char const* const shape = v.role() == Role::parameter ? "box, style=filled, fillcolor=lightgrey"
+                                  : v.role() == Role::data    ? "box, style=rounded"
+                                                              : "plaintext";
+        text << "  \"" << v.name() << "\" [shape=" << shape << ", label=\"" << v.name() << "\\n"
+             << kind_text(v.spec()) << ' ' << v.spec().dims;
+        if (v.spec().lod_level > 0) text << ", levels " << v.spec().lod_level;
+        text << "\"];\n";
+    };
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        Operator const& op = *order_[i];
+        text << "  op" << i << " [shape=ellipse, label=\"" << op.kernel->name << "\"];\n";
+        for (Variable const* v : op.inputs) {
+            show(*v);
+            text << "  \"" << v->name() << "\" -> op" << i << ";\n";
+        }
+        for (Variable const* v : op.outputs) {
+            show(*v);
+            text << "  op" << i << " -> \"" << v->name() << "\";\n";
+        }
+    }
+    text << "}\n";
+    return text.str();
+}
+
+ROWAN_FUNCTION Variable& NetOrder::variable(Scope& scope, Variable& v) {
+    if (&v.scope() == &scope || v.name().empty()) return v;
+    Variable* const there = scope.find(v.name());
+    return there == nullptr ? v : *there;
+}
+
+ROWAN_FUNCTION void NetOrder::check_updates(std::span<Value* const> values, AnyExec exec, std::size_t i) const {
+    OnlyChecking const checking;
+    Buffer<Value*> in;
+    while (++i < order_.size()) {  // the first one checks itself
+        Operator const& op = *order_[i];
+        if (!op.kernel->checks_first) continue;
+        in.clear();
+        for (std::size_t const v : uses_[i].in) in.push_back(values[v]);
+        if (std::ranges::any_of(in, [](Value const* v) { return v->empty(); })) continue;  // written later
+        run_named(op, [&] { run_on(exec, op, in, {}); });
+    }
+}
+
+ROWAN_FUNCTION void NetOrder::find_uses() {
+    variables_.clear();
+    std::unordered_map<Variable const*, std::size_t> numbers;
+    auto const add = [&](Variable* v) {
+        if (numbers.try_emplace(v, variables_.size()).second) variables_.push_back(v);
+    };
+    std::unordered_set<Variable const*> written;
+    for (Operator const* op : order_) {
+        for (Variable* const v : op->inputs) {
+            if (!written.contains(v)) add(v);
+        }
+        written.insert(op->outputs.begin(), op->outputs.end());
+    }
+    inputs_ = variables_.size();
+    uses_.assign(order_.size(), {});
+    std::unordered_map<Variable const*, std::size_t> last;
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        for (Variable* const v : order_[i]->outputs) add(v);
+        for (auto const* list : {&order_[i]->inputs, &order_[i]->outputs}) {
+            for (Variable const* v : *list) {
+                (list == &order_[i]->inputs ? uses_[i].in : uses_[i].out).push_back(numbers.at(v));
+                last[v] = i;
+            }
+        }
+    }
+    for (auto const& [v, i] : last) {
+        if (v->role() == Role::temporary && !v->writers().empty() && std::ranges::find(outputs_, v) == outputs_.end())
+            uses_[i].last.push_back(numbers.at(v));
+    }
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        Uses& uses = uses_[i];
+        uses.in_place = order_[i]->kernel->in_place && std::ranges::find(uses.last, uses.in[0]) != uses.last.end() &&
+                        std::ranges::count(uses.in, uses.in[0]) == 1;
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/layer/detail/check_fits.hpp: check_fits, whether a value may be fed to a variable.
+
+namespace rowan::inline v0::detail {
+
+/// Checks that a value matches the declaration of its variable.
+/// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
+///          differ
+void check_fits(Variable const& v, Value const& value);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/check_fits_inl.hpp: definitions of rowan/layer/detail/check_fits.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <cstddef>
+#include <sstream>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
+    VarSpec const& spec = v.spec();
+    if (spec.type != VarType::LOD_TENSOR && spec.type != VarType::SELECTED_ROWS)
+        throw TypeError(v.name(), value.kind(), "a value that is no tensor");
+    auto const actual = [&] {
+        try {
+            return value.spec();
+        } catch (TypeError const& e) {
+            throw TypeError(v.name(), e.actual(), kind_text(spec));
+        }
+    }();
+    if (actual.type != spec.type || actual.dtype != spec.dtype)
+        throw TypeError(v.name(), value.kind(), kind_text(spec));
+    bool fits = actual.dims.size() == spec.dims.size();
+    for (std::size_t i = 0; fits && i < spec.dims.size(); ++i)
+        fits = spec.dims[i] == UNK || spec.dims[i] == actual.dims[i];
+    if (!fits) {
+        std::ostringstream expected;
+        expected << spec.dims;
+        throw ShapeError(v.name() + ".shape()", shape_text(actual.dims), expected.str());
+    }
+    if (actual.lod_level != spec.lod_level)
+        throw ShapeError(v.name() + ".lod().levels()", std::to_string(actual.lod_level),
+                         std::to_string(spec.lod_level));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/layer/detail/feed.hpp: feed, sets the inputs of a net to the values of a batch.
+
+namespace rowan::inline v0::detail {
+
+/// An alias of the value that a batch has for a data variable.
+/// errors   GraphError if it has none; else as check_fits
+inline Value fed_value(Variable const& v, Feeds const& feeds) {
+    auto const found = feeds.find(v.name());
+    if (found == feeds.end())
+        throw GraphError(std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
+    Value value = found->second.value();
+    check_fits(v, value);
+    return value;
+}
+
+/// Throws GraphError unless there is a data variable of this name.
+inline void check_declared(Scope const& scope, std::string const& name) {
+    auto const lock = lock_names(scope);
+    Variable const* const declared = scope.find(name);
+    if (declared == nullptr || declared->role() != Role::data)
+        throw GraphError(std::string("the batch has a value for \"")
+                             .append(name)
+                             .append("\", but there is no data variable of that name"));
+}
+
+/// Sets the data variables of a net to the values of a batch. The batch may contain variables that only another net of
+/// the scope reads, such as labels for the cost; a name that is not declared is an error. Values that are not on the
+/// net's device are copied to it.
+/// errors   GraphError if the batch lacks a variable, or contains a name that neither the net nor the scope declares;
+///          else as check_fits. On error, no variable has changed
+template <class Device>
+void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope, Device const& exec) {
+    std::map<Variable*, Value> values;
+    for (Variable* const v : inputs) {
+        if (v->role() == Role::data) values.emplace(v, fed_value(*v, feeds));
+    }
+    for (auto const& named : feeds) {
+        if (std::ranges::none_of(values, [&](auto const& known) { return known.first->name() == named.first; }))
+            check_declared(scope, named.first);
+    }
+    for (auto& [v, value] : values) {
+        if (v->bring != nullptr) v->bring(value, exec, false);
+    }
+    for (auto& [v, value] : values) v->value() = std::move(value);
+}
+
+/// Moves the values out of variables and restores them on destruction.
+class KeptValues {
+public:
+    /// `variables` must outlive this.
+    explicit KeptValues(std::span<Variable* const> variables) : variables_(variables) {
+        values_.reserve(variables_.size());  // so that the loop does not throw
+        for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
+    }
+    KeptValues(KeptValues const&) = delete;
+    KeptValues& operator=(KeptValues const&) = delete;
+    ~KeptValues() {
+        for (std::size_t i = 0; i < variables_.size(); ++i) variables_[i]->value() = std::move(values_[i]);
+    }
+
+private:
+    std::span<Variable* const> variables_;
+    Buffer<Value> values_;
+};
+
+ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/parameter_updates.hpp: ParameterUpdates, the optimizers and averages of a trainer's parameters.
+
+namespace rowan::inline v0::detail {
+
+/// The optimizer of a parameter.
+template <class Device>
+layer::OptimizerOn<Device> optimizer_of(ParameterGradient const& g, TrainOptionsOn<Device> const& options) {
+    auto const other = options.optimizers.find(g.parameter->name());
+    return other == options.optimizers.end() ? options.optimizer.value_or(layer::Sgd{}) : other->second;
+}
+
+/// The operators that change the parameters of a trainer.
+template <class Device>
+class ParameterUpdates {
+public:
+    /// Adds the operators between the gradients of batches and the optimizers to a scope. If `apart`, these operators are
+    /// a net of their own, so that gradients of several batches can be summed.
+    /// errors   TypeError as the constructor of Trainer
+    void add_gradients(Scope& scope, std::vector<ParameterGradient> gradients, TrainOptionsOn<Device> const& options,
+                       bool apart);
+
+    /// The variables that each batch computes: in the order of the parameters, their gradients if these are apart.
+    std::span<Variable* const> computed() const noexcept { return computed_; }
+
+    /// Adds the optimizers and averages to a scope, after a net of the variables above has been made. The names in
+    /// options.rates are those of parameters.
+    /// errors   as the constructor of Trainer
+    void add_updates(Scope& scope, TrainOptionsOn<Device> const& options);
+
+    /// Checks that the states to resume have a row for each row of a parameter that is a SelectedRows.
+    /// errors   ShapeError if not
+    void check_states(Parameters const& resume) const;
+
+    /// Sets the step number, counted from 0, and the learning rates, and checks the options of the optimizers.
+    void prepare(std::int64_t step, double factor);
+
+    /// Changes the parameters by gradients, the values for computed(). On error, nothing has changed, on any rank.
+    void change(Scope& scope, Device const& exec, std::span<Value> gradients, PartExchange const* ranks);
+
+    /// Appends the states of the optimizers, or the averages.
+    void append_states(std::vector<Variable*>& all) const { append(updates_, all); }
+    void append_averages(std::vector<Variable*>& all) const { append(averages_, all); }
+
+private:
+    using Updates = std::vector<typename layer::OptimizerOn<Device>::Update>;
+
+    static void append(Updates const& updates, std::vector<Variable*>& all) {
+        for (auto const& update : updates) all.insert(all.end(), update.states.begin(), update.states.end());
+    }
+
+    std::vector<ParameterGradient> gradients_;         // that the optimizers read
+    std::vector<Variable*> computed_, summed_, read_;  // the gradients of a batch, of a step, those in gradients_
+    Net<Device> clips_, changes_;  // from summed_ to read_, if these differ from computed_; from read_ to parameters
+    Updates updates_, averages_;
+    std::vector<double> rates_;  // of the updates
+};
+
+template <class Device>
+void ParameterUpdates<Device>::add_gradients(Scope& scope, std::vector<ParameterGradient> gradients,
+                                             TrainOptionsOn<Device> const& options, bool apart) {
+    gradients_ = std::move(gradients);
+    if (apart) {
+        for (auto& g : gradients_) {
+            computed_.push_back(g.gradient);
+            g.gradient = &scope.new_var(g.parameter->name() + "@GRAD_SUM", g.gradient->spec());
+            summed_.push_back(g.gradient);
+        }
+    }
+    options.clip.add(scope, gradients_);
+    for (auto& g : gradients_) {
+        optimizer_of(g, options).densify(scope, g);
+        read_.push_back(g.gradient);
+    }
+    if (apart) {
+        clips_ = Net<Device>::trace_and_build(read_);
+    } else {
+        computed_ = summed_ = read_;
+    }
+}
+
+template <class Device>
+void ParameterUpdates<Device>::add_updates(Scope& scope, TrainOptionsOn<Device> const& options) {
+    for (auto const& [name, rate] : options.rates) check_finite(std::string("the rate of ").append(name).c_str(), rate);
+    for (auto const& g : gradients_) {
+        updates_.push_back(optimizer_of(g, options).add(scope, g));
+        changes_.append(*updates_.back().op);
+        auto const rate = options.rates.find(g.parameter->name());
+        bool const rated = rate != options.rates.end();
+        rates_.push_back(rated ? rate->second : 1);
+        if ((options.schedule || rated) && !updates_.back().has_rate)
+            throw GraphError(std::string("the optimizer of ")
+                                 .append(g.parameter->name())
+                                 .append(" has no learning_rate for the ")
+                                 .append(rated ? "factor in options.rates" : "schedule"));
+    }
+    if (!options.average) return;
+    for (auto const& g : gradients_) {
+        averages_.push_back(options.average.add(scope, *g.parameter));
+        changes_.append(*averages_.back().op);
+    }
+}
+
+template <class Device>
+void ParameterUpdates<Device>::check_states(Parameters const& resume) const {
+    for (std::size_t i = 0; i < updates_.size(); ++i) {
+        Variable const& parameter = *gradients_[i].parameter;
+        if (parameter.spec().type != VarType::SELECTED_ROWS) continue;
+        std::size_t const rows = resume.find(parameter.name()).row_values().rows();
+        for (Variable const* const state : updates_[i].states) {
+            if (!resume.contains(state->name())) continue;
+            std::size_t const there = resume.find(state->name()).rows();
+            if (there != rows)
+                throw ShapeError(std::string(state->name()).append(".shape(0)"), std::to_string(there),
+                                 std::to_string(rows).append(", the number of rows of ").append(parameter.name()));
+        }
+    }
+}
+
+template <class Device>
+void ParameterUpdates<Device>::prepare(std::int64_t step, double factor) {
+    if (!std::isfinite(factor))
+        throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(step)), factor,
+                         "a finite number");
+    for (std::size_t i = 0; i < updates_.size(); ++i)
+        run_named(*updates_[i].op, [&] { updates_[i].prepare(step + 1, factor * rates_[i]); });
+}
+
+template <class Device>
+void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, std::span<Value> gradients,
+                                      PartExchange const* ranks) {
+    KeptValues const kept(summed_), also_kept(read_);  // outside of this call they are empty
+    agree(ranks, [&](auto&) {
+        for (std::size_t i = 0; i < summed_.size(); ++i) summed_[i]->value() = std::move(gradients[i]);
+        if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
+        for (auto const& update : updates_) update.check_gradient();
+    });
+    try {
+        changes_.run(scope, exec);  // what it rejects, it rejects on all ranks: they have the same values
+    } catch (std::bad_alloc const&) {
+        if (ranks != nullptr) ranks->must([] { throw; });
+        throw;
+    }
+}
+
+ROWAN_TEMPLATE(class ParameterUpdates<Cpu>)
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/part_costs.hpp: what ranks that train together tell each other besides gradients.
+
+namespace rowan::inline v0::detail {
+
+/// The cost of a part, and its number of rows.
+struct PartCost {
+    double cost;
+    std::int64_t rows;
+};
+
+/// Those of all parts of a step, of which this rank has its own.
+inline std::vector<PartCost> all_costs(PartExchange const* ranks, std::span<PartCost const> own, std::int64_t total) {
+    if (ranks == nullptr) return {own.begin(), own.end()};
+    std::vector<PartCost> all(static_cast<std::size_t>(total));
+    ranks->must([&] {
+        std::vector<std::size_t> bytes;
+        for (int r = 0; r < ranks->size(); ++r)
+            bytes.push_back(static_cast<std::size_t>(PartRange::of_rank(total, r, ranks->size()).size()) *
+                            sizeof(PartCost));
+        ranks->gather(std::as_bytes(own), std::as_writable_bytes(std::span(all)), bytes);
+    });
+    return all;
+}
+
+/// A number that depends on the names and the bits of variables.
+/// cost     one read of them
+inline std::uint64_t fingerprint(std::span<Variable* const> variables, std::uint64_t seed) {
+    std::uint64_t hash = seed;
+    auto const add = [&](std::uint64_t word) {
+        hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
+        hash ^= hash >> 32;
+    };
+    auto const add_bytes = [&](std::span<std::byte const> bytes) {
+        add(bytes.size());
+        while (!bytes.empty()) {
+            std::uint64_t word = 0;
+            std::size_t const n = bytes.size() < sizeof word ? bytes.size() : sizeof word;
+            std::memcpy(&word, bytes.data(), n);
+            add(word);
+            bytes = bytes.subspan(n);
+        }
+    };
+    for (Variable const* const v : variables) {
+        add_bytes(std::as_bytes(std::span(v->name())));
+        Value value = v->value().on_host();
+        if (v->spec().type == VarType::SELECTED_ROWS) {
+            for (std::int64_t const row : value.row_numbers()) add(static_cast<std::uint64_t>(row));
+            value = value.row_values();
+        }
+        add_bytes(value.elements().bytes);
+    }
+    return hash;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/part_sums.hpp: PartSums, the gradients of the parts of a step, summed.
+
+namespace rowan::inline v0::detail {
+
+/// The sums of one gradient over the parts that a rank has, one for each node of the tree that it has all parts of.
+struct GradientNodes {
+    GradientSums sums;
+    Variable const* like;  // its value has the shape of the gradient
+    bool sparse;
+    std::vector<DensePieces> dense_nodes = {};
+    std::vector<RowPieces> sparse_nodes = {};
+
+    Tensor<std::int64_t>::shape_type shape() const;
+    /// Adds the gradient of a part, times the number of its rows.
+    void add(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part, std::int64_t first);
+    /// The sums of the nodes of which these parts are all the leaves.
+    DensePieces dense_of(Cpu exec, PartRange const& parts);
+    RowPieces sparse_of(Cpu exec, PartRange const& parts);
+    /// The sum of all parts, of elements dtype<T>::sum, divided by the number of all rows.
+    Value value_of(Cpu exec, AnyExec device, DensePieces&& sum, std::int64_t rows) const;
+    Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, std::int64_t rows) const;
+};
+
+/// The gradients of the parts of a step, weighed by rows and summed as a binary tree over the numbers of the parts. After
+/// n parts, at most log2 n sums and one are in memory.
+class PartSums {
+public:
+    void sum(GradientSums const& sums, Variable const& gradient, Variable const& like);
+
+    /// Begins a step of which these parts are added.
+    void begin(PartRange const& parts);
+
+    /// Adds the next part.
+    void add(Cpu exec, std::span<Value const> gradients, std::int64_t rows);
+
+    /// The sums of all parts, divided by the number of their rows, on the device of the net. With ranks, these have
+    /// agreed that all have added theirs.
+    std::vector<Value> means(Cpu exec, AnyExec device, std::int64_t rows, PartExchange const* ranks);
+
+private:
+    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::int64_t rows, PartExchange const& ranks);
+
+    std::vector<GradientNodes> nodes_;
+    PartRange parts_{};
+    std::int64_t next_ = 0;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/part_sums_inl.hpp: the functions of part_sums.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <memory>
+
+namespace rowan::inline v0::detail {
+
+/// Appends the sum of a part, and adds up pairs of nodes of which there are all parts since `first`.
+template <class Pieces>
+void append_part(Cpu exec, ElementSums const& type, std::vector<Pieces>& nodes, Pieces&& part, std::int64_t number,
+                 std::int64_t first) {
+    nodes.push_back(std::move(part));
+    std::int64_t const end = number + 1;
+    for (std::int64_t size = 2; end % size == 0 && end - size >= first; size *= 2) {
+        auto sum = sum_pieces(exec, type, std::span(nodes).last(2));
+        nodes.pop_back();
+        nodes.back() = std::move(sum);
+    }
+}
+
+/// The sums of the nodes of which `parts` are all the leaves.
+template <class Pieces>
+Pieces sums_of_nodes(Cpu exec, ElementSums const& type, std::vector<Pieces>&& nodes, PartRange const& parts) {
+    if (nodes.size() == 1) return std::move(nodes[0]);
+    return sum_pieces(exec, type, nodes, whole_nodes(parts.begin, parts.end, parts.total));
+}
+
+ROWAN_FUNCTION Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
+    Tensor<std::int64_t>::shape_type shape;
+    for (std::int64_t const dim : like->value().spec().dims) shape.push_back(static_cast<std::size_t>(dim));
+    return shape;
+}
+
+ROWAN_FUNCTION void GradientNodes::add(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part,
+                                       std::int64_t first) {
+    if (sparse) {
+        append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, gradient, rows, part), part, first);
+    } else {
+        append_part(exec, sums.type, dense_nodes, sums.dense(exec, gradient, rows, part), part, first);
+    }
+}
+
+ROWAN_FUNCTION DensePieces GradientNodes::dense_of(Cpu exec, PartRange const& parts) {
+    if (!dense_nodes.empty()) return sums_of_nodes(exec, sums.type, std::move(dense_nodes), parts);
+    DensePieces none;
+    none.elements = 1;
+    for (auto const dim : shape()) none.elements *= dim;
+    none.element_bytes = sums.type.sum_bytes;
+    return none;
+}
+
+ROWAN_FUNCTION RowPieces GradientNodes::sparse_of(Cpu exec, PartRange const& parts) {
+    if (!sparse_nodes.empty()) return sums_of_nodes(exec, sums.type, std::move(sparse_nodes), parts);
+    RowPieces none;
+    none.shape = shape();
+    none.height = static_cast<std::int64_t>(none.shape[0]);
+    none.row_bytes = sums.type.sum_bytes;
+    for (std::size_t i = 1; i < none.shape.size(); ++i) none.row_bytes *= none.shape[i];
+    return none;
+}
+
+ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, DensePieces&& sum, std::int64_t rows) const {
+    sums.divide(exec, sum.elements, rows, sum.bytes.data());
+    return sums.dense_value(device, narrow_pieces(exec, sums.type, std::move(sum)), shape());
+}
+
+ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces&& sum, std::int64_t rows) const {
+    sums.divide(exec, sum.rows.size() * (sum.row_bytes / sums.type.sum_bytes), rows, sum.bytes.data());
+    return sums.sparse_value(device, narrow_pieces(exec, sums.type, std::move(sum)));
+}
+
+ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable const& gradient, Variable const& like) {
+    nodes_.push_back({sums, &like, gradient.spec().type == VarType::SELECTED_ROWS});
+}
+
+ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
+    for (auto& n : nodes_) {
+        n.dense_nodes.clear();
+        n.sparse_nodes.clear();
+    }
+    parts_ = parts;
+    next_ = parts.begin;
+}
+
+ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<Value const> gradients, std::int64_t rows) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].add(exec, gradients[i], rows, next_, parts_.begin);
+    ++next_;
+}
+
+ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::int64_t rows,
+                                                  PartExchange const* ranks) {
+    std::vector<Value> all;
+    if (ranks != nullptr) {
+        ranks->must([&] { all = sum_of_ranks(exec, device, rows, *ranks); });
+    } else {
+        for (auto& n : nodes_) {
+            all.push_back(n.sparse ? n.value_of(exec, device, n.sparse_of(exec, parts_), rows)
+                                   : n.value_of(exec, device, n.dense_of(exec, parts_), rows));
+        }
+    }
+    begin({});
+    return all;
+}
+
+ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec device, std::int64_t rows,
+                                                         PartExchange const& ranks) {
+    // What travels is not narrowed before it is divided.
+    auto const as_sums = [](ElementSums const& type) {
+        return ElementSums{type.sum_bytes, type.sum_bytes, type.add, nullptr};
+    };
+    std::vector<Value> all(nodes_.size());
+    std::vector<std::unique_ptr<PendingPieces>> dense(nodes_.size());
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        auto& n = nodes_[i];
+        if (!n.sparse) dense[i] = ranks.begin_dense(exec, as_sums(n.sums.type), n.dense_of(exec, parts_), parts_.total);
+    }
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        auto& n = nodes_[i];
+        if (!n.sparse) continue;
+        auto sum = ranks.sum_rows(exec, as_sums(n.sums.type), n.sparse_of(exec, parts_));
+        all[i] = n.value_of(exec, device, std::move(sum), rows);
+    }
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        if (dense[i] != nullptr) all[i] = nodes_[i].value_of(exec, device, dense[i]->finish(), rows);
+    }
+    return all;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/layer/detail/passing_scope.hpp: what a trainer adds to a net for its lifetime, and the guard of its steps.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// An inner scope that, on destruction, removes its operators from the readers of outer variables.
+class PassingScope {
+public:
+    explicit PassingScope(Scope& parent) : scope_(parent) {}
+    PassingScope(PassingScope const&) = delete;
+    PassingScope& operator=(PassingScope const&) = delete;
+    ~PassingScope() { scope_.forget_readers(); }
+
+    Scope& operator*() noexcept { return scope_; }
+
+private:
+    Scope scope_;
+};
+
+/// Marks a call that must not run twice at the same time.
+class Entered {
+public:
+    /// errors   Error if another one holds the flag
+    Entered(std::atomic_flag& flag, char const* what) : flag_(flag) {
+        if (flag.test_and_set()) throw Error(std::string(what) + " is running: it is for one thread at a time");
+    }
+    Entered(Entered const&) = delete;
+    Entered& operator=(Entered const&) = delete;
+    ~Entered() { flag_.clear(); }
+
+private:
+    std::atomic_flag& flag_;
+};
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/var.hpp: Var, the input and result type of layers: a variable with a known element type.
+
+/// Layers: functions that add operators and parameters to a net.
+namespace rowan::inline v0::layer {
+
+/// A reference to a variable of a scope. Copies refer to the same variable.
+template <class T, class Device = Cpu>
+class Var {
+    static_assert(detail::is_element<T>(), "rowan::layer::Var<T>: specialize rowan::dtype<T> for this element type");
+
+public:
+    using value_type = T;
+
+    /// Refers to `variable`, which must have elements of T.
+    explicit Var(Variable& variable) : variable_(&variable) {}
+
+    // A mistake, which does not compile.
+    template <std::same_as<std::string> S>
+    operator S() const {
+        static_assert(!std::same_as<S, std::string>,
+                      "rowan::Feeds: the values of a batch have names: {{x->name(), value}}");
+        return {};
+    }
+
+    Variable& operator*() const noexcept { return *variable_; }  ///< the variable
+    Variable* operator->() const noexcept { return variable_; }  ///< the variable
+
+private:
+    Variable* variable_;
+};
+
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+template <class V>
+inline constexpr bool is_var = false;
+template <class T, class Device>
+inline constexpr bool is_var<layer::Var<T, Device>> = true;
+
+/// For calls with an argument that is no Var, which do not compile.
+template <class T, class Device>
+void takes_var(layer::Var<T, Device> const&);
+template <class V>
+concept no_var = !requires(V const& v) {
+    takes_var(v);
+};
+template <class... V>
+constexpr void check_vars() {
+    static_assert((!no_var<V> && ...),
+                  "rowan::layer: a layer takes Vars: declare an input with layer::data<T>(name, dims), and feed the "
+                  "tensor under this name");
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// Adds an operator, built-in or user-defined, to the default scope and returns its first result.
+///     auto y = layer::apply<my_op>({.slope = 0.1}, x);
+/// A layer function adds to the net and computes nothing. It checks the dims that are known; the others are checked
+/// when the net runs.
+/// shapes   as the operator
+/// errors   what the operator's `infer` throws for inputs that do not match
+/// cost     one operator in the net; when the net runs, that of the operator's `run`
+template <class Op, class Device, class... T>
+auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
+    namespace d = rowan::detail;
+    static_assert(operation<Op>,
+                  "rowan::layer::apply: an operator has a name, inputs, outputs and grad, see rowan::operation");
+    using First = std::tuple_element_t<0, std::tuple<T...>>;
+    auto const add = [&]<class... In>(d::type_list<In...>) {
+        using R = typename d::element_of<decltype(d::nth<0>(typename d::results_of<Op, Device, In...>::type{}))>::type;
+        return Var<R, Device>(*default_scope().new_op<Op, Device, In...>({&*in...}, std::move(attributes)).outputs[0]);
+    };
+    if constexpr (Op::inputs::size == 1 && d::is_variadic<Op, Device, First>) {
+        return add(d::type_list<First>{});  // variadic
+    } else {
+        return add(d::type_list<T...>{});
+    }
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
+
+namespace rowan::inline v0 {
+
+/// Minimizes the cost of a net over the parameters that it depends on: its backward pass and optimizers, which are
+/// removed from the net with the trainer. `train` is a loop around it.
+///     Trainer trainer(cost, {.optimizer = layer::Adam{}});
+///     for (Feeds const& batch : batches) std::cout << trainer.step(batch) << '\n';
+///     Parameters const learned = trainer.parameters();
+/// The net must outlive the trainer. A net and its trainers are for one thread at a time.
+template <class T = float, class Device = Cpu>
+class Trainer {
+public:
+    /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
+    /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, metrics, stop,
+    /// on_batch and on_epoch, which are `train`'s. With options.comm, all ranks call it, and `step`.
+    /// shapes   cost [1]
+    /// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net
+    ///          has a cycle, options.optimizers or options.rates contains a name that is not a parameter, a schedule or
+    ///          a rate is given for an optimizer without a learning rate, options.resume lacks a parameter, or
+    ///          options.initial has a name that is not a parameter; Error if both are given; TypeError if the optimizer
+    ///          or options.clip does not support the element type of a parameter or its gradient; TypeError or
+    ///          ShapeError if a value in options.resume or options.initial does not fit its variable; ValueError if the
+    ///          schedule's factor or a rate is not finite, or an optimizer rejects an option; GraphError if another
+    ///          thread runs or trains a net of this scope; with options.comm, those of layer::Comm. On error, no
+    ///          variable has changed, but for first values that differ between ranks
+    /// cost     one pass over the net, and one write of each parameter and state
+    explicit Trainer(layer::Var<T, Device> const& cost,
+                     TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
+    // A mistake, which does not compile.
+    template <class O>
+    requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Trainer(layer::Var<T, Device> const& cost, O const&)
+        : Trainer(cost) {
+        static_assert(std::convertible_to<O, TrainOptionsOn<Device>>,
+                      "rowan::Trainer: options have names: Trainer(cost, {.optimizer = layer::Adam{}})");
+    }
+
+    /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
+    /// reject is checked before the first one runs. On a device, it synchronizes once, to read the cost; bad ids are
+    /// reported then.
+    /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
+    ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
+    ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost
+    ///          or the schedule's factor is not finite, or an optimizer rejects an option; those of the operators;
+    ///          Error if another call of step is running; GraphError if another thread runs or trains a net of this
+    ///          scope. On error, all parameters have the values from before
+    /// cost     that of the operators, of their gradients and of the optimizers
+    double step(Feeds const& feeds) { return step(std::span(&feeds, 1)); }
+
+    /// Makes one step of some batches, its parts, at most options.parts, and returns the mean of their costs, weighed by
+    /// rows: see layer::Parts.
+    ///     Trainer trainer(cost, {.optimizer = layer::Adam{}, .parts = 8});
+    ///     trainer.step(batches);  // a std::vector<Feeds> of 1 to 8
+    /// errors   as for one batch; ShapeError if there are no batches, or more than options.parts
+    /// cost     that of the operators and their gradients for each batch, and of the optimizers once; for n batches
+    ///          n - 1 additions of gradients, and merges of row-sparse ones. On a device, it synchronizes for each batch
+    double step(std::span<Feeds const> batches);
+
+    /// Returns copies of parameters and optimizer states, complete when the call returns.
+    /// errors   std::bad_alloc
+    /// cost     one read and one write of all of them
+    Parameters parameters() const;
+
+    std::int64_t steps() const noexcept { return steps_; }  ///< number of steps, resumed ones included
+
+private:
+    std::vector<Variable*> variables() const;
+
+    /// Returns a copy, on the net's device, of a value on any device.
+    Value own_copy(Variable const& v, Value const& value) const;
+
+    double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
+
+    /// Sets the optimizers' step number and learning rates for the next step. Returns the schedule's factor.
+    double prepare();
+
+    /// The seed of the k-th random operator for a part of this step; it differs from the seeds for initialization.
+    LoDTensor<std::int64_t, Device> seed_of(std::size_t k, std::int64_t part) const;
+
+    /// What the run of the net on a part leaves.
+    struct Ran {
+        double cost = 0;
+        std::int64_t rows = 1;
+        std::vector<Value> values = {};  // of results_
+    };
+    Ran run(Feeds const& feeds, std::int64_t part);
+    /// Runs this rank's parts and agrees with the others. Returns the number of all rows, the mean cost and the means of
+    /// results_.
+    Ran run_parts(std::span<Feeds const> batches, std::function<void()> const& enter);
+    Ran add_up(std::span<detail::PartCost const> own, detail::PartRange const& parts);
+
+    /// errors   GraphError if there is no parameter of this name
+    void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
+    void build(TrainOptionsOn<Device> const& options);
+    void sum_results(layer::PartsOn<Device> const& parts);
+    void begin(Parameters const* resume, Feeds const& initial);
+
+    /// A variable that takes the value of another one after each step, such as a moving mean.
+    struct Moving {
+        Variable *now, *next;
+    };
+
+    Variable& cost_;
+    MemoryPool pool_;
+    detail::PassingScope own_;
+    layer::Schedule schedule_;
+    layer::CommOn<Device> comm_;
+    Device exec_;
+    Net<Device> net_;
+    std::vector<Variable*> parameters_, seeds_;
+    std::vector<Moving> moving_;
+    std::vector<Variable*> results_;  // what a step takes from the net: gradients, then what variables are next
+    detail::ParameterUpdates<Device> updates_;
+    std::int64_t parts_;        // the most batches of a step
+    Variable* rows_ = nullptr;  // whose rows weigh a part
+    detail::PartSums sums_;     // of results_
+    std::int64_t steps_ = 0;
+    std::uint64_t seed_;
+    std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
+    std::atomic_flag running_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/random.hpp: random numbers as a function of a seed and a position, independent of the number of threads.
+
+namespace rowan::inline v0::detail {
+
+/// Mixes all bits: the finaliser of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
+/// 2014).
+ROWAN_HD constexpr std::uint64_t mix_bits(std::uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
+    return x ^ (x >> 31);
+}
+
+/// Number i, counted from 1, of the splitmix64 sequence with this seed.
+ROWAN_HD constexpr std::uint64_t bits_at(std::uint64_t seed, std::uint64_t i) {
+    return mix_bits(seed + i * 0x9E3779B97F4A7C15U);
+}
+
+/// Number i, counted from 0, of the splitmix64 sequence with the mixed seed, scaled to [0, 1). A pure function.
+ROWAN_HD constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
+    return static_cast<double>(bits_at(mix_bits(seed), i + 1) >> 11) * 0x1p-53;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/rows_variable.hpp: rows_variable, the variable whose rows weigh a part of a step.
+
+namespace rowan::inline v0::detail {
+
+/// The first tensor whose first dim is UNK, walking back from the cost through what writes it, nearest first and inputs
+/// in order; or nullptr.
+/// cost     one pass over the net
+inline Variable* rows_variable(Variable& cost) {
+    std::vector<Variable*> found{&cost};
+    std::unordered_set<Variable const*> seen{&cost};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        Variable& v = *found[i];
+        if (v.role() == Role::parameter || v.role() == Role::state) continue;
+        auto const& spec = v.spec();
+        if (spec.type == VarType::LOD_TENSOR && !spec.dims.empty() && spec.dims[0] == UNK) return &v;
+        for (Operator const* const op : v.writers()) {
+            for (Variable* const in : op->inputs) {
+                if (seen.insert(in).second) found.push_back(in);
+            }
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/trainer_inl.hpp: definitions of rowan/layer/trainer.hpp.
+
+namespace rowan::inline v0 {
+
+template <class T, class Device>
+Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
+                            TrainOptionsOn<std::type_identity_t<Device>> const& options)
+    : cost_(*cost), own_(cost_.scope()), schedule_(options.schedule), comm_(options.comm), exec_(options.exec),
+      parts_(options.parts.count()), seed_(options.seed) {
+    auto const all = detail::agree(comm_.ranks(), [&](auto& words) {
+        build(options);
+        if (comm_.ranks() != nullptr)
+            words = {parts_, static_cast<std::int64_t>(detail::fingerprint(variables(), seed_)), steps_};
+    });
+    detail::check_same_word(all, 0, " has other options.parts than ");
+    detail::check_same_word(all, 1, " begins with other parameters, or another seed, than ");
+    detail::check_same_word(all, 2, " begins with another step than ");
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
+    detail::ScopeUse const use(cost_.scope());
+    bool const apart = parts_ > 1 || comm_.ranks() != nullptr;
+    if (comm_.ranks() != nullptr && !options.parts.given())
+        throw Error("train: options.comm has several ranks, and options.parts is not given");
+    static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
+    auto gradients = append_backward<T, Device>(cost_, *own_);
+    for (auto const& g : gradients) parameters_.push_back(g.parameter);
+    for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
+    for (auto const& rate : options.rates) check_parameter(rate.first, "for the rate of that name");
+    updates_.add_gradients(*own_, std::move(gradients), options, apart);
+    results_.assign(updates_.computed().begin(), updates_.computed().end());
+    for (Operator const* op : detail::trace(std::array{&cost_}))
+        detail::each_next(*op, [&](Variable& now, Variable& next) { moving_.push_back({&now, &next}); });
+    for (Moving const& m : moving_) results_.push_back(m.next);
+    if (apart) sum_results(options.parts);
+    std::vector<Variable*> outputs{&cost_};
+    outputs.insert(outputs.end(), results_.begin(), results_.end());
+    if (apart && (rows_ = detail::rows_variable(cost_)) != nullptr) outputs.push_back(rows_);
+    net_ = Net<Device>::trace_and_build(outputs);
+    for (Variable* const v : net_.inputs()) {
+        if (v->role() == Role::seed) seeds_.push_back(v);
+    }
+    updates_.add_updates(*own_, options);
+    begin(options.resume, options.initial);
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::sum_results(layer::PartsOn<Device> const& parts) {
+    std::size_t const n = parameters_.size();
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+        Variable const& like = i < n ? *parameters_[i] : *moving_[i - n].now;
+        std::string const what = std::string(i < n ? "the gradient of " : "").append(like.name());
+        sums_.sum(parts.sums_of(*results_[i], what), *results_[i], like);
+    }
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::check_parameter(std::string const& name, char const* what, bool may_move) const {
+    if (std::ranges::any_of(parameters_, [&](Variable const* v) { return v->name() == name; })) return;
+    if (may_move && std::ranges::any_of(moving_, [&](Moving const& m) { return m.now->name() == name; })) return;
+    throw GraphError(std::string("there is no parameter \"").append(name).append("\" ").append(what));
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
+    if (resume != nullptr && !initial.empty())
+        throw Error("options.initial and options.resume are both given: what is resumed has no initial values");
+    for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name", true);
+    steps_ = resume == nullptr ? 0 : resume->steps;
+    first_factor_ = factor();
+    updates_.prepare(steps_, *first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
+    auto const all = variables();
+    std::vector<Value> given;  // empty for a variable that is initialized
+    for (Variable* const v : all) {
+        auto const found = initial.find(v->name());
+        bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
+        given.push_back(resumed                  ? resume->find(v->name()).share()
+                        : found != initial.end() ? found->second.value()
+                                                 : Value());
+        if (resumed || found != initial.end()) detail::check_fits(*v, given.back());
+    }
+    if (resume != nullptr) updates_.check_states(*resume);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!given[i].empty()) {
+            all[i]->value() = own_copy(*all[i], given[i]);
+        } else if (all[i]->initialize) {
+            all[i]->initialize(all[i]->value(), detail::bits_at(seed_, i + 1), exec_);
+        }
+    }
+}
+
+template <class T, class Device>
+auto Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) -> Ran {
+    detail::feed(net_.inputs(), feeds, cost_.scope(), exec_);
+    for (Variable const* v : net_.inputs()) {
+        if (v->role() != Role::data || v->spec().type != VarType::LOD_TENSOR) continue;
+        Value const& value = v->value();
+        if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
+    }
+    {
+        detail::KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
+        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, part));
+        detail::in_order(exec_, [&] { net_.run(*own_, exec_); });
+    }
+    auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
+    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
+    Ran ran;
+    ran.cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
+    if (!std::isfinite(ran.cost))
+        throw ValueError(std::string("the cost ").append(cost_.name()), ran.cost, "a finite number");
+    if (rows_ != nullptr) ran.rows = static_cast<std::int64_t>(rows_->value().rows());
+    for (Variable* const v : results_) ran.values.push_back(std::exchange(v->value(), Value()));
+    return ran;
+}
+
+template <class T, class Device>
+auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function<void()> const& enter) -> Ran {
+    using detail::PartRange;
+    auto const* const ranks = comm_.ranks();
+    auto const total = static_cast<std::int64_t>(batches.size());
+    // All ranks run the only part of a step, so that it has the bits of a step without parts.
+    bool const alone = ranks == nullptr || total == 1;
+    PartRange const parts =
+        alone ? PartRange{0, total, total} : PartRange::of_rank(total, ranks->rank(), ranks->size());
+    Ran only;
+    std::vector<detail::PartCost> own;
+    auto const all = detail::agree(ranks, [&](auto& words) {
+        enter();
+        if (total == 0 || total > parts_)
+            throw ShapeError("batches", std::to_string(total),
+                             std::string("1 to options.parts = ").append(std::to_string(parts_)));
+        words[0] = total;
+        words[1] = std::bit_cast<std::int64_t>(prepare());
+        sums_.begin(parts);
+        for (std::int64_t p = parts.begin; p < parts.end; ++p) {
+            auto part = run(batches[static_cast<std::size_t>(p)], p);
+            own.push_back({part.cost, part.rows});
+            if (total == 1) {
+                words[2] = std::bit_cast<std::int64_t>(part.cost);
+                only = std::move(part);
+            } else {
+                sums_.add(detail::host_exec(exec_), part.values, part.rows);
+            }
+        }
+    });
+    detail::check_same_word(all, 0, " has another number of batches for a step than ");
+    detail::check_same_word(all, 1, " has another factor of the learning rate than ");
+    detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
+    return total == 1 ? std::move(only) : add_up(own, parts);
+}
+
+template <class T, class Device>
+auto Trainer<T, Device>::add_up(std::span<detail::PartCost const> own, detail::PartRange const& parts) -> Ran {
+    Ran mean{.rows = 0};
+    for (auto const& part : detail::all_costs(comm_.ranks(), own, parts.total)) {
+        mean.rows += part.rows;
+        mean.cost += static_cast<double>(part.rows) * part.cost;
+    }
+    if (mean.rows == 0) throw ShapeError(rows_->name() + ".shape(0)", "0 in all batches of a step", "at least 1");
+    mean.cost /= static_cast<double>(mean.rows);
+    mean.values = sums_.means(detail::host_exec(exec_), exec_, mean.rows, comm_.ranks());
+    return mean;
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::step(std::span<Feeds const> batches) {
+    std::optional<detail::Entered> entered;
+    std::optional<detail::ScopeUse> use;
+    MemoryPool::Guard const guard(pool_);
+    auto ran = run_parts(batches, [&] {
+        entered.emplace(running_, "Trainer::step");
+        use.emplace(cost_.scope());
+    });
+    std::size_t const n = updates_.computed().size();
+    updates_.change(*own_, exec_, std::span(ran.values).first(n), comm_.ranks());
+    ++steps_;
+    for (std::size_t i = 0; i < moving_.size(); ++i) moving_[i].now->value() = std::move(ran.values[n + i]);
+    return ran.cost;
+}
+
+template <class T, class Device>
+Parameters Trainer<T, Device>::parameters() const {
+    Parameters result;
+    result.steps = steps_;
+    for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
+    synchronize(exec_);
+    return result;
+}
+
+template <class T, class Device>
+std::vector<Variable*> Trainer<T, Device>::variables() const {
+    std::vector<Variable*> all = parameters_;
+    updates_.append_states(all);
+    for (Moving const& m : moving_) all.push_back(m.now);
+    updates_.append_averages(all);
+    return all;
+}
+
+template <class T, class Device>
+Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value) const {
+    if (v.bring == nullptr) return value.copy();
+    Value mine = value.share();
+    v.bring(mine, exec_, true);
+    return mine;
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::prepare() {
+    auto const first = std::exchange(first_factor_, std::nullopt);
+    double const now = first ? *first : factor();
+    updates_.prepare(steps_, now);
+    return now;
+}
+
+template <class T, class Device>
+LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, std::int64_t part) const {
+    std::uint64_t now = detail::bits_at(detail::bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
+    if (part != 0) now = detail::bits_at(now, static_cast<std::uint64_t>(part));
+    return to_device(exec_, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
+}
+
+ROWAN_TEMPLATE(class Trainer<float, Cpu>)
+ROWAN_TEMPLATE(class Trainer<double, Cpu>)
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/train.hpp: train, trains the parameters of a net on batches.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Whether a reader returns one batch, where a range of batches is needed.
+template <class Reader>
+inline constexpr bool returns_one_batch = false;
+template <std::invocable<std::int64_t&> Reader>
+inline constexpr bool returns_one_batch<Reader> =
+    std::same_as<std::remove_cvref_t<std::invoke_result_t<Reader&, std::int64_t&>>, Feeds>;
+
+}  // namespace detail
+
+/// Minimizes `cost`, batch by batch, over the parameters that it depends on, and returns them.
+///
+///     auto parameters = train(cost, reader, {.optimizer = layer::AdaGrad{.learning_rate = 0.05f}, .epochs = 3});
+///
+/// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. If options.on_batch
+/// or options.on_epoch returns false, the training ends after that step or epoch. With options.parts, several batches make
+/// a step together, and until then must not share memory that the reader writes again; those left at the end of an epoch
+/// make one of their own. With options.stop, it may end earlier, and the result is that of the best epoch, if one was
+/// completed. On a device, each batch synchronizes once, to read its cost; bad ids are reported then. The returned
+/// parameters are in device memory. With options.comm, several ranks train together: see layer::Comm.
+/// shapes   cost [1]
+/// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called;
+///          GraphError if options.stop names no metric; ValueError if it has a negative number. On error, all
+///          parameters have the values from before that step, and the variables keep them
+/// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
+template <class T, class Device, class Reader>
+Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
+                 TrainOptionsOn<std::type_identity_t<Device>> const& options = {}) {
+    static_assert(std::invocable<Reader&, std::int64_t&>,
+                  "rowan::train: the reader is a function of the number of the epoch: [&](std::int64_t) { return "
+                  "batches; }");
+    static_assert(!detail::returns_one_batch<Reader>,
+                  "rowan::train: the reader returns several batches, such as a std::vector<rowan::Feeds>");
+    auto const* const ranks = options.comm.ranks();
+    std::optional<detail::ScopeUse> use;
+    std::optional<detail::Epochs> given;
+    detail::agree(ranks, [&](auto&) {
+        use.emplace(cost->scope());
+        given.emplace(options.metrics, options.stop);
+    });
+    detail::Epochs& epochs = *given;
+    Trainer<T, Device> trainer(cost, options);
+    bool more = true;
+    // Whether all ranks go on, where each calls f, which returns whether it does.
+    auto const all_go_on = [&](auto const& f) {
+        auto const all = detail::agree(ranks, [&](auto& words) { words[0] = f() ? 1 : 0; });
+        return std::ranges::all_of(all, [](auto const& words) { return words[0] == 1; });
+    };
+    for (std::int64_t epoch = 0; more && epoch < options.epochs; ++epoch) {
+        epochs.begin();
+        bool reads = true;  // whether an error is one of the reader, of which other ranks do not know
+        auto const step = [&](std::span<Feeds const> parts) {
+            reads = false;
+            double const value = trainer.step(parts);
+            more = all_go_on([&] { return options.on_batch({epoch, epochs.steps(), value}); });
+            epochs.count(value);
+            reads = more;
+        };
+        try {
+            std::vector<Feeds> parts;
+            for (Feeds const& feeds : reader(epoch)) {
+                if (options.parts.count() == 1) {
+                    step(std::span(&feeds, 1));
+                } else {
+                    parts.push_back(feeds);
+                    if (static_cast<std::int64_t>(parts.size()) < options.parts.count()) continue;
+                    step(parts);
+                    parts.clear();
+                }
+                if (!more) break;
+            }
+            if (!parts.empty() && more) step(parts);
+        } catch (...) {
+            if (reads && ranks != nullptr) ranks->agree([](auto&) { throw; });
+            throw;
+        }
+        if (!more) break;
+        detail::check_same_word(detail::agree(ranks, [](auto&) {}), 0, " has another number of batches than ");
+        if (options.on_epoch || !options.metrics.empty())
+            more = all_go_on([&] { return epochs.end(epoch, trainer.parameters(), options.on_epoch); });
+        if (options.progress && (ranks == nullptr || ranks->rank() == 0)) epochs.print(epoch);
+    }
+    if (epochs.best()) return std::move(*epochs.best());
+    return trainer.parameters();
+}
+
+// A mistake, which does not compile.
+template <class T, class Device, class Reader, class O>
+requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Parameters
+    train(layer::Var<T, Device> const&, Reader&&, O const&) {
+    static_assert(std::convertible_to<O, TrainOptionsOn<Device>>,
+                  "rowan::train: options have names and come last: train(cost, reader, {.optimizer = layer::Adam{}, "
+                  ".epochs = 20})");
+    return {};
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/train.hpp: train on several ranks: layer::Comm from a communicator.
+
+namespace rowan::inline v0::detail {
+
+/// A DenseReduction of a step.
+class PendingSum final : public PendingPieces {
+public:
+    explicit PendingSum(std::unique_ptr<DenseReduction> reduction) : reduction_(std::move(reduction)) {}
+    DensePieces finish() override { return reduction_->finish(); }
+
+private:
+    std::unique_ptr<DenseReduction> reduction_;
+};
+
+/// The ranks of a communicator, which train together: what makes layer::CommOn take it.
+template <communicator C>
+class TrainRanks<C> final : public PartExchange {
+public:
+    explicit TrainRanks(C const& comm) : comm_(comm), group_(comm) {}
+
+    int rank() const override { return comm_.rank(); }
+    int size() const override { return comm_.size(); }
+
+    std::vector<Words> agree(std::function<void(Words&)> const& f) const override {
+        auto const notices = detail::agree(group_, Collective::train, [&](Notice& n) { f(n.own); });
+        std::vector<Words> words;
+        for (auto const& n : notices) words.push_back(n.own);
+        return words;
+    }
+
+    void must(std::function<void()> const& f) const override { after_agreement(group_, f); }
+
+    void gather(std::span<std::byte const> in, std::span<std::byte> out,
+                std::span<std::size_t const> counts) const override {
+        group_.allgatherv(1, in, out, counts)->wait();
+    }
+
+    std::unique_ptr<PendingPieces> begin_dense(Cpu exec, ElementSums const& type, DensePieces&& nodes,
+                                               std::int64_t total) const override {
+        return std::make_unique<PendingSum>(
+            std::make_unique<DenseReduction>(std::make_unique<GroupOf<C>>(comm_), exec, type, std::move(nodes), total));
+    }
+
+    RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const override {
+        return RowReduction(std::make_unique<GroupOf<C>>(comm_), exec, type, std::move(nodes)).finish();
+    }
+
+private:
+    C comm_;
+    GroupOf<C> group_;
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/graph/detail/loop_kernels.hpp: LoopKernels, what loops need besides the operators of a step.
 
 namespace rowan::inline v0::detail {
@@ -14323,392 +19660,6 @@ ROWAN_FUNCTION void LoopNet::find_uses() {
                           std::ranges::find(op.dies, op.in[0].number) != op.dies.end() &&
                           std::ranges::count(op.op->inputs, op.op->inputs[0]) == 1;
         }
-    }
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/graph/net.hpp: Net, operators in topological order.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Appends an argument to a text such as "fc(x = words": ", w = fc_0.w_0", ", b" if the name is that of the slot, or
-/// ", x = [first, second]".
-void append_argument(std::string& call, std::string_view slot, std::span<std::string const> names);
-
-/// The operator with its inputs: "fc(x = words, w = fc_0.w_0, b = fc_0.b_0)".
-std::string describe(Operator const& op);
-
-/// Rethrows the current exception. The text of an IndexError, ShapeError, TypeError, ValueError or LodError also names
-/// the operator.
-[[noreturn]] void throw_named(Operator const& op);
-
-/// Runs f; its exceptions are rethrown by throw_named.
-template <class F>
-void run_named(Operator const& op, F const& f) {
-    try {
-        f();
-    } catch (...) {
-        throw_named(op);
-    }
-}
-
-/// Runs the operator on values.
-inline void run_on(AnyExec exec, Operator const& op, std::span<Value* const> in, std::span<Value* const> out) {
-    op.kernel->run({.exec = exec, .in = in, .out = out, .attributes = op.attributes, .levels_from = op.levels_from});
-}
-
-/// The device-independent part of Net. Its variables are numbered: first the inputs, then the results.
-class NetOrder {
-public:
-    NetOrder() = default;
-    /// Names unnamed variables. Several threads may do so at the same time.
-    explicit NetOrder(std::span<Variable* const> outputs);
-    void append(Operator& op);
-    std::span<Operator* const> operators() const noexcept { return order_; }
-    std::span<Variable* const> inputs() const noexcept { return std::span(variables_).first(inputs_); }
-    std::size_t variables() const noexcept { return variables_.size(); }
-    std::size_t number(Variable const& v) const;
-
-    /// Runs on the values of the variables.
-    void run(Scope& scope, AnyExec exec) const;
-
-    /// Runs on values by number; those of the results must be empty. Temporaries are cleared after their last use.
-    /// Several threads may do so at the same time.
-    void run(std::span<Value* const> values, AnyExec exec) const;
-    std::string dot() const;
-
-private:
-    // The numbers of the variables of an operator.
-    struct Uses {
-        std::vector<std::size_t> in, out;
-        std::vector<std::size_t> last;  // to clear after the operator
-        bool in_place = false;          // result 0 takes the value of input 0
-    };
-
-    static Variable& variable(Scope& scope, Variable& v);
-
-    // Checks the operators after i that change inputs, so that all of them run or none.
-    void check_updates(std::span<Value* const> values, AnyExec exec, std::size_t i) const;
-
-    void find_uses();
-
-    std::vector<Operator*> order_;
-    std::vector<Uses> uses_;            // for each operator
-    std::vector<Variable*> variables_;  // by number
-    std::size_t inputs_ = 0;
-    std::vector<Variable*> outputs_;
-    std::shared_ptr<MemoryPool> pool_ = std::make_shared<MemoryPool>();
-};
-
-}  // namespace detail
-
-/// The operators that some variables depend on, each once, in topological order.
-template <class Device = Cpu>
-class Net {
-public:
-    /// Traces back from the outputs through the operators that write them, and names unnamed variables.
-    /// errors   GraphError if there is a cycle
-    /// cost     O(operators, and their inputs and outputs)
-    static Net trace_and_build(std::span<Variable* const> outputs) {
-        Net net;
-        net.order_ = detail::NetOrder(outputs);
-        return net;
-    }
-    static Net trace_and_build(Variable& output) { return trace_and_build(std::array{&output}); }
-
-    /// Appends an operator, such as one of an optimizer.
-    /// errors   std::bad_alloc
-    /// cost     one pass over the net
-    void append(Operator& op) { order_.append(op); }
-
-    /// The operators, in the order in which they run.
-    std::span<Operator* const> operators() const noexcept { return order_.operators(); }
-
-    /// The variables that must have a value before the net runs, in the order in which they are first read.
-    std::span<Variable* const> inputs() const noexcept { return order_.inputs(); }
-
-    /// Runs the operators on the values of their variables. If `scope.find` finds another variable of the same name,
-    /// its value is used instead. Temporaries are cleared after their last use, except the outputs. Threads may run a
-    /// net at the same time if each has a scope with variables of its own for the results; otherwise use a Predictor.
-    /// errors   GraphError if an input has no value, or another thread uses the variables; those of the kernels, with
-    ///          the operator and its inputs named. After an error all variables have their previous values: everything
-    ///          that one of rowan's optimizers may reject is checked before the first one runs. Only if there is no
-    ///          memory for a later one, or if an optimizer is user-defined, are those updated before it changed
-    /// cost     memory is allocated from, and returned to, the thread's MemoryPool, or the net's own if there is none;
-    ///          the outputs of an earlier run keep their memory until the run is complete
-    void run(Scope& scope, Device exec = {}) const { order_.run(scope, exec); }
-
-    /// The net in Graphviz's DOT language, with kinds, element types and dims.
-    /// errors   std::bad_alloc
-    /// cost     O(length of the text)
-    std::string dot() const { return order_.dot(); }
-
-private:
-    detail::NetOrder order_;
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/detail/only_checking.hpp: OnlyChecking, lets optimizers check their arguments without changing them.
-
-namespace rowan::inline v0::detail {
-
-/// Whether optimizers called by this thread return after they have checked their arguments.
-inline bool& only_checking() {
-    thread_local bool checking = false;
-    return checking;
-}
-
-/// Makes it so for its lifetime.
-class OnlyChecking {
-public:
-    OnlyChecking() : before_(std::exchange(only_checking(), true)) {}
-    OnlyChecking(OnlyChecking const&) = delete;
-    OnlyChecking& operator=(OnlyChecking const&) = delete;
-    ~OnlyChecking() { only_checking() = before_; }
-
-private:
-    bool before_;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/detail/rethrow_in.hpp: rethrow_in, which adds to an error where it happened.
-
-namespace rowan::inline v0::detail {
-
-/// Rethrows the current exception. The field of an IndexError, ShapeError, TypeError or ValueError then begins with
-/// `place`, such as "step 2: ids"; a LodError ends with it.
-[[noreturn]] void rethrow_in(std::string place);
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/detail/rethrow_in_inl.hpp: definitions of rowan/detail/rethrow_in.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION void rethrow_in(std::string place) {
-    auto const field = [&](std::string const& name) { return place.append(": ").append(name); };
-    try {
-        throw;
-    } catch (IndexError const& e) {
-        throw e.moved_to(field(e.field()), e.position());
-    } catch (ShapeError const& e) {
-        throw ShapeError(field(e.field()), e.actual(), e.expected());
-    } catch (TypeError const& e) {
-        throw TypeError(field(e.field()), e.actual(), e.expected());
-    } catch (ValueError const& e) {
-        throw ValueError(field(e.field()), e.value(), e.expected());
-    } catch (LodError const& e) {  // its text begins with the offset
-        throw LodError(e.level(), e.position(), e.value(), std::string(e.reason()).append(", in ").append(place));
-    }
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/graph/net_inl.hpp: definitions of rowan/graph/net.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <algorithm>
-#include <optional>
-#include <sstream>
-#include <unordered_map>
-#include <unordered_set>
-#include <utility>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION void append_argument(std::string& call, std::string_view slot, std::span<std::string const> names) {
-    if (names.empty()) return;
-    if (!call.ends_with('(')) call.append(", ");
-    bool const is_list = names.size() > 1;
-    if (is_list || names[0] != slot) call.append(slot).append(is_list ? " = [" : " = ");
-    char const* separator = "";
-    for (std::string const& name : names) call.append(std::exchange(separator, ", ")).append(name);
-    if (is_list) call.append("]");
-}
-
-ROWAN_FUNCTION std::string describe(Operator const& op) {
-    std::string text(op.kernel->name);
-    text.append("(");
-    auto const& slots = op.kernel->inputs;
-    for (std::size_t k = 0; k < slots.size() && !op.inputs.empty(); ++k) {
-        std::vector<std::string> names;
-        for (Variable const* v : in_slot(op.inputs, slots.size(), k)) names.push_back(v->name());
-        append_argument(text, slots[k], names);
-    }
-    return text.append(")");
-}
-
-ROWAN_FUNCTION void throw_named(Operator const& op) { rethrow_in(describe(op)); }
-
-ROWAN_FUNCTION NetOrder::NetOrder(std::span<Variable* const> outputs) : outputs_(outputs.begin(), outputs.end()) {
-    order_ = trace(outputs);
-    name_variables(order_);
-    find_uses();
-}
-
-ROWAN_FUNCTION void NetOrder::append(Operator& op) {
-    order_.push_back(&op);
-    name_variables(std::span(&order_.back(), 1));
-    find_uses();
-}
-
-ROWAN_FUNCTION std::size_t NetOrder::number(Variable const& v) const {
-    return static_cast<std::size_t>(std::ranges::find(variables_, &v) - variables_.begin());
-}
-
-ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec) const {
-    std::optional<MemoryPool::Guard> guard;
-    if (current_pool() == nullptr) guard.emplace(*pool_);
-    Buffer<Variable*> there(variables_.size());
-    {
-        auto const lock = lock_names(scope);
-        for (std::size_t i = 0; i < there.size(); ++i) there[i] = &variable(scope, *variables_[i]);
-    }
-    ScopeUse use;  // of the variables that are written
-    for (Variable const* v : std::span(there).subspan(inputs_)) use.enter(v->scope());
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        if (!order_[i]->kernel->checks_first) continue;
-        for (std::size_t const v : uses_[i].in) use.enter(there[v]->scope());
-    }
-    Buffer<Value*> values;
-    values.reserve(there.size());
-    for (Variable* const v : there) values.push_back(&v->value());
-    std::span<Value* const> const results = std::span(values).subspan(inputs_);
-    Buffer<Value> before(results.size());  // restored after an error
-    for (std::size_t i = 0; i < results.size(); ++i) std::swap(before[i], *results[i]);
-    try {
-        run(values, exec);
-    } catch (...) {
-        for (std::size_t i = results.size(); i-- > 0;) *results[i] = std::move(before[i]);
-        throw;
-    }
-}
-
-ROWAN_FUNCTION void NetOrder::run(std::span<Value* const> values, AnyExec exec) const {
-    for (std::size_t i = 0; i < inputs_; ++i) {
-        Variable const& v = *variables_[i];
-        if (values[i]->empty())
-            throw GraphError(std::string("the variable \"")
-                                 .append(v.name())
-                                 .append("\" has no value: it is ")
-                                 .append(v.role() == Role::data        ? "fed by the caller"
-                                         : v.role() == Role::parameter ? "a parameter"
-                                                                       : "written by no operator"));
-    }
-    LimitedRun const limited(outputs_.empty() ? Limits{} : outputs_[0]->scope().limits);
-    Buffer<Value*> in, out;
-    bool updates = false;
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        Operator const& op = *order_[i];
-        Uses const& uses = uses_[i];
-        if (op.kernel->checks_first && !std::exchange(updates, true)) check_updates(values, exec, i);
-        in.clear();
-        out.clear();
-        for (std::size_t const v : uses.in) in.push_back(values[v]);
-        for (std::size_t const v : uses.out) out.push_back(values[v]);
-        if (uses.in_place) {
-            *out[0] = std::move(*in[0]);
-            in[0] = out[0];
-        }
-        run_named(op, [&] { run_on(exec, op, in, out); });
-        for (std::size_t const v : uses.last) values[v]->clear();
-    }
-}
-
-ROWAN_FUNCTION std::string NetOrder::dot() const {
-    std::ostringstream text;
-    text << "digraph net {\n  rankdir=TB;\n  node [fontname=\"sans-serif\"];\n";
-    std::unordered_set<Variable const*> shown;
-    auto const show = [&](Variable const& v) {
-        if (!shown.insert(&v).second) return;
-        char const* const shape = v.role() == Role::parameter ? "box, style=filled, fillcolor=lightgrey"
-                                  : v.role() == Role::data    ? "box, style=rounded"
-                                                              : "plaintext";
-        text << "  \"" << v.name() << "\" [shape=" << shape << ", label=\"" << v.name() << "\\n"
-             << kind_text(v.spec()) << ' ' << v.spec().dims;
-        if (v.spec().lod_level > 0) text << ", levels " << v.spec().lod_level;
-        text << "\"];\n";
-    };
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        Operator const& op = *order_[i];
-        text << "  op" << i << " [shape=ellipse, label=\"" << op.kernel->name << "\"];\n";
-        for (Variable const* v : op.inputs) {
-            show(*v);
-            text << "  \"" << v->name() << "\" -> op" << i << ";\n";
-        }
-        for (Variable const* v : op.outputs) {
-            show(*v);
-            text << "  op" << i << " -> \"" << v->name() << "\";\n";
-        }
-    }
-    text << "}\n";
-    return text.str();
-}
-
-ROWAN_FUNCTION Variable& NetOrder::variable(Scope& scope, Variable& v) {
-    if (&v.scope() == &scope || v.name().empty()) return v;
-    Variable* const there = scope.find(v.name());
-    return there == nullptr ? v : *there;
-}
-
-ROWAN_FUNCTION void NetOrder::check_updates(std::span<Value* const> values, AnyExec exec, std::size_t i) const {
-    OnlyChecking const checking;
-    Buffer<Value*> in;
-    while (++i < order_.size()) {  // the first one checks itself
-        Operator const& op = *order_[i];
-        if (!op.kernel->checks_first) continue;
-        in.clear();
-        for (std::size_t const v : uses_[i].in) in.push_back(values[v]);
-        if (std::ranges::any_of(in, [](Value const* v) { return v->empty(); })) continue;  // written later
-        run_named(op, [&] { run_on(exec, op, in, {}); });
-    }
-}
-
-ROWAN_FUNCTION void NetOrder::find_uses() {
-    variables_.clear();
-    std::unordered_map<Variable const*, std::size_t> numbers;
-    auto const add = [&](Variable* v) {
-        if (numbers.try_emplace(v, variables_.size()).second) variables_.push_back(v);
-    };
-    std::unordered_set<Variable const*> written;
-    for (Operator const* op : order_) {
-        for (Variable* const v : op->inputs) {
-            if (!written.contains(v)) add(v);
-        }
-        written.insert(op->outputs.begin(), op->outputs.end());
-    }
-    inputs_ = variables_.size();
-    uses_.assign(order_.size(), {});
-    std::unordered_map<Variable const*, std::size_t> last;
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        for (Variable* const v : order_[i]->outputs) add(v);
-        for (auto const* list : {&order_[i]->inputs, &order_[i]->outputs}) {
-            for (Variable const* v : *list) {
-                (list == &order_[i]->inputs ? uses_[i].in : uses_[i].out).push_back(numbers.at(v));
-                last[v] = i;
-            }
-        }
-    }
-    for (auto const& [v, i] : last) {
-        if (v->role() == Role::temporary && !v->writers().empty() && std::ranges::find(outputs_, v) == outputs_.end())
-            uses_[i].last.push_back(numbers.at(v));
-    }
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        Uses& uses = uses_[i];
-        uses.in_place = order_[i]->kernel->in_place && std::ranges::find(uses.last, uses.in[0]) != uses.last.end() &&
-                        std::ranges::count(uses.in, uses.in[0]) == 1;
     }
 }
 
@@ -17479,126 +22430,6 @@ ROWAN_FUNCTION void save_npy_folder(std::string const& path, std::map<std::strin
 }  // namespace rowan::inline v0
 
 #endif
-
-// rowan/layer/var.hpp: Var, the input and result type of layers: a variable with a known element type.
-
-/// Layers: functions that add operators and parameters to a net.
-namespace rowan::inline v0::layer {
-
-/// A reference to a variable of a scope. Copies refer to the same variable.
-template <class T, class Device = Cpu>
-class Var {
-    static_assert(detail::is_element<T>(), "rowan::layer::Var<T>: specialize rowan::dtype<T> for this element type");
-
-public:
-    using value_type = T;
-
-    /// Refers to `variable`, which must have elements of T.
-    explicit Var(Variable& variable) : variable_(&variable) {}
-
-    // A mistake, which does not compile.
-    template <std::same_as<std::string> S>
-    operator S() const {
-        static_assert(!std::same_as<S, std::string>,
-                      "rowan::Feeds: the values of a batch have names: {{x->name(), value}}");
-        return {};
-    }
-
-    Variable& operator*() const noexcept { return *variable_; }  ///< the variable
-    Variable* operator->() const noexcept { return variable_; }  ///< the variable
-
-private:
-    Variable* variable_;
-};
-
-}  // namespace rowan::inline v0::layer
-
-namespace rowan::inline v0::detail {
-
-template <class V>
-inline constexpr bool is_var = false;
-template <class T, class Device>
-inline constexpr bool is_var<layer::Var<T, Device>> = true;
-
-/// For calls with an argument that is no Var, which do not compile.
-template <class T, class Device>
-void takes_var(layer::Var<T, Device> const&);
-template <class V>
-concept no_var = !requires(V const& v) {
-    takes_var(v);
-};
-template <class... V>
-constexpr void check_vars() {
-    static_assert((!no_var<V> && ...),
-                  "rowan::layer: a layer takes Vars: declare an input with layer::data<T>(name, dims), and feed the "
-                  "tensor under this name");
-}
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-/// Adds an operator, built-in or user-defined, to the default scope and returns its first result.
-///     auto y = layer::apply<my_op>({.slope = 0.1}, x);
-/// A layer function adds to the net and computes nothing. It checks the dims that are known; the others are checked
-/// when the net runs.
-/// shapes   as the operator
-/// errors   what the operator's `infer` throws for inputs that do not match
-/// cost     one operator in the net; when the net runs, that of the operator's `run`
-template <class Op, class Device, class... T>
-auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
-    namespace d = rowan::detail;
-    static_assert(operation<Op>,
-                  "rowan::layer::apply: an operator has a name, inputs, outputs and grad, see rowan::operation");
-    using First = std::tuple_element_t<0, std::tuple<T...>>;
-    auto const add = [&]<class... In>(d::type_list<In...>) {
-        using R = typename d::element_of<decltype(d::nth<0>(typename d::results_of<Op, Device, In...>::type{}))>::type;
-        return Var<R, Device>(*default_scope().new_op<Op, Device, In...>({&*in...}, std::move(attributes)).outputs[0]);
-    };
-    if constexpr (Op::inputs::size == 1 && d::is_variadic<Op, Device, First>) {
-        return add(d::type_list<First>{});  // variadic
-    } else {
-        return add(d::type_list<T...>{});
-    }
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/detail/functions.hpp: exp, log and pow, of the standard library or by argument-dependent lookup.
-
-namespace rowan::inline v0::detail {
-
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD_INLINE S exp_of(S const& x) {
-    using std::exp;
-    static_assert(
-        requires { S(exp(x)); },
-        "rowan: this function needs exp(dtype<T>::sum): declare it in the namespace of that type");
-    return S(exp(x));
-}
-
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD_INLINE S log_of(S const& x) {
-    using std::log;
-    static_assert(
-        requires { S(log(x)); },
-        "rowan: this function needs log(dtype<T>::sum): declare it in the namespace of that type");
-    return S(log(x));
-}
-
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD_INLINE S pow_of(S const& x, S const& y) {
-    using std::pow;
-    static_assert(
-        requires { S(pow(x, y)); },
-        "rowan: this function needs pow(dtype<T>::sum): declare it in the namespace of that type");
-    return S(pow(x, y));
-}
-
-}  // namespace rowan::inline v0::detail
 
 // rowan/op/detail/exponential.hpp: exp, sigmoid and tanh, with the same bits for SIMD registers and scalars.
 
@@ -21252,30 +26083,6 @@ private:
 };
 
 }  // namespace rowan::inline v0::layer
-
-// rowan/detail/random.hpp: random numbers as a function of a seed and a position, independent of the number of threads.
-
-namespace rowan::inline v0::detail {
-
-/// Mixes all bits: the finaliser of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
-/// 2014).
-ROWAN_HD constexpr std::uint64_t mix_bits(std::uint64_t x) {
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
-    return x ^ (x >> 31);
-}
-
-/// Number i, counted from 1, of the splitmix64 sequence with this seed.
-ROWAN_HD constexpr std::uint64_t bits_at(std::uint64_t seed, std::uint64_t i) {
-    return mix_bits(seed + i * 0x9E3779B97F4A7C15U);
-}
-
-/// Number i, counted from 0, of the splitmix64 sequence with the mixed seed, scaled to [0, 1). A pure function.
-ROWAN_HD constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
-    return static_cast<double>(bits_at(mix_bits(seed), i + 1) >> 11) * 0x1p-53;
-}
-
-}  // namespace rowan::inline v0::detail
 
 // rowan/layer/first_values_inl.hpp: definitions of rowan/layer/first_values.hpp.
 
@@ -25370,436 +30177,6 @@ Var<T, Device> drop_levels(Var<T, Device> const& x, DropLevelsOptions const& opt
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/feeds.hpp: Feeds, the values of a batch by name.
-
-namespace rowan::inline v0 {
-
-/// The value of one variable: a Tensor, a LoDTensor, a SelectedRows, or what a Tensor can be made of. Copies share its elements.
-class Feed {
-public:
-    /// A tensor, moved or copied in.
-    template <class T, class Device>
-    Feed(Tensor<T, Device> value) : Feed(LoDTensor<T, Device>(std::move(value))) {}
-    /// The same with levels.
-    /// errors   std::bad_alloc
-    /// cost     one allocation, plus a copy of the tensor unless it is moved in
-    template <class T, class Device>
-    Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
-        value_->set(std::move(value));
-    }
-    /// A table of which only some rows exist.
-    /// errors   std::bad_alloc
-    /// cost     one allocation, plus a copy unless it is moved in
-    template <class T, class Device>
-    Feed(SelectedRows<T, Device> value) : value_(std::make_shared<Value>()) {
-        value_->set(std::move(value));
-    }
-    /// An alias of a value, such as one of `Parameters`.
-    /// errors   TypeError if the value cannot be shared
-    /// cost     O(1), two allocations
-    Feed(Value const& value) : value_(std::make_shared<Value>(value.share())) {}
-    /// An xtensor expression, evaluated; a range of elements, such as a std::vector or a std::span; or one element.
-    ///     {{"x", p + 1}, {"label", std::vector<std::int64_t>{2, 0}}, {"rate", 0.5f}}
-    /// shapes   an expression [...] -> [...], a range of n elements -> [n], an element -> [1]
-    /// errors   as Tensor::from_shape; the exceptions of the expression or the range
-    /// cost     one allocation and one write of the elements, plus that of the expression or the range
-    template <class X>
-    requires(!std::same_as<std::remove_cvref_t<X>, Feed> && !std::same_as<std::remove_cvref_t<X>, Value>) Feed(X&& x)
-        : Feed(tensor_of(x)) {}
-
-    /// Returns an alias of the value.
-    /// errors   std::bad_alloc
-    /// cost     O(1), one allocation
-    Value value() const { return value_->share(); }
-
-private:
-    template <class X>
-    static auto tensor_of(X& x);
-
-    std::shared_ptr<Value> value_;
-};
-
-template <class X>
-auto Feed::tensor_of(X& x) {
-    constexpr bool expression = xt::is_xexpression<std::remove_cv_t<X>>::value;
-    using Of = decltype([] {
-        if constexpr (expression) {
-            return std::type_identity<typename X::value_type>{};
-        } else if constexpr (std::ranges::input_range<X&>) {
-            return std::type_identity<std::ranges::range_value_t<X&>>{};
-        } else {
-            return std::type_identity<X>{};
-        }
-    }());
-    using Element = std::remove_cv_t<typename Of::type>;
-    using T = std::conditional_t<std::is_same_v<Element, long long>, std::int64_t, Element>;
-    static_assert(element<T>,
-                  "rowan::Feed: a batch takes tensors, xtensor expressions, flat ranges and numbers, of element types "
-                  "with a rowan::dtype<T>: convert the elements, or use LoDTensor::from_nested for nested ranges");
-    if constexpr (!element<T>) {
-        return Tensor<float>();
-    } else if constexpr (expression || detail::numbers_for<X, T>) {
-        return Tensor<T>(x);
-    } else if constexpr (std::ranges::input_range<X&>) {
-        detail::Buffer<T> elements;
-        for (auto&& e : x) elements.push_back(static_cast<T>(e));
-        return Tensor<T>(elements);
-    } else {
-        return Tensor<T>::full({1}, static_cast<T>(x));
-    }
-}
-
-/// A batch: values by variable name, such as {{"words", words}, {"label", labels}}. Iterates in the order of the names
-/// over pairs of a name and a Feed.
-class Feeds : private std::map<std::string, Feed, std::less<>> {
-    using Map = std::map<std::string, Feed, std::less<>>;
-
-public:
-    using Map::at, Map::begin, Map::end, Map::find, Map::contains, Map::size, Map::empty, Map::erase,
-        Map::insert_or_assign;
-    using Map::value_type, Map::iterator, Map::const_iterator;
-
-    Feeds() = default;  ///< no values
-
-    /// The values of a batch.
-    /// errors   GraphError if two have the same name
-    /// cost     O(values · log values)
-    Feeds(std::initializer_list<value_type> values) {
-        for (value_type const& value : values) insert(value);
-    }
-
-    // A mistake, which does not compile.
-    template <class T, class Device, class... Rest>
-    Feeds(Tensor<T, Device> const&, Rest const&...) {
-        static_assert(!element<T>, R"(rowan::Feeds: the values of a batch have names: {{"x", x}, {"label", label}})");
-    }
-
-    /// Adds a value; insert_or_assign replaces one.
-    /// errors   GraphError if there is a value of that name
-    /// cost     O(log values)
-    void insert(value_type const& value) {
-        if (!Map::insert(value).second)
-            throw GraphError(std::string("the batch has two values for \"").append(value.first).append("\""));
-    }
-    /// The same.
-    void emplace(std::string name, Feed value) { insert({std::move(name), std::move(value)}); }
-};
-
-ROWAN_TEMPLATE(Feed::Feed(Tensor<float>))
-ROWAN_TEMPLATE(Feed::Feed(Tensor<double>))
-ROWAN_TEMPLATE(Feed::Feed(Tensor<std::int32_t>))
-ROWAN_TEMPLATE(Feed::Feed(Tensor<std::int64_t>))
-ROWAN_TEMPLATE(Feed::Feed(Tensor<bool>))
-ROWAN_TEMPLATE(Feed::Feed(LoDTensor<float>))
-ROWAN_TEMPLATE(Feed::Feed(LoDTensor<double>))
-ROWAN_TEMPLATE(Feed::Feed(LoDTensor<std::int32_t>))
-ROWAN_TEMPLATE(Feed::Feed(LoDTensor<std::int64_t>))
-ROWAN_TEMPLATE(Feed::Feed(LoDTensor<bool>))
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/parameters.hpp: Parameters, the values of trained parameters and optimizer states by name.
-
-namespace rowan::inline v0 {
-
-/// Values by variable name. The names of optimizer states contain an @.
-class Parameters {
-public:
-    /// Returns the tensor of that name.
-    /// errors   GraphError if there is no such name; TypeError if the value is not a tensor of T on Device
-    /// cost     O(log variables)
-    template <class T, class Device = Cpu>
-    Tensor<T, Device> const& get(std::string_view name) const {
-        using V = LoDTensor<T, Device>;
-        Value const& value = find(name);
-        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
-        return value.get<V>().value();
-    }
-
-    /// Returns the SelectedRows of that name: a table of which only some rows exist.
-    /// errors   GraphError if there is no such name; TypeError if the value is not a SelectedRows of T on Device
-    /// cost     O(log variables)
-    template <class T, class Device = Cpu>
-    SelectedRows<T, Device> const& get_rows(std::string_view name) const {
-        using V = SelectedRows<T, Device>;
-        Value const& value = find(name);
-        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
-        return value.get<V>();
-    }
-
-    /// Returns the value of that name, of any kind.
-    /// errors   GraphError if there is no such name
-    /// cost     O(log variables)
-    Value const& find(std::string_view name) const;
-    bool contains(std::string_view name) const { return values_.contains(name); }  ///< whether there is such a name
-
-    /// Sets or replaces the value of that name.
-    /// errors   std::bad_alloc
-    /// cost     O(log variables)
-    void set(std::string name, Value value);
-
-    /// Returns aliases of all values: they share the elements, so further training changes them.
-    /// errors   TypeError if a value cannot be shared
-    /// cost     O(variables)
-    Parameters share() const;
-
-    /// Returns aliases of the parameters alone, or of the states alone: those of optimizers and averages.
-    ///     for (auto const& [name, value] : learned.trained()) std::cout << name << '\n';
-    /// errors   TypeError if a value cannot be shared
-    /// cost     O(variables)
-    Parameters trained() const { return some(false); }
-    Parameters states() const { return some(true); }  ///< the states
-
-    /// Returns aliases of the parameters, with their moving averages as values: see layer::MovingAverage.
-    /// errors   GraphError if there are no averages; TypeError if a value cannot be shared
-    /// cost     O(variables)
-    Parameters averaged() const;
-
-    /// Returns aliases of the values of these names, to begin another training with them.
-    ///     .initial = pretrained.only({"embedding_0.w_0"})
-    /// errors   GraphError if there is no such name, or one is given twice; TypeError if a value cannot be shared
-    /// cost     O(names · log variables)
-    Feeds only(std::initializer_list<std::string_view> names) const;
-
-    /// Iterates in the order of the names.
-    auto begin() const { return values_.begin(); }
-    auto end() const { return values_.end(); }
-    std::size_t size() const noexcept { return values_.size(); }
-
-    std::int64_t steps = 0;  ///< number of steps trained: batches, or groups of them, see layer::PartsOn
-
-private:
-    Parameters some(bool states) const;
-
-    std::map<std::string, Value, std::less<>> values_;
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/parameters_inl.hpp: definitions of rowan/layer/parameters.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <utility>
-
-namespace rowan::inline v0 {
-
-ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const {
-    auto const found = values_.find(name);
-    if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
-    return found->second;
-}
-
-ROWAN_FUNCTION void Parameters::set(std::string name, Value value) {
-    values_.insert_or_assign(std::move(name), std::move(value));
-}
-
-ROWAN_FUNCTION Parameters Parameters::share() const {
-    Parameters alias;
-    for (auto const& [name, value] : values_) alias.set(name, value.share());
-    alias.steps = steps;
-    return alias;
-}
-
-ROWAN_FUNCTION Parameters Parameters::some(bool states) const {
-    Parameters alias;
-    for (auto const& [name, value] : values_) {
-        if ((name.find('@') != std::string::npos) == states) alias.set(name, value.share());
-    }
-    alias.steps = steps;
-    return alias;
-}
-
-ROWAN_FUNCTION Parameters Parameters::averaged() const {
-    Parameters alias = trained();
-    bool any = false;
-    for (auto& [name, value] : alias.values_) {
-        auto const found = values_.find(name + "@average");
-        if (found == values_.end()) continue;
-        value = found->second.share();
-        any = true;
-    }
-    if (!any) throw GraphError("there are no averages: train with .average = layer::MovingAverage{}");
-    return alias;
-}
-
-ROWAN_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
-    Feeds some;
-    for (std::string_view const name : names) some.emplace(std::string(name), find(name));
-    return some;
-}
-
-}  // namespace rowan::inline v0
-
-#endif
-
-// rowan/layer/early_stop.hpp: layer::EarlyStop, which ends a training that no longer improves.
-
-namespace rowan::inline v0 {
-
-/// Functions of the parameters by name, computed after each epoch, such as the cost of the validation data.
-using Metrics = std::map<std::string, std::function<double(Parameters const&)>>;
-
-namespace layer {
-
-/// Ends a training when a metric has not improved for some epochs; the result of the training is then that of its best
-/// epoch. A training that resumes counts and compares anew: it knows neither the epochs nor the best value of the
-/// training before.
-///     {.epochs = 100,
-///      .metrics = {{"validation", [&](Parameters const& p) { return cost_of(validation, p); }}},
-///      .stop = layer::EarlyStop{.metric = "validation", .patience = 3}}
-struct EarlyStop {
-    std::string metric = {};    ///< a name in options.metrics
-    std::int64_t patience = 1;  ///< the number of epochs in a row without improvement that end the training; 0: none do
-    bool larger = false;        ///< whether larger values are better
-    double least = 0;           ///< a smaller change is no improvement
-};
-
-}  // namespace layer
-
-}  // namespace rowan::inline v0
-
-// rowan/op/clip.hpp: clip, elements clamped to an interval.
-
-namespace rowan::inline v0 {
-
-/// The settings of clip.
-struct ClipOptions {
-    double min = -1;  ///< lower bound
-    double max = 1;   ///< upper bound
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max});
-    }
-};
-
-namespace detail {
-
-inline void check_clip(ClipOptions const& options) {
-    check_finite("min", options.min);
-    check_finite("max", options.max);
-    if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
-}
-
-/// x clamped to [min, max]
-struct clip_formula {
-    double min, max;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        V const low = constant<V>(min), high = constant<V>(max);
-        return choose(x < low, low, choose(x > high, high, x));
-    }
-};
-
-/// 0 where x < min or x > max, else g
-struct clip_grad_formula {
-    double min, max;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& g) const {
-        V const zero = constant<V>(0.0);
-        return choose(x < constant<V>(min), zero, choose(x > constant<V>(max), zero, g));
-    }
-};
-
-template <class T, class D>
-Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions const& options) {
-    using S = sum_t<T>;
-    static_assert(floating_element<T>, "rowan::clip: x must have a floating-point type: convert it");
-    return zip_elements<S>(exec, clip_formula{options.min, options.max}, x);
-}
-
-}  // namespace detail
-
-/// Clamps every element to [min, max]; NaN propagates.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if a bound is not finite or max < min
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> clip(D exec, Tensor<T, D> const& x, ClipOptions options = {}) {
-    detail::check_clip(options);
-    return detail::clip_elements(exec, x, options);
-}
-template <class X>
-requires detail::changeable_tensor<X>
-auto clip(Cpu exec, X&& x, ClipOptions options = {}) {
-    detail::check_clip(options);
-    return detail::clip_elements(exec, x, options);
-}
-
-/// The same for a row-sparse gradient: merges g, then clamps. The result is merged and equals the clamped dense
-/// gradient.
-/// shapes   g of n rows -> one row for each distinct row id
-/// errors   ValueError as above, and if 0 is not in [min, max], because rows that are absent from g stay 0
-/// cost     a merge, and one read and one write of its rows
-template <class T, device D>
-SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& options = {}) {
-    detail::check_clip(options);
-    if (options.min > 0 || options.max < 0)
-        throw ValueError(options.min > 0 ? "min" : "max", options.min > 0 ? options.min : options.max,
-                         "0 to be in [min, max], as absent rows stay 0");
-    auto merged = merge(exec, g);
-    merged.value() = detail::clip_elements(exec, merged.value(), options);
-    return merged;
-}
-
-/// The gradient of x: 0 where x < min or x > max, else out_grad.
-/// shapes   x [...], out_grad the same -> the same
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> clip_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                       ClipOptions const& options = {}) {
-    detail::check_same_shape("out_grad", out_grad, x);
-    detail::clip_grad_formula const formula{options.min, options.max};
-    return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, out_grad);
-}
-
-struct clip_grad_op {
-    static constexpr std::string_view name = "clip_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    static constexpr unsigned row_inputs = 0b11;
-    using attributes = ClipOptions;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ClipOptions const& = {}) {
-        return spec::elementwise("clip_grad: out@GRAD", out_grad, x);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                            ClipOptions const& options = {}) {
-        return clip_grad(exec, x, out_grad, options);
-    }
-};
-
-/// See clip; x may be dense or row-sparse.
-struct clip_op {
-    static constexpr std::string_view name = "clip";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using attributes = ClipOptions;
-    using grad = grad_rule<clip_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& x, ClipOptions const& = {}) { return x; }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ClipOptions const& options = {}) {
-        return clip(exec, x, options);
-    }
-    template <class T, class D>
-    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, ClipOptions const& options = {}) {
-        return clip(exec, x, options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
 // rowan/op/div.hpp: div, the element-wise quotient of two tensors.
 
 namespace rowan::inline v0 {
@@ -25982,192 +30359,6 @@ Tensor<T, Device> relu_grad(Tensor<T, Device> const& out, Tensor<T, Device> cons
 
 using relu_op = unary_op<detail::relu_formula>;            ///< See relu.
 using relu_grad_op = unary_grad_op<detail::relu_formula>;  ///< The gradient of relu.
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/scale.hpp: scale, the product of a gradient and a number.
-
-namespace rowan::inline v0 {
-
-/// A factor for values of `T`: a number, for integer types an integer.
-template <class T, class F>
-concept factor_for = std::integral<F> ||(std::floating_point<F> && !std::integral<detail::sum_t<T>>);
-
-namespace detail {
-
-template <class T, class F>
-constexpr void check_factor() {
-    static_assert(factor_for<T, F>,
-                  "rowan::scale: the factor must be a number, and an integer where the elements are integers");
-}
-
-/// x * factor
-template <class F>
-struct multiply_by {
-    F factor;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        if constexpr (std::integral<V>) {
-            return product(x, static_cast<V>(factor));
-        } else {
-            return product(x, constant<V>(static_cast<double>(factor)));
-        }
-    }
-};
-
-}  // namespace detail
-
-/// `g` with all elements multiplied by `factor`, computed in dtype<T>::sum. The rows are those of `g`.
-/// shapes   g -> the same height, rows and row shape
-/// errors   ShapeError if g.value() does not have one row for each row of g; a non-finite factor is not an error
-/// cost     O(n * width)
-template <class T, class F, device D>
-SelectedRows<T, D> scale(D const& exec, SelectedRows<T, D> const& g, F factor) {
-    using Loops = detail::ElementLoops<D>;
-    using Access = detail::SelectedRowsAccess;
-    detail::check_factor<T, F>();
-    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    Loops::check(exec, g.rows(), g.value());
-    auto value = detail::new_tensor<T>(exec, g.value().shape());
-    Loops::template zip<detail::sum_t<T>>(exec, value.size(), detail::multiply_by<F>{factor}, value.data(),
-                                          g.value().data());
-    return Access::adopt(g.height(), Loops::copy(exec, Access::rows(g)), std::move(value), g.merged());
-}
-
-template <class T, class Device, class F>
-SelectedRows<T, Device> scale(SelectedRows<T, Device> const& g, F factor) {
-    return scale(g.device(), g, factor);
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/op/scale.hpp: scale, the elements multiplied by a factor plus a bias.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// errors   ValueError if dtype<T>::sum is an integer type that cannot represent the value
-template <class T>
-void check_whole_setting(char const* field, double value) {
-    if constexpr (std::integral<sum_t<T>>) {
-        if (!is_whole<sum_t<T>>(value)) throw ValueError(field, value, "a whole number, as the elements are integers");
-    }
-}
-
-[[noreturn]] inline void sparse_bias(double bias) {
-    throw ValueError("bias", bias, "0 for a SelectedRows, whose absent rows stay 0");
-}
-
-/// factor · x
-struct scale_formula {
-    double factor;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return product(x, constant<V>(factor));
-    }
-};
-
-/// factor · x + bias
-struct affine_formula {
-    double factor, bias;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return plus(product(x, constant<V>(factor)), constant<V>(bias));
-    }
-};
-
-}  // namespace detail
-
-/// factor · x + bias element-wise, computed in dtype<T>::sum. The product is rounded before the addition; a bias of 0
-/// is not added. Integers wrap around.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if the elements are integers and factor or bias is not an integer that dtype<T>::sum represents
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> scale(D const& exec, Tensor<T, D> const& x, double factor, double bias = 0) {
-    using S = detail::sum_t<T>;
-    detail::check_whole_setting<T>("factor", factor);
-    detail::check_whole_setting<T>("bias", bias);
-    if (bias == 0) return detail::zip_elements<S>(exec, detail::scale_formula{factor}, x);
-    return detail::zip_elements<S>(exec, detail::affine_formula{factor, bias}, x);
-}
-
-template <class T, class Device>
-Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias = 0) {
-    return scale(x.device(), x, factor, bias);
-}
-
-struct scale_grad_op;
-
-/// See scale. The result for a SelectedRows is a SelectedRows, and its bias must be 0.
-struct scale_op {
-    static constexpr std::string_view name = "scale";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<scale_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    struct attributes {
-        double factor = 1;  ///< the factor
-        double bias = 0;    ///< added after the multiplication
-
-        template <class Visit>
-        static constexpr auto fields(Visit const& visit) {
-            return visit(field{"factor", &attributes::factor}, field{"bias", &attributes::bias});
-        }
-    };
-
-    static constexpr VarSpec infer(VarSpec const& x, attributes const& a) {
-        if (x.type != VarType::SELECTED_ROWS) return spec::elementwise("scale: x", x);
-        if (a.bias != 0) detail::sparse_bias(a.bias);
-        return x;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, attributes const& a) {
-        return scale(exec, x, a.factor, a.bias);
-    }
-    template <class T, class D>
-    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, attributes const& a) {
-        if (a.bias != 0) detail::sparse_bias(a.bias);
-        detail::check_whole_setting<T>("factor", a.factor);
-        if constexpr (std::integral<detail::sum_t<T>>) {
-            return scale(exec, x, static_cast<std::int64_t>(a.factor));
-        } else {
-            return scale(exec, x, a.factor);
-        }
-    }
-};
-
-/// factor · out_grad
-struct scale_grad_op {
-    static constexpr std::string_view name = "scale_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = no_grad;
-    using attributes = scale_op::attributes;
-
-    static constexpr VarSpec infer(VarSpec const& out_grad, attributes const& a) {
-        return scale_op::infer(out_grad, {a.factor, 0});
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, attributes const& a) {
-        return scale_op::run(exec, out_grad, {a.factor, 0});
-    }
-    template <class T, class D>
-    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& out_grad, attributes const& a) {
-        return scale_op::run(exec, out_grad, {a.factor, 0});
-    }
-};
 
 }  // namespace rowan::inline v0
 
@@ -28419,2307 +32610,6 @@ ROWAN_TEMPLATE(Var<double> fc(Var<double> const&, FcOptions const&))
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/detail/clip_mixed_types.hpp: clip_mixed_types, clips gradients of several element types together.
-
-namespace rowan::inline v0::detail {
-
-/// Whether an operator that clips gradients together has the steps of one gradient, merged if it is row-sparse:
-/// `measure` returns a number, and `scaled` multiplies by what `factor` makes of the sum of these numbers.
-template <class Op>
-concept clips_mixed_types = requires(typename Op::attributes const& a, Tensor<float> const& x) {
-    Op::check(a);
-    { Op::measure(Cpu(), x) } -> std::same_as<double>;
-    { Op::factor(1.0, a) } -> std::same_as<double>;
-    { Op::scaled(Cpu(), x, 1.0) } -> std::same_as<Tensor<float>>;
-};
-
-/// `Op` for gradients whose element types are among T. The order of sums is that of `Op`: dense gradients in order,
-/// then row-sparse ones.
-template <class Op, class Device, class... T>
-struct clip_mixed_types : whole_op {
-    static constexpr std::string_view name = Op::name;
-    using inputs = typename Op::inputs;
-    using outputs = typename Op::outputs;
-
-    static std::vector<VarSpec> infer(Specs in, AttributesRef) { return {in.begin(), in.end()}; }
-
-    static void run(KernelCall const& c) {
-        Device const exec = c.exec.get<Device>();
-        auto const& options = c.attributes.get<typename Op::attributes>();
-        Op::check(options);
-        double measured = 0;
-        for (Value* const v : c.in) {
-            if (!(visit_dense<T>(*v, [&](auto const& x) { measured += Op::measure(exec, x); }) || ...) &&
-                !(v->template is<SelectedRows<T, Device>>() || ...))
-                no_kernel(name, c.in);
-        }
-        std::vector<Value> merged(c.in.size());  // of the row-sparse gradients
-        for (std::size_t i = 0; i < c.in.size(); ++i) {
-            auto const merge_and_measure = [&](auto const& x) {
-                auto rows = x.merged() ? x.share() : merge(exec, x);
-                measured += Op::measure(exec, rows);
-                merged[i].set(std::move(rows));
-            };
-            (visit_sparse<T>(*c.in[i], merge_and_measure) || ...);
-        }
-        double const factor = Op::factor(measured, options);
-        Results const to{c.in, c.out};
-        for (std::size_t i = 0; i < c.in.size(); ++i) {
-            auto const scale = [&](auto const& x) { to.store(i, Op::scaled(exec, x, factor)); };
-            ((visit_dense<T>(*c.in[i], scale) || visit_sparse<T>(merged[i], scale)) || ...);
-        }
-    }
-
-private:
-    template <class E, class F>
-    static bool visit_dense(Value const& v, F const& f) {
-        if (!v.is<LoDTensor<E, Device>>()) return false;
-        f(v.get<LoDTensor<E, Device>>().value());
-        return true;
-    }
-    template <class E, class F>
-    static bool visit_sparse(Value const& v, F const& f) {
-        if (!v.is<SelectedRows<E, Device>>()) return false;
-        f(v.get<SelectedRows<E, Device>>());
-        return true;
-    }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/sparse/update_rows.hpp: update_rows, applies an update rule to the rows of a gradient.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-template <class Rule, class T, class... P>
-inline constexpr bool is_rule = std::is_invocable_v<Rule const&, std::span<sum_t<T> const>, std::span<P>...>;
-
-template <class T>
-std::span<T> row_of(Tensor<T>& tensor, std::size_t row, std::size_t width) {
-    return {tensor.data() + row * width, width};
-}
-
-inline std::string state_name(std::size_t i) { return i == 0 ? "param" : "state " + std::to_string(i - 1); }
-
-// The parameter must have the gradient's trailing dims; a state may have any trailing dims.
-template <class D, class T, class P, class... S>
-void check_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const& param,
-                   Tensor<S, D> const&... state) {
-    std::size_t i = 0;
-    check_height(state_name(i++).c_str(), param, height);
-    (check_height(state_name(i++).c_str(), state, height), ...);
-    check_trailing("param", param, value.shape());
-    check_all_apart(state_name, param, state...);
-}
-
-// Rows are written in another order than the gradient is read, so these tensors must not overlap it.
-template <class D, class T, class... P>
-void check_sparse_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const&... param) {
-    check_targets(value, height, param...);
-    check_all_apart(
-        [](std::size_t i) { return i == sizeof...(P) ? std::string("the gradient's value") : state_name(i); }, param...,
-        value);
-}
-
-// A written tensor may be grad itself but must not partially overlap it: a thread could read elements that another has
-// already written.
-template <class D, class T, class... P>
-void check_dense_targets(Tensor<T, D> const& grad, Tensor<P, D> const&... param) {
-    check_rows("grad", grad);
-    check_targets(grad, height_of(grad), param...);
-    auto const read = detail::bytes_of(grad);
-    std::size_t i = 0;
-    auto const check = [&](std::string const& name, std::span<std::byte const> written) {
-        if (written.data() == read.data() && written.size() == read.size()) return;
-        check_apart(name.c_str(), written, "other elements of grad", read);
-    };
-    (check(state_name(i++), detail::bytes_of(param)), ...);
-}
-
-/// Whether a rule is element-wise and requires tensors of one shape, so that the loop need not respect row boundaries.
-template <class Rule>
-inline constexpr bool is_elementwise = false;
-
-/// Checks that a state has the shape of the parameter.
-template <class P, class S, class D>
-void check_state(std::string const& field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
-    if (state.shape() != param.shape()) {
-        throw ShapeError(field + ".shape()", shape_text(state.shape()),
-                         shape_text(param.shape()) + ", the shape of param");
-    }
-}
-
-/// The same for all states, if the rule requires it.
-template <class Rule, class P, class... S, class D>
-void check_states(Tensor<P, D> const& param, Tensor<S, D> const&... state) {
-    if constexpr (is_elementwise<Rule>) {
-        std::size_t i = 0;
-        (check_state(state_name(++i), param, state), ...);
-    }
-}
-
-/// Applies rules to rows.
-template <class D>
-struct RowUpdates {
-    static_assert(has_backend<D>,
-                  "rowan: update_rows on a Thrust device needs #include <rowan/thrust/sparse/update_rows.hpp>");
-};
-
-template <>
-struct RowUpdates<Cpu> {
-    template <class Rule, class T, class... P>
-    static constexpr void check_rule() {
-        static_assert(
-            is_rule<Rule, T, P...>,
-            "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
-            "and each state");
-    }
-
-    template <class T, class Rule, class... P>
-    static void planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule,
-                        Tensor<P>&... param) {
-        auto const rows = plan.rows();
-        std::size_t const width = value.row_size();
-        auto const prefetch = [&](std::size_t k) {
-            (prefetch_row<true>(param.data() + static_cast<std::size_t>(rows[k]) * param.row_size(),
-                                param.row_size() * sizeof(P)),
-             ...);
-        };
-        RowSums<T>(exec, plan, value).run(prefetch, [&](std::size_t k, sum_t<T> const* sum) {
-            rule(std::span<sum_t<T> const>(sum, width),
-                 row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
-        });
-    }
-
-    template <class T, class Rule, class... P>
-    static void dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&... param) {
-        using S = sum_t<T>;
-        constexpr bool flat = is_elementwise<Rule>;
-        std::size_t const width = flat ? 1024 : grad.row_size();
-        std::size_t const rows = flat ? (grad.size() + width - 1) / width : grad.shape()[0];
-        std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
-        int const threads = threads_for(exec, grad.size());
-        if (rows == 0) return;
-        detail::Buffer<detail::Buffer<S>> wide(static_cast<std::size_t>(threads),
-                                               detail::Buffer<S>(std::is_same_v<S, T> ? 0 : width));
-        std::atomic<std::size_t> next{0};
-        team(threads, [&](int t, int) {
-            auto& buffer = wide[static_cast<std::size_t>(t)];
-            for (std::size_t begin = next.fetch_add(grain); begin < rows; begin = next.fetch_add(grain)) {
-                for (std::size_t i = begin; i < std::min(rows, begin + grain); ++i) {
-                    std::size_t const n = flat ? std::min(width, grad.size() - i * width) : width;
-                    S const* g = nullptr;
-                    if constexpr (std::is_same_v<S, T>) {
-                        g = grad.data() + i * width;
-                    } else {
-                        copy_lanes<S>(n, grad.data() + i * width, buffer.data());
-                        g = buffer.data();
-                    }
-                    if constexpr (flat) {
-                        rule(std::span<S const>(g, n), std::span<P>(param.data() + i * width, n)...);
-                    } else {
-                        rule(std::span<S const>(g, n), row_of(param, i, param.row_size())...);
-                    }
-                }
-            }
-        });
-    }
-};
-
-}  // namespace detail
-
-/// Calls `rule(g, p, s...)` once for each row of `grad`: `g` is a span of the row's summed gradient in dtype<T>::sum,
-/// `p` and `s...` are spans of that row of `param` and of each state. Other rows are unchanged. A dense `grad` has all
-/// rows.
-///
-/// On a Thrust device the spans are RowSpans, and nvcc requires the rule to be `__host__ __device__` (ROWAN_HD). One
-/// thread calls a user's rule for a whole row, with sums from temporary memory. The optimizers of rowan/sparse use
-/// several threads per row and are bit-identical on all devices, except ftrl with an lr_power other than -0.5.
-///
-///     update_rows(grad, [](auto g, auto p, auto count) { … }, table, counts);
-///
-/// A rule that computes every element alone is faster as a LaneRule.
-/// shapes   grad of height h and row shape [...], param [h, ...], each state [h, any dims]
-/// requires   several threads may call the rule concurrently
-/// errors   ShapeError if heights or row shapes do not match, or a state of a LaneRule has another shape than param;
-///          Error if two of param, the states and a sparse gradient share memory, or if one of param and the states
-///          partially overlaps a dense gradient, which may be one of them itself; exceptions of the rule, after which
-///          some rows have been updated
-/// cost     O(n * width) and a sort of the rows, for a dense gradient no sort; duplicates are summed as in merge,
-///          without a merged gradient in memory
-template <class T, device D, class Rule, class P, class... S>
-void update_rows(D const& exec, SelectedRows<T, D> const& grad, Rule const& rule, Tensor<P, D>& param,
-                 Tensor<S, D>&... state) {
-    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
-    SelectedRows<T, D>::check_value(grad.value(), grad.rows().size());
-    detail::check_exec(exec);
-    detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
-    detail::check_states<Rule>(param, state...);
-    if (detail::only_checking()) return;
-    detail::RowUpdates<D>::planned(exec, RowPlan<D>(exec, grad), grad.value(), rule, param, state...);
-}
-
-template <class T, device D, class Rule, class P, class... S>
-void update_rows(D const& exec, Tensor<T, D> const& grad, Rule const& rule, Tensor<P, D>& param,
-                 Tensor<S, D>&... state) {
-    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
-    detail::check_exec(exec);
-    detail::check_dense_targets(grad, param, state...);
-    detail::check_states<Rule>(param, state...);
-    if (detail::only_checking()) return;
-    detail::RowUpdates<D>::dense(exec, grad, rule, param, state...);
-}
-
-/// The same for a plan of the gradient's rows and the gradient's value.
-template <class T, device D, class Rule, class P, class... S>
-void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value,
-                 Rule const& rule, Tensor<P, D>& param, Tensor<S, D>&... state) {
-    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
-    SelectedRows<T, D>::check_value(value, plan.size());
-    detail::check_exec(exec);
-    detail::check_sparse_targets(value, plan.height(), param, state...);
-    detail::check_states<Rule>(param, state...);
-    if (detail::only_checking()) return;
-    detail::RowUpdates<D>::planned(exec, plan, value, rule, param, state...);
-}
-
-template <class T, class Device, class Rule, class P, class... S>
-void update_rows(SelectedRows<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
-                 Tensor<S, Device>&... state) {
-    update_rows(grad.device(), grad, rule, param, state...);
-}
-
-template <class T, class Device, class Rule, class P, class... S>
-void update_rows(Tensor<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
-                 Tensor<S, Device>&... state) {
-    update_rows(grad.device(), grad, rule, param, state...);
-}
-
-template <class T, class Device, class Rule, class P, class... S>
-void update_rows(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Rule const& rule,
-                 Tensor<P, Device>& param, Tensor<S, Device>&... state) {
-    update_rows(plan.device(), plan, value, rule, param, state...);
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/lane_rule.hpp: LaneRule, a formula of single elements as a rule of update_rows, and its arithmetic.
-
-namespace rowan::inline v0 {
-
-/// A rule of update_rows that computes every element alone, with SIMD registers, as the optimizers of rowan do. The
-/// formula is called with `(V const& g, V& p, V&... s)`: the summed gradient, the parameter and the states of one
-/// element, or of several in a SIMD register. `V` is a template parameter, a floating-point type or an xsimd::batch;
-/// elements of other types are converted to the common type of sums.
-///
-///     namespace lane = rowan::lane;
-///     struct signum {  // signSGD with momentum
-///         template <class V>
-///         ROWAN_HD void operator()(V const& g, V& p, V& m) const {
-///             m = lane::product(lane::constant<V>(0.9), m) + g;
-///             V const zero = lane::constant<V>(0), step = lane::constant<V>(0.1);
-///             p = p + lane::choose(m > zero, zero - step, lane::choose(m < zero, step, zero));
-///         }
-///     };
-///     rowan::update_rows(grad, rowan::LaneRule{signum{}}, table, moment);
-///
-/// A formula may use + - and comparisons of V, and the functions of rowan::lane: with these, its bits are the same on
-/// all machines and devices. A product or quotient written as `a * b` or `a / b` may be fused with a sum, as the
-/// compiler's flags say. On a GPU, the formula is a struct whose operator is ROWAN_HD; on the host, a lambda will do.
-/// requires   the formula neither throws nor reads what it writes for other elements
-/// errors   ShapeError from update_rows unless all states have the shape of param
-template <class Formula>
-struct LaneRule {
-    Formula formula;  ///< called concurrently by several threads
-
-    /// Calls f with the formula.
-    /// errors   exceptions of f
-    /// cost     the cost of f
-    template <class F>
-    void visit(F const& f) const {
-        f(formula);
-    }
-
-    /// Applies the formula to the elements of a row.
-    template <class G, class... P>
-    void operator()(std::span<G const> g, std::span<P>... rows) const {
-        using S = std::common_type_t<G, detail::sum_t<P>...>;
-        static_assert(
-            !std::integral<S> && (!std::integral<P> && ...),
-            "rowan::LaneRule: gradient, param and states have floating-point types: for a counter of each row "
-            "use a rule of rows");
-        static_assert(
-            takes<S, P...>(),
-            "rowan::LaneRule: the formula is a template over V and takes (V const& g, V& p), then V& for each "
-            "state");
-        detail::for_lanes<S>(formula, g.size(), g.data(), rows.data()...);
-    }
-
-private:
-    template <class S, class... P>
-    static constexpr bool takes() {
-        bool const number = std::is_invocable_v<Formula const&, S const&, std::conditional_t<true, S, P>&...>;
-        if constexpr (detail::has_batch<S>) {
-            using V = xsimd::batch<S>;
-            return number && std::is_invocable_v<Formula const&, V const&, std::conditional_t<true, V, P>&...>;
-        } else {
-            return number;
-        }
-    }
-};
-
-template <class Formula>
-LaneRule(Formula) -> LaneRule<Formula>;
-
-namespace detail {
-
-template <class Formula>
-inline constexpr bool is_elementwise<LaneRule<Formula>> = true;
-
-}  // namespace detail
-
-/// The arithmetic of formulas: the same bits for SIMD registers, single numbers and devices.
-namespace lane {
-
-/// A number of the formula, such as an option, in the type of its elements.
-/// errors   none
-/// cost     none
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V constant(double x) {
-    return detail::constant<V>(x);
-}
-
-/// a · b, rounded before anything is added to it.
-/// errors   none
-/// cost     one multiplication
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V product(V const& a, V const& b) {
-    return detail::product(a, b);
-}
-
-/// a / b, correctly rounded.
-/// errors   none; a division by 0 gives an infinity or NaN
-/// cost     one division
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V quotient(V const& a, V const& b) {
-    return detail::quotient(a, b);
-}
-
-/// √x, correctly rounded.
-/// errors   none; NaN for negative x
-/// cost     one square root
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V square_root(V const& x) {
-    return detail::square_root(x);
-}
-
-/// yes where mask is true, else no; mask is a comparison, such as `x > y`. Both are computed.
-/// errors   none
-/// cost     one selection
-ROWAN_NO_EXEC_CHECK
-template <class Mask, class V>
-ROWAN_HD_INLINE V choose(Mask const& mask, V const& yes, V const& no) {
-    return detail::choose(mask, yes, no);
-}
-
-}  // namespace lane
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/detail/optimizer.hpp: checks of the optimizers.
-
-namespace rowan::inline v0::detail {
-
-/// Whether `G` is a gradient type of optimizers on `D`.
-template <class G, class D>
-inline constexpr bool is_gradient_on = false;
-template <class T, class D>
-inline constexpr bool is_gradient_on<Tensor<T, D>, D> = true;
-template <class T, class D>
-inline constexpr bool is_gradient_on<SelectedRows<T, D>, D> = true;
-template <class G, class D>
-concept gradient_on = is_gradient_on<G, D>;
-
-template <class G, class... P>
-constexpr void check_types() {
-    static_assert((!std::integral<sum_t<P>> && ...),
-                  "rowan: an optimizer needs a parameter of a floating-point type: for integers use scatter_add");
-    static_assert((computes_from<P, G, P...> && ...),
-                  "rowan: these element types cannot be combined: their dtype<T>::sum need a common type that "
-                  "converts to each");
-}
-
-/// Checks that a number is finite in the type in which formulas over `P...` are computed.
-template <class... P>
-void check_setting(char const* field, double value) {
-    check_finite(field, value);
-    if constexpr (std::floating_point<compute_t<P...>>) {
-        if (std::abs(value) > static_cast<double>(std::numeric_limits<compute_t<P...>>::max())) {
-            throw ValueError(field, value, "a number that fits the type of computation");
-        }
-    }
-}
-
-/// The same for an epsilon, which must not be negative: it is added to avoid a division by 0.
-template <class... P>
-void check_epsilon(double epsilon) {
-    check_setting<P...>("epsilon", epsilon);
-    if (epsilon < 0) throw ValueError("epsilon", epsilon, "0 or more");
-}
-
-/// Checks that a decay rate is in [0, 1).
-inline void check_decay(char const* field, double value) {
-    if (!(value >= 0.0 && value < 1.0)) throw ValueError(field, value, "a number in [0, 1)");
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/optimizer_op.hpp: optimizer_op, the base of the optimizers' operators.
-
-namespace rowan::inline v0::detail {
-
-/// The inputs are the parameter, the states and the gradient; there are no outputs: the slots in `updates` are modified
-/// in place. The gradient may be dense or row-sparse; overload resolution selects the algorithm. The parameter may be a
-/// SelectedRows, too: nets then call the algorithm for its value, and for the gradient's positions in it (find_rows).
-template <class Attributes, class... State>
-struct optimizer_op {
-    using inputs = slots<slot::param, State..., slot::grad>;
-    using outputs = slots<>;
-    using updates = slots<slot::param, State...>;
-    using attributes = Attributes;
-    using grad = no_grad;
-    static constexpr bool checks_first = true;  // under OnlyChecking, `run` changes nothing
-
-    template <std::same_as<VarSpec>... Spec>
-    static constexpr std::array<VarSpec, 0> infer(VarSpec const& param, Spec const&... states_and_grad) {
-        static_assert(sizeof...(Spec) == sizeof...(State) + 1,
-                      "rowan: an optimizer takes param, its states and a gradient");
-        std::array<VarSpec, sizeof...(Spec)> const rest{states_and_grad...};
-        spec::table("optimizer: param", param);
-        bool const some_rows = param.type == VarType::SELECTED_ROWS;  // the states then have a row for each of them
-        if (some_rows && rest[sizeof...(State)].type != VarType::SELECTED_ROWS)
-            spec::the_kinds_do_not_match("optimizer: grad", param.type, "a SelectedRows, as param is");
-        for (std::size_t i = 0; i < rest.size(); ++i) {
-            spec::has_rows("optimizer: a state or the gradient", rest[i]);
-            if (some_rows && i + 1 < rest.size()) continue;
-            spec::same_dim("optimizer: the height of a state or the gradient", rest[i].dims[0], param.dims[0]);
-        }
-        for (std::size_t i = 0; i + 1 < rest.size(); ++i) spec::dense("optimizer: a state", rest[i]);
-        static_cast<void>(spec::same_dims("optimizer: grad", rest[sizeof...(State)], param));
-        return {};
-    }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/sparse/adagrad.hpp: adagrad, AdaGrad with one state per element.
-
-namespace rowan::inline v0 {
-
-/// The options of adagrad and rowwise_adagrad.
-struct AdagradOptions {
-    double learning_rate = 0.01;  ///< the step size
-    double epsilon = 1e-6;        ///< added to the square root
-};
-
-namespace detail {
-
-template <class... P>
-void check(AdagradOptions const& options) {
-    check_setting<P...>("learning_rate", options.learning_rate);
-    check_epsilon<P...>(options.epsilon);
-}
-
-struct adagrad_formula {
-    AdagradOptions options;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& m) const {
-        m = m + product(g, g);
-        V const root = square_root(m) + constant<V>(options.epsilon);
-        p = p - quotient(product(constant<V>(options.learning_rate), g), root);
-    }
-};
-
-template <class D, class P, class M>
-LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
-                                            AdagradOptions options) {
-    check<P, M>(options);
-    check_state("moment", param, moment);
-    return {{options}};
-}
-
-}  // namespace detail
-
-/// One step of AdaGrad (Duchi et al. 2011) on the rows of `grad` (duplicates summed first):
-///     m += g²;  p -= learning_rate · g / (√m + epsilon)
-/// shapes   param and moment [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
-/// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
-///          as update_rows
-/// cost     O(n * width) and a sort of the rows; every contribution is read once, every touched row read and written
-///          once
-template <device D, class P, class M, detail::gradient_on<D> G>
-void adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad, AdagradOptions options = {}) {
-    detail::check_types<typename G::value_type, P, M>();
-    update_rows(exec, grad, detail::make_adagrad_rule(param, moment, options), param, moment);
-}
-
-/// The same for a plan of the gradient's rows and the gradient's value.
-template <device D, class P, class M, class G>
-void adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
-             Tensor<G, D> const& value, AdagradOptions options = {}) {
-    detail::check_types<G, P, M>();
-    update_rows(exec, plan, value, detail::make_adagrad_rule(param, moment, options), param, moment);
-}
-
-template <class P, class M, class G, class Device>
-requires detail::gradient_on<G, Device>
-void adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdagradOptions options = {}) {
-    adagrad(param.device(), param, moment, grad, options);
-}
-
-template <class P, class M, class G, class Device>
-void adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
-             Tensor<G, Device> const& value, AdagradOptions options = {}) {
-    adagrad(plan.device(), plan, param, moment, value, options);
-}
-
-// Mistakes, which do not compile.
-template <class P, class M, class G, class Device, class R>
-requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
-void adagrad(Tensor<P, Device>&, Tensor<M, Device>&, G const&, R const&) {
-    static_assert(!std::is_arithmetic_v<R>,
-                  "rowan::adagrad: options have names: adagrad(param, moment, grad, {.learning_rate = 0.1})");
-}
-template <class P, class G, class Device>
-requires detail::gradient_on<G, Device>
-void adagrad(Tensor<P, Device>&, G const&, AdagradOptions const& = {}) {
-    static_assert(!element<P>,
-                  "rowan::adagrad: its state is yours: auto moment = Tensor<T>::zeros(param.shape()); "
-                  "adagrad(param, moment, grad)");
-}
-
-ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, AdagradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdagradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
-                            AdagradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&, AdagradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, AdagradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                            AdagradOptions))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/adagrad.hpp: adagrad_op, AdaGrad as an operator.
-
-namespace rowan::inline v0 {
-
-/// See adagrad; the gradient may be dense or row-sparse.
-struct adagrad_op : detail::optimizer_op<AdagradOptions, slot::moment> {
-    static constexpr std::string_view name = "adagrad";
-
-    template <class P, class S, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, G const& grad,
-                    AdagradOptions const& options = {}) {
-        adagrad(exec, param, moment, grad, options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/adam.hpp: adam, lazy Adam: rows that are not in the gradient are unchanged.
-
-namespace rowan::inline v0 {
-
-/// The options of adam.
-struct AdamOptions {
-    double learning_rate = 0.001;  ///< the step size
-    double beta1 = 0.9;            ///< decay rate of the mean gradient, in [0, 1)
-    double beta2 = 0.999;          ///< decay rate of the mean square, in [0, 1)
-    double epsilon = 1e-8;         ///< added to the square root
-    /// The number of this step, counted from 1 by the caller, including batches that touch no row.
-    std::int64_t step = 1;
-    double weight_decay = 0.0;  ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
-    bool decoupled = false;     ///< AdamW: touched rows are multiplied by 1 - learning_rate · weight_decay instead
-};
-
-namespace detail {
-
-struct adam_formula {
-    AdamOptions options;
-    double correction1;
-    double correction2;
-    double kept = 1.0;  // of a parameter by decoupled decay
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& m, V& v) const {
-        V g = grad;
-        if (options.weight_decay != 0.0) {
-            if (options.decoupled) {
-                p = product(constant<V>(kept), p);
-            } else {
-                g = g + product(constant<V>(options.weight_decay), p);
-            }
-        }
-        m = product(constant<V>(options.beta1), m) + product(constant<V>(1.0 - options.beta1), g);
-        v = product(constant<V>(options.beta2), v) + product(constant<V>(1.0 - options.beta2), product(g, g));
-        V const mean = quotient(m, constant<V>(correction1));
-        V const root = square_root(quotient(v, constant<V>(correction2))) + constant<V>(options.epsilon);
-        p = p - quotient(product(constant<V>(options.learning_rate), mean), root);
-    }
-};
-
-/// x to the n-th power by multiplications only, bit-identical with all math libraries.
-inline double power(double x, std::int64_t n) {
-    double result = 1.0;
-    for (; n > 0; n /= 2) {
-        if (n % 2 == 1) result *= x;
-        x *= x;
-    }
-    return result;
-}
-
-template <class D, class P, class M, class V>
-LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment1,
-                                      Tensor<V, D> const& moment2, AdamOptions options) {
-    check_setting<P, M, V>("learning_rate", options.learning_rate);
-    check_decay("beta1", options.beta1);
-    check_decay("beta2", options.beta2);
-    check_epsilon<P, M, V>(options.epsilon);
-    check_setting<P, M, V>("weight_decay", options.weight_decay);
-    double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
-    check_setting<P, M, V>("1 - learning_rate · weight_decay", kept);
-    if (options.step < 1) throw ValueError("step", static_cast<double>(options.step), "1 or more");
-    check_state("moment1", param, moment1);
-    check_state("moment2", param, moment2);
-    return {{options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step), kept}};
-}
-
-}  // namespace detail
-
-/// One step of Adam (Kingma and Ba 2015) on the rows of `grad` (duplicates summed first):
-///     m = beta1 · m + (1 - beta1) · g;  v = beta2 · v + (1 - beta2) · g²
-///     p -= learning_rate · (m / (1 - beta1^step)) / (√(v / (1 - beta2^step)) + epsilon)
-/// Lazy: rows that are not in `grad` are unchanged, and their moments do not decay. With a dense `grad` this is
-/// standard Adam. With a weight decay, g begins as grad + weight_decay · p; if it is decoupled (Loshchilov and Hutter:
-/// Decoupled Weight Decay Regularization, 2019), p begins as p · (1 - learning_rate · weight_decay) instead, as
-/// PyTorch's AdamW. Rows that are not in `grad` do not decay.
-/// shapes   param, moment1 and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
-///          that shape
-/// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
-///          ShapeError if shapes do not match; Error as update_rows
-/// cost     as adagrad, with two states
-template <device D, class P, class M, class V, detail::gradient_on<D> G>
-void adam(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2, G const& grad,
-          AdamOptions options = {}) {
-    detail::check_types<typename G::value_type, P, M, V>();
-    update_rows(exec, grad, detail::make_adam_rule(param, moment1, moment2, options), param, moment1, moment2);
-}
-
-/// The same for a plan of the gradient's rows and the gradient's value.
-template <device D, class P, class M, class V, class G>
-void adam(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
-          Tensor<G, D> const& value, AdamOptions options = {}) {
-    detail::check_types<G, P, M, V>();
-    update_rows(exec, plan, value, detail::make_adam_rule(param, moment1, moment2, options), param, moment1, moment2);
-}
-
-template <class P, class M, class V, class G, class Device>
-requires detail::gradient_on<G, Device>
-void adam(Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2, G const& grad,
-          AdamOptions options = {}) {
-    adam(param.device(), param, moment1, moment2, grad, options);
-}
-
-template <class P, class M, class V, class G, class Device>
-void adam(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2,
-          Tensor<G, Device> const& value, AdamOptions options = {}) {
-    adam(plan.device(), plan, param, moment1, moment2, value, options);
-}
-
-// Mistakes, which do not compile.
-template <class P, class M, class V, class G, class Device, class R>
-requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
-void adam(Tensor<P, Device>&, Tensor<M, Device>&, Tensor<V, Device>&, G const&, R const&) {
-    static_assert(!std::is_arithmetic_v<R>,
-                  "rowan::adam: options have names: adam(param, moment1, moment2, grad, {.step = 1})");
-}
-template <class P, class G, class Device>
-requires detail::gradient_on<G, Device>
-void adam(Tensor<P, Device>&, G const&, AdamOptions const& = {}) {
-    static_assert(!element<P>,
-                  "rowan::adam: its two states are yours: each begins as Tensor<T>::zeros(param.shape()); "
-                  "adam(param, moment1, moment2, grad, {.step = 1})");
-}
-
-ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
-                         AdamOptions))
-ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdamOptions))
-ROWAN_TEMPLATE(void adam(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
-                         Tensor<float> const&, AdamOptions))
-ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
-                         AdamOptions))
-ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                         AdamOptions))
-ROWAN_TEMPLATE(void adam(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
-                         Tensor<double> const&, AdamOptions))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/adam.hpp: adam_op, Adam as an operator.
-
-namespace rowan::inline v0 {
-
-/// See adam; the gradient may be dense or row-sparse.
-struct adam_op : detail::optimizer_op<AdamOptions, slot::moment, slot::moment2> {
-    static constexpr std::string_view name = "adam";
-
-    template <class P, class S, class M, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& moment2, G const& grad,
-                    AdamOptions const& options = {}) {
-        adam(exec, param, moment, moment2, grad, options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/ftrl.hpp: ftrl, FTRL-proximal, whose L1 penalty makes small weights exactly 0.
-
-namespace rowan::inline v0 {
-
-/// The options of ftrl.
-struct FtrlOptions {
-    double learning_rate = 0.01;  ///< the step size; not 0
-    double l1 = 0.0;              ///< L1 penalty, which makes small parameters exactly 0
-    double l2 = 0.0;              ///< L2 penalty
-    double lr_power = -0.5;       ///< in [-1, 0]; the usual -0.5 uses the square root
-};
-
-namespace detail {
-
-struct ftrl_formula {
-    FtrlOptions options;
-
-    /// x to the power -lr_power: the square root for -0.5, else std::pow per element, or the pow of the device's
-    /// library.
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V grown(V const& x) const {
-        if (options.lr_power == -0.5) return square_root(x);
-        if constexpr (is_batch<V>) {
-            alignas(64) typename V::value_type lane[V::size];
-            x.store_unaligned(lane);
-            for (auto& value : lane) value = std::pow(value, static_cast<typename V::value_type>(-options.lr_power));
-            return V::load_unaligned(lane);
-        } else {
-            return pow_of(x, constant<V>(-options.lr_power));
-        }
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& s, V& l) const {
-        V const zero = constant<V>(0.0);
-        V const l1 = constant<V>(options.l1 + 1e-10);
-        V const rate = constant<V>(options.learning_rate);
-        V const sum = s + product(g, g);
-        V const power = grown(sum);
-        l = l + g - product(quotient(V(power - grown(s)), rate), p);
-        V const y = quotient(power, rate) + constant<V>(2.0 * (options.l2 + 1e-10));
-        V const x = choose(l > zero, l1 - l, zero - l1 - l);
-        p = choose(choose(l > zero, l, zero - l) > l1, quotient(x, y), zero);
-        s = sum;
-    }
-};
-
-template <class D, class P, class S, class L>
-LaneRule<ftrl_formula> make_ftrl_rule(Tensor<P, D> const& param, Tensor<S, D> const& squared,
-                                      Tensor<L, D> const& linear, FtrlOptions options) {
-    check_setting<P, S, L>("learning_rate", options.learning_rate);
-    if (options.learning_rate == 0.0) throw ValueError("learning_rate", 0.0, "a number other than 0");
-    check_setting<P, S, L>("l1", options.l1);
-    check_setting<P, S, L>("l2", options.l2);
-    if (!(options.lr_power >= -1.0 && options.lr_power <= 0.0))
-        throw ValueError("lr_power", options.lr_power, "a number in [-1, 0]");
-    check_state("squared", param, squared);
-    check_state("linear", param, linear);
-    return {{options}};
-}
-
-}  // namespace detail
-
-/// One step of FTRL-proximal (McMahan et al. 2013) on the rows of `grad` (duplicates summed first),
-/// with q = -lr_power:
-///     n = s + g²;  l += g - (n^q - s^q) / learning_rate · p;  s = n
-///     p = (l1 · sign(l) - l) / (n^q / learning_rate + 2 · l2) where |l| > l1, else 0     (1e-10 is added to l1 and l2)
-/// shapes   param, squared and linear [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
-///          that shape
-/// errors   ValueError if an option is not finite, learning_rate 0 or lr_power not in [-1, 0]; ShapeError if shapes do
-///          not match; Error as update_rows
-/// cost     as adagrad, with two states
-template <device D, class P, class S, class L, detail::gradient_on<D> G>
-void ftrl(D const& exec, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D>& linear, G const& grad,
-          FtrlOptions options = {}) {
-    detail::check_types<typename G::value_type, P, S, L>();
-    update_rows(exec, grad, detail::make_ftrl_rule(param, squared, linear, options), param, squared, linear);
-}
-
-/// The same for a plan of the gradient's rows and the gradient's value.
-template <device D, class P, class S, class L, class G>
-void ftrl(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D>& linear,
-          Tensor<G, D> const& value, FtrlOptions options = {}) {
-    detail::check_types<G, P, S, L>();
-    update_rows(exec, plan, value, detail::make_ftrl_rule(param, squared, linear, options), param, squared, linear);
-}
-
-template <class P, class S, class L, class G, class Device>
-requires detail::gradient_on<G, Device>
-void ftrl(Tensor<P, Device>& param, Tensor<S, Device>& squared, Tensor<L, Device>& linear, G const& grad,
-          FtrlOptions options = {}) {
-    ftrl(param.device(), param, squared, linear, grad, options);
-}
-
-template <class P, class S, class L, class G, class Device>
-void ftrl(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& squared, Tensor<L, Device>& linear,
-          Tensor<G, Device> const& value, FtrlOptions options = {}) {
-    ftrl(plan.device(), plan, param, squared, linear, value, options);
-}
-
-ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
-                         FtrlOptions))
-ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, FtrlOptions))
-ROWAN_TEMPLATE(void ftrl(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
-                         Tensor<float> const&, FtrlOptions))
-ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
-                         FtrlOptions))
-ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                         FtrlOptions))
-ROWAN_TEMPLATE(void ftrl(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
-                         Tensor<double> const&, FtrlOptions))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/ftrl.hpp: ftrl_op, FTRL-proximal as an operator.
-
-namespace rowan::inline v0 {
-
-/// See ftrl; the gradient may be dense or row-sparse.
-struct ftrl_op : detail::optimizer_op<FtrlOptions, slot::moment, slot::linear> {
-    static constexpr std::string_view name = "ftrl";
-
-    template <class P, class S, class M, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& linear, G const& grad,
-                    FtrlOptions const& options = {}) {
-        ftrl(exec, param, moment, linear, grad, options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/momentum.hpp: momentum, gradient descent with momentum.
-
-namespace rowan::inline v0 {
-
-/// The options of momentum.
-struct MomentumOptions {
-    double learning_rate = 0.01;  ///< the step size
-    double momentum = 0.9;        ///< mu: the momentum factor
-    bool nesterov = false;        ///< the step uses g + mu · v instead of v
-    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
-};
-
-namespace detail {
-
-template <bool nesterov>
-struct momentum_formula {
-    MomentumOptions options;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& v) const {
-        V const g = options.weight_decay == 0.0 ? grad : grad + product(constant<V>(options.weight_decay), p);
-        v = product(constant<V>(options.momentum), v) + g;
-        V const step = nesterov ? g + product(constant<V>(options.momentum), v) : v;
-        p = p - product(constant<V>(options.learning_rate), step);
-    }
-};
-
-struct momentum_rule {
-    MomentumOptions options;
-
-    /// Calls f with the formula.
-    template <class F>
-    void visit(F const& f) const {
-        options.nesterov ? f(momentum_formula<true>{options}) : f(momentum_formula<false>{options});
-    }
-
-    template <class G, class P, class M>
-    void operator()(std::span<G const> g, std::span<P> p, std::span<M> v) const {
-        visit([&]<class Formula>(Formula const& formula) { LaneRule<Formula>{formula}(g, p, v); });
-    }
-};
-
-template <>
-inline constexpr bool is_elementwise<momentum_rule> = true;
-
-template <class D, class P, class M>
-momentum_rule make_momentum_rule(Tensor<P, D> const& param, Tensor<M, D> const& velocity, MomentumOptions options) {
-    check_setting<P, M>("learning_rate", options.learning_rate);
-    check_setting<P, M>("momentum", options.momentum);
-    check_setting<P, M>("weight_decay", options.weight_decay);
-    check_state("velocity", param, velocity);
-    return {options};
-}
-
-}  // namespace detail
-
-/// One step of gradient descent with momentum (Sutskever et al. 2013) on the rows of `grad`
-/// (duplicates summed first):
-///     g += weight_decay · p;  v = mu · v + g;  p -= learning_rate · v
-///     Nesterov: p -= learning_rate · (g + mu · v)
-/// Lazy: rows that are not in `grad` are unchanged, and their velocity does not decay.
-/// shapes   param and velocity [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that
-///          shape
-/// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
-/// cost     as adagrad
-template <device D, class P, class V, detail::gradient_on<D> G>
-void momentum(D const& exec, Tensor<P, D>& param, Tensor<V, D>& velocity, G const& grad, MomentumOptions options = {}) {
-    detail::check_types<typename G::value_type, P, V>();
-    update_rows(exec, grad, detail::make_momentum_rule(param, velocity, options), param, velocity);
-}
-
-/// The same for a plan of the gradient's rows and the gradient's value.
-template <device D, class P, class V, class G>
-void momentum(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<V, D>& velocity,
-              Tensor<G, D> const& value, MomentumOptions options = {}) {
-    detail::check_types<G, P, V>();
-    update_rows(exec, plan, value, detail::make_momentum_rule(param, velocity, options), param, velocity);
-}
-
-template <class P, class V, class G, class Device>
-requires detail::gradient_on<G, Device>
-void momentum(Tensor<P, Device>& param, Tensor<V, Device>& velocity, G const& grad, MomentumOptions options = {}) {
-    momentum(param.device(), param, velocity, grad, options);
-}
-
-template <class P, class V, class G, class Device>
-void momentum(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<V, Device>& velocity,
-              Tensor<G, Device> const& value, MomentumOptions options = {}) {
-    momentum(plan.device(), plan, param, velocity, value, options);
-}
-
-// A mistake, which does not compile.
-template <class P, class V, class G, class Device, class R, class... More>
-requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
-void momentum(Tensor<P, Device>&, Tensor<V, Device>&, G const&, R const&, More const&...) {
-    static_assert(!std::is_arithmetic_v<R>,
-                  "rowan::momentum: options have names: momentum(param, velocity, grad, {.learning_rate = 0.1})");
-}
-
-ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, MomentumOptions))
-ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, MomentumOptions))
-ROWAN_TEMPLATE(void momentum(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
-                             MomentumOptions))
-ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
-                             MomentumOptions))
-ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, MomentumOptions))
-ROWAN_TEMPLATE(void momentum(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                             MomentumOptions))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/momentum.hpp: momentum_op, gradient descent with momentum as an operator.
-
-namespace rowan::inline v0 {
-
-/// See momentum; the gradient may be dense or row-sparse.
-struct momentum_op : detail::optimizer_op<MomentumOptions, slot::velocity> {
-    static constexpr std::string_view name = "momentum";
-
-    template <class P, class S, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& velocity, G const& grad,
-                    MomentumOptions const& options = {}) {
-        momentum(exec, param, velocity, grad, options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/rmsprop.hpp: rmsprop, RMSProp, also centered.
-
-namespace rowan::inline v0 {
-
-/// The options of rmsprop.
-struct RmspropOptions {
-    double learning_rate = 0.01;  ///< the step size
-    double rho = 0.9;             ///< decay rate of the averages, in [0, 1)
-    double momentum = 0.0;        ///< the momentum factor
-    double epsilon = 1e-6;        ///< added inside the square root
-};
-
-namespace detail {
-
-struct rmsprop_formula {
-    RmspropOptions options;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V average(double rho, V const& mean, V const& x) {
-        return product(constant<V>(rho), mean) + product(constant<V>(1.0 - rho), x);
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void move(V const& g, V const& variance, V& p, V& v) const {
-        V const root = square_root(V(variance + constant<V>(options.epsilon)));
-        v = product(constant<V>(options.momentum), v) + quotient(product(constant<V>(options.learning_rate), g), root);
-        p = p - v;
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& v) const {
-        ms = average(options.rho, ms, product(g, g));
-        move(g, ms, p, v);
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& mg, V& v) const {
-        ms = average(options.rho, ms, product(g, g));
-        mg = average(options.rho, mg, g);
-        move(g, V(ms - product(mg, mg)), p, v);
-    }
-};
-
-template <class... P>
-LaneRule<rmsprop_formula> make_rmsprop_rule(RmspropOptions const& options) {
-    check_setting<P...>("learning_rate", options.learning_rate);
-    check_decay("rho", options.rho);
-    check_setting<P...>("momentum", options.momentum);
-    check_epsilon<P...>(options.epsilon);
-    return {{options}};
-}
-
-template <class D, class P, class S, class V>
-LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S, D> const& mean_square,
-                                            Tensor<V, D> const& velocity, RmspropOptions const& options) {
-    check_state("mean_square", param, mean_square);
-    check_state("velocity", param, velocity);
-    return make_rmsprop_rule<P, S, V>(options);
-}
-
-template <class D, class P, class S, class A, class V>
-LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S, D> const& mean_square,
-                                            Tensor<A, D> const& mean_grad, Tensor<V, D> const& velocity,
-                                            RmspropOptions const& options) {
-    check_state("mean_grad", param, mean_grad);
-    return make_rmsprop_rule(param, mean_square, velocity, options);
-}
-
-}  // namespace detail
-
-/// One step of RMSProp (Tieleman and Hinton 2012) on the rows of `grad` (duplicates summed first):
-///     ms = rho · ms + (1 - rho) · g²;  v = momentum · v + learning_rate · g / √(ms + epsilon);  p -= v
-/// Lazy: rows that are not in `grad` are unchanged, and their averages do not decay.
-/// shapes   param, mean_square and velocity [height, ...], grad a SelectedRows of that height and row shape, or a
-///          Tensor of that shape
-/// errors   ValueError if an option is not finite, epsilon is negative or rho not in [0, 1); ShapeError if shapes do
-///          not match; Error as update_rows
-/// cost     as adagrad, with two states
-template <device D, class P, class S, class V, detail::gradient_on<D> G>
-void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<V, D>& velocity, G const& grad,
-             RmspropOptions options = {}) {
-    detail::check_types<typename G::value_type, P, S, V>();
-    update_rows(exec, grad, detail::make_rmsprop_rule(param, mean_square, velocity, options), param, mean_square,
-                velocity);
-}
-
-/// The same for a plan of the gradient's rows and the gradient's value.
-template <device D, class P, class S, class V, class G>
-void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
-             Tensor<V, D>& velocity, Tensor<G, D> const& value, RmspropOptions options = {}) {
-    detail::check_types<G, P, S, V>();
-    update_rows(exec, plan, value, detail::make_rmsprop_rule(param, mean_square, velocity, options), param, mean_square,
-                velocity);
-}
-
-template <class P, class S, class V, class G, class Device>
-requires detail::gradient_on<G, Device>
-void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<V, Device>& velocity, G const& grad,
-             RmspropOptions options = {}) {
-    rmsprop(param.device(), param, mean_square, velocity, grad, options);
-}
-
-template <class P, class S, class V, class G, class Device>
-void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
-             Tensor<V, Device>& velocity, Tensor<G, Device> const& value, RmspropOptions options = {}) {
-    rmsprop(plan.device(), plan, param, mean_square, velocity, value, options);
-}
-
-/// The same, centered (Graves 2013), with the mean of the gradient as a third state:
-///     mg = rho · mg + (1 - rho) · g, and √(ms - mg² + epsilon) instead of √(ms + epsilon)
-/// cost     as adagrad, with three states
-template <device D, class P, class S, class A, class V, detail::gradient_on<D> G>
-void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<A, D>& mean_grad,
-             Tensor<V, D>& velocity, G const& grad, RmspropOptions options = {}) {
-    detail::check_types<typename G::value_type, P, S, A, V>();
-    update_rows(exec, grad, detail::make_rmsprop_rule(param, mean_square, mean_grad, velocity, options), param,
-                mean_square, mean_grad, velocity);
-}
-
-/// The same for a plan of the gradient's rows and the gradient's value.
-template <device D, class P, class S, class A, class V, class G>
-void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
-             Tensor<A, D>& mean_grad, Tensor<V, D>& velocity, Tensor<G, D> const& value, RmspropOptions options = {}) {
-    detail::check_types<G, P, S, A, V>();
-    update_rows(exec, plan, value, detail::make_rmsprop_rule(param, mean_square, mean_grad, velocity, options), param,
-                mean_square, mean_grad, velocity);
-}
-
-template <class P, class S, class A, class V, class G, class Device>
-requires detail::gradient_on<G, Device>
-void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<A, Device>& mean_grad,
-             Tensor<V, Device>& velocity, G const& grad, RmspropOptions options = {}) {
-    rmsprop(param.device(), param, mean_square, mean_grad, velocity, grad, options);
-}
-
-template <class P, class S, class A, class V, class G, class Device>
-void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
-             Tensor<A, Device>& mean_grad, Tensor<V, Device>& velocity, Tensor<G, Device> const& value,
-             RmspropOptions options = {}) {
-    rmsprop(plan.device(), plan, param, mean_square, mean_grad, velocity, value, options);
-}
-
-ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
-                            RmspropOptions))
-ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
-                            RmspropOptions))
-ROWAN_TEMPLATE(void rmsprop(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
-                            Tensor<float> const&, RmspropOptions))
-ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
-                            RmspropOptions))
-ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                            RmspropOptions))
-ROWAN_TEMPLATE(void rmsprop(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
-                            Tensor<double> const&, RmspropOptions))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/rmsprop.hpp: rmsprop_op, RMSProp as an operator.
-
-namespace rowan::inline v0 {
-
-/// See rmsprop; the gradient may be dense or row-sparse.
-struct rmsprop_op : detail::optimizer_op<RmspropOptions, slot::moment, slot::velocity> {
-    static constexpr std::string_view name = "rmsprop";
-
-    template <class P, class S, class M, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& velocity, G const& grad,
-                    RmspropOptions const& options = {}) {
-        rmsprop(exec, param, moment, velocity, grad, options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/rowwise_adagrad.hpp: rowwise_adagrad, AdaGrad with one state per row.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-struct rowwise_adagrad_formula {
-    AdagradOptions options;
-
-    /// A row's new moment, from the old one and the sum of the squares of its n gradients.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE S moment(S const& old, S const& squares, std::size_t n) const {
-        return old + quotient(squares, constant<S>(static_cast<double>(n)));
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE S root(S const& moment) const {
-        return square_root(moment) + constant<S>(options.epsilon);
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V const& root, V& p) const {
-        p = p - quotient(product(constant<V>(options.learning_rate), g), root);
-    }
-};
-
-struct rowwise_adagrad_rule {
-    AdagradOptions options;
-
-    template <class G, class P, class M>
-    void operator()(std::span<G const> g, std::span<P> p, std::span<M> m) const {
-        using S = std::common_type_t<G, sum_t<P>, sum_t<M>>;
-        if (g.empty()) return;
-        rowwise_adagrad_formula const formula{options};
-        S const moment = formula.moment(load<S>(m.data()), interleaved_sum<S>(g.size(), g.data(), squared{}), g.size());
-        store(moment, m.data());
-        S const root = formula.root(moment);
-        for_lanes<S>([&]<class V>(V const& x, V& to) { formula(x, V(root), to); }, g.size(), g.data(), p.data());
-    }
-};
-
-template <class D, class P, class M>
-rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
-                                               AdagradOptions options) {
-    check<P, M>(options);
-    check_rows("param", param);
-    if (moment.dimension() != 1)
-        throw ShapeError("moment rank", std::to_string(moment.dimension()), "1: one number per row");
-    check_height("moment", moment, height_of(param));
-    return {options};
-}
-
-}  // namespace detail
-
-/// One step of row-wise AdaGrad (FBGEMM; Naumov et al. 2019) on the rows of `grad` (duplicates summed first):
-///     m += mean of g² over the row;  p -= learning_rate · g / (√m + epsilon)
-/// The squares are summed in 16 interleaved partial sums, reduced by a binary tree: bit-identical for all instruction
-/// sets.
-/// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of
-///          param's shape
-/// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
-///          as update_rows
-/// cost     as adagrad, with one cache line of state per row
-template <device D, class P, class M, detail::gradient_on<D> G>
-void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad,
-                     AdagradOptions options = {}) {
-    detail::check_types<typename G::value_type, P, M>();
-    update_rows(exec, grad, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
-}
-
-/// The same for a plan of the gradient's rows and the gradient's value.
-template <device D, class P, class M, class G>
-void rowwise_adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
-                     Tensor<G, D> const& value, AdagradOptions options = {}) {
-    detail::check_types<G, P, M>();
-    update_rows(exec, plan, value, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
-}
-
-template <class P, class M, class G, class Device>
-requires detail::gradient_on<G, Device>
-void rowwise_adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdagradOptions options = {}) {
-    rowwise_adagrad(param.device(), param, moment, grad, options);
-}
-
-template <class P, class M, class G, class Device>
-void rowwise_adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
-                     Tensor<G, Device> const& value, AdagradOptions options = {}) {
-    rowwise_adagrad(plan.device(), plan, param, moment, value, options);
-}
-
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
-                                    AdagradOptions))
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdagradOptions))
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&,
-                                    Tensor<float> const&, AdagradOptions))
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
-                                    AdagradOptions))
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                                    AdagradOptions))
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&,
-                                    Tensor<double> const&, AdagradOptions))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/rowwise_adagrad.hpp: rowwise_adagrad_op, row-wise AdaGrad as an operator.
-
-namespace rowan::inline v0 {
-
-/// See rowwise_adagrad; the gradient may be dense or row-sparse.
-struct rowwise_adagrad_op : detail::optimizer_op<AdagradOptions, slot::moment> {
-    static constexpr std::string_view name = "rowwise_adagrad";
-
-    template <class P, class S, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, G const& grad,
-                    AdagradOptions const& options = {}) {
-        rowwise_adagrad(exec, param, moment, grad, options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/sgd.hpp: sgd, gradient descent with dense or row-sparse gradients.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-struct sgd_formula {
-    double learning_rate;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p) const {
-        p = p - product(constant<V>(learning_rate), g);
-    }
-};
-
-}  // namespace detail
-
-/// Subtracts `learning_rate * grad` from the rows of `param` that are in `grad`, duplicates in input order (Robbins and
-/// Monro 1951). On a Thrust device duplicates are summed first, as with a plan.
-/// shapes   param [height, ...], grad of that height and row shape
-/// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param shares memory
-///          with a sparse gradient
-/// cost     O(n * width), every contribution read once, every touched row read and written; on the host at most 2 MiB
-///          of temporary memory to divide lookups among threads, and bit-identical to the serial loop for any number of
-///          threads; on a Thrust device a RowPlan
-template <class P, class G, device D>
-void sgd(D const& exec, Tensor<P, D>& param, SelectedRows<G, D> const& grad, double learning_rate) {
-    detail::check_types<G, P>();
-    detail::check_setting<P>("learning_rate", learning_rate);
-    SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
-    detail::check_exec(exec);
-    detail::check_sparse_targets(grad.value(), grad.height(), param);
-    if (detail::only_checking()) return;
-    detail::RowPairs<D>::apply(exec, detail::RowPairs<D>::prepare(exec, grad), grad.value(), param,
-                               detail::sgd_formula{learning_rate});
-}
-
-/// The same for a dense gradient, which has the shape of `param`.
-/// errors   Error if param partially overlaps grad; grad may be param itself
-template <device D, class P, class G>
-void sgd(D const& exec, Tensor<P, D>& param, Tensor<G, D> const& grad, double learning_rate) {
-    detail::check_types<G, P>();
-    detail::check_setting<P>("learning_rate", learning_rate);
-    update_rows(exec, grad, LaneRule<detail::sgd_formula>{{learning_rate}}, param);
-}
-
-/// The same for a plan of the gradient's rows and the gradient's value. Duplicates are summed first, as in merge.
-template <device D, class P, class G>
-void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D> const& value, double learning_rate) {
-    detail::check_types<G, P>();
-    detail::check_setting<P>("learning_rate", learning_rate);
-    update_rows(exec, plan, value, LaneRule<detail::sgd_formula>{{learning_rate}}, param);
-}
-
-template <class P, class G, class Device>
-requires detail::gradient_on<G, Device>
-void sgd(Tensor<P, Device>& param, G const& grad, double learning_rate) {
-    sgd(param.device(), param, grad, learning_rate);
-}
-
-template <class P, class G, class Device>
-void sgd(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<G, Device> const& value, double learning_rate) {
-    sgd(plan.device(), plan, param, value, learning_rate);
-}
-
-// Mistakes, which do not compile.
-template <class P, class G, class Device>
-void sgd(SelectedRows<G, Device> const&, Tensor<P, Device> const&, double) {
-    static_assert(!element<P>, "rowan::sgd: the parameter comes before its gradient: sgd(param, grad, learning_rate)");
-}
-template <class P, class Device, detail::plain_range R>
-void sgd(Tensor<P, Device>&, R const&, double) {
-    static_assert(!detail::plain_range<R>, "rowan::sgd: a gradient is a SelectedRows or a Tensor");
-}
-template <class P, class G, class Device>
-requires detail::gradient_on<G, Device>
-void sgd(Tensor<P, Device> const& param, G const&, double) { detail::check_written(param); }
-
-ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, SelectedRows<float> const&, double))
-ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, Tensor<float> const&, double))
-ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float> const&, double))
-ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, SelectedRows<double> const&, double))
-ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, Tensor<double> const&, double))
-ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double> const&, double))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/sgd.hpp: sgd_op, gradient descent as an operator.
-
-namespace rowan::inline v0 {
-
-/// The settings of sgd.
-struct SgdOptions {
-    double learning_rate = 0.01;  ///< step size
-};
-
-/// See sgd; the gradient may be dense or row-sparse.
-struct sgd_op : detail::optimizer_op<SgdOptions> {
-    static constexpr std::string_view name = "sgd";
-
-    template <class P, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, G const& grad, double learning_rate) {
-        sgd(exec, param, grad, learning_rate);
-    }
-    template <class P, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, G const& grad, SgdOptions const& options = {}) {
-        sgd(exec, param, grad, options.learning_rate);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/optimizers.hpp: the built-in optimizers of train and their settings.
-
-namespace rowan::inline v0::layer {
-
-// Of an optimizer that is not lazy, the states of rows without a gradient decay, and the rows move with them.
-
-/// Stochastic gradient descent, see rowan::sgd.
-struct Sgd {
-    double learning_rate = 0.01;  ///< step size
-
-    using op = sgd_op;
-    SgdOptions options() const { return {learning_rate}; }
-};
-
-/// AdaGrad, see rowan::adagrad.
-struct AdaGrad {
-    double learning_rate = 0.01;  ///< step size
-    double epsilon = 1e-6;        ///< added to the square root
-
-    using op = adagrad_op;
-    AdagradOptions options() const { return {learning_rate, epsilon}; }
-};
-
-/// AdaGrad with one scalar of state per row, see rowan::rowwise_adagrad.
-struct RowwiseAdaGrad {
-    double learning_rate = 0.01;  ///< step size
-    double epsilon = 1e-6;        ///< added to the square root
-
-    using op = rowwise_adagrad_op;
-    static constexpr bool one_state_per_row = true;  ///< the state has the shape [height]
-    AdagradOptions options() const { return {learning_rate, epsilon}; }
-};
-
-/// Gradient descent with momentum, see rowan::momentum.
-struct Momentum {
-    double learning_rate = 0.01;  ///< step size
-    double momentum = 0.9;        ///< decay factor of the velocity
-    bool nesterov = false;        ///< whether to use Nesterov momentum
-    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · param is added to the gradient
-    bool lazy = true;             ///< whether rows of a table without a gradient stay, else the update is dense
-
-    using op = momentum_op;
-    /// Attributes of the operator.
-    /// errors   none
-    /// cost     O(1)
-    MomentumOptions options() const {
-        return {
-            .learning_rate = learning_rate, .momentum = momentum, .nesterov = nesterov, .weight_decay = weight_decay};
-    }
-};
-
-/// Adam, see rowan::adam.
-struct Adam {
-    double learning_rate = 0.001;  ///< step size
-    double beta1 = 0.9;            ///< decay factor of the running mean of the gradient
-    double beta2 = 0.999;          ///< decay factor of the running mean of the squared gradient
-    double epsilon = 1e-8;         ///< added to the square root
-    double weight_decay = 0.0;     ///< L2 penalty: weight_decay · param is added to the gradient of touched rows
-    bool lazy = true;              ///< whether rows of a table without a gradient stay, else the update is dense
-
-    using op = adam_op;
-    /// Attributes of the operator.
-    /// errors   none
-    /// cost     O(1)
-    AdamOptions options() const {
-        return {.learning_rate = learning_rate,
-                .beta1 = beta1,
-                .beta2 = beta2,
-                .epsilon = epsilon,
-                .step = 1,
-                .weight_decay = weight_decay,
-                .decoupled = false};
-    }
-};
-
-/// Adam with a weight decay that is no part of the gradient: a step multiplies the parameter, of a lazily updated table
-/// the touched rows, by 1 - learning_rate · weight_decay, see rowan::adam.
-struct AdamW {
-    double learning_rate = 0.001;  ///< step size
-    double beta1 = 0.9;            ///< decay factor of the running mean of the gradient
-    double beta2 = 0.999;          ///< decay factor of the running mean of the squared gradient
-    double epsilon = 1e-8;         ///< added to the square root
-    double weight_decay = 0.01;    ///< the decay, times the learning rate
-    bool lazy = true;              ///< whether rows of a table without a gradient stay, else the update is dense
-
-    using op = adam_op;
-    /// Attributes of the operator.
-    /// errors   none
-    /// cost     O(1)
-    AdamOptions options() const {
-        return {.learning_rate = learning_rate,
-                .beta1 = beta1,
-                .beta2 = beta2,
-                .epsilon = epsilon,
-                .step = 1,
-                .weight_decay = weight_decay,
-                .decoupled = true};
-    }
-};
-
-/// RMSProp, see rowan::rmsprop.
-struct RmsProp {
-    double learning_rate = 0.01;  ///< step size
-    double rho = 0.9;             ///< decay factor of the running mean of the squared gradient
-    double momentum = 0.0;        ///< decay factor of the velocity
-    double epsilon = 1e-6;        ///< added under the square root
-    bool lazy = true;             ///< whether rows of a table without a gradient stay, else the update is dense
-
-    using op = rmsprop_op;
-    /// Attributes of the operator.
-    /// errors   none
-    /// cost     O(1)
-    RmspropOptions options() const {
-        return {.learning_rate = learning_rate, .rho = rho, .momentum = momentum, .epsilon = epsilon};
-    }
-};
-
-/// FTRL-proximal with lr_power -0.5, the square root, see rowan::ftrl.
-struct Ftrl {
-    double learning_rate = 0.01;  ///< step size
-    double l1 = 0.0;              ///< L1 penalty, which makes small parameters exactly 0
-    double l2 = 0.0;              ///< L2 penalty
-
-    using op = ftrl_op;
-    FtrlOptions options() const { return {.learning_rate = learning_rate, .l1 = l1, .l2 = l2, .lr_power = -0.5}; }
-};
-
-/// Requirements on an optimizer: it names an operator and returns its attributes.
-template <class O>
-concept optimizer_options = requires(O const& o) {
-    typename O::op;
-    { o.options() } -> std::same_as<typename O::op::attributes>;
-};
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/sparse/to_dense.hpp: to_dense, the dense tensor that a SelectedRows represents.
-
-namespace rowan::inline v0 {
-
-/// A tensor of zeros of shape g.shape(), to which the rows of `g` are added as by scatter_add.
-/// shapes   g -> [height, ...]
-/// errors   ShapeError if the result exceeds 2^63 - 1 bytes; std::bad_alloc if memory is insufficient
-/// cost     O(height * width + n * width)
-template <class T, device D>
-Tensor<T, D> to_dense(D const& exec, SelectedRows<T, D> const& g) {
-    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    auto dense = Tensor<T, D>::zeros(exec, g.shape());
-    scatter_add(exec, dense, g);
-    return dense;
-}
-
-template <class T, class Device>
-Tensor<T, Device> to_dense(SelectedRows<T, Device> const& g) {
-    return to_dense(g.device(), g);
-}
-
-ROWAN_TEMPLATE(Tensor<float> to_dense(Cpu const&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(Tensor<double> to_dense(Cpu const&, SelectedRows<double> const&))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/to_dense.hpp: to_dense_op, the dense tensor that a SelectedRows represents, as an operator.
-
-namespace rowan::inline v0 {
-
-/// See to_dense; in a net, of a gradient.
-struct to_dense_op {
-    static constexpr std::string_view name = "to_dense";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x) {
-        if (x.type != VarType::SELECTED_ROWS) spec::the_kinds_do_not_match("to_dense: x", x.type, "SelectedRows");
-        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = x.dims, .lod_level = 0};
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, SelectedRows<T, D> const& x) {
-        return to_dense(exec, x);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/optimizer.hpp: layer::Optimizer, the optimizer of train.
-
-namespace rowan::inline v0 {
-
-/// A list of element types.
-template <class... T>
-struct dtypes {};
-
-namespace layer {
-
-/// The element types of an optimizer or a GradientClip that is given none: float and double, and bfloat16 if its
-/// operator is one of rowan's.
-template <class O>
-using trained_dtypes = std::conditional_t<rowan::detail::is_in<typename O::op, rowan::detail::compiled_ops>,
-                                          dtypes<float, double, bfloat16>, dtypes<float, double>>;
-
-/// One of the optimizers of optimizers.hpp, or a user-defined one with the same members, for parameters of given
-/// element types on a device.
-template <class Device>
-class OptimizerOn {
-public:
-    /// For parameters of the element types in trained_dtypes<O>.
-    template <optimizer_options O>
-    OptimizerOn(O const& o) : OptimizerOn(o, trained_dtypes<O>{}) {}
-
-    /// For parameters of other element types, such as user-defined ones.
-    ///     Optimizer(AdaGrad{.learning_rate = 0.1}, dtypes<mine>{})
-    /// errors   std::bad_alloc
-    /// cost     O(number of types)
-    template <optimizer_options O, class... T>
-    OptimizerOn(O const& o, dtypes<T...>);
-
-    /// The update of one parameter: its operator, its states, and the checks to run before the operator. Running the
-    /// checks of all parameters before the first operator makes a step all-or-nothing.
-    struct Update {
-        Operator* op;                   ///< updates the parameter
-        std::vector<Variable*> states;  ///< optimizer states, kept between steps
-        bool has_rate;                  ///< whether it has a learning rate, which a schedule can scale
-        /// Sets the step number, counted from 1, multiplies the initial learning rate by `factor`, and checks the
-        /// options.
-        /// errors   ValueError if the optimizer rejects an option
-        std::function<void(std::int64_t step, double factor)> prepare;
-        /// Checks the shape of the gradient.
-        /// errors   ShapeError if it differs from the parameter's
-        std::function<void()> check_gradient;
-    };
-
-    /// Of an optimizer with `.lazy = false`: replaces a row-sparse gradient by a dense one, which it adds to the scope.
-    /// errors   TypeError if this optimizer does not support the parameter's element type, or the parameter is a
-    ///          SelectedRows, whose rows are updated only where they have a gradient
-    /// cost     O(number of types), plus one operator
-    void densify(Scope& scope, ParameterGradient& g) const;
-
-    /// Adds the operator that updates a parameter, and its states, to a scope.
-    /// errors   TypeError if this optimizer does not support the parameter's element type; GraphError if the scope
-    ///          already has states of these names; the scope then is as before
-    /// cost     O(number of types), plus one operator and its states
-    Update add(Scope& scope, ParameterGradient const& g) const;
-
-private:
-    struct Kind {
-        std::int32_t wire;
-        std::function<Update(Scope&, ParameterGradient const&)> make;
-        Variable* (*dense)(Scope&, Variable&);  // makes a gradient dense; nullptr if the optimizer is lazy
-    };
-
-    Kind const& kind_for(ParameterGradient const& g) const;
-
-    // The operator is instantiated only for optimizers that may need it.
-    template <class T, class O>
-    static auto to_dense_unless_lazy(O const& o) -> Variable* (*)(Scope&, Variable&) {
-        static_cast<void>(o);
-        if constexpr (requires { o.lazy; }) {
-            if (!o.lazy)
-                return [](Scope& scope, Variable& g) { return scope.new_op<to_dense_op, Device, T>({&g}).outputs[0]; };
-        }
-        return nullptr;
-    }
-
-    // States have the type dtype<T>::sum if that is an element type, else T.
-    template <class T>
-    static auto state_type() {
-        if constexpr (element<typename dtype<T>::sum>) {
-            return std::type_identity<typename dtype<T>::sum>{};
-        } else {
-            return std::type_identity<T>{};
-        }
-    }
-
-    template <class T>
-    static LoDTensor<T, Device> zeros(Dims const& dims, AnyExec exec = {});
-
-    template <class T, class O>
-    static Update make(O const& o, Scope& scope, ParameterGradient const& g);
-
-    template <class T>
-    static void check_shape(Variable const& param, Variable const& gradient);
-
-    template <class T, class S, class Op, std::size_t... state>
-    static op_kernel const& kernel_for(std::index_sequence<state...>);
-
-    std::vector<Kind> kinds_;
-    std::string types_;  // their names
-};
-
-template <class Device>
-template <optimizer_options O, class... T>
-OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>) : types_(rowan::detail::dtype_list<T...>()) {
-    static_assert((detail::is_element<T>() && ...),
-                  "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
-    (kinds_.push_back({dtype<T>::wire,
-                       [o](Scope& scope, ParameterGradient const& g) -> Update { return make<T>(o, scope, g); },
-                       to_dense_unless_lazy<T>(o)}),
-     ...);
-}
-
-template <class Device>
-auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const -> Update {
-    Kind const& kind = kind_for(g);
-    rowan::detail::ScopeRollback added(scope);
-    Update update = kind.make(scope, g);
-    added.keep();
-    return update;
-}
-
-template <class Device>
-void OptimizerOn<Device>::densify(Scope& scope, ParameterGradient& g) const {
-    if (g.gradient->spec().type != VarType::SELECTED_ROWS) return;
-    auto const dense = kind_for(g).dense;
-    if (dense == nullptr) return;
-    if (g.parameter->spec().type == VarType::SELECTED_ROWS)
-        throw TypeError(std::string("the optimizer with .lazy = false: ").append(g.parameter->name()),
-                        rowan::detail::kind_text(g.parameter->spec()), "a LoDTensor");
-    g.gradient = dense(scope, *g.gradient);
-}
-
-template <class Device>
-auto OptimizerOn<Device>::kind_for(ParameterGradient const& g) const -> Kind const& {
-    for (Kind const& kind : kinds_) {
-        if (kind.wire == g.parameter->spec().dtype) return kind;
-    }
-    throw TypeError(std::string("the optimizer: the element type of ").append(g.parameter->name()),
-                    rowan::detail::dtype_text(g.parameter->spec().dtype), types_);
-}
-
-template <class Device>
-template <class T>
-auto OptimizerOn<Device>::zeros(Dims const& dims, AnyExec exec) -> LoDTensor<T, Device> {
-    typename Tensor<T>::shape_type shape;
-    for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
-    return Tensor<T, Device>::zeros(exec.or_default<Device>(), shape);
-}
-
-template <class Device>
-template <class T, class O>
-auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const& g) -> Update {
-    using S = typename decltype(state_type<T>())::type;
-    Update update{};
-    Dims dims = g.parameter->spec().dims;
-    Dims rows_of_none = dims;  // running the operator on zero rows only checks its options
-    rows_of_none[0] = 0;
-    if constexpr (requires { O::one_state_per_row; }) dims = {dims[0]};
-    bool const some_rows = g.parameter->spec().type == VarType::SELECTED_ROWS;
-    if (some_rows) dims[0] = UNK;
-    Dims states_of_none = dims;
-    states_of_none[0] = 0;
-    std::vector<Variable*> inputs{g.parameter};
-    auto const none = std::make_shared<std::vector<Value>>();
-    auto const add_none = [&](auto&& t) { none->emplace_back().set(std::move(t)); };
-    add_none(zeros<T>(rows_of_none));
-    for (std::string_view const name : O::op::updates::names) {
-        if (name == "param") continue;
-        std::string full(g.parameter->name());
-        full.append("@").append(O::op::name).append(".").append(name);
-        Variable& state = scope.new_var(full, tensor_spec<S>(dims), Role::state);
-        state.bring = &rowan::detail::bring<S, Device>;
-        state.initialize = [dims, some_rows, param = g.parameter](Value& value, std::optional<std::uint64_t>,
-                                                                  AnyExec exec) {
-            Dims all = dims;  // a row for each of the parameter's
-            if (some_rows) {
-                auto const& rows = param->value().template get<SelectedRows<T, Device>>().rows();
-                all[0] = static_cast<std::int64_t>(rows.size());
-            }
-            value.set(zeros<S>(all, exec));
-        };
-        update.states.push_back(&state);
-        inputs.push_back(&state);
-        add_none(zeros<S>(states_of_none));
-    }
-    inputs.push_back(g.gradient);
-    add_none(zeros<T>(rows_of_none));
-    auto const attributes = std::make_shared<typename O::op::attributes>(o.options());
-    op_kernel const& kernel = kernel_for<T, S, typename O::op>(std::make_index_sequence<O::op::updates::size - 1>{});
-    update.has_rate = requires { attributes->learning_rate = 1.0; };
-    update.prepare = [=, &kernel](std::int64_t step, double factor) {
-        if constexpr (requires { attributes->step = step; }) attributes->step = step;
-        if constexpr (requires { attributes->learning_rate = factor; })
-            attributes->learning_rate = o.options().learning_rate * factor;
-        Device exec{};
-        std::vector<Value*> in;
-        for (Value& value : *none) in.push_back(&value);
-        kernel.run({.exec = exec, .in = in, .out = {}, .attributes = AttributesRef(*attributes)});
-    };
-    update.check_gradient = [g] { check_shape<T>(*g.parameter, *g.gradient); };
-    update.op = &scope.new_op(kernel, std::move(inputs), attributes);
-    return update;
-}
-
-template <class Device>
-template <class T>
-void OptimizerOn<Device>::check_shape(Variable const& param, Variable const& gradient) {
-    using Rows = SelectedRows<T, Device>;
-    auto const want = param.value().is<Rows>() ? param.value().get<Rows>().shape()
-                                               : param.value().get<LoDTensor<T, Device>>().value().shape();
-    auto const check = [&](auto const& shape) {
-        if (std::ranges::equal(shape, want)) return;
-        throw ShapeError(std::string("the gradient ").append(gradient.name()).append(".shape()"),
-                         rowan::detail::shape_text(shape),
-                         rowan::detail::shape_text(want).append(", that of ").append(param.name()));
-    };
-    if (gradient.value().is<Rows>()) {
-        check(gradient.value().get<Rows>().shape());
-    } else {
-        check(gradient.value().get<LoDTensor<T, Device>>().value().shape());
-    }
-}
-
-template <class Device>
-template <class T, class S, class Op, std::size_t... state>
-op_kernel const& OptimizerOn<Device>::kernel_for(std::index_sequence<state...>) {
-    return kernel_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
-}
-
-/// The optimizer for nets on the host.
-using Optimizer = OptimizerOn<Cpu>;
-
-ROWAN_TEMPLATE(class OptimizerOn<Cpu>)
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Sgd const&, trained_dtypes<Sgd>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdaGrad const&, trained_dtypes<AdaGrad>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&, trained_dtypes<RowwiseAdaGrad>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&, trained_dtypes<Momentum>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&, trained_dtypes<Adam>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdamW const&, trained_dtypes<AdamW>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&, trained_dtypes<RmsProp>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, trained_dtypes<Ftrl>))
-
-}  // namespace layer
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/squared_norm.hpp: squared_norm, the sum of the squares of a tensor or gradient.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// The sum of one number per row, in blocks of 64.
-template <class S>
-S sum_of_rows(std::vector<S> const& x) {
-    if (x.empty()) return constant<S>(0.0);
-    std::vector<std::int64_t> order(x.size());
-    std::iota(order.begin(), order.end(), std::int64_t{0});
-    return *BlockSum<S, S>(x.data(), 1, order.size())(order.data(), order.size(), 0);
-}
-
-/// Sums squares.
-template <class D>
-struct SquareSums {
-    static_assert(has_backend<D>,
-                  "rowan: squared_norm on a Thrust device needs #include <rowan/thrust/sparse/squared_norm.hpp>");
-};
-
-template <>
-struct SquareSums<Cpu> {
-    /// Of the sums of a plan's rows.
-    template <class T>
-    static sum_t<T> planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
-        using S = sum_t<T>;
-        std::size_t const width = value.row_size();
-        std::vector<S> squares(plan.rows().size());
-        RowSums<T>(exec, plan, value)
-            .run([](std::size_t) {},
-                 [&](std::size_t k, S const* sum) { squares[k] = interleaved_sum<S>(width, sum, squared{}); });
-        return sum_of_rows(squares);
-    }
-
-    template <class T>
-    static sum_t<T> dense(Cpu exec, Tensor<T> const& x) {
-        using S = sum_t<T>;
-        std::size_t const rows = x.shape(0), width = x.row_size();
-        std::vector<S> squares(rows);
-        std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
-        parallel_work(exec, x.size(), rows, grain, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i)
-                squares[i] = interleaved_sum<S>(width, x.data() + i * width, squared{});
-        });
-        return sum_of_rows(squares);
-    }
-};
-
-}  // namespace detail
-
-/// The sum of the squares of the elements of merge(g): duplicates are summed before they are squared, as in the dense
-/// tensor. The squares of a row are summed in 16 interleaved partial sums, the rows in ascending order in blocks of 64:
-/// bit-identical for any number of threads and on all devices. A Thrust device synchronizes to return the number.
-/// shapes   plan of n rows, value [n, ...]
-/// errors   ShapeError if value does not have n rows; on a Thrust device those of synchronize
-/// cost     O(n * width); temporary memory of two numbers per row of the plan, on a Thrust device of 17 and the sums of
-///          duplicates
-template <class T, device D>
-detail::sum_t<T> squared_norm(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value) {
-    detail::check_exec(exec);
-    SelectedRows<T, D>::check_value(value, plan.size());
-    return detail::SquareSums<D>::planned(exec, plan, value);
-}
-
-/// The same for a gradient.
-/// cost     as above, and a RowPlan: a sort of the rows unless they are merged
-template <class T, device D>
-detail::sum_t<T> squared_norm(D const& exec, SelectedRows<T, D> const& g) {
-    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    return squared_norm(exec, RowPlan<D>(exec, g), g.value());
-}
-
-/// The sum of the squares of a dense tensor's elements, bit-identical to that of a SelectedRows with all its rows.
-/// shapes   x [rows, ...]
-/// errors   ShapeError if x has rank 0
-/// cost     one read of x; temporary memory of two numbers per row
-template <class T, device D>
-detail::sum_t<T> squared_norm(D const& exec, Tensor<T, D> const& x) {
-    detail::check_rows("x", x);
-    return detail::SquareSums<D>::dense(exec, x);
-}
-
-template <class T, class Device>
-detail::sum_t<T> squared_norm(Tensor<T, Device> const& x) {
-    return squared_norm(x.device(), x);
-}
-
-template <class T, class Device>
-detail::sum_t<T> squared_norm(RowPlan<Device> const& plan, Tensor<T, Device> const& value) {
-    return squared_norm(plan.device(), plan, value);
-}
-
-template <class T, class Device>
-detail::sum_t<T> squared_norm(SelectedRows<T, Device> const& g) {
-    return squared_norm(g.device(), g);
-}
-
-ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, RowPlan<> const&, Tensor<float> const&))
-ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, Tensor<float> const&))
-ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, RowPlan<> const&, Tensor<double> const&))
-ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, SelectedRows<double> const&))
-ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, Tensor<double> const&))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/clip_by_norm.hpp: clip_by_norm and clip_by_global_norm, gradients scaled down to a maximum norm.
-
-namespace rowan::inline v0 {
-
-/// The settings of clip_by_norm and clip_by_global_norm.
-struct ClipByNormOptions {
-    double max_norm = 1;  ///< the maximum norm
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"max_norm", &ClipByNormOptions::max_norm});
-    }
-};
-
-namespace detail {
-
-inline void check_max_norm(double max_norm) {
-    check_finite("max_norm", max_norm);
-    if (max_norm < 0) throw ValueError("max_norm", max_norm, "0 or more");
-}
-
-/// The factor that scales values of this squared norm to max_norm, 1 if their norm is not greater; NaN propagates.
-inline double norm_factor(double squared, double max_norm) {
-    double const norm = std::sqrt(squared);
-    return norm <= max_norm ? 1.0 : max_norm / norm;
-}
-
-template <class T, class D>
-Tensor<T, D> scaled(D const& exec, Tensor<T, D> const& x, double factor) {
-    static_assert(floating_element<T>, "rowan::clip_by_norm: x must have a floating-point type: convert it");
-    return factor == 1.0 ? x.share() : scale(exec, x, factor);
-}
-template <class T, class D>
-SelectedRows<T, D> scaled(D const& exec, SelectedRows<T, D> const& g, double factor) {
-    return scale(exec, g, factor);
-}
-
-/// A gradient with its duplicates summed: an alias if it is merged.
-template <class T, class D>
-class MergedGradient {
-public:
-    MergedGradient(D const& exec, SelectedRows<T, D> const& g)
-        : alias_(g.merged()), rows_(alias_ ? g.share() : merge(exec, g)) {
-        SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    }
-    double squared(D const& exec) const { return static_cast<double>(squared_norm(exec, rows_.value())); }
-
-    SelectedRows<T, D> scaled(D const& exec, double factor) && {
-        if (factor == 1.0) return std::move(rows_);
-        if (alias_) return scale(exec, rows_, factor);
-        T* const x = rows_.value().data();
-        ElementLoops<D>::template zip<sum_t<T>>(exec, rows_.value().size(), scale_formula{factor}, x, x);
-        return std::move(rows_);
-    }
-
-private:
-    bool alias_;
-    SelectedRows<T, D> rows_;
-};
-
-}  // namespace detail
-
-/// Scales x to the Euclidean norm max_norm if its norm is greater. If the norm is not finite, the elements of the result
-/// are NaN or 0 by IEEE arithmetic. Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
-/// shapes   x [n, ...] -> the same
-/// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
-/// cost     two reads of x and one write of the result; an x that needs no scaling is returned as an alias; waits for
-///          the device, because the host needs the norm
-template <class T, device D>
-Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
-    detail::check_max_norm(options.max_norm);
-    return detail::scaled(exec, x, detail::norm_factor(static_cast<double>(squared_norm(exec, x)), options.max_norm));
-}
-
-/// The same for a row-sparse gradient: merges g, then scales. The result represents the clipped dense gradient; it is
-/// merged, so an optimizer does not sort its rows again.
-/// shapes   g of n rows -> one row for each distinct row id
-/// errors   ValueError as above; ShapeError if g.value() does not have n rows
-/// cost     a merge, a read of its rows, and a read and a write if they need scaling; a merged g that needs no scaling
-///          is returned as an alias; waits for the device
-template <class T, device D>
-SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, ClipByNormOptions const& options = {}) {
-    detail::check_max_norm(options.max_norm);
-    detail::MergedGradient merged(exec, g);
-    return std::move(merged).scaled(exec, detail::norm_factor(merged.squared(exec), options.max_norm));
-}
-
-/// Scales all gradients, dense and row-sparse, by one factor to the global norm max_norm if their global norm, which is
-/// √(Σ norm²), is greater. The squared norms, each computed in dtype<T>::sum, are added in double: those of the dense
-/// gradients in order, then those of the row-sparse ones. Pascanu et al. 2013, as above.
-/// shapes   any number of gradients of any shapes -> the same; the row-sparse ones are merged
-/// errors   as clip_by_norm
-/// cost     that of clip_by_norm for each; waits for the device once per gradient
-template <class T, device D>
-std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_global_norm(
-    D const& exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
-    ClipByNormOptions const& options = {}) {
-    detail::check_max_norm(options.max_norm);
-    for (std::size_t k = 0; k < dense.size(); ++k) detail::check_rows(detail::part_name("dense", k).c_str(), dense[k]);
-    double squared = 0;
-    for (Tensor<T, D> const& x : dense) squared += static_cast<double>(squared_norm(exec, x));
-    std::vector<detail::MergedGradient<T, D>> merged;
-    merged.reserve(sparse.size());
-    for (SelectedRows<T, D> const& g : sparse) squared += merged.emplace_back(exec, g).squared(exec);
-    double const factor = detail::norm_factor(squared, options.max_norm);
-    std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> out;
-    for (Tensor<T, D> const& x : dense) std::get<0>(out).push_back(detail::scaled(exec, x, factor));
-    for (auto& g : merged) std::get<1>(out).push_back(std::move(g).scaled(exec, factor));
-    return out;
-}
-
-/// See clip_by_norm.
-struct clip_by_norm_op {
-    static constexpr std::string_view name = "clip_by_norm";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ClipByNormOptions;
-    using grad = no_grad;  // clip_by_norm is applied to gradients
-
-    static constexpr VarSpec infer(VarSpec const& x, ClipByNormOptions const& = {}) { return x; }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
-        return clip_by_norm(exec, x, options);
-    }
-    template <class T, class D>
-    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, ClipByNormOptions const& options = {}) {
-        return clip_by_norm(exec, x, options);
-    }
-};
-
-/// See clip_by_global_norm. The slots `x` and `out` hold any number of gradients.
-struct clip_by_global_norm_op {
-    static constexpr std::string_view name = "clip_by_global_norm";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ClipByNormOptions;
-    using grad = no_grad;
-
-    static std::vector<VarSpec> infer(std::span<VarSpec const> x, ClipByNormOptions const& = {}) {
-        return {x.begin(), x.end()};
-    }
-
-    template <class T, class D>
-    static auto run(D exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
-                    ClipByNormOptions const& options = {}) {
-        return clip_by_global_norm(exec, dense, sparse, options);
-    }
-
-    // The steps, for gradients of several element types, of which the row-sparse ones are merged: measure each, sum, and
-    // scale each by the factor.
-
-    template <class D, class V>
-    static double measure(D exec, V const& x) {
-        return static_cast<double>(squared_norm(exec, x));
-    }
-    static double factor(double measured, ClipByNormOptions const& options) {
-        return detail::norm_factor(measured, options.max_norm);
-    }
-    template <class D, class V>
-    static V scaled(D exec, V const& x, double factor) {
-        return detail::scaled(exec, x, factor);
-    }
-    static void check(ClipByNormOptions const& options) { detail::check_max_norm(options.max_norm); }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/gradient_clip.hpp: layer::GradientClip, gradient clipping before the optimizer's step.
-
-namespace rowan::inline v0::layer {
-
-// Duplicate rows of a row-sparse gradient are summed before they are clipped, so the result equals that of the dense
-// gradient.
-
-/// Clips every element to [min, max], which must contain 0 if a gradient is row-sparse.
-struct ClipByValue {
-    double min = -1;  ///< lower bound
-    double max = 1;   ///< upper bound
-
-    using op = clip_op;
-    ClipOptions options() const { return {min, max}; }
-};
-
-/// Scales the gradient of each parameter to the Euclidean norm max_norm if its norm is greater.
-struct ClipByNorm {
-    double max_norm = 1;  ///< maximum norm
-
-    using op = clip_by_norm_op;
-    ClipByNormOptions options() const { return {max_norm}; }
-};
-
-/// Scales all gradients, of any element types, by one factor to the joint Euclidean norm max_norm if their joint norm
-/// is greater.
-struct ClipByGlobalNorm {
-    double max_norm = 1;  ///< maximum norm
-
-    using op = clip_by_global_norm_op;
-    static constexpr bool together = true;  ///< one operator clips all gradients
-    ClipByNormOptions options() const { return {max_norm}; }
-};
-
-/// Requirements on a kind of clipping: it names an operator with one input and one output slot, and returns its
-/// attributes.
-template <class C>
-concept gradient_clip_options = requires(C const& c) {
-    typename C::op;
-    { c.options() } -> std::same_as<typename C::op::attributes>;
-    requires C::op::inputs::size == 1 && C::op::outputs::size == 1;
-};
-
-/// One of the kinds above, or a user-defined one with the same members, for gradients of given element types on a
-/// device; or no clipping.
-template <class Device>
-class GradientClipOn {
-public:
-    GradientClipOn() = default;  ///< no clipping
-    /// For gradients of the element types in trained_dtypes<C>.
-    template <gradient_clip_options C>
-    GradientClipOn(C const& c) : GradientClipOn(c, trained_dtypes<C>{}) {}
-
-    /// For gradients of other element types, such as user-defined ones.
-    ///     GradientClip(ClipByNorm{.max_norm = 1}, dtypes<mine>{})
-    /// errors   std::bad_alloc
-    /// cost     O(number of types)
-    template <gradient_clip_options C, class... T>
-    GradientClipOn(C const& c, dtypes<T...>);
-
-    /// Adds the clipping operators to a scope and replaces the gradients by their results.
-    /// errors   TypeError if the element type of a gradient is not supported, or gradients differ in element type and
-    ///          the operator that clips them jointly, such as a user-defined one, takes one type only
-    /// cost     one operator for each gradient, or one for all jointly
-    void add(Scope& scope, std::vector<ParameterGradient>& gradients) const;
-
-private:
-    using Make = std::function<std::vector<Variable*>(Scope&, std::vector<Variable*>)>;
-    struct Kind {
-        std::int32_t wire;
-        Make make;
-    };
-
-    [[noreturn]] void refuse(ParameterGradient const& g, std::string const& expected) const;
-
-    std::vector<Kind> kinds_;
-    std::string name_, types_;  // of the operator and of the element types
-    bool together_ = false;
-    Make make_mixed_;  // clips gradients of several element types together
-};
-
-template <class Device>
-template <gradient_clip_options C, class... T>
-GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
-    : name_(C::op::name), types_(rowan::detail::dtype_list<T...>()) {
-    using Op = typename C::op;
-    if constexpr (requires { C::together; }) together_ = C::together;
-    (kinds_.push_back({dtype<T>::wire,
-                       [c](Scope& scope, std::vector<Variable*> g) {
-                           return scope.new_op<Op, Device, T>(std::move(g), c.options()).outputs;
-                       }}),
-     ...);
-    if constexpr (rowan::detail::clips_mixed_types<Op>) {
-        make_mixed_ = [c](Scope& scope, std::vector<Variable*> g) {
-            return scope
-                .new_op(rowan::detail::whole_kernel<rowan::detail::clip_mixed_types<Op, Device, T...>>::value,
-                        std::move(g), std::make_shared<typename Op::attributes const>(c.options()))
-                .outputs;
-        };
-    }
-}
-
-template <class Device>
-void GradientClipOn<Device>::add(Scope& scope, std::vector<ParameterGradient>& gradients) const {
-    if (kinds_.empty()) return;
-    std::size_t const size = together_ ? gradients.size() : 1;
-    for (std::size_t begin = 0; begin < gradients.size(); begin += size) {
-        std::int32_t const wire = gradients[begin].gradient->spec().dtype;
-        std::vector<Variable*> some;
-        Make const* make = nullptr;
-        for (std::size_t i = begin; i < begin + size; ++i) {
-            std::int32_t const own = gradients[i].gradient->spec().dtype;
-            auto const kind = std::ranges::find(kinds_, own, &Kind::wire);
-            if (kind == kinds_.end()) refuse(gradients[i], types_);
-            if (own != wire && !make_mixed_)
-                refuse(gradients[i], rowan::detail::dtype_text(wire).append(", that of the other gradients"));
-            make = own != wire || make == &make_mixed_ ? &make_mixed_ : &kind->make;
-            some.push_back(gradients[i].gradient);
-        }
-        auto const clipped = (*make)(scope, std::move(some));
-        for (std::size_t i = 0; i < size; ++i) gradients[begin + i].gradient = clipped[i];
-    }
-}
-
-template <class Device>
-void GradientClipOn<Device>::refuse(ParameterGradient const& g, std::string const& expected) const {
-    throw TypeError(std::string(name_).append(": the element type of the gradient of ").append(g.parameter->name()),
-                    rowan::detail::dtype_text(g.gradient->spec().dtype), expected);
-}
-
-/// Gradient clipping for nets on the host.
-using GradientClip = GradientClipOn<Cpu>;
-
-ROWAN_TEMPLATE(class GradientClipOn<Cpu>)
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByValue const&, trained_dtypes<ClipByValue>))
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByNorm const&, trained_dtypes<ClipByNorm>))
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&, trained_dtypes<ClipByGlobalNorm>))
-
-}  // namespace rowan::inline v0::layer
-
 // rowan/layer/detail/recurrent_cell.hpp: CellOptions, Gates and CellRollback, settings and parameters common to recurrent cells.
 
 namespace rowan::inline v0::layer {
@@ -32325,126 +34215,6 @@ auto if_else(Var<bool, Device> const& mask, Var<T, Device> const& x, Then const&
 }
 
 }  // namespace rowan::inline v0::layer
-
-// rowan/layer/detail/check_fits.hpp: check_fits, whether a value may be fed to a variable.
-
-namespace rowan::inline v0::detail {
-
-/// Checks that a value matches the declaration of its variable.
-/// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
-///          differ
-void check_fits(Variable const& v, Value const& value);
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/layer/detail/check_fits_inl.hpp: definitions of rowan/layer/detail/check_fits.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <cstddef>
-#include <sstream>
-#include <string>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
-    VarSpec const& spec = v.spec();
-    if (spec.type != VarType::LOD_TENSOR && spec.type != VarType::SELECTED_ROWS)
-        throw TypeError(v.name(), value.kind(), "a value that is no tensor");
-    auto const actual = [&] {
-        try {
-            return value.spec();
-        } catch (TypeError const& e) {
-            throw TypeError(v.name(), e.actual(), kind_text(spec));
-        }
-    }();
-    if (actual.type != spec.type || actual.dtype != spec.dtype)
-        throw TypeError(v.name(), value.kind(), kind_text(spec));
-    bool fits = actual.dims.size() == spec.dims.size();
-    for (std::size_t i = 0; fits && i < spec.dims.size(); ++i)
-        fits = spec.dims[i] == UNK || spec.dims[i] == actual.dims[i];
-    if (!fits) {
-        std::ostringstream expected;
-        expected << spec.dims;
-        throw ShapeError(v.name() + ".shape()", shape_text(actual.dims), expected.str());
-    }
-    if (actual.lod_level != spec.lod_level)
-        throw ShapeError(v.name() + ".lod().levels()", std::to_string(actual.lod_level),
-                         std::to_string(spec.lod_level));
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/layer/detail/feed.hpp: feed, sets the inputs of a net to the values of a batch.
-
-namespace rowan::inline v0::detail {
-
-/// An alias of the value that a batch has for a data variable.
-/// errors   GraphError if it has none; else as check_fits
-inline Value fed_value(Variable const& v, Feeds const& feeds) {
-    auto const found = feeds.find(v.name());
-    if (found == feeds.end())
-        throw GraphError(std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
-    Value value = found->second.value();
-    check_fits(v, value);
-    return value;
-}
-
-/// Throws GraphError unless there is a data variable of this name.
-inline void check_declared(Scope const& scope, std::string const& name) {
-    auto const lock = lock_names(scope);
-    Variable const* const declared = scope.find(name);
-    if (declared == nullptr || declared->role() != Role::data)
-        throw GraphError(std::string("the batch has a value for \"")
-                             .append(name)
-                             .append("\", but there is no data variable of that name"));
-}
-
-/// Sets the data variables of a net to the values of a batch. The batch may contain variables that only another net of
-/// the scope reads, such as labels for the cost; a name that is not declared is an error. Values that are not on the
-/// net's device are copied to it.
-/// errors   GraphError if the batch lacks a variable, or contains a name that neither the net nor the scope declares;
-///          else as check_fits. On error, no variable has changed
-template <class Device>
-void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope, Device const& exec) {
-    std::map<Variable*, Value> values;
-    for (Variable* const v : inputs) {
-        if (v->role() == Role::data) values.emplace(v, fed_value(*v, feeds));
-    }
-    for (auto const& named : feeds) {
-        if (std::ranges::none_of(values, [&](auto const& known) { return known.first->name() == named.first; }))
-            check_declared(scope, named.first);
-    }
-    for (auto& [v, value] : values) {
-        if (v->bring != nullptr) v->bring(value, exec, false);
-    }
-    for (auto& [v, value] : values) v->value() = std::move(value);
-}
-
-/// Moves the values out of variables and restores them on destruction.
-class KeptValues {
-public:
-    /// `variables` must outlive this.
-    explicit KeptValues(std::span<Variable* const> variables) : variables_(variables) {
-        values_.reserve(variables_.size());  // so that the loop does not throw
-        for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
-    }
-    KeptValues(KeptValues const&) = delete;
-    KeptValues& operator=(KeptValues const&) = delete;
-    ~KeptValues() {
-        for (std::size_t i = 0; i < variables_.size(); ++i) variables_[i]->value() = std::move(values_[i]);
-    }
-
-private:
-    std::span<Variable* const> variables_;
-    Buffer<Value> values_;
-};
-
-ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
-
-}  // namespace rowan::inline v0::detail
 
 // rowan/layer/loaded_model.hpp: LoadedModel, a net with its parameters.
 
@@ -36033,290 +37803,6 @@ Var<T, Device> pow(Var<T, Device> const& x, PowOptions const& options = {}) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/moving_average.hpp: moving_average, an average of a tensor over time.
-
-namespace rowan::inline v0 {
-
-/// The options of moving_average.
-struct MovingAverageOptions {
-    double decay = 0.999;  ///< the part of the average that a step keeps, in [0, 1)
-};
-
-namespace detail {
-
-struct moving_average_formula {
-    double decay;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& x, V& average) const {
-        average = product(constant<V>(decay), average) + product(constant<V>(1.0 - decay), x);
-    }
-};
-
-}  // namespace detail
-
-/// average = decay · average + (1 - decay) · x
-/// shapes   average and x of one shape, rank at least 1
-/// errors   ShapeError if shapes differ; ValueError if decay is not in [0, 1)
-/// cost     one pass over both; the same bits for any number of threads and on every device
-template <class T, device D>
-void moving_average(D const& exec, Tensor<T, D>& average, Tensor<T, D> const& x,
-                    MovingAverageOptions const& options = {}) {
-    detail::check_types<T, T>();
-    detail::check_decay("decay", options.decay);
-    update_rows(exec, x, LaneRule{detail::moving_average_formula{options.decay}}, average);
-}
-
-template <class T, class Device>
-void moving_average(Tensor<T, Device>& average, Tensor<T, Device> const& x, MovingAverageOptions const& options = {}) {
-    moving_average(average.device(), average, x, options);
-}
-
-/// See moving_average. The slot `param` holds the average and `grad` holds x.
-struct moving_average_op : detail::optimizer_op<MovingAverageOptions> {
-    static constexpr std::string_view name = "moving_average";
-
-    template <class T, class D>
-    static void run(D exec, Tensor<T, D>& average, Tensor<T, D> const& x, MovingAverageOptions const& options = {}) {
-        moving_average(exec, average, x, options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/moving_average.hpp: layer::MovingAverage, averages of parameters over the steps of a training.
-
-namespace rowan::inline v0::layer {
-
-/// After each step, average = decay · average + (1 - decay) · parameter, beginning with the parameter's first value (a
-/// resumed training goes on with its averages). `parameters.averaged()` has the averages as parameters, for infer and
-/// save_model. Averages have the element type of the parameter. Of tables, all rows are averaged, in every step.
-///     auto const learned = train(cost, reader, {.average = layer::MovingAverage{.decay = 0.999}});
-///     auto y = infer(predict, batch, learned.averaged());
-struct MovingAverage {
-    double decay = 0.999;  ///< the part of the average that a step keeps, in [0, 1)
-
-    using op = moving_average_op;
-    MovingAverageOptions options() const { return {decay}; }
-};
-
-/// A MovingAverage for parameters of given element types on a device, or none.
-template <class Device>
-class AverageOn {
-public:
-    AverageOn() = default;  ///< none
-    /// For parameters of the element types in trained_dtypes<MovingAverage>.
-    AverageOn(MovingAverage const& average) : update_(OptimizerOn<Device>(average)) {}
-    /// For parameters of other element types, such as user-defined ones.
-    template <class... T>
-    AverageOn(MovingAverage const& average, dtypes<T...> types) : update_(OptimizerOn<Device>(average, types)) {}
-
-    explicit operator bool() const noexcept { return update_.has_value(); }  ///< whether there is one
-    /// Adds a variable for the average of a parameter, `name@average`, to a scope, and the operator that updates it.
-    /// errors   TypeError if the element type is not supported, or the parameter is a SelectedRows; ValueError if decay is not in [0, 1)
-    /// cost     one operator and its variable
-    typename OptimizerOn<Device>::Update add(Scope& scope, Variable& parameter) const;
-
-private:
-    std::optional<OptimizerOn<Device>> update_;
-};
-
-template <class Device>
-auto AverageOn<Device>::add(Scope& scope, Variable& parameter) const -> typename OptimizerOn<Device>::Update {
-    if (parameter.spec().type != VarType::LOD_TENSOR)
-        throw TypeError(std::string("the moving average of ").append(parameter.name()),
-                        rowan::detail::kind_text(parameter.spec()), "a LoDTensor");
-    Variable& average = scope.new_var(parameter.name() + "@average", parameter.spec(), Role::state);
-    average.bring = parameter.bring;
-    average.initialize = [&parameter](Value& value, std::optional<std::uint64_t>, AnyExec) {
-        value = parameter.value().copy();
-    };
-    auto update = update_->add(scope, {&average, &parameter});
-    update.states = {&average};
-    update.prepare(1, 1);
-    return update;
-}
-
-ROWAN_TEMPLATE(class AverageOn<Cpu>)
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(MovingAverage const&, trained_dtypes<MovingAverage>))
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/detail/gradient_sums.hpp: GradientSums, how the gradients of a step's parts are weighed and summed.
-
-namespace rowan::inline v0::detail {
-
-/// x / count
-struct divide_by {
-    std::int64_t count;
-
-    template <class V>
-    V operator()(V const& x) const {
-        if constexpr (std::integral<V>) {
-            return static_cast<V>(x / static_cast<V>(count));
-        } else {
-            return quotient(x, constant<V>(static_cast<double>(count)));
-        }
-    }
-};
-
-/// The functions for gradients of one element type T. Sums are of dtype<T>::sum, in host memory.
-struct GradientSums {
-    ElementSums type;
-    /// The gradient of a part times its number of rows.
-    DensePieces (*dense)(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part);
-    RowPieces (*sparse)(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part);
-    /// sums /= rows
-    void (*divide)(Cpu exec, std::size_t n, std::int64_t rows, std::byte* sums);
-    /// Elements as the value of a variable.
-    Value (*dense_value)(AnyExec exec, DensePieces&& elements, Tensor<std::int64_t>::shape_type const& shape);
-    Value (*sparse_value)(AnyExec exec, RowPieces&& elements);
-};
-
-/// to = from * rows, in type S.
-template <class S, class T>
-void times_rows(Cpu exec, std::size_t n, T const* from, std::int64_t rows, std::byte* to) {
-    parallel_work(exec, n, n, serial_below, [=](std::size_t begin, std::size_t end) {
-        map_lanes<S>(multiply_by<std::int64_t>{rows}, end - begin, from + begin, reinterpret_cast<S*>(to) + begin);
-    });
-}
-
-template <class T>
-DensePieces weighed_dense(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part) {
-    Value const host = gradient.on_host();
-    Tensor<T> const& from = host.get<LoDTensor<T>>().value();
-    DensePieces out;
-    out.elements = from.size();
-    out.element_bytes = sizeof(sum_t<T>);
-    out.keys = {part};
-    out.bytes = Storage<std::byte>(out.piece_bytes());
-    times_rows<sum_t<T>>(exec, from.size(), from.data(), rows, out.bytes.data());
-    return out;
-}
-
-template <class T>
-RowPieces weighed_rows(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part) {
-    using S = sum_t<T>;
-    Value const host = gradient.on_host();
-    auto out = part_pieces(exec, host.get<SelectedRows<T>>(), part);
-    Storage<std::byte> lent;  // must not change
-    if (std::exchange(out.lent, false)) {
-        lent = std::move(out.bytes);
-        out.bytes = Storage<std::byte>(out.rows.size() * out.row_bytes);
-    }
-    auto const* const from = reinterpret_cast<S const*>(lent.empty() ? out.bytes.data() : lent.data());
-    times_rows<S>(exec, out.rows.size() * (out.row_bytes / sizeof(S)), from, rows, out.bytes.data());
-    return out;
-}
-
-template <class T>
-void divide_sums(Cpu exec, std::size_t n, std::int64_t rows, std::byte* sums) {
-    auto* const s = reinterpret_cast<sum_t<T>*>(sums);
-    parallel_work(exec, n, n, serial_below, [=](std::size_t begin, std::size_t end) {
-        map_lanes<sum_t<T>>(divide_by{rows}, end - begin, s + begin, s + begin);
-    });
-}
-
-template <class T, class Device>
-constexpr GradientSums gradient_sums() {
-    return {element_sums<T>(),
-            &weighed_dense<T>,
-            &weighed_rows<T>,
-            &divide_sums<T>,
-            [](AnyExec exec, DensePieces&& elements, Tensor<std::int64_t>::shape_type const& shape) {
-                Value value;
-                auto tensor = tensor_of_pieces<T>(std::move(elements), shape);
-                value.set(LoDTensor<T, Device>(to_device(exec.or_default<Device>(), std::move(tensor))));
-                return value;
-            },
-            [](AnyExec exec, RowPieces&& elements) {
-                Value value;
-                auto rows = rows_of_pieces<T>(std::move(elements));
-                value.set(to_device(exec.or_default<Device>(), rows));
-                return value;
-            }};
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/layer/parts.hpp: layer::Parts, the number of batches that make a step.
-
-namespace rowan::inline v0::layer {
-
-/// Gradient accumulation: `count` batches, the parts of a step, make one step of the optimizer.
-///     train(cost, reader, {.optimizer = layer::Adam{}, .parts = 8});
-/// The gradient of a step is the mean of those of its parts, each weighed by its number of rows, as if the parts were
-/// one batch and the cost a mean over its rows: (rows_0 · g_0 + rows_1 · g_1 + …) / (rows_0 + rows_1 + …). The number of
-/// rows of a part is that of the first variable, walking back from the cost, whose first dim is UNK; 1 if there is none.
-/// So are the step's cost, and the moving statistics of batch_norm, which each part computes from those before the step.
-///
-/// The products are summed in dtype<T>::sum, as a binary tree over the numbers of the parts, (0 + 1) + (2 + 3), divided,
-/// and rounded once. A row-sparse gradient is merged for each part. A step of a single part is one without this option:
-/// nothing is weighed, and duplicate rows remain.
-///
-/// Schedules, clipping, moving averages and `Parameters::steps` count steps. The batches that are left at the end of an
-/// epoch make a step of their own. Dropout has other masks for each part. Only one part runs at a time, and at most
-/// log2 count sums of gradients and one are in memory, in dtype<T>::sum, on the host.
-template <class Device>
-class PartsOn {
-public:
-    PartsOn() = default;  ///< every batch is a step
-    /// For gradients of float, double and bfloat16.
-    /// errors   ValueError if count is not positive
-    /// cost     O(1)
-    PartsOn(std::int64_t count) : PartsOn(count, dtypes<float, double, bfloat16>{}) {}
-    /// For gradients of other element types, such as user-defined ones.
-    ///     {.parts = {8, dtypes<mine>{}}}
-    /// errors   ValueError if count is not positive
-    /// cost     O(number of types)
-    template <class... T>
-    PartsOn(std::int64_t count, dtypes<T...>);
-
-    std::int64_t count() const noexcept { return count_; }  ///< the number of batches that make a step
-
-    /// How to sum gradients, or moving statistics, of the element type of a variable; `what` is for the error.
-    /// errors   TypeError if the element type is not supported
-    /// cost     O(number of types)
-    rowan::detail::GradientSums const& sums_of(Variable const& v, std::string const& what) const;
-
-private:
-    struct Kind {
-        std::int32_t wire;
-        rowan::detail::GradientSums sums;
-    };
-    std::int64_t count_ = 1;
-    std::vector<Kind> kinds_;
-    std::string types_;  // their names
-};
-
-template <class Device>
-template <class... T>
-PartsOn<Device>::PartsOn(std::int64_t count, dtypes<T...>)
-    : count_(count), kinds_{{dtype<T>::wire, rowan::detail::gradient_sums<T, Device>()}...},
-      types_(rowan::detail::dtype_list<T...>()) {
-    static_assert((detail::is_element<T>() && ...),
-                  "rowan::layer::Parts: specialize rowan::dtype<T> for each of these element types");
-    if (count < 1) throw ValueError("parts", static_cast<double>(count), "1 or more");
-}
-
-template <class Device>
-rowan::detail::GradientSums const& PartsOn<Device>::sums_of(Variable const& v, std::string const& what) const {
-    for (Kind const& kind : kinds_) {
-        if (kind.wire == v.spec().dtype) return kind.sums;
-    }
-    throw TypeError(std::string("parts: the element type of ").append(what), rowan::detail::dtype_text(v.spec().dtype),
-                    types_);
-}
-
-/// The number of batches that make a step, for nets on the host.
-using Parts = PartsOn<Cpu>;
-
-ROWAN_TEMPLATE(class PartsOn<Cpu>)
-ROWAN_TEMPLATE(PartsOn<Cpu>::PartsOn(std::int64_t, dtypes<float, double, bfloat16>))
-
-}  // namespace rowan::inline v0::layer
-
 // rowan/layer/precision_recall.hpp: PrecisionRecall, of each class, of any number of batches.
 
 namespace rowan::inline v0 {
@@ -37393,125 +38879,6 @@ Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
     return program.reverse ? sequence_first(made.output) : sequence_last(made.output);
 }
 }  // namespace rowan::inline v0::layer
-
-// rowan/layer/schedule.hpp: layer::Schedule, the learning rate as a function of the step, and the built-in schedules.
-
-namespace rowan::inline v0::layer {
-
-/// Returns the factor that multiplies the learning rate of every optimizer in a step. Steps are counted from 0; a
-/// resumed training continues the count.
-///     .schedule = [](std::int64_t step) { return 1 / (1 + 0.01 * static_cast<double>(step)); }
-using Schedule = std::function<double(std::int64_t step)>;
-
-}  // namespace rowan::inline v0::layer
-
-namespace rowan::inline v0::detail {
-
-/// Returns step / steps.
-/// errors   ValueError if steps is less than 1
-double part_of_steps(std::int64_t step, std::int64_t steps);
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-// ExponentialDecay and CosineDecay use std::pow and std::cos of the C library; StepDecay only multiplies.
-
-/// A constant factor.
-struct ConstantRate {
-    double factor = 1;  ///< returned for every step
-
-    double operator()(std::int64_t) const { return factor; }  ///< returns factor
-};
-
-/// rate^(step / steps): decays to `rate` after `steps` steps.
-struct ExponentialDecay {
-    double rate = 0.96;         ///< factor per `steps` steps
-    std::int64_t steps = 1000;  ///< number of steps for one factor of `rate`
-
-    /// Returns the factor of a step, counted from 0.
-    /// errors   ValueError if steps is less than 1
-    /// cost     O(1)
-    double operator()(std::int64_t step) const;
-};
-
-/// rate^⌊step / steps⌋: multiplied by `rate` after every `steps` steps.
-struct StepDecay {
-    double rate = 0.1;          ///< factor per `steps` steps
-    std::int64_t steps = 1000;  ///< number of steps between decays
-
-    /// Returns the factor of a step, counted from 0.
-    /// errors   ValueError if steps is less than 1
-    /// cost     O(log(step / steps))
-    double operator()(std::int64_t step) const;
-};
-
-/// Decays from 1 to `least` along half a cosine wave over `steps` steps, then stays at `least` (Loshchilov and Hutter
-/// 2017, without restarts).
-struct CosineDecay {
-    std::int64_t steps = 1000;  ///< number of steps until `least`
-    double least = 0;           ///< final factor
-
-    /// Returns the factor of a step, counted from 0.
-    /// errors   ValueError if steps is less than 1
-    /// cost     O(1)
-    double operator()(std::int64_t step) const;
-};
-
-/// Linear warm-up: step k < steps has the factor (k + 1) / steps · then(0); later steps have then(k - steps).
-///     .schedule = layer::Warmup{.steps = 100, .then = layer::CosineDecay{.steps = 10'000}}
-struct Warmup {
-    std::int64_t steps = 1000;       ///< number of warm-up steps
-    Schedule then = ConstantRate{};  ///< schedule after the warm-up
-
-    /// Returns the factor of a step, counted from 0.
-    /// errors   ValueError if steps is less than 1; what `then` throws
-    /// cost     O(1), plus that of `then`
-    double operator()(std::int64_t step) const;
-};
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/schedule_inl.hpp: definitions of rowan/layer/schedule.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
-#include <cmath>
-#include <numbers>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION double part_of_steps(std::int64_t step, std::int64_t steps) {
-    if (steps < 1) throw ValueError("steps", static_cast<double>(steps), "1 or more");
-    return static_cast<double>(step) / static_cast<double>(steps);
-}
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-ROWAN_FUNCTION double ExponentialDecay::operator()(std::int64_t step) const {
-    return std::pow(rate, rowan::detail::part_of_steps(step, steps));
-}
-
-ROWAN_FUNCTION double StepDecay::operator()(std::int64_t step) const {
-    static_cast<void>(rowan::detail::part_of_steps(step, steps));
-    return rowan::detail::power(rate, step / steps);
-}
-
-ROWAN_FUNCTION double CosineDecay::operator()(std::int64_t step) const {
-    double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
-    return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
-}
-
-ROWAN_FUNCTION double Warmup::operator()(std::int64_t step) const {
-    double const part = rowan::detail::part_of_steps(step + 1, steps);
-    return step < steps ? part * then(0) : then(step - steps);
-}
-
-}  // namespace rowan::inline v0::layer
-
-#endif
 
 // rowan/op/detail/attention.hpp: the algorithm of sequence_attention and of its gradients.
 
@@ -40572,895 +41939,6 @@ template <class T, class Device>
 }
 
 }  // namespace rowan::inline v0::layer
-
-// rowan/layer/train_options.hpp: TrainOptions, the settings of train and Trainer.
-
-namespace rowan::inline v0 {
-
-/// The report on one step, passed to on_batch: on one batch, or, with options.parts, on several.
-struct BatchReport {
-    std::int64_t epoch;  ///< counted from 0
-    std::int64_t batch;  ///< the step within the epoch, counted from 0
-    double cost;         ///< cost of the batch; the mean of several, weighed by rows
-};
-
-/// A function that train calls, or none. If it returns false, train ends; a function without a result never ends it.
-///     .on_batch = [](BatchReport const& r) { return r.cost > 0.01; }
-template <class... Args>
-class Callback {
-public:
-    Callback() = default;  ///< none
-    /// Wraps a function. An empty std::function is none.
-    /// errors   std::bad_alloc
-    /// cost     at most two allocations
-    template <std::invocable<Args...> F>
-    requires(!std::same_as<F, Callback>) Callback(F f) {
-        if constexpr (std::is_pointer_v<F> || requires { f.operator bool(); }) {
-            if (!f) return;
-        }
-        if constexpr (std::same_as<std::invoke_result_t<F&, Args...>, bool>) {
-            call_ = std::move(f);
-        } else {
-            call_ = [f = std::move(f)](Args... args) mutable {
-                static_cast<void>(f(args...));
-                return true;
-            };
-        }
-    }
-
-    explicit operator bool() const noexcept { return call_ != nullptr; }  ///< whether it holds a function
-    /// Calls the function, if there is one. Returns whether training goes on.
-    /// errors   those of the function
-    /// cost     that of the function
-    bool operator()(Args... args) const { return call_ == nullptr || call_(args...); }
-
-private:
-    std::function<bool(Args...)> call_;
-};
-
-/// The settings of train and Trainer for a net on a device.
-template <class Device>
-struct TrainOptionsOn {
-    std::optional<layer::OptimizerOn<Device>> optimizer = {};           ///< default Sgd{}
-    std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< optimizers for single parameters, by name
-    std::map<std::string, double> rates = {};    ///< factors of the learning rates of single parameters, by name
-    layer::GradientClipOn<Device> clip = {};     ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
-    layer::Schedule schedule = {};               ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
-    layer::AverageOn<Device> average = {};       ///< averages of parameters, e.g. layer::MovingAverage{.decay = 0.999}
-    layer::PartsOn<Device> parts = {};           ///< number of batches that make a step
-    std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
-    bool progress = false;                       ///< print a line to standard error for every epoch, with the metrics
-    Metrics metrics = {};                        ///< computed after every epoch, for the line and for `stop`
-    std::optional<layer::EarlyStop> stop = {};   ///< when to end before the last epoch; the result is the best epoch's
-    std::uint64_t seed = 0;                      ///< for the initialization of parameters and for dropout
-    Device exec = {};                            ///< number of threads, or the stream
-    Callback<BatchReport const&> on_batch = {};  ///< called after every step; false ends the training
-    Callback<std::int64_t, Parameters const&> on_epoch = {};  ///< called after every epoch with its number; false ends
-    Feeds initial = {};  ///< first values of some parameters, e.g. {{"embedding_0.w_0", table}}; excludes resume
-    Parameters const* resume = nullptr;  ///< result of an earlier training to continue from
-};
-/// The settings of train and Trainer for a net on the host.
-using TrainOptions = TrainOptionsOn<Cpu>;
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/detail/epochs.hpp: Epochs, what train does after each epoch.
-
-namespace rowan::inline v0::detail {
-
-/// The ends of the epochs of a training: metrics, the line about an epoch, and the best epoch.
-class Epochs {
-public:
-    /// errors   GraphError if a metric holds no function, or stop names none of them; ValueError if patience or least is
-    ///          negative
-    Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop);
-
-    void begin();
-    void count(double cost) {
-        sum_ += cost;
-        ++steps_;
-    }
-    std::int64_t steps() const noexcept { return steps_; }
-
-    /// Computes the metrics, calls on_epoch and compares with the best epoch. Returns whether the training goes on.
-    bool end(std::int64_t epoch, Parameters now, Callback<std::int64_t, Parameters const&> const& on_epoch);
-
-    /// Prints the line about the epoch to standard error.
-    void print(std::int64_t epoch) const;
-
-    std::optional<Parameters>& best() noexcept { return best_; }  ///< those of the best epoch, or none
-
-private:
-    bool goes_on(double value, Parameters now);
-
-    Metrics const& metrics_;
-    std::optional<layer::EarlyStop> const& stop_;
-    std::optional<Parameters> best_;
-    double value_ = 0;        // the metric of the best epoch
-    std::int64_t since_ = 0;  // epochs since then
-    std::chrono::steady_clock::time_point start_;
-    double sum_ = 0;
-    std::int64_t steps_ = 0;
-    std::string measured_;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/layer/detail/epochs_inl.hpp: definitions of rowan/layer/detail/epochs.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <utility>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop)
-    : metrics_(metrics), stop_(stop) {
-    for (auto const& [name, metric] : metrics) {
-        if (!metric) throw GraphError(std::string("options.metrics: \"").append(name).append("\" holds no function"));
-    }
-    if (!stop) return;
-    if (!metrics.contains(stop->metric))
-        throw GraphError(std::string("options.stop: there is no metric \"").append(stop->metric).append("\""));
-    if (stop->patience < 0)
-        throw ValueError("options.stop: patience", static_cast<double>(stop->patience), "0 or more");
-    if (!(stop->least >= 0)) throw ValueError("options.stop: least", stop->least, "0 or more");
-}
-
-ROWAN_FUNCTION void Epochs::begin() {
-    start_ = std::chrono::steady_clock::now();
-    sum_ = 0;
-    steps_ = 0;
-    measured_.clear();
-}
-
-ROWAN_FUNCTION bool Epochs::end(std::int64_t epoch, Parameters now,
-                                Callback<std::int64_t, Parameters const&> const& on_epoch) {
-    std::optional<double> compared;
-    for (auto const& [name, metric] : metrics_) {
-        double const value = metric(now);
-        char number[32];
-        std::snprintf(number, sizeof number, " %g", value);
-        measured_.append(", ").append(name).append(number);
-        if (stop_ && name == stop_->metric) compared = value;
-    }
-    bool const more = on_epoch(epoch, now);
-    return (!compared || goes_on(*compared, std::move(now))) && more;
-}
-
-ROWAN_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
-    double const gain = stop_->larger ? value - value_ : value_ - value;
-    if (!std::isnan(value) && (!best_ || (gain > 0 && gain >= stop_->least))) {
-        best_ = std::move(now);
-        value_ = value;
-        since_ = 0;
-        return true;
-    }
-    ++since_;
-    return stop_->patience == 0 || since_ < stop_->patience;
-}
-
-ROWAN_FUNCTION void Epochs::print(std::int64_t epoch) const {
-    std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start_;
-    std::fprintf(stderr, "epoch %lld: mean cost %g over %lld steps%s, %.3f s\n", static_cast<long long>(epoch + 1),
-                 sum_ / static_cast<double>(std::max<std::int64_t>(steps_, 1)), static_cast<long long>(steps_),
-                 measured_.c_str(), seconds.count());
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/layer/detail/parameter_updates.hpp: ParameterUpdates, the optimizers and averages of a trainer's parameters.
-
-namespace rowan::inline v0::detail {
-
-/// The optimizer of a parameter.
-template <class Device>
-layer::OptimizerOn<Device> optimizer_of(ParameterGradient const& g, TrainOptionsOn<Device> const& options) {
-    auto const other = options.optimizers.find(g.parameter->name());
-    return other == options.optimizers.end() ? options.optimizer.value_or(layer::Sgd{}) : other->second;
-}
-
-/// The operators that change the parameters of a trainer.
-template <class Device>
-class ParameterUpdates {
-public:
-    /// Adds the operators between the gradients of batches and the optimizers to a scope. If `apart`, these operators are
-    /// a net of their own, so that gradients of several batches can be summed.
-    /// errors   TypeError as the constructor of Trainer
-    void add_gradients(Scope& scope, std::vector<ParameterGradient> gradients, TrainOptionsOn<Device> const& options,
-                       bool apart);
-
-    /// The variables that each batch computes: in the order of the parameters, their gradients if these are apart.
-    std::span<Variable* const> computed() const noexcept { return computed_; }
-
-    /// Adds the optimizers and averages to a scope, after a net of the variables above has been made. The names in
-    /// options.rates are those of parameters.
-    /// errors   as the constructor of Trainer
-    void add_updates(Scope& scope, TrainOptionsOn<Device> const& options);
-
-    /// Checks that the states to resume have a row for each row of a parameter that is a SelectedRows.
-    /// errors   ShapeError if not
-    void check_states(Parameters const& resume) const;
-
-    /// Sets the step number, counted from 0, and the learning rates, and checks the options of the optimizers.
-    void prepare(std::int64_t step, double factor);
-
-    /// Changes the parameters by gradients, the values for computed(). On error, nothing has changed.
-    void change(Scope& scope, Device const& exec, std::span<Value> gradients);
-
-    /// Appends the states of the optimizers, or the averages.
-    void append_states(std::vector<Variable*>& all) const { append(updates_, all); }
-    void append_averages(std::vector<Variable*>& all) const { append(averages_, all); }
-
-private:
-    using Updates = std::vector<typename layer::OptimizerOn<Device>::Update>;
-
-    static void append(Updates const& updates, std::vector<Variable*>& all) {
-        for (auto const& update : updates) all.insert(all.end(), update.states.begin(), update.states.end());
-    }
-
-    std::vector<ParameterGradient> gradients_;         // that the optimizers read
-    std::vector<Variable*> computed_, summed_, read_;  // the gradients of a batch, of a step, those in gradients_
-    Net<Device> clips_, changes_;  // from summed_ to read_, if these differ from computed_; from read_ to parameters
-    Updates updates_, averages_;
-    std::vector<double> rates_;  // of the updates
-};
-
-template <class Device>
-void ParameterUpdates<Device>::add_gradients(Scope& scope, std::vector<ParameterGradient> gradients,
-                                             TrainOptionsOn<Device> const& options, bool apart) {
-    gradients_ = std::move(gradients);
-    if (apart) {
-        for (auto& g : gradients_) {
-            computed_.push_back(g.gradient);
-            g.gradient = &scope.new_var(g.parameter->name() + "@GRAD_SUM", g.gradient->spec());
-            summed_.push_back(g.gradient);
-        }
-    }
-    options.clip.add(scope, gradients_);
-    for (auto& g : gradients_) {
-        optimizer_of(g, options).densify(scope, g);
-        read_.push_back(g.gradient);
-    }
-    if (apart) {
-        clips_ = Net<Device>::trace_and_build(read_);
-    } else {
-        computed_ = summed_ = read_;
-    }
-}
-
-template <class Device>
-void ParameterUpdates<Device>::add_updates(Scope& scope, TrainOptionsOn<Device> const& options) {
-    for (auto const& [name, rate] : options.rates) check_finite(std::string("the rate of ").append(name).c_str(), rate);
-    for (auto const& g : gradients_) {
-        updates_.push_back(optimizer_of(g, options).add(scope, g));
-        changes_.append(*updates_.back().op);
-        auto const rate = options.rates.find(g.parameter->name());
-        bool const rated = rate != options.rates.end();
-        rates_.push_back(rated ? rate->second : 1);
-        if ((options.schedule || rated) && !updates_.back().has_rate)
-            throw GraphError(std::string("the optimizer of ")
-                                 .append(g.parameter->name())
-                                 .append(" has no learning_rate for the ")
-                                 .append(rated ? "factor in options.rates" : "schedule"));
-    }
-    if (!options.average) return;
-    for (auto const& g : gradients_) {
-        averages_.push_back(options.average.add(scope, *g.parameter));
-        changes_.append(*averages_.back().op);
-    }
-}
-
-template <class Device>
-void ParameterUpdates<Device>::check_states(Parameters const& resume) const {
-    for (std::size_t i = 0; i < updates_.size(); ++i) {
-        Variable const& parameter = *gradients_[i].parameter;
-        if (parameter.spec().type != VarType::SELECTED_ROWS) continue;
-        std::size_t const rows = resume.find(parameter.name()).row_values().rows();
-        for (Variable const* const state : updates_[i].states) {
-            if (!resume.contains(state->name())) continue;
-            std::size_t const there = resume.find(state->name()).rows();
-            if (there != rows)
-                throw ShapeError(std::string(state->name()).append(".shape(0)"), std::to_string(there),
-                                 std::to_string(rows).append(", the number of rows of ").append(parameter.name()));
-        }
-    }
-}
-
-template <class Device>
-void ParameterUpdates<Device>::prepare(std::int64_t step, double factor) {
-    if (!std::isfinite(factor))
-        throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(step)), factor,
-                         "a finite number");
-    for (std::size_t i = 0; i < updates_.size(); ++i)
-        run_named(*updates_[i].op, [&] { updates_[i].prepare(step + 1, factor * rates_[i]); });
-}
-
-template <class Device>
-void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, std::span<Value> gradients) {
-    KeptValues const kept(summed_), also_kept(read_);  // outside of this call they are empty
-    for (std::size_t i = 0; i < summed_.size(); ++i) summed_[i]->value() = std::move(gradients[i]);
-    if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
-    for (auto const& update : updates_) update.check_gradient();
-    changes_.run(scope, exec);
-}
-
-ROWAN_TEMPLATE(class ParameterUpdates<Cpu>)
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/layer/detail/part_sums.hpp: PartSums, the gradients of the parts of a step, summed.
-
-namespace rowan::inline v0::detail {
-
-/// The sums of one gradient over the parts that a rank has, one for each node of the tree that it has all parts of.
-struct GradientNodes {
-    GradientSums sums;
-    Variable const* like;  // its value has the shape of the gradient
-    bool sparse;
-    std::vector<DensePieces> dense_nodes = {};
-    std::vector<RowPieces> sparse_nodes = {};
-
-    Tensor<std::int64_t>::shape_type shape() const;
-    /// Adds the gradient of a part, times the number of its rows.
-    void add(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part, std::int64_t first);
-    /// The sum of all parts divided by the number of all rows.
-    Value mean(Cpu exec, AnyExec device, std::int64_t rows);
-    Value value_of(Cpu exec, AnyExec device, DensePieces&& sum, std::int64_t rows) const;
-    Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, std::int64_t rows) const;
-};
-
-/// The gradients of the parts of a step, weighed by rows and summed as a binary tree over the numbers of the parts. After
-/// n parts, at most log2 n sums and one are in memory.
-class PartSums {
-public:
-    void sum(GradientSums const& sums, Variable const& gradient, Variable const& like);
-
-    /// Begins a step: the next part that is added has the number `first`.
-    void begin(std::int64_t first);
-
-    /// Adds a part.
-    void add(Cpu exec, std::span<Value const> gradients, std::int64_t rows);
-
-    /// The sums divided by the number of all rows, on the device of the net. At least one part has been added.
-    std::vector<Value> means(Cpu exec, AnyExec device, std::int64_t rows);
-
-private:
-    std::vector<GradientNodes> nodes_;
-    std::int64_t first_ = 0, next_ = 0;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/layer/detail/part_sums_inl.hpp: the functions of part_sums.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-namespace rowan::inline v0::detail {
-
-/// Appends the sum of a part, and adds up pairs of nodes of which there are all parts since `first`.
-template <class Pieces>
-void append_part(Cpu exec, ElementSums const& type, std::vector<Pieces>& nodes, Pieces&& part, std::int64_t number,
-                 std::int64_t first) {
-    nodes.push_back(std::move(part));
-    std::int64_t const end = number + 1;
-    for (std::int64_t size = 2; end % size == 0 && end - size >= first; size *= 2) {
-        auto sum = sum_pieces(exec, type, std::span(nodes).last(2));
-        nodes.pop_back();
-        nodes.back() = std::move(sum);
-    }
-}
-
-/// The sum of all nodes.
-template <class Pieces>
-Pieces sum_of_nodes(Cpu exec, ElementSums const& type, std::vector<Pieces>&& nodes) {
-    return nodes.size() == 1 ? std::move(nodes[0]) : sum_pieces(exec, type, nodes);
-}
-
-ROWAN_FUNCTION Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
-    Tensor<std::int64_t>::shape_type shape;
-    for (std::int64_t const dim : like->value().spec().dims) shape.push_back(static_cast<std::size_t>(dim));
-    return shape;
-}
-
-ROWAN_FUNCTION void GradientNodes::add(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part,
-                                       std::int64_t first) {
-    if (sparse) {
-        append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, gradient, rows, part), part, first);
-    } else {
-        append_part(exec, sums.type, dense_nodes, sums.dense(exec, gradient, rows, part), part, first);
-    }
-}
-
-ROWAN_FUNCTION Value GradientNodes::mean(Cpu exec, AnyExec device, std::int64_t rows) {
-    if (sparse) return value_of(exec, device, sum_of_nodes(exec, sums.type, std::move(sparse_nodes)), rows);
-    return value_of(exec, device, sum_of_nodes(exec, sums.type, std::move(dense_nodes)), rows);
-}
-
-ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, DensePieces&& sum, std::int64_t rows) const {
-    sums.divide(exec, sum.elements, rows, sum.bytes.data());
-    return sums.dense_value(device, narrow_pieces(exec, sums.type, std::move(sum)), shape());
-}
-
-ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces&& sum, std::int64_t rows) const {
-    sums.divide(exec, sum.rows.size() * (sum.row_bytes / sums.type.sum_bytes), rows, sum.bytes.data());
-    return sums.sparse_value(device, narrow_pieces(exec, sums.type, std::move(sum)));
-}
-
-ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable const& gradient, Variable const& like) {
-    nodes_.push_back({sums, &like, gradient.spec().type == VarType::SELECTED_ROWS});
-}
-
-ROWAN_FUNCTION void PartSums::begin(std::int64_t first) {
-    for (auto& n : nodes_) {
-        n.dense_nodes.clear();
-        n.sparse_nodes.clear();
-    }
-    first_ = next_ = first;
-}
-
-ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<Value const> gradients, std::int64_t rows) {
-    for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].add(exec, gradients[i], rows, next_, first_);
-    ++next_;
-}
-
-ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::int64_t rows) {
-    std::vector<Value> all;
-    for (auto& n : nodes_) all.push_back(n.mean(exec, device, rows));
-    begin(0);
-    return all;
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/layer/detail/passing_scope.hpp: what a trainer adds to a net for its lifetime, and the guard of its steps.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// An inner scope that, on destruction, removes its operators from the readers of outer variables.
-class PassingScope {
-public:
-    explicit PassingScope(Scope& parent) : scope_(parent) {}
-    PassingScope(PassingScope const&) = delete;
-    PassingScope& operator=(PassingScope const&) = delete;
-    ~PassingScope() { scope_.forget_readers(); }
-
-    Scope& operator*() noexcept { return scope_; }
-
-private:
-    Scope scope_;
-};
-
-/// Marks a call that must not run twice at the same time.
-class Entered {
-public:
-    /// errors   Error if another one holds the flag
-    Entered(std::atomic_flag& flag, char const* what) : flag_(flag) {
-        if (flag.test_and_set()) throw Error(std::string(what) + " is running: it is for one thread at a time");
-    }
-    Entered(Entered const&) = delete;
-    Entered& operator=(Entered const&) = delete;
-    ~Entered() { flag_.clear(); }
-
-private:
-    std::atomic_flag& flag_;
-};
-
-}  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/detail/rows_variable.hpp: rows_variable, the variable whose rows weigh a part of a step.
-
-namespace rowan::inline v0::detail {
-
-/// The first tensor whose first dim is UNK, walking back from the cost through what writes it, nearest first and inputs
-/// in order; or nullptr.
-/// cost     one pass over the net
-inline Variable* rows_variable(Variable& cost) {
-    std::vector<Variable*> found{&cost};
-    std::unordered_set<Variable const*> seen{&cost};
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        Variable& v = *found[i];
-        if (v.role() == Role::parameter || v.role() == Role::state) continue;
-        auto const& spec = v.spec();
-        if (spec.type == VarType::LOD_TENSOR && !spec.dims.empty() && spec.dims[0] == UNK) return &v;
-        for (Operator const* const op : v.writers()) {
-            for (Variable* const in : op->inputs) {
-                if (seen.insert(in).second) found.push_back(in);
-            }
-        }
-    }
-    return nullptr;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/layer/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
-
-namespace rowan::inline v0 {
-
-/// Minimizes the cost of a net over the parameters that it depends on: its backward pass and optimizers, which are
-/// removed from the net with the trainer. `train` is a loop around it.
-///     Trainer trainer(cost, {.optimizer = layer::Adam{}});
-///     for (Feeds const& batch : batches) std::cout << trainer.step(batch) << '\n';
-///     Parameters const learned = trainer.parameters();
-/// The net must outlive the trainer. A net and its trainers are for one thread at a time.
-template <class T = float, class Device = Cpu>
-class Trainer {
-public:
-    /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
-    /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, metrics, stop,
-    /// on_batch and on_epoch, which are `train`'s.
-    /// shapes   cost [1]
-    /// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net
-    ///          has a cycle, options.optimizers or options.rates contains a name that is not a parameter, a schedule or
-    ///          a rate is given for an optimizer without a learning rate, options.resume lacks a parameter, or
-    ///          options.initial has a name that is not a parameter; Error if both are given; TypeError if the optimizer
-    ///          or options.clip does not support the element type of a parameter or its gradient; TypeError or
-    ///          ShapeError if a value in options.resume or options.initial does not fit its variable; ValueError if the
-    ///          schedule's factor or a rate is not finite, or an optimizer rejects an option; GraphError if another
-    ///          thread runs or trains a net of this scope. On error, no variable has changed
-    /// cost     one pass over the net, and one write of each parameter and state
-    explicit Trainer(layer::Var<T, Device> const& cost,
-                     TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
-    // A mistake, which does not compile.
-    template <class O>
-    requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Trainer(layer::Var<T, Device> const& cost, O const&)
-        : Trainer(cost) {
-        static_assert(std::convertible_to<O, TrainOptionsOn<Device>>,
-                      "rowan::Trainer: options have names: Trainer(cost, {.optimizer = layer::Adam{}})");
-    }
-
-    /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
-    /// reject is checked before the first one runs. On a device, it synchronizes once, to read the cost; bad ids are
-    /// reported then.
-    /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
-    ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
-    ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost
-    ///          or the schedule's factor is not finite, or an optimizer rejects an option; those of the operators;
-    ///          Error if another call of step is running; GraphError if another thread runs or trains a net of this
-    ///          scope. On error, all parameters have the values from before
-    /// cost     that of the operators, of their gradients and of the optimizers
-    double step(Feeds const& feeds) { return step(std::span(&feeds, 1)); }
-
-    /// Makes one step of some batches, its parts, at most options.parts, and returns the mean of their costs, weighed by
-    /// rows: see layer::Parts.
-    ///     Trainer trainer(cost, {.optimizer = layer::Adam{}, .parts = 8});
-    ///     trainer.step(batches);  // a std::vector<Feeds> of 1 to 8
-    /// errors   as for one batch; ShapeError if there are no batches, or more than options.parts
-    /// cost     that of the operators and their gradients for each batch, and of the optimizers once; for n batches
-    ///          n - 1 additions of gradients, and merges of row-sparse ones. On a device, it synchronizes for each batch
-    double step(std::span<Feeds const> batches);
-
-    /// Returns copies of parameters and optimizer states, complete when the call returns.
-    /// errors   std::bad_alloc
-    /// cost     one read and one write of all of them
-    Parameters parameters() const;
-
-    std::int64_t steps() const noexcept { return steps_; }  ///< number of steps, resumed ones included
-
-private:
-    std::vector<Variable*> variables() const;
-
-    /// Returns a copy, on the net's device, of a value on any device.
-    Value own_copy(Variable const& v, Value const& value) const;
-
-    double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
-
-    /// Sets the optimizers' step number and learning rates for the next step.
-    void prepare();
-
-    /// The seed of the k-th random operator for a part of this step; it differs from the seeds for initialization.
-    LoDTensor<std::int64_t, Device> seed_of(std::size_t k, std::int64_t part) const;
-
-    /// What the run of the net on a part leaves.
-    struct Ran {
-        double cost = 0;
-        std::int64_t rows = 1;
-        std::vector<Value> values = {};  // of results_
-    };
-    Ran run(Feeds const& feeds, std::int64_t part);
-    /// The mean cost, and the means of results_.
-    Ran run_parts(std::span<Feeds const> batches);
-
-    /// errors   GraphError if there is no parameter of this name
-    void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
-    void sum_results(layer::PartsOn<Device> const& parts);
-    void begin(Parameters const* resume, Feeds const& initial);
-
-    /// A variable that takes the value of another one after each step, such as a moving mean.
-    struct Moving {
-        Variable *now, *next;
-    };
-
-    Variable& cost_;
-    MemoryPool pool_;
-    detail::PassingScope own_;
-    layer::Schedule schedule_;
-    Device exec_;
-    Net<Device> net_;
-    std::vector<Variable*> parameters_, seeds_;
-    std::vector<Moving> moving_;
-    std::vector<Variable*> results_;  // what a step takes from the net: gradients, then what variables are next
-    detail::ParameterUpdates<Device> updates_;
-    std::int64_t parts_;        // the most batches of a step
-    Variable* rows_ = nullptr;  // whose rows weigh a part
-    detail::PartSums sums_;     // of results_
-    std::int64_t steps_ = 0;
-    std::uint64_t seed_;
-    std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
-    std::atomic_flag running_;
-};
-
-template <class T, class Device>
-Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
-                            TrainOptionsOn<std::type_identity_t<Device>> const& options)
-    : cost_(*cost), own_(cost_.scope()), schedule_(options.schedule), exec_(options.exec),
-      parts_(options.parts.count()), seed_(options.seed) {
-    detail::ScopeUse const use(cost_.scope());
-    static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
-    auto gradients = append_backward<T, Device>(cost_, *own_);
-    for (auto const& g : gradients) parameters_.push_back(g.parameter);
-    for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
-    for (auto const& rate : options.rates) check_parameter(rate.first, "for the rate of that name");
-    bool const apart = parts_ > 1;
-    updates_.add_gradients(*own_, std::move(gradients), options, apart);
-    results_.assign(updates_.computed().begin(), updates_.computed().end());
-    for (Operator const* op : detail::trace(std::array{&cost_}))
-        detail::each_next(*op, [&](Variable& now, Variable& next) { moving_.push_back({&now, &next}); });
-    for (Moving const& m : moving_) results_.push_back(m.next);
-    if (apart) sum_results(options.parts);
-    std::vector<Variable*> outputs{&cost_};
-    outputs.insert(outputs.end(), results_.begin(), results_.end());
-    if (apart && (rows_ = detail::rows_variable(cost_)) != nullptr) outputs.push_back(rows_);
-    net_ = Net<Device>::trace_and_build(outputs);
-    for (Variable* const v : net_.inputs()) {
-        if (v->role() == Role::seed) seeds_.push_back(v);
-    }
-    updates_.add_updates(*own_, options);
-    begin(options.resume, options.initial);
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::sum_results(layer::PartsOn<Device> const& parts) {
-    std::size_t const n = parameters_.size();
-    for (std::size_t i = 0; i < results_.size(); ++i) {
-        Variable const& like = i < n ? *parameters_[i] : *moving_[i - n].now;
-        std::string const what = std::string(i < n ? "the gradient of " : "").append(like.name());
-        sums_.sum(parts.sums_of(*results_[i], what), *results_[i], like);
-    }
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::check_parameter(std::string const& name, char const* what, bool may_move) const {
-    if (std::ranges::any_of(parameters_, [&](Variable const* v) { return v->name() == name; })) return;
-    if (may_move && std::ranges::any_of(moving_, [&](Moving const& m) { return m.now->name() == name; })) return;
-    throw GraphError(std::string("there is no parameter \"").append(name).append("\" ").append(what));
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
-    if (resume != nullptr && !initial.empty())
-        throw Error("options.initial and options.resume are both given: what is resumed has no initial values");
-    for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name", true);
-    steps_ = resume == nullptr ? 0 : resume->steps;
-    first_factor_ = factor();
-    updates_.prepare(steps_, *first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
-    auto const all = variables();
-    std::vector<Value> given;  // empty for a variable that is initialized
-    for (Variable* const v : all) {
-        auto const found = initial.find(v->name());
-        bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
-        given.push_back(resumed                  ? resume->find(v->name()).share()
-                        : found != initial.end() ? found->second.value()
-                                                 : Value());
-        if (resumed || found != initial.end()) detail::check_fits(*v, given.back());
-    }
-    if (resume != nullptr) updates_.check_states(*resume);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if (!given[i].empty()) {
-            all[i]->value() = own_copy(*all[i], given[i]);
-        } else if (all[i]->initialize) {
-            all[i]->initialize(all[i]->value(), detail::bits_at(seed_, i + 1), exec_);
-        }
-    }
-}
-
-template <class T, class Device>
-auto Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) -> Ran {
-    detail::feed(net_.inputs(), feeds, cost_.scope(), exec_);
-    for (Variable const* v : net_.inputs()) {
-        if (v->role() != Role::data || v->spec().type != VarType::LOD_TENSOR) continue;
-        Value const& value = v->value();
-        if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
-    }
-    {
-        detail::KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
-        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, part));
-        detail::in_order(exec_, [&] { net_.run(*own_, exec_); });
-    }
-    auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
-    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
-    Ran ran;
-    ran.cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
-    if (!std::isfinite(ran.cost))
-        throw ValueError(std::string("the cost ").append(cost_.name()), ran.cost, "a finite number");
-    if (rows_ != nullptr) ran.rows = static_cast<std::int64_t>(rows_->value().rows());
-    for (Variable* const v : results_) ran.values.push_back(std::exchange(v->value(), Value()));
-    return ran;
-}
-
-template <class T, class Device>
-auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches) -> Ran {
-    if (batches.size() == 1) return run(batches[0], 0);
-    Cpu const host = detail::host_exec(exec_);
-    Ran all{.rows = 0};
-    sums_.begin(0);
-    for (std::size_t p = 0; p < batches.size(); ++p) {
-        auto const part = run(batches[p], static_cast<std::int64_t>(p));
-        all.rows += part.rows;
-        all.cost += static_cast<double>(part.rows) * part.cost;
-        sums_.add(host, part.values, part.rows);
-    }
-    if (all.rows == 0) throw ShapeError(rows_->name() + ".shape(0)", "0 in all batches of a step", "at least 1");
-    all.cost /= static_cast<double>(all.rows);
-    all.values = sums_.means(host, exec_, all.rows);
-    return all;
-}
-
-template <class T, class Device>
-double Trainer<T, Device>::step(std::span<Feeds const> batches) {
-    detail::Entered const entered(running_, "Trainer::step");
-    if (batches.empty() || static_cast<std::int64_t>(batches.size()) > parts_)
-        throw ShapeError("batches", std::to_string(batches.size()),
-                         std::string("1 to options.parts = ").append(std::to_string(parts_)));
-    detail::ScopeUse const use(cost_.scope());
-    MemoryPool::Guard const guard(pool_);
-    prepare();
-    auto ran = run_parts(batches);
-    std::size_t const n = updates_.computed().size();
-    updates_.change(*own_, exec_, std::span(ran.values).first(n));
-    ++steps_;
-    for (std::size_t i = 0; i < moving_.size(); ++i) moving_[i].now->value() = std::move(ran.values[n + i]);
-    return ran.cost;
-}
-
-template <class T, class Device>
-Parameters Trainer<T, Device>::parameters() const {
-    Parameters result;
-    result.steps = steps_;
-    for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
-    synchronize(exec_);
-    return result;
-}
-
-template <class T, class Device>
-std::vector<Variable*> Trainer<T, Device>::variables() const {
-    std::vector<Variable*> all = parameters_;
-    updates_.append_states(all);
-    for (Moving const& m : moving_) all.push_back(m.now);
-    updates_.append_averages(all);
-    return all;
-}
-
-template <class T, class Device>
-Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value) const {
-    if (v.bring == nullptr) return value.copy();
-    Value mine = value.share();
-    v.bring(mine, exec_, true);
-    return mine;
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::prepare() {
-    auto const first = std::exchange(first_factor_, std::nullopt);
-    updates_.prepare(steps_, first ? *first : factor());
-}
-
-template <class T, class Device>
-LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, std::int64_t part) const {
-    std::uint64_t now = detail::bits_at(detail::bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
-    if (part != 0) now = detail::bits_at(now, static_cast<std::uint64_t>(part));
-    return to_device(exec_, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
-}
-
-ROWAN_TEMPLATE(class Trainer<float, Cpu>)
-ROWAN_TEMPLATE(class Trainer<double, Cpu>)
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/train.hpp: train, trains the parameters of a net on batches.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Whether a reader returns one batch, where a range of batches is needed.
-template <class Reader>
-inline constexpr bool returns_one_batch = false;
-template <std::invocable<std::int64_t&> Reader>
-inline constexpr bool returns_one_batch<Reader> =
-    std::same_as<std::remove_cvref_t<std::invoke_result_t<Reader&, std::int64_t&>>, Feeds>;
-
-}  // namespace detail
-
-/// Minimizes `cost`, batch by batch, over the parameters that it depends on, and returns them.
-///
-///     auto parameters = train(cost, reader, {.optimizer = layer::AdaGrad{.learning_rate = 0.05f}, .epochs = 3});
-///
-/// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. If options.on_batch
-/// or options.on_epoch returns false, the training ends after that step or epoch. With options.parts, several batches make
-/// a step together, and until then must not share memory that the reader writes again; those left at the end of an epoch
-/// make one of their own. With options.stop, it may end earlier, and the result is that of the best epoch, if one was
-/// completed. On a device, each batch synchronizes once, to read its cost; bad ids are reported then. The returned
-/// parameters are in device memory.
-/// shapes   cost [1]
-/// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called;
-///          GraphError if options.stop names no metric; ValueError if it has a negative number. On error, all
-///          parameters have the values from before that step, and the variables keep them
-/// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
-template <class T, class Device, class Reader>
-Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
-                 TrainOptionsOn<std::type_identity_t<Device>> const& options = {}) {
-    static_assert(std::invocable<Reader&, std::int64_t&>,
-                  "rowan::train: the reader is a function of the number of the epoch: [&](std::int64_t) { return "
-                  "batches; }");
-    static_assert(!detail::returns_one_batch<Reader>,
-                  "rowan::train: the reader returns several batches, such as a std::vector<rowan::Feeds>");
-    detail::ScopeUse const use(cost->scope());
-    detail::Epochs epochs(options.metrics, options.stop);
-    Trainer<T, Device> trainer(cost, options);
-    bool more = true;
-    for (std::int64_t epoch = 0; more && epoch < options.epochs; ++epoch) {
-        epochs.begin();
-        auto const step = [&](std::span<Feeds const> parts) {
-            double const value = trainer.step(parts);
-            more = options.on_batch({epoch, epochs.steps(), value});
-            epochs.count(value);
-        };
-        std::vector<Feeds> parts;
-        for (Feeds const& feeds : reader(epoch)) {
-            if (options.parts.count() == 1) {
-                step(std::span(&feeds, 1));
-            } else {
-                parts.push_back(feeds);
-                if (static_cast<std::int64_t>(parts.size()) < options.parts.count()) continue;
-                step(parts);
-                parts.clear();
-            }
-            if (!more) break;
-        }
-        if (!parts.empty()) step(parts);
-        if (!more) break;
-        if (options.on_epoch || !options.metrics.empty())
-            more = epochs.end(epoch, trainer.parameters(), options.on_epoch);
-        if (options.progress) epochs.print(epoch);
-    }
-    if (epochs.best()) return std::move(*epochs.best());
-    return trainer.parameters();
-}
-
-// A mistake, which does not compile.
-template <class T, class Device, class Reader, class O>
-requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Parameters
-    train(layer::Var<T, Device> const&, Reader&&, O const&) {
-    static_assert(std::convertible_to<O, TrainOptionsOn<Device>>,
-                  "rowan::train: options have names and come last: train(cost, reader, {.optimizer = layer::Adam{}, "
-                  ".epochs = 20})");
-    return {};
-}
-
-}  // namespace rowan::inline v0
 
 // rowan/op/expand_rows.hpp: expand_rows, a row repeated for each row of a tensor.
 
