@@ -291,6 +291,10 @@ TEST_CASE("what differs between ranks is an error on all", "[distributed][errors
         o.parts = {};
         train(cost, reader, o);
     });
+    all_throw("rank 2 has other options.epochs than rank 0", [&](auto const& comm, auto const& cost, TrainOptions o) {
+        if (comm.rank() == 2) o.epochs = 3;
+        train(cost, reader, o);
+    });
     all_throw("there is no metric \"none\"", [&](auto const& comm, auto const& cost, TrainOptions o) {
         if (comm.rank() == 1) o.stop = layer::EarlyStop{.metric = "none"};
         train(cost, reader, o);
@@ -345,8 +349,9 @@ TEST_CASE("a callback that ends the training on one rank ends it on all", "[dist
              o.on_batch = [=](BatchReport const& r) { return rank != 1 || r.batch < 1; };
          }))
         CHECK(n == 2);
-    for (auto const n : steps(
-             [](int rank, TrainOptions&o) { o.on_epoch = [=](std::int64_t, Parameters const&) { return rank != 1; }; }))
+    for (auto const n : steps([](int rank, TrainOptions&o) {  // of which only one rank has a callback
+             if (rank == 1) o.on_epoch = [](std::int64_t, Parameters const&) { return false; };
+         }))
         CHECK(n == 3);
 }
 
