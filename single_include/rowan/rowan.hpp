@@ -19231,10 +19231,12 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
     auto const* const ranks = options.comm.ranks();
     std::optional<detail::ScopeUse> use;
     std::optional<detail::Epochs> given;
-    detail::agree(ranks, [&](auto&) {
+    auto const begun = detail::agree(ranks, [&](auto& words) {
         use.emplace(cost->scope());
         given.emplace(options.metrics, options.stop);
+        words[0] = options.epochs;
     });
+    detail::check_same_word(begun, 0, " has other options.epochs than ");
     detail::Epochs& epochs = *given;
     Trainer<T, Device> trainer(cost, options);
     bool more = true;
@@ -19273,8 +19275,10 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
         }
         if (!more) break;
         detail::check_same_word(detail::agree(ranks, [](auto&) {}), 0, " has another number of batches than ");
-        if (options.on_epoch || !options.metrics.empty())
-            more = all_go_on([&] { return epochs.end(epoch, trainer.parameters(), options.on_epoch); });
+        more = all_go_on([&] {
+            bool const ends = options.on_epoch || !options.metrics.empty();  // on this rank
+            return !ends || epochs.end(epoch, trainer.parameters(), options.on_epoch);
+        });
         if (options.progress && (ranks == nullptr || ranks->rank() == 0)) epochs.print(epoch);
     }
     if (epochs.best()) return std::move(*epochs.best());
