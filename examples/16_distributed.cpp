@@ -1,6 +1,6 @@
-// Training on several ranks: what it prints has the same bits for any number of them.
-//     16_distributed 3                      3 ranks that are threads
-//     mpirun -np 2 16_distributed           built with -DWITH_MPI and linked with rowan::mpi
+// Training on several ranks prints the same for any number: 16_distributed 3, or mpirun -np 2 16_distributed with -DWITH_MPI.
+//     a step   batch 0  1  2  3  4  5  6  7      a table   row 0 … 63   64 … 127   128 … 191   192 … 255   …
+//     on rank        0  0  1  1  1  2  2  2      on rank            0          1           2           0   …
 #include <rowan/distributed/train.hpp>
 #include <rowan/rowan.hpp>
 #ifdef WITH_MPI
@@ -29,35 +29,26 @@ std::vector<Feeds> batches(std::int64_t epoch) {
 
 template <communicator Comm>
 void work(Comm const& comm) {
-    bool const prints = comm.rank() == 0;
-
-    // A step is 8 batches, its parts; each rank runs some of them.
     Scope scope;
     ScopeGuard const guard(scope);
     auto word = layer::data<std::int64_t>("word", {UNK}), odd = layer::data<std::int64_t>("odd", {UNK});
     auto scores = layer::fc(layer::embedding(word, {.height = 1000, .width = 8}), {.output_size = 2});
-    double cost = 0;
-    auto learned = train(layer::reduce_mean(layer::softmax_with_cross_entropy(scores, odd)), batches, {
-        .optimizer = layer::AdaGrad{.learning_rate = 0.1},
-        .comm = comm,
-        .parts = 8,
-        .epochs = 3,
-        .on_batch = [&](BatchReport r) { cost = r.cost; },
-    });
-    if (prints) std::printf("%lld steps, the last cost is %.6f\n", static_cast<long long>(learned.steps), cost);
+    auto cost = layer::reduce_mean(layer::softmax_with_cross_entropy(scores, odd));
+    double last = 0;
+    auto learned = train(cost, batches, {.optimizer = layer::AdaGrad{.learning_rate = 0.1}, .comm = comm, .parts = 8, .epochs = 3,
+                                         .on_batch = [&](BatchReport r) { last = r.cost; }});
+    if (comm.rank() == 0) std::printf("%lld steps, the last cost is %.6f\n", static_cast<long long>(learned.steps), last);
 
-    // A table of which each rank has some rows: a lookup, its gradient, and a step of AdaGrad where the rows are.
-    Partition const partition{.height = 100'000, .ranks = comm.size()};
-    ShardedTable<float, Cpu, Comm> table(comm, partition, 4, [](std::int64_t row, std::span<float> values) {
-        for (float& v : values) v = static_cast<float>(row);
+    ShardedTable<float, Cpu, Comm> table(comm, {.height = 100'000, .ranks = comm.size()}, 4, [](std::int64_t row, std::span<float> values) {
+        for (float& v : values) v = static_cast<float>(row);  // the first values of a row, on the rank that has it
     });
-    auto moment = Tensor<float>::zeros(table.local().shape());
-    std::vector<std::int64_t> const ids{5, 99'999, 5};
     typename ShardedTable<float, Cpu, Comm>::Lookup lookup;
+    std::vector<std::int64_t> const ids{5, 99'999, 5};  // each rank has ids of its own, or none
     auto const rows = table.gather(Cpu{}, ids, lookup);
-    adagrad(table.local(), moment, table.exchange(Cpu{}, lookup, rows), {.learning_rate = 1});
+    auto moment = Tensor<float>::zeros(table.local().shape());
+    adagrad(table.local(), moment, table.exchange(Cpu{}, lookup, rows), {.learning_rate = 1});  // rows: as their gradient
     auto const after = table.gather(Cpu{}, ids, lookup);
-    if (prints) std::printf("row 5 was %g and is %g\n", static_cast<double>(rows(0, 0)), static_cast<double>(after(0, 0)));
+    if (comm.rank() == 0) std::printf("row 5 was %g and is %g\n", static_cast<double>(rows(0, 0)), static_cast<double>(after(0, 0)));
 }
 
 int main(int argc, char** argv) {
