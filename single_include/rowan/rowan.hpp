@@ -3420,6 +3420,7 @@ namespace rowan::inline v0 {
 /// Another rank has thrown, or has ended: `rank 2: rows[1] = 9 is not in [0, 4)`.
 class RemoteError : public Error {
 public:
+    /// `rank <rank>: <text>`
     RemoteError(int rank, std::string const& text)
         : Error(std::string("rank ").append(std::to_string(rank)).append(": ").append(text)), rank_(rank) {}
 
@@ -3773,6 +3774,7 @@ struct PendingWork {
 template <class R>
 class Pending {
 public:
+    /// The result of an operation that has begun.
     explicit Pending(std::unique_ptr<detail::PendingWork<R>> work) noexcept : work_(std::move(work)) {}
     Pending(Pending&&) noexcept = default;
     Pending& operator=(Pending&& other) noexcept {
@@ -3790,6 +3792,7 @@ public:
 
     /// Waits, and returns the result.
     /// errors   Error if it has been called before; RemoteError if another rank has ended
+    /// cost     the rest of the operation
     R get() {
         if (work_ == nullptr) throw Error("Pending: get() has been called before");
         return std::exchange(work_, nullptr)->finish();
@@ -5688,8 +5691,10 @@ std::int64_t shape_number(Shape const& shape) {
 }  // namespace detail
 
 /// Begins dense_allreduce: on return, ranks have agreed, and elements travel. get() gives its result.
+/// shapes     those of dense_allreduce
 /// requires   the parts do not change until then
-/// errors   those of dense_allreduce
+/// errors     those of dense_allreduce
+/// cost       that of dense_allreduce, of which get() has what comes after the exchange
 template <class T, communicator C>
 Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, std::span<Tensor<T> const> parts) {
     using namespace detail;
@@ -5755,8 +5760,9 @@ namespace rowan::inline v0 {
 ///     Partition{10, 2, 3}   rank 0: rows 0 1 6 7,   rank 1: rows 2 3 8 9,   rank 2: rows 4 5
 /// Its functions do not check their arguments, and cost O(1).
 struct Partition {
-    std::int64_t height = 0, block = 64;
-    int ranks = 1;
+    std::int64_t height = 0;  ///< the number of rows
+    std::int64_t block = 64;  ///< how many rows in turn a rank has
+    int ranks = 1;            ///< the number of ranks
 
     /// The rank that has a row of [0, height).
     int owner(std::int64_t row) const noexcept { return static_cast<int>(row / block % ranks); }
@@ -5772,7 +5778,9 @@ struct Partition {
         return (blocks / ranks + (rank < turn ? 1 : 0)) * block + (rank == turn ? height % block : 0);
     }
 
+    /// Checks the numbers.
     /// errors   ShapeError if height is negative, or block or ranks is below 1
+    /// cost     O(1)
     void check() const {
         if (height < 0) throw ShapeError("partition.height", std::to_string(height), "at least 0");
         if (block < 1) throw ShapeError("partition.block", std::to_string(block), "at least 1");
@@ -6153,8 +6161,8 @@ enum class Route {
 
 /// The options of row_allreduce: the same on all ranks.
 struct RowReduceOptions {
-    SumOrder order = SumOrder::parts;
-    Route route = Route::automatic;
+    SumOrder order = SumOrder::parts;  ///< of the sums, which decides their bits
+    Route route = Route::automatic;    ///< of the rows, which decides the time
 };
 
 }  // namespace rowan::inline v0
@@ -6519,8 +6527,10 @@ struct PendingRows final : PendingWork<SelectedRows<T>> {
 }  // namespace detail
 
 /// Begins row_allreduce: on return, ranks have agreed, and rows travel. get() gives its result.
+/// shapes     those of row_allreduce
 /// requires   the parts' values do not change until then
-/// errors   those of row_allreduce
+/// errors     those of row_allreduce
+/// cost       that of row_allreduce, of which get() has what comes after the exchange
 template <class T, communicator C>
 Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
                                              RowReduceOptions options = {}) {
@@ -7145,6 +7155,7 @@ public:
         check_own(notices, "partition.block");
     }
 
+    /// Which rank has which rows.
     Partition const& partition() const noexcept { return partition_; }
     /// This rank's rows, ascending: row i is row partition().global(rank, i) of the table.
     Tensor<T>& local() noexcept { return local_; }
@@ -7180,10 +7191,14 @@ public:
     /// errors   ShapeError if a height or width differs, or ranks have different orders; RemoteError on the other ranks
     /// cost     a merge of each part; every distinct row sent once to its owner; one or two agreements
     SelectedRows<T> exchange(Cpu exec, std::span<SelectedRows<T> const> parts, SumOrder order = SumOrder::parts) const {
-        auto source =
-            std::make_unique<detail::ShardParts<T>>(exec, parts, partition_.height, local_.row_size(), slots_);
-        detail::RowReduction reduction(std::make_unique<detail::GroupOf<C>>(comm_), exec, std::move(source),
-                                       {order, Route::owner}, slots_.splits());
+        std::unique_ptr<detail::GroupOf<C>> group;
+        std::unique_ptr<detail::ShardParts<T>> source;
+        after_agreement([&] {  // all memory that is needed before the agreement of RowReduction
+            group = std::make_unique<detail::GroupOf<C>>(comm_);
+            source = std::make_unique<detail::ShardParts<T>>(exec, parts, partition_.height, local_.row_size(), slots_);
+        });
+        detail::RowReduction reduction(std::move(group), exec, std::move(source), {order, Route::owner},
+                                       slots_.splits());
         auto sum = reduction.finish();
         for (auto& row : sum.rows) row -= slots_.splits()[static_cast<std::size_t>(comm_.rank())];
         sum.height = partition_.rows_of(comm_.rank());
@@ -7676,8 +7691,8 @@ concept has_ranks = requires(C const& c) {
 
 namespace layer {
 
-/// The ranks that train a net together: a communicator of any type, or none.
-///     #include <rowan/distributed/train.hpp>
+/// The ranks that train a net together: a communicator of any type, for programs that include
+/// <rowan/distributed/train.hpp>, or none.
 ///     auto parameters = train(cost, reader, {.optimizer = layer::Adam{}, .comm = comm, .parts = 8});
 /// All ranks make the same net and call `train`, or the functions of a Trainer, with the same options. A step is made of
 /// options.parts batches of the reader, its parts: see layer::Parts. Of n parts, rank r of P runs

@@ -17,6 +17,8 @@ FORMULAS = re.compile(r"sgd|momentum|(rowwise_)?adagrad|adam|rmsprop|ftrl|(gru|l
 SHARED = re.compile(r"\b[Tt]he same\b|\b[Aa]s (above|on the host|with|without)\b")  # another overload has the fields
 # Names that need no sentence: members with the standard library's names, and those of operators and dtype.
 USUAL = re.compile(r"\w+ (value_type|shape_type|Device|swap|begin|end|size|empty|fields|op|options|attributes|inputs|outputs)|struct (dtype<.*|.*_op)")
+# Those of the concept communicator, whose table says what they do.
+COMMUNICATOR = re.compile(r"(Self|Threads|Mpi|Nccl) (rank|size|sum|allgather|alltoall|allgatherv|alltoallv|barrier|abort)")
 SOURCE = re.compile(r"\b(19|20)\d\d\b|\b(Paddle|PyTorch|TensorFlow)'s\b")
 
 
@@ -41,6 +43,7 @@ class Name:
         inside = re.sub(r"<.*", "", scope).split("::")[-1].strip()
         made = self.name == inside and re.search(rf"^\(\)|\b{inside} (const ?&|&&)", self.code)
         plain = made or re.match(r"operator\b|~", self.name) or inside.endswith("_op")  # what it does follows from its name
+        plain = plain or COMMUNICATOR.fullmatch(f"{inside} {self.name}")
         self.plain = plain or re.fullmatch(r"Throws an? \w+\.", self.text)
         self.needs_sentence = not (self.plain or inside in ("dtype", "slot") or USUAL.fullmatch(f"{self.kind} {self.name}"))
 

@@ -44,8 +44,10 @@ std::int64_t shape_number(Shape const& shape) {
 }  // namespace detail
 
 /// Begins dense_allreduce: on return, ranks have agreed, and elements travel. get() gives its result.
+/// shapes     those of dense_allreduce
 /// requires   the parts do not change until then
-/// errors   those of dense_allreduce
+/// errors     those of dense_allreduce
+/// cost       that of dense_allreduce, of which get() has what comes after the exchange
 template <class T, communicator C>
 Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, std::span<Tensor<T> const> parts) {
     using namespace detail;

@@ -13,8 +13,9 @@ namespace rowan::inline v0 {
 ///     Partition{10, 2, 3}   rank 0: rows 0 1 6 7,   rank 1: rows 2 3 8 9,   rank 2: rows 4 5
 /// Its functions do not check their arguments, and cost O(1).
 struct Partition {
-    std::int64_t height = 0, block = 64;
-    int ranks = 1;
+    std::int64_t height = 0;  ///< the number of rows
+    std::int64_t block = 64;  ///< how many rows in turn a rank has
+    int ranks = 1;            ///< the number of ranks
 
     /// The rank that has a row of [0, height).
     int owner(std::int64_t row) const noexcept { return static_cast<int>(row / block % ranks); }
@@ -30,7 +31,9 @@ struct Partition {
         return (blocks / ranks + (rank < turn ? 1 : 0)) * block + (rank == turn ? height % block : 0);
     }
 
+    /// Checks the numbers.
     /// errors   ShapeError if height is negative, or block or ranks is below 1
+    /// cost     O(1)
     void check() const {
         if (height < 0) throw ShapeError("partition.height", std::to_string(height), "at least 0");
         if (block < 1) throw ShapeError("partition.block", std::to_string(block), "at least 1");

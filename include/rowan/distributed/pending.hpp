@@ -30,6 +30,7 @@ struct PendingWork {
 template <class R>
 class Pending {
 public:
+    /// The result of an operation that has begun.
     explicit Pending(std::unique_ptr<detail::PendingWork<R>> work) noexcept : work_(std::move(work)) {}
     Pending(Pending&&) noexcept = default;
     Pending& operator=(Pending&& other) noexcept {
@@ -47,6 +48,7 @@ public:
 
     /// Waits, and returns the result.
     /// errors   Error if it has been called before; RemoteError if another rank has ended
+    /// cost     the rest of the operation
     R get() {
         if (work_ == nullptr) throw Error("Pending: get() has been called before");
         return std::exchange(work_, nullptr)->finish();

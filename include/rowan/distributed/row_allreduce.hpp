@@ -32,8 +32,10 @@ struct PendingRows final : PendingWork<SelectedRows<T>> {
 }  // namespace detail
 
 /// Begins row_allreduce: on return, ranks have agreed, and rows travel. get() gives its result.
+/// shapes     those of row_allreduce
 /// requires   the parts' values do not change until then
-/// errors   those of row_allreduce
+/// errors     those of row_allreduce
+/// cost       that of row_allreduce, of which get() has what comes after the exchange
 template <class T, communicator C>
 Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
                                              RowReduceOptions options = {}) {

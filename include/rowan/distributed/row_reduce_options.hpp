@@ -20,8 +20,8 @@ enum class Route {
 
 /// The options of row_allreduce: the same on all ranks.
 struct RowReduceOptions {
-    SumOrder order = SumOrder::parts;
-    Route route = Route::automatic;
+    SumOrder order = SumOrder::parts;  ///< of the sums, which decides their bits
+    Route route = Route::automatic;    ///< of the rows, which decides the time
 };
 
 }  // namespace rowan::inline v0

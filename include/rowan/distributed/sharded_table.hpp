@@ -110,6 +110,7 @@ public:
         check_own(notices, "partition.block");
     }
 
+    /// Which rank has which rows.
     Partition const& partition() const noexcept { return partition_; }
     /// This rank's rows, ascending: row i is row partition().global(rank, i) of the table.
     Tensor<T>& local() noexcept { return local_; }
@@ -145,10 +146,14 @@ public:
     /// errors   ShapeError if a height or width differs, or ranks have different orders; RemoteError on the other ranks
     /// cost     a merge of each part; every distinct row sent once to its owner; one or two agreements
     SelectedRows<T> exchange(Cpu exec, std::span<SelectedRows<T> const> parts, SumOrder order = SumOrder::parts) const {
-        auto source =
-            std::make_unique<detail::ShardParts<T>>(exec, parts, partition_.height, local_.row_size(), slots_);
-        detail::RowReduction reduction(std::make_unique<detail::GroupOf<C>>(comm_), exec, std::move(source),
-                                       {order, Route::owner}, slots_.splits());
+        std::unique_ptr<detail::GroupOf<C>> group;
+        std::unique_ptr<detail::ShardParts<T>> source;
+        after_agreement([&] {  // all memory that is needed before the agreement of RowReduction
+            group = std::make_unique<detail::GroupOf<C>>(comm_);
+            source = std::make_unique<detail::ShardParts<T>>(exec, parts, partition_.height, local_.row_size(), slots_);
+        });
+        detail::RowReduction reduction(std::move(group), exec, std::move(source), {order, Route::owner},
+                                       slots_.splits());
         auto sum = reduction.finish();
         for (auto& row : sum.rows) row -= slots_.splits()[static_cast<std::size_t>(comm_.rank())];
         sum.height = partition_.rows_of(comm_.rank());

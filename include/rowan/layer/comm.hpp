@@ -25,8 +25,8 @@ concept has_ranks = requires(C const& c) {
 
 namespace layer {
 
-/// The ranks that train a net together: a communicator of any type, or none.
-///     #include <rowan/distributed/train.hpp>
+/// The ranks that train a net together: a communicator of any type, for programs that include
+/// <rowan/distributed/train.hpp>, or none.
 ///     auto parameters = train(cost, reader, {.optimizer = layer::Adam{}, .comm = comm, .parts = 8});
 /// All ranks make the same net and call `train`, or the functions of a Trainer, with the same options. A step is made of
 /// options.parts batches of the reader, its parts: see layer::Parts. Of n parts, rank r of P runs
