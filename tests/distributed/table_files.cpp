@@ -152,6 +152,28 @@ TEST_CASE("a missing, damaged or foreign shard is a FormatError on all ranks", "
     for (int const r : right) CHECK(r == 1);
 }
 
+TEST_CASE("a save that ranks ask for differently leaves the one before", "[distributed][io][errors]") {
+    test::Folder const folder;
+    auto const at = all_ranks(folder / "");
+    auto const right = test::on_ranks(3, [&](auto const& comm) {
+        save(comm, at, 1);
+        bool const last = comm.rank() == comm.size() - 1;
+        auto const t = table(comm, 2, 2);
+        auto const refused = [&](std::string const& name, std::int64_t step, States const& all) {
+            try {
+                t.save(at, name, step, all);
+            } catch (Error const&) {
+                return loaded(comm, at) == "1" ? 1 : 0;
+            }
+            return 0;
+        };
+        auto const all = states(t, comm.rank(), 2);
+        return refused("t", last ? 2 : 3, all) + refused("t", 2, last ? all : States()) +
+               refused(last ? "t/t" : "t", 2, all);
+    });
+    for (int const r : right) CHECK(r == 3);
+}
+
 TEST_CASE("a save that is killed at any system call leaves the old or the new one", "[distributed][io]") {
     using test::FaultyFiles;
     bool whole = false;

@@ -202,7 +202,8 @@ public:
     /// old save is whole, and then it is removed. The program includes <rowan/distributed/table_files.hpp>, which needs
     /// nanopb.
     /// shapes   each state: a row for each row of local()
-    /// errors   ShapeError if a state has other rows; IoError if files cannot be written; RemoteError on the other ranks
+    /// errors   Error if the name is no file name, or ranks have different names, steps or states; ShapeError if a state
+    ///          has other rows; IoError if files cannot be written; RemoteError on the other ranks
     /// cost     as save_checkpoint of this rank's rows and states, three agreements
     template <class S = T>
     void save(std::string const& folder, std::string const& name, std::int64_t step,

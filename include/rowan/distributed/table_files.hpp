@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <map>
@@ -31,18 +32,32 @@ struct TableFiles {
     static void save(ShardedTable<T, D, C> const& table, std::string const& folder, std::string const& name,
                      std::int64_t step, std::map<std::string, Tensor<S>> const& states) {
         C const& comm = table.comm_;
-        std::int64_t number = 0, id = 0;
+        std::int64_t number = 0, what = 0, id = 0;
+        std::string path;
+        Checkpoint c;
         together(comm, [&] {
+            check_save_name(name);
             for (auto const& [key, state] : states) check_state(key, state.shape(), table.local_);
+            c.add("rows", table.local_);
+            for (auto const& [key, state] : states) c.add("state " + key, state);
+            what = number_of(c, name, step);
             if (comm.rank() == 0) number = new_save(folder, name);
         });
         comm.sum({&number, 1});  // that of rank 0
+        std::int64_t all = what;
+        comm.sum({&all, 1});
         together(comm, [&] {
-            Checkpoint c;
-            c.add("rows", table.local_);
-            for (auto const& [key, state] : states) c.add("state " + key, state);
-            id = static_cast<std::int64_t>(save_checkpoint<Files>(c, shard_path(folder, name, number, comm.rank())));
+            if (all != what * comm.size())
+                throw Error(
+                    std::string("save of ").append(name).append(": ranks have different names, steps or states"));
+            path = shard_path(folder, name, number, comm.rank());
         });
+        try {
+            together(comm, [&] { id = static_cast<std::int64_t>(save_checkpoint<Files>(c, path)); });
+        } catch (...) {
+            std::remove(path.c_str());
+            throw;
+        }
         TableIndex index{table.partition_, step, number,
                          std::vector<std::int64_t>(static_cast<std::size_t>(comm.size()))};
         comm.allgather(std::as_bytes(std::span(&id, 1)), bytes_of(index.ids));
@@ -63,6 +78,7 @@ struct TableFiles {
         std::exception_ptr damage;
         auto const notices = table.agree(Collective::load, [&](Notice& n) {
             table.describe(n);
+            check_save_name(name);
             try {
                 TableIndex const index(path);
                 check_height(path, index.partition, table.partition_);

@@ -6,6 +6,7 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
+#include <rowan/io/detail/crc32c.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,6 +14,7 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -50,6 +52,25 @@ ROWAN_FUNCTION Checkpoint TableIndex::checkpoint() const {
     c.add("sharded_table", Tensor<std::int64_t>{partition.height, partition.block, step, number});
     c.add("ids", std::move(all));
     return c;
+}
+
+ROWAN_FUNCTION void check_save_name(std::string const& name) {
+    if (!name.empty() && name.size() <= 200 && name.find('/') == name.npos && name.find('\0') == name.npos) return;
+    throw Error(
+        std::string("the name \"")
+            .append(name)
+            .append("\" is empty, longer than 200 bytes, or has a character that is not allowed in file names"));
+}
+
+ROWAN_FUNCTION std::int64_t number_of(Checkpoint const& variables, std::string const& name, std::int64_t step) {
+    std::string text = std::string(name).append("\n").append(std::to_string(step));
+    for (auto const& [key, e] : variables.entries()) {
+        auto dims = tensor_of(e.desc).dims;
+        if (!dims.empty()) dims.erase(dims.begin());
+        text.append("\n").append(key).append("\n").append(e.type_name).append(" ");
+        text.append(std::to_string(e.element_size)).append(" ").append(shape_text(dims));
+    }
+    return crc32c(std::as_bytes(std::span(text)));
 }
 
 ROWAN_FUNCTION std::string index_path(std::string const& folder, std::string const& name) {
@@ -97,10 +118,13 @@ ROWAN_FUNCTION std::int64_t new_save(std::string const& folder, std::string cons
 
 ROWAN_FUNCTION void remove_other_saves(std::string const& folder, std::string const& name, std::int64_t number) {
     std::vector<std::filesystem::path> old;
-    each_shard(folder, name, [&](auto const& path, std::int64_t n) {
-        if (n != number) old.push_back(path);
-    });
-    std::error_code code;  // a file that remains harms nothing
+    try {
+        each_shard(folder, name, [&](auto const& path, std::int64_t n) {
+            if (n != number) old.push_back(path);
+        });
+    } catch (IoError const&) {  // a file that remains harms nothing
+    }
+    std::error_code code;
     for (auto const& path : old) std::filesystem::remove(path, code);
 }
 
