@@ -346,7 +346,7 @@ with Fresh():
     refused(ValueError, "learning_rate is nan", rowan.Trainer, cost, layer.Sgd(learning_rate=float("nan")))
     trainer = rowan.Trainer(cost)
     refused(RuntimeError, 'the batch has no value for the variable "y"', trainer.step, {"x": whole["x"]})
-    refused(TypeError, "incompatible function arguments", trainer.step, [whole])
+    refused(TypeError, "incompatible function arguments", trainer.step, [1])
     del trainer
 
     def stops(epoch):
