@@ -7,6 +7,10 @@ if(NOT EXISTS "${program}")
 endif()
 
 execute_process(COMMAND "${program}" ${list_cases} ~[.] OUTPUT_VARIABLE names)
+if(NOT names)  # such as two cases of one name: the program says so, and fails
+    add_test("${prefix}: cases are listed" "${program}")
+    set_tests_properties("${prefix}: cases are listed" PROPERTIES LABELS "needs=${target}")
+endif()
 while(names MATCHES "^([^\n]*)\n(.*)$")
     set(name "${CMAKE_MATCH_1}")
     set(names "${CMAKE_MATCH_2}")

@@ -48,7 +48,7 @@ TEST_CASE("any number of parts has the bits of a tree that is written as its def
     check<float>(9, 40'000, 16, 100'000);  // several threads
 }
 
-TEST_CASE("sums are formed in the type of sums and narrowed once", "[sparse]") {
+TEST_CASE("sums of parts are formed in the type of sums and narrowed once", "[sparse]") {
     check<bfloat16>(7, 90, 5, 1000);
     check<double>(7, 90, 5, 1000);
     check<std::int32_t>(7, 90, 5, 1000);
