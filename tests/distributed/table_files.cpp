@@ -117,7 +117,7 @@ TEST_CASE("a missing, damaged or foreign shard is a FormatError on all ranks", "
     auto const at = all_ranks(folder / "");
     auto const shard = [&](int rank) { return std::string(at).append("t-1.").append(std::to_string(rank)); };
     auto const damaged = [&](std::string const& text, auto const& damage) {
-        std::filesystem::remove_all(at);
+        test::on_ranks(1, [&](auto const&) { return std::filesystem::remove_all(at), 0; });
         test::on_ranks(3, [&](auto const& comm) { return save(comm, at, 1), 0; });
         test::on_ranks(1, [&](auto const&) { return damage(), 0; });
         auto const right = test::on_ranks(3, [&](auto const& comm) {
