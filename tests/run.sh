@@ -50,6 +50,7 @@ fi
 install_missing "${packages[@]}" || echo "Going on with what there is." >&2
 if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache; fi
 export CCACHE_SLOPPINESS=pch_defines,time_macros # else ccache stores nothing that uses a precompiled header
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=20G # several checkouts share what was compiled
 jobs=$(nproc)
 total=0
 failed=0
