@@ -7838,202 +7838,771 @@ struct KernelCall {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/detail/dtype_text.hpp: the names of element types, for messages.
-
-namespace rowan::inline v0::detail {
-
-/// "f32", or "element type 1000" for a user-defined type.
-std::string dtype_text(std::int32_t wire);
-
-/// "f32, f64 or bf16"
-template <class First, class... T>
-std::string dtype_list() {
-    std::string text(dtype<First>::name);
-    std::size_t left = sizeof...(T);
-    ((text.append(--left == 0 ? " or " : ", ").append(dtype<T>::name)), ...);
-    return text;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/dtype_text_inl.hpp: definitions of rowan/op/detail/dtype_text.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <array>
-#include <string_view>
-#include <utility>
-
-namespace rowan::inline v0::detail {
-
-template <class... T>
-inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
-
-ROWAN_FUNCTION std::string dtype_text(std::int32_t wire) {
-    for (auto const& [number, name] :
-         dtype_names<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>) {
-        if (number == wire) return std::string(name);
-    }
-    return std::string("element type ").append(std::to_string(wire));
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/op/var_spec.hpp: VarSpec, the type and shape of a variable, known before its value.
-
-#include <ostream>
+// rowan/graph/limits.hpp: Limits, what a net may use when it runs.
 
 namespace rowan::inline v0 {
 
-/// A dim that is not known yet, such as the number of rows of the next batch.
-inline constexpr std::int64_t UNK = -1;
+/// What a run of a net may use, for nets that come from somebody else: see LoadOptions and Scope::limits. By default
+/// there are no limits. A run that exceeds one throws a ValueError, which names the operator.
+struct Limits {
+    std::int64_t iterations = 0;  ///< of all loops, and steps of recurrent nets, together; 0: no limit
+    std::int64_t bytes = 0;       ///< of memory on the host beyond what there was before the run; 0: no limit
+};
 
-/// The kinds of variables, with their values in descriptors.
-enum class VarType : std::int32_t { LOD_TENSOR = 0, SELECTED_ROWS = 1, TENSOR_ARRAY = 2, STEP_SCOPES = 3 };
+namespace detail {
 
-/// Up to eight dims, each a count or UNK.
-class Dims {
+/// While it lives, the thread runs a net within limits, unless it does so already.
+class LimitedRun {
 public:
-    static constexpr std::size_t max_rank = 8;  ///< the maximum rank
-
-    constexpr Dims() = default;  ///< rank 0
-    /// errors   ShapeError if there are more than max_rank dims or one is neither a count nor UNK
-    constexpr Dims(std::initializer_list<std::int64_t> dims) {
-        for (std::int64_t const dim : dims) push_back(dim);
+    explicit LimitedRun(Limits const& limits) {
+        if ((limits.iterations == 0 && limits.bytes == 0) || current_meter() != nullptr) return;
+        constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+        meter_.emplace(limits.iterations == 0 ? none : limits.iterations, limits.bytes == 0 ? none : limits.bytes);
+        current_meter() = &*meter_;
     }
-
-    /// Appends a dim.
-    /// errors   ShapeError if there are max_rank dims already, or dim is neither a count nor UNK
-    constexpr void push_back(std::int64_t dim) {
-        if (rank_ == max_rank) throw ShapeError("rank", "more", "at most " + std::to_string(max_rank));
-        if (dim < UNK) throw ShapeError("dims[" + std::to_string(rank_) + "]", std::to_string(dim), "a count or UNK");
-        dims_[rank_++] = dim;
-    }
-
-    constexpr std::size_t size() const noexcept { return rank_; }
-    constexpr bool empty() const noexcept { return rank_ == 0; }
-    constexpr std::int64_t operator[](std::size_t i) const noexcept { return dims_[i]; }
-    constexpr std::int64_t& operator[](std::size_t i) noexcept { return dims_[i]; }
-    constexpr std::int64_t const* begin() const noexcept { return dims_.data(); }
-    constexpr std::int64_t const* end() const noexcept { return dims_.data() + rank_; }
-
-    /// The product of the dims from `first` on, at most 2^63 - 1; UNK if one of them is UNK.
-    constexpr std::int64_t product_from(std::size_t first) const noexcept {
-        std::int64_t product = 1;
-        for (std::size_t i = first; i < rank_; ++i) {
-            if (dims_[i] == UNK) return UNK;
-            if (__builtin_mul_overflow(product, dims_[i], &product)) product = std::numeric_limits<std::int64_t>::max();
-        }
-        return product;
-    }
-
-    friend constexpr bool operator==(Dims const&, Dims const&) = default;
-
-    /// Prints the dims: [UNK, 640, 480]
-    friend std::ostream& operator<<(std::ostream& out, Dims const& dims) {
-        char const* comma = "[";
-        for (std::int64_t const dim : dims) {
-            out << comma;
-            dim == UNK ? out << "UNK" : out << dim;
-            comma = ", ";
-        }
-        return out << (dims.empty() ? "[]" : "]");
+    LimitedRun(LimitedRun const&) = delete;
+    LimitedRun& operator=(LimitedRun const&) = delete;
+    ~LimitedRun() {
+        if (meter_) current_meter() = nullptr;
     }
 
 private:
-    std::array<std::int64_t, max_rank> dims_{};
-    std::size_t rank_ = 0;
+    std::optional<RunMeter> meter_;
 };
 
-/// The kind, element type, dims and number of levels of a variable.
-struct VarSpec {
-    VarType type = VarType::LOD_TENSOR;              ///< the kind of variable
-    std::int32_t dtype = rowan::dtype<float>::wire;  ///< dtype<T>::wire
-    Dims dims;                                       ///< for a SelectedRows the dims of the dense tensor
-    std::size_t lod_level = 0;                       ///< the number of levels; 0: the rows form no sequences
+/// Counts iterations of a loop, or steps, of the run.
+/// errors   ValueError if it is one too many
+inline void count_iterations(std::size_t n) {
+    if (auto* const meter = current_meter(); meter != nullptr) meter->iterate(static_cast<std::int64_t>(n));
+}
 
-    friend constexpr bool operator==(VarSpec const&, VarSpec const&) = default;
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/joined_name.hpp: the names of two types concatenated at compile time.
+
+namespace rowan::inline v0::detail {
+
+/// Concatenates A::name and B::name: "fill_" and "f32" become "fill_f32". A zero follows the text.
+template <class A, class B>
+struct joined_name {
+private:
+    static constexpr auto text = [] {
+        constexpr std::string_view a = A::name, b = B::name;
+        std::array<char, a.size() + b.size() + 1> text{};
+        std::copy(b.begin(), b.end(), std::copy(a.begin(), a.end(), text.begin()));
+        return text;
+    }();
+
+public:
+    static constexpr std::string_view value{text.data(), text.size() - 1};
 };
 
-/// Whether this is the number of one of rowan's integral element types, including bool.
-constexpr bool is_integral(std::int32_t wire) noexcept {
-    return wire == dtype<std::int32_t>::wire || wire == dtype<std::int64_t>::wire ||
-           wire == dtype<std::uint8_t>::wire || wire == dtype<bool>::wire;
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/slots.hpp: slots, the names of an operator's inputs and outputs.
+
+namespace rowan::inline v0 {
+
+/// A list of slots, which are tag types with a `name`. The input slots of an operator are in the order of run's
+/// arguments.
+template <class... Slot>
+struct slots {
+    static constexpr std::size_t size = sizeof...(Slot);
+    static constexpr std::array<std::string_view, size> names{Slot::name...};  ///< in the order of the list
+
+    /// Whether the slot is in the list.
+    template <class S>
+    static constexpr bool has = (std::is_same_v<S, Slot> || ...);
+
+    /// The index of a slot in the list; size if it is not in the list.
+    template <class S>
+    static constexpr std::size_t index = [] {
+        constexpr std::array<bool, size + 1> same{std::is_same_v<S, Slot>..., true};
+        return static_cast<std::size_t>(std::find(same.begin(), same.end(), true) - same.begin());
+    }();
+};
+
+namespace detail {
+
+struct grad_suffix {
+    static constexpr std::string_view name = "@GRAD";
+};
+
+}  // namespace detail
+
+/// The gradient of a slot's value, named as in descriptors: `w@GRAD`.
+template <class Slot>
+struct grad_of {
+    /// The name of the slot followed by `@GRAD`.
+    static constexpr std::string_view name = detail::joined_name<Slot, detail::grad_suffix>::value;
+};
+
+/// The slots that many operators have. User-defined operators may use others: any type with a `name`.
+namespace slot {
+
+#define ROWAN_SLOT(slot)                                \
+    struct slot {                                       \
+        static constexpr std::string_view name = #slot; \
+    };
+ROWAN_SLOT(x)       // input
+ROWAN_SLOT(y)       // second input
+ROWAN_SLOT(w)       // weight or table
+ROWAN_SLOT(b)       // bias
+ROWAN_SLOT(out)     // result
+ROWAN_SLOT(saved)   // values that the forward pass saves for the backward pass
+ROWAN_SLOT(ids)     // row ids of a table
+ROWAN_SLOT(offset)  // first row of each sequence that is kept
+ROWAN_SLOT(length)  // number of rows of each sequence
+ROWAN_SLOT(weight)  // weight of each id
+ROWAN_SLOT(updates) // rows that are added at places
+ROWAN_SLOT(label)   // target of a loss
+ROWAN_SLOT(query)   // rows of attention: what is asked, what answers by its scores, and what is returned
+ROWAN_SLOT(key)
+ROWAN_SLOT(value)
+ROWAN_SLOT(seed)    // random seed
+ROWAN_SLOT(h_prev)  // state before a step
+ROWAN_SLOT(c_prev)  // cell before a step
+ROWAN_SLOT(h)       // state after a step
+ROWAN_SLOT(c)       // cell after a step
+ROWAN_SLOT(param)   // parameter of an optimizer; its gradient and states follow
+ROWAN_SLOT(grad)
+ROWAN_SLOT(moment)
+ROWAN_SLOT(moment2)
+ROWAN_SLOT(velocity)
+ROWAN_SLOT(linear)
+ROWAN_SLOT(mean)  // moving mean and variance, and those after a step of training
+ROWAN_SLOT(variance)
+ROWAN_SLOT(next_mean)
+ROWAN_SLOT(next_variance)
+ROWAN_SLOT(array)   // TensorArray
+ROWAN_SLOT(index)   // slot of an array, or number of a step
+ROWAN_SLOT(state)   // states of a loop
+ROWAN_SLOT(last)    // states after the last step
+ROWAN_SLOT(scopes)  // values of all steps
+#undef ROWAN_SLOT
+
+}  // namespace slot
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/detail/compiled_kernels.hpp: the operators and element types of the compiled library.
+
+namespace rowan::inline v0 {
+
+struct accuracy_op;
+struct adagrad_op;
+struct adam_op;
+struct add_op;
+struct any_op;
+template <bool greatest>
+struct arg_extreme_op;
+struct batch_norm_op;
+struct batched_matmul_op;
+struct beam_search_decode_op;
+struct beam_search_op;
+template <class Formula>
+struct broadcast_op;
+template <class To>
+struct cast_op;
+struct clip_by_global_norm_op;
+struct clip_by_norm_op;
+struct clip_op;
+struct concat_op;
+struct cosine_similarity_op;
+struct crf_decoding_op;
+struct crf_matches_op;
+struct cross_entropy_op;
+struct cumsum_op;
+struct div_op;
+struct drop_levels_op;
+struct dropout_op;
+struct elementwise_mul_op;
+struct embedding_bag_op;
+struct equal_op;
+struct expand_rows_op;
+struct fc_op;
+struct ftrl_op;
+struct full_like_op;
+template <class T>
+struct full_op;
+struct greater_equal_op;
+struct greater_op;
+struct gru_unit_op;
+struct identity_op;
+struct layer_norm_op;
+struct less_equal_op;
+struct less_op;
+struct linear_chain_crf_op;
+struct lod_from_offsets_op;
+struct lod_reset_op;
+struct log_softmax_op;
+struct logical_and_op;
+struct logical_not_op;
+struct logical_or_op;
+struct lookup_table_op;
+struct lstm_unit_op;
+template <bool transpose_x, bool transpose_y>
+struct matmul_op;
+struct merge_rows_op;
+struct momentum_op;
+struct moving_average_op;
+struct mse_op;
+struct negate_op;
+struct one_hot_op;
+struct padded_sequence_context_op;
+struct pick_sequences_op;
+template <class Formula>
+struct pointwise_loss_op;
+template <class Rule>
+struct reduce_op;
+struct reduce_sum_op;
+struct reorder_op;
+struct reshape_op;
+struct rmsprop_op;
+struct row_dot_op;
+struct rows_where_op;
+struct rowwise_adagrad_op;
+struct scale_op;
+struct sequence_attention_op;
+struct sequence_concat_op;
+struct sequence_context_op;
+struct sequence_erase_op;
+struct sequence_expand_op;
+struct sequence_mask_op;
+struct sequence_pad_op;
+struct sequence_pool_op;
+struct sequence_reshape_op;
+struct sequence_reverse_op;
+struct sequence_scatter_op;
+struct sequence_slice_op;
+struct sequence_softmax_op;
+struct sequence_top_k_mean_op;
+struct sequence_unpad_op;
+struct sgd_op;
+struct shrink_op;
+struct softmax_op;
+struct softmax_with_cross_entropy_op;
+struct split_op;
+struct squeeze_op;
+struct stack_op;
+struct sub_op;
+struct sum_op;
+struct top_k_op;
+struct transpose_op;
+template <class Formula>
+struct unary_op;
+struct unsqueeze_op;
+struct weighted_embedding_bag_op;
+
+namespace detail {
+
+template <class... T>
+struct type_list {};
+
+struct abs_formula;
+template <bool greatest>
+struct axis_extremes;
+struct axis_means;
+struct axis_products;
+struct binary_cross_entropy_formula;
+struct brelu_formula;
+struct broadcast_add;
+struct broadcast_div;
+struct broadcast_max;
+struct broadcast_min;
+struct broadcast_mul;
+struct broadcast_sub;
+struct cosine_embedding_loss_formula;
+struct elu_formula;
+struct exp_formula;
+struct gelu_formula;
+struct hard_sigmoid_formula;
+struct hard_swish_formula;
+struct hinge_formula;
+struct huber_formula;
+struct kl_div_formula;
+struct leaky_relu_formula;
+struct log_formula;
+struct log_loss_formula;
+struct margin_rank_loss_formula;
+struct pow_formula;
+struct relu6_formula;
+struct relu_formula;
+struct rsqrt_formula;
+struct sigmoid_cross_entropy_with_logits_formula;
+struct sigmoid_formula;
+struct smooth_l1_formula;
+struct softplus_formula;
+struct softsign_formula;
+struct sqrt_formula;
+struct square_formula;
+struct squared_error_formula;
+struct stanh_formula;
+struct swish_formula;
+struct tanh_formula;
+struct thresholded_relu_formula;
+
+template <class T, class List>
+inline constexpr bool is_in = false;
+template <class T, class... U>
+inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
+
+/// Operators compiled for float and double; ids, labels and seeds are int64 or int32.
+using compiled_ops = type_list<
+    accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
+    clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, drop_levels_op, dropout_op,
+    elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, greater_equal_op, greater_op,
+    gru_unit_op, identity_op, less_equal_op, less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op,
+    lod_reset_op, log_softmax_op, lstm_unit_op, matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>,
+    momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op, unary_op<relu_formula>, rmsprop_op,
+    rowwise_adagrad_op, scale_op, sequence_attention_op, sequence_concat_op, sequence_context_op,
+    padded_sequence_context_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_expand_op,
+    sequence_pool_op, sgd_op, sequence_reverse_op, sequence_softmax_op, unary_op<sigmoid_formula>, softmax_op,
+    softmax_with_cross_entropy_op, split_op, sub_op, sum_op, broadcast_op<broadcast_add>, broadcast_op<broadcast_div>,
+    broadcast_op<broadcast_max>, broadcast_op<broadcast_min>, broadcast_op<broadcast_mul>, broadcast_op<broadcast_sub>,
+    unary_op<exp_formula>, unary_op<log_formula>, unary_op<sqrt_formula>, unary_op<rsqrt_formula>,
+    unary_op<square_formula>, unary_op<abs_formula>, unary_op<pow_formula>, unary_op<relu6_formula>,
+    unary_op<brelu_formula>, unary_op<leaky_relu_formula>, unary_op<elu_formula>, unary_op<gelu_formula>,
+    unary_op<swish_formula>, unary_op<softplus_formula>, unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>,
+    unary_op<hard_swish_formula>, unary_op<stanh_formula>, unary_op<thresholded_relu_formula>, unary_op<tanh_formula>,
+    crf_decoding_op, crf_matches_op, linear_chain_crf_op, pointwise_loss_op<cosine_embedding_loss_formula>,
+    cosine_similarity_op, pointwise_loss_op<squared_error_formula>, pointwise_loss_op<huber_formula>,
+    pointwise_loss_op<smooth_l1_formula>, pointwise_loss_op<sigmoid_cross_entropy_with_logits_formula>,
+    pointwise_loss_op<binary_cross_entropy_formula>, pointwise_loss_op<log_loss_formula>,
+    pointwise_loss_op<hinge_formula>, pointwise_loss_op<kl_div_formula>, pointwise_loss_op<margin_rank_loss_formula>,
+    weighted_embedding_bag_op, arg_extreme_op<true>, arg_extreme_op<false>, batched_matmul_op, cumsum_op,
+    reduce_op<axis_means>, reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>,
+    reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
+    moving_average_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op,
+    reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
+/// Operators compiled for int64 and int32, such as for loop counters.
+using compiled_integer_ops =
+    type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
+              elementwise_mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op, less_equal_op,
+              less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op, sequence_reverse_op, sequence_concat_op,
+              sequence_slice_op, sequence_pad_op, sequence_unpad_op, lod_from_offsets_op, lod_reset_op,
+              sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, sub_op, sum_op, unary_op<abs_formula>,
+              unary_op<square_formula>, arg_extreme_op<true>, arg_extreme_op<false>, cumsum_op, one_hot_op,
+              reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op,
+              squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op, sequence_reshape_op, reorder_op,
+              shrink_op>;
+/// Operators compiled for bool.
+using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
+                                     logical_and_op, logical_not_op, logical_or_op, unsqueeze_op>;
+/// Operators without inputs.
+using compiled_sources = type_list<full_op<double>, full_op<float>, full_op<std::int64_t>>;
+
+/// Whether the slot holds integers: ids, labels, seeds, offsets or lengths.
+template <class Slot>
+inline constexpr bool is_index_slot =
+    is_in<Slot, type_list<slot::ids, slot::label, slot::seed, slot::offset, slot::length>>;
+
+/// Whether the slot holds int64 alone.
+template <class Slot>
+inline constexpr bool is_int64_slot = is_in<Slot, type_list<slot::seed, slot::index>>;
+
+/// The element types of an operator's inputs, in the order of its slots: I for index slots, E for the others.
+template <class Slots, class E, class I>
+struct input_types;
+template <class... Slot, class E, class I>
+struct input_types<slots<Slot...>, E, I> {
+    using type = type_list<
+        std::conditional_t<is_int64_slot<Slot>, std::int64_t, std::conditional_t<is_index_slot<Slot>, I, E>>...>;
+};
+
+/// Whether all inputs may have the same element type: there is no index slot, or labels may be probabilities.
+template <class Op, class Slots = typename Op::inputs>
+inline constexpr bool has_one_type = true;
+template <class Op, class... Slot>
+inline constexpr bool has_one_type<Op, slots<Slot...>> =
+    !(is_index_slot<Slot> || ...) || is_in<Op, type_list<cross_entropy_op, softmax_with_cross_entropy_op>>;
+
+/// Whether T... are the types of the operator's inputs with elements of E. A variadic operator has one type for all.
+template <class Op, class E, class... T>
+inline constexpr bool has_elements_of =
+    (std::is_same_v<type_list<T...>, type_list<E>> && has_one_type<Op>) ||
+    (std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, E>::type> && has_one_type<Op>) ||
+    std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int64_t>::type> ||
+    std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int32_t>::type>;
+
+/// Whether the compiled library contains kernel_of<Op, Cpu, T...>.
+template <class Op, class... T>
+inline constexpr bool has_compiled_kernel = [] {
+    if constexpr (sizeof...(T) == 0) {
+        return is_in<Op, compiled_sources>;
+    } else if constexpr (is_in<Op, compiled_ops> &&
+                         (has_elements_of<Op, float, T...> || has_elements_of<Op, double, T...>)) {
+        return true;
+    } else if constexpr (is_in<Op, compiled_integer_ops> &&
+                         (has_elements_of<Op, std::int64_t, T...> || has_elements_of<Op, std::int32_t, T...>)) {
+        return true;
+    } else if constexpr (is_in<Op, compiled_truth_ops>) {
+        return has_elements_of<Op, bool, T...>;
+    } else {
+        return false;
+    }
+}();
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/op/registry.hpp: registry, a compile-time list of operators, and the types of gradient rules.
+
+namespace rowan::inline v0 {
+
+/// An operator is a tag type: its `name` is a value, its slots are types, and its kernels are the overloads of `run`.
+///
+///     struct clip_op {
+///         static constexpr std::string_view name = "clip";
+///         using inputs = slots<slot::x>;                     // in the order of run's arguments after the device
+///         using outputs = slots<slot::out>;                  // in the order of run's result, a value or a tuple
+///         struct attributes { double limit = 1; };           // optional: the last argument of run
+///         static constexpr VarSpec infer(VarSpec const& x, attributes const&);   // an array for several outputs
+///         template <class T, class D> static Tensor<T, D> run(D exec, Tensor<T, D> const& x, attributes const&);
+///         using grad = grad_rule<clip_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+///     };
+template <class Op>
+concept operation = requires {
+    { Op::name } -> std::convertible_to<std::string_view>;
+    typename Op::inputs;
+    typename Op::outputs;
+    typename Op::grad;
+};
+
+/// The bit mask of the inputs whose row i determines row i of the result: the operator's
+/// `static constexpr unsigned row_inputs`, or 0 if it has none. Other inputs are used as a whole (weights). If the
+/// operator also has `sums_rows`, its results are sums over these rows instead (gradients of weights). A recurrent net
+/// runs such an operator once for all steps.
+template <class Op>
+inline constexpr unsigned row_inputs_of = [] {
+    if constexpr (requires { Op::row_inputs; }) {
+        return Op::row_inputs;
+    } else {
+        return 0u;
+    }
+}();
+/// Whether the results are sums over the rows of the inputs in row_inputs.
+template <class Op>
+inline constexpr bool sums_rows_of = [] {
+    if constexpr (requires { Op::sums_rows; }) {
+        return Op::sums_rows;
+    } else {
+        return false;
+    }
+}();
+
+/// The bit mask of the inputs whose levels alone are used: the operator's `static constexpr unsigned level_inputs`, or
+/// 0 if it has none. No gradient flows to their elements.
+template <class Op>
+inline constexpr unsigned level_inputs_of = [] {
+    if constexpr (requires { Op::level_inputs; }) {
+        return Op::level_inputs;
+    } else {
+        return 0u;
+    }
+}();
+
+/// Whether an operator without `row_inputs` still treats rows independently, as for another axis or whole sequences:
+/// its `row_wise`, a bool or a function of its attributes, or false if it has none. If the step of a recurrent net has
+/// an operator with neither `row_inputs` nor `row_wise`, the net does not split its batches into parts.
+/// errors   none
+/// cost     that of the operator's function, if it has one
+template <class Op, class Attributes>
+bool row_wise_of(Attributes const& attributes) {
+    static_cast<void>(attributes);
+    if constexpr (requires { Op::row_wise(attributes); }) {
+        return Op::row_wise(attributes);
+    } else if constexpr (requires { Op::row_wise; }) {
+        return Op::row_wise;
+    } else {
+        return false;
+    }
 }
 
-/// The spec of a Tensor or LoDTensor.
-template <class T>
-constexpr VarSpec tensor_spec(Dims dims, std::size_t lod_level = 0) {
-    static_assert(detail::is_element<T>(), "rowan::tensor_spec<T>: specialize rowan::dtype<T> for this element type");
-    return {.type = VarType::LOD_TENSOR, .dtype = dtype<T>::wire, .dims = dims, .lod_level = lod_level};
+/// Operators of rowan that a registry need not list: those instantiated for an element type, which is part of their
+/// name in files, and those on arrays.
+enum class OpFamily : std::uint8_t { none, array, cast, full };
+
+/// The operator's `family`; none if it does not define one.
+template <class Op>
+inline constexpr OpFamily family_of = OpFamily::none;
+
+/// The same for an operator that defines one.
+template <class Op>
+requires requires {
+    { Op::family } -> std::convertible_to<OpFamily>;
 }
-/// The same for a SelectedRows.
-template <class T>
-constexpr VarSpec selected_rows_spec(Dims dims) {
-    static_assert(detail::is_element<T>(),
-                  "rowan::selected_rows_spec<T>: specialize rowan::dtype<T> for this element type");
-    return {.type = VarType::SELECTED_ROWS, .dtype = dtype<T>::wire, .dims = dims, .lod_level = 0};
+inline constexpr OpFamily family_of<Op> = Op::family;
+
+/// Whether the results have a row for each row of the inputs: the operator's `row_output`, a bool or a function of its
+/// attributes; if it has none, whether it has no `sums_rows`.
+/// errors   none
+/// cost     that of the operator's function, if it has one
+template <class Op, class Attributes>
+bool row_output_of(Attributes const& attributes) {
+    static_cast<void>(attributes);
+    if constexpr (requires { Op::row_output(attributes); }) {
+        return Op::row_output(attributes);
+    } else if constexpr (requires { Op::row_output; }) {
+        return Op::row_output;
+    } else {
+        return !sums_rows_of<Op>;
+    }
+}
+
+/// Whether `Op` has a kernel for a device and arguments of these types.
+template <class Op, class... Args>
+concept runnable = requires(Args... args) {
+    Op::run(static_cast<Args>(args)...);
+};
+
+/// The `grad` of an operator without a gradient: its inputs get no gradient.
+struct no_grad {};
+
+/// The slots that a gradient operator reads: slots of the forward operator, gradients of its outputs, and results of
+/// earlier rules.
+template <class... Slot>
+using uses = slots<Slot...>;
+
+/// The slots that a gradient operator writes, in the order of its outputs: gradients of the forward operator's inputs,
+/// and other slots for later rules to read.
+template <class... Slot>
+using makes = slots<Slot...>;
+
+/// One operator of the backward pass. Uses and Makes default to the operator's own slots.
+template <class Op, class Uses = typename Op::inputs, class Makes = typename Op::outputs>
+struct grad_rule {
+    using op = Op;         ///< the operator
+    using reads = Uses;    ///< the slots that it reads
+    using writes = Makes;  ///< the slots that it writes
+};
+
+/// Several rules, run in order. A net leaves out the rules whose results it does not need.
+template <class... Rule>
+struct grad_rules {};
+
+namespace detail {
+
+template <class Grad>
+struct as_rules {
+    using type = grad_rules<Grad>;
+};
+template <>
+struct as_rules<no_grad> {
+    using type = grad_rules<>;
+};
+template <class... Rule>
+struct as_rules<grad_rules<Rule...>> {
+    using type = grad_rules<Rule...>;
+};
+
+template <std::size_t n>
+constexpr bool distinct(std::array<std::string_view, n> names) {
+    std::sort(names.begin(), names.end());
+    return std::adjacent_find(names.begin(), names.end()) == names.end();
+}
+
+// Not constexpr, so a compile error names it.
+[[noreturn]] inline void there_is_no_operator_of_that_name(std::string_view name, std::size_t size) {
+    throw GraphError(std::string("there is no operator \"")
+                         .append(name)
+                         .append("\" among the ")
+                         .append(std::to_string(size))
+                         .append(" of this registry"));
+}
+
+}  // namespace detail
+
+/// The gradient rules of an operator; none for no_grad.
+template <class Op>
+using grad_rules_of = typename detail::as_rules<typename Op::grad>::type;
+
+/// An operator that has a gradient.
+template <class Op>
+concept differentiable = operation<Op> && !std::same_as<typename Op::grad, no_grad>;
+
+/// A list of operators, accessed by type at compile time and by name at run time. It has no state: a program contains
+/// only the kernels that it calls; `dispatch` instantiates all of them. `with` extends a list:
+/// `builtin_ops::with<my_clip>`.
+template <class... Op>
+struct registry {
+    static constexpr std::size_t size = sizeof...(Op);
+    /// The names of the operators, in the order of the list.
+    static constexpr std::array<std::string_view, size> names{Op::name...};
+    static_assert(detail::distinct(names), "rowan::registry: two operators share a name: rename one of them");
+
+    /// Whether `O` is in the list.
+    template <class O>
+    static constexpr bool has = (std::is_same_v<O, Op> || ...);
+
+    /// The list with operators appended.
+    template <class... More>
+    using with = registry<Op..., More...>;
+
+    /// Calls visit(O{}) for the operator O with that name and returns its result, whose type must be the same for all
+    /// operators.
+    /// errors   GraphError if no operator has that name
+    /// cost     a binary search of a table made at compile time
+    template <class Visit>
+    static constexpr decltype(auto) dispatch(std::string_view name, Visit&& visit) {
+        static_assert(size > 0, "rowan::registry: dispatch needs at least one operator");
+        using first = std::tuple_element_t<0, std::tuple<Op...>>;
+        using result = std::invoke_result_t<Visit&, first>;
+        constexpr std::array<result (*)(Visit&), size> call{[](Visit& v) -> result { return v(Op{}); }...};
+        return call[position(name)](visit);
+    }
+
+private:
+    static constexpr std::array<std::size_t, size> by_name = [] {
+        std::array<std::size_t, size> order{};
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::sort(order.begin(), order.end(), [](std::size_t a, std::size_t b) { return names[a] < names[b]; });
+        return order;
+    }();
+
+    static constexpr std::size_t position(std::string_view name) {
+        auto const found = std::lower_bound(by_name.begin(), by_name.end(), name,
+                                            [](std::size_t i, std::string_view n) { return names[i] < n; });
+        if (found == by_name.end() || names[*found] != name) detail::there_is_no_operator_of_that_name(name, size);
+        return *found;
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/gradients.hpp: gradients, the backward pass of one operator, with types known at compile time.
+
+namespace rowan::inline v0 {
+
+/// The attributes of an operator that has none.
+struct no_attributes {
+    friend constexpr bool operator==(no_attributes const&, no_attributes const&) = default;
+};
+
+namespace detail {
+
+template <class Op>
+struct attributes_type {
+    using type = no_attributes;
+};
+template <class Op>
+requires requires { typename Op::attributes; }
+struct attributes_type<Op> {
+    using type = typename Op::attributes;
+};
+
+/// The value of a slot.
+template <class Slot, class V>
+struct SlotValue {
+    V value;
+};
+
+template <class... Entry>
+struct SlotValues : Entry... {};
+template <class... Entry>
+SlotValues(Entry...) -> SlotValues<Entry...>;
+
+template <class Slot, class V>
+V const& value_of(SlotValue<Slot, V> const& entry) {
+    return entry.value;
+}
+
+template <class Slot, class V>
+std::true_type has_value(SlotValue<Slot, V> const&);
+template <class Slot>
+std::false_type has_value(...);
+
+/// A kernel's result as a tuple.
+template <class V>
+std::tuple<V> as_tuple(V value) {
+    return std::tuple<V>(std::move(value));
+}
+template <class... V>
+std::tuple<V...> as_tuple(std::tuple<V...> values) {
+    return values;
+}
+
+/// Calls Op::run, with the attributes if it takes them.
+template <class Op, class Device, class Attributes, class... In>
+auto run_op(Device exec, Attributes const& attributes, In const&... in) {
+    if constexpr (requires { Op::run(exec, in..., attributes); }) {
+        return as_tuple(Op::run(exec, in..., attributes));
+    } else {
+        return as_tuple(Op::run(exec, in...));
+    }
+}
+
+template <class Device, class Attributes, class Values>
+auto run_rules(Device, Attributes const&, Values const& values, grad_rules<>) {
+    return values;
+}
+template <class Device, class Attributes, class... Entry, class Rule, class... Rest>
+auto run_rules(Device exec, Attributes const& attributes, SlotValues<Entry...> const& values,
+               grad_rules<Rule, Rest...>) {
+    auto made = [&]<class... In>(slots<In...>) {
+        return run_op<typename Rule::op>(exec, attributes, value_of<In>(values)...);
+    }(typename Rule::reads{});
+    auto const all = [&]<class... Out, std::size_t... i>(slots<Out...>, std::index_sequence<i...>) {
+        return SlotValues<Entry..., SlotValue<Out, std::tuple_element_t<i, decltype(made)>>...>{
+            static_cast<Entry const&>(values)..., {std::get<i>(std::move(made))}...};
+    }(typename Rule::writes{}, std::make_index_sequence<Rule::writes::size>{});
+    return run_rules(exec, attributes, all, grad_rules<Rest...>{});
+}
+
+}  // namespace detail
+
+/// The type of the operator's attributes, the last argument of its `run`; no_attributes if it has none.
+template <class Op>
+using attributes_of = typename detail::attributes_type<Op>::type;
+
+/// Stands for the gradient of an input that has none.
+struct no_value {};
+
+/// The gradients of an operator's inputs as a tuple; no_value for an input without a gradient, such as ids.
+///
+///     auto [x_grad, w_grad, b_grad] = gradients<fc_op>(Cpu{}, std::tie(x, w, b), std::tie(out), std::tie(out_grad));
+///
+/// `inputs`, `outputs` and `out_grads` are in the order of the operator's slots. Gradients of outputs that no rule
+/// reads are ignored.
+/// shapes   each gradient has the shape of its input
+/// errors   those of the operators in the rules
+/// cost     that of the operators in the rules, all of which run
+template <differentiable Op, class Device, class... In, class... Out, class... OutGrad>
+auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> const& outputs,
+               std::tuple<OutGrad...> const& out_grads, attributes_of<Op> const& attributes = {}) {
+    static_assert(sizeof...(In) == Op::inputs::size && sizeof...(Out) == Op::outputs::size &&
+                      sizeof...(OutGrad) == Op::outputs::size,
+                  "rowan::gradients: pass one value for each slot of the operator");
+    auto const known = [&]<class... I, class... O>(slots<I...>, slots<O...>) {
+        return [&]<std::size_t... i, std::size_t... o>(std::index_sequence<i...>, std::index_sequence<o...>) {
+            return detail::SlotValues<detail::SlotValue<I, std::remove_cvref_t<In> const&>...,
+                                      detail::SlotValue<O, std::remove_cvref_t<Out> const&>...,
+                                      detail::SlotValue<grad_of<O>, std::remove_cvref_t<OutGrad> const&>...>{
+                {std::get<i>(inputs)}..., {std::get<o>(outputs)}..., {std::get<o>(out_grads)}...};
+        }
+        (std::index_sequence_for<In...>{}, std::index_sequence_for<Out...>{});
+    }(typename Op::inputs{}, typename Op::outputs{});
+    auto const all = detail::run_rules(exec, attributes, known, grad_rules_of<Op>{});
+    return [&]<class... I>(slots<I...>) {
+        auto const one = [&]<class Slot>(Slot*) {
+            if constexpr (decltype(detail::has_value<grad_of<Slot>>(all))::value) {
+                return detail::value_of<grad_of<Slot>>(all);
+            } else {
+                return no_value{};
+            }
+        };
+        return std::tuple(one(static_cast<I*>(nullptr))...);
+    }(typename Op::inputs{});
 }
 
 }  // namespace rowan::inline v0
 
-// rowan/graph/detail/kind_text.hpp: the kind and element type of a variable as text, for messages and Net::dot.
-
-namespace rowan::inline v0::detail {
-
-/// "LoDTensor<f32>", in the format of Value::kind().
-std::string kind_text(VarSpec const& spec);
-
-template <class D>
-inline constexpr std::string_view memory_text = " on a device";
-template <>
-inline constexpr std::string_view memory_text<Cpu> = "";
-
-/// "LoDTensor<f32>", for messages, with " on a device" if it is in device memory.
-template <class T, class D>
-std::string kind_on(char const* kind) {
-    std::string text(kind);
-    return text.append("<").append(dtype<T>::name).append(">").append(memory_text<D>);
-}
-template <class V>
-struct kind_name {
-    static std::string text() { return "a user-defined type"; }
-};
-template <class T, class D>
-struct kind_name<LoDTensor<T, D>> {
-    static std::string text() { return kind_on<T, D>("LoDTensor"); }
-};
-template <class T, class D>
-struct kind_name<SelectedRows<T, D>> {
-    static std::string text() { return kind_on<T, D>("SelectedRows"); }
-};
-template <class T, class D>
-struct kind_name<TensorArray<T, D>> {
-    static std::string text() { return kind_on<T, D>("TensorArray"); }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/graph/detail/kind_text_inl.hpp: definitions of rowan/graph/detail/kind_text.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION std::string kind_text(VarSpec const& spec) {
-    char const* const kind = spec.type == VarType::SELECTED_ROWS  ? "SelectedRows<"
-                             : spec.type == VarType::TENSOR_ARRAY ? "TensorArray<"
-                             : spec.type == VarType::STEP_SCOPES  ? "StepScopes<"
-                                                                  : "LoDTensor<";
-    return std::string(kind).append(dtype_text(spec.dtype)).append(">");
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
 // rowan/sequence/lod.hpp: Lod, level-of-detail offsets that partition a flat batch into sequences.
+
+#include <ostream>
 
 namespace rowan::inline v0 {
 
@@ -8669,6 +9238,279 @@ ROWAN_TEMPLATE(class LoDTensor<std::int64_t>)
 ROWAN_TEMPLATE(class LoDTensor<bool>)
 
 }  // namespace rowan::inline v0
+
+// rowan/graph/detail/op_arguments.hpp: level_mask and call, which select an operator's kernel by argument types.
+
+namespace rowan::inline v0::detail {
+
+template <class V>
+V& without_levels(V& v) {
+    return v;
+}
+template <class T, class D>
+Tensor<T, D>& without_levels(LoDTensor<T, D>& v) {
+    return v.value();
+}
+
+template <bool levels, class V>
+auto& as_argument(V& v) {
+    if constexpr (levels) {
+        return v;
+    } else {
+        return without_levels(v);
+    }
+}
+
+template <class Op, class D, class... Arg>
+inline constexpr bool takes_with_attributes = requires(D const& d, attributes_of<Op> const& a, Arg&... arg) {
+    Op::run(d, arg..., a);
+};
+template <class Op, class D, class... Arg>
+inline constexpr bool takes = takes_with_attributes<Op, D, Arg...> || requires(D const& d, Arg&... arg) {
+    Op::run(d, arg...);
+};
+
+template <class V, bool levels>
+using argument_t = std::remove_reference_t<decltype(as_argument<levels>(std::declval<V&>()))>;
+
+template <class Op, class D, std::size_t mask, class... V>
+inline constexpr bool takes_masked = []<std::size_t... i>(std::index_sequence<i...>) {
+    return takes<Op, D, argument_t<V, ((mask >> i) & 1) != 0>...>;
+}
+(std::index_sequence_for<V...>{});
+
+inline constexpr std::size_t no_mask = ~std::size_t{0};
+
+/// A bit mask of the arguments that the kernel takes as LoDTensor; no_mask if there is no kernel. The masks with no bit
+/// and with all bits set are tried first.
+template <class Op, class D, class... V>
+constexpr std::size_t level_mask() {
+    constexpr std::size_t all = (std::size_t{1} << sizeof...(V)) - 1;
+    if constexpr (takes_masked<Op, D, 0, V...>) {
+        return 0;
+    } else if constexpr (takes_masked<Op, D, all, V...>) {
+        return all;
+    } else {
+        return []<std::size_t... mask>(std::index_sequence<mask...>) {
+            std::size_t found = no_mask;
+            (void)((takes_masked<Op, D, mask + 1, V...> ? (found = mask + 1, true) : false) || ...);
+            return found;
+        }
+        (std::make_index_sequence<(all > 1 ? all - 1 : 0)>{});
+    }
+}
+
+template <class Op, std::size_t mask, class D, class... V, std::size_t... i>
+auto call_masked(D const& device, attributes_of<Op> const& attributes, std::index_sequence<i...>, V&... v) {
+    if constexpr (takes_with_attributes<Op, D, argument_t<V, ((mask >> i) & 1) != 0>...>) {
+        return Op::run(device, as_argument<((mask >> i) & 1) != 0>(v)..., attributes);
+    } else {
+        return Op::run(device, as_argument<((mask >> i) & 1) != 0>(v)...);
+    }
+}
+
+/// Calls the kernel for these arguments.
+template <class Op, class D, class... V>
+auto call(D const& device, attributes_of<Op> const& attributes, V&... v) {
+    static_assert(level_mask<Op, D, V...>() != no_mask,
+                  "rowan: the operator has no function run for this device and these input types");
+    return call_masked<Op, level_mask<Op, D, V...>()>(device, attributes, std::index_sequence_for<V...>{}, v...);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/dtype_text.hpp: the names of element types, for messages.
+
+namespace rowan::inline v0::detail {
+
+/// "f32", or "element type 1000" for a user-defined type.
+std::string dtype_text(std::int32_t wire);
+
+/// "f32, f64 or bf16"
+template <class First, class... T>
+std::string dtype_list() {
+    std::string text(dtype<First>::name);
+    std::size_t left = sizeof...(T);
+    ((text.append(--left == 0 ? " or " : ", ").append(dtype<T>::name)), ...);
+    return text;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/dtype_text_inl.hpp: definitions of rowan/op/detail/dtype_text.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+template <class... T>
+inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
+
+ROWAN_FUNCTION std::string dtype_text(std::int32_t wire) {
+    for (auto const& [number, name] :
+         dtype_names<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>) {
+        if (number == wire) return std::string(name);
+    }
+    return std::string("element type ").append(std::to_string(wire));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/op/var_spec.hpp: VarSpec, the type and shape of a variable, known before its value.
+
+namespace rowan::inline v0 {
+
+/// A dim that is not known yet, such as the number of rows of the next batch.
+inline constexpr std::int64_t UNK = -1;
+
+/// The kinds of variables, with their values in descriptors.
+enum class VarType : std::int32_t { LOD_TENSOR = 0, SELECTED_ROWS = 1, TENSOR_ARRAY = 2, STEP_SCOPES = 3 };
+
+/// Up to eight dims, each a count or UNK.
+class Dims {
+public:
+    static constexpr std::size_t max_rank = 8;  ///< the maximum rank
+
+    constexpr Dims() = default;  ///< rank 0
+    /// errors   ShapeError if there are more than max_rank dims or one is neither a count nor UNK
+    constexpr Dims(std::initializer_list<std::int64_t> dims) {
+        for (std::int64_t const dim : dims) push_back(dim);
+    }
+
+    /// Appends a dim.
+    /// errors   ShapeError if there are max_rank dims already, or dim is neither a count nor UNK
+    constexpr void push_back(std::int64_t dim) {
+        if (rank_ == max_rank) throw ShapeError("rank", "more", "at most " + std::to_string(max_rank));
+        if (dim < UNK) throw ShapeError("dims[" + std::to_string(rank_) + "]", std::to_string(dim), "a count or UNK");
+        dims_[rank_++] = dim;
+    }
+
+    constexpr std::size_t size() const noexcept { return rank_; }
+    constexpr bool empty() const noexcept { return rank_ == 0; }
+    constexpr std::int64_t operator[](std::size_t i) const noexcept { return dims_[i]; }
+    constexpr std::int64_t& operator[](std::size_t i) noexcept { return dims_[i]; }
+    constexpr std::int64_t const* begin() const noexcept { return dims_.data(); }
+    constexpr std::int64_t const* end() const noexcept { return dims_.data() + rank_; }
+
+    /// The product of the dims from `first` on, at most 2^63 - 1; UNK if one of them is UNK.
+    constexpr std::int64_t product_from(std::size_t first) const noexcept {
+        std::int64_t product = 1;
+        for (std::size_t i = first; i < rank_; ++i) {
+            if (dims_[i] == UNK) return UNK;
+            if (__builtin_mul_overflow(product, dims_[i], &product)) product = std::numeric_limits<std::int64_t>::max();
+        }
+        return product;
+    }
+
+    friend constexpr bool operator==(Dims const&, Dims const&) = default;
+
+    /// Prints the dims: [UNK, 640, 480]
+    friend std::ostream& operator<<(std::ostream& out, Dims const& dims) {
+        char const* comma = "[";
+        for (std::int64_t const dim : dims) {
+            out << comma;
+            dim == UNK ? out << "UNK" : out << dim;
+            comma = ", ";
+        }
+        return out << (dims.empty() ? "[]" : "]");
+    }
+
+private:
+    std::array<std::int64_t, max_rank> dims_{};
+    std::size_t rank_ = 0;
+};
+
+/// The kind, element type, dims and number of levels of a variable.
+struct VarSpec {
+    VarType type = VarType::LOD_TENSOR;              ///< the kind of variable
+    std::int32_t dtype = rowan::dtype<float>::wire;  ///< dtype<T>::wire
+    Dims dims;                                       ///< for a SelectedRows the dims of the dense tensor
+    std::size_t lod_level = 0;                       ///< the number of levels; 0: the rows form no sequences
+
+    friend constexpr bool operator==(VarSpec const&, VarSpec const&) = default;
+};
+
+/// Whether this is the number of one of rowan's integral element types, including bool.
+constexpr bool is_integral(std::int32_t wire) noexcept {
+    return wire == dtype<std::int32_t>::wire || wire == dtype<std::int64_t>::wire ||
+           wire == dtype<std::uint8_t>::wire || wire == dtype<bool>::wire;
+}
+
+/// The spec of a Tensor or LoDTensor.
+template <class T>
+constexpr VarSpec tensor_spec(Dims dims, std::size_t lod_level = 0) {
+    static_assert(detail::is_element<T>(), "rowan::tensor_spec<T>: specialize rowan::dtype<T> for this element type");
+    return {.type = VarType::LOD_TENSOR, .dtype = dtype<T>::wire, .dims = dims, .lod_level = lod_level};
+}
+/// The same for a SelectedRows.
+template <class T>
+constexpr VarSpec selected_rows_spec(Dims dims) {
+    static_assert(detail::is_element<T>(),
+                  "rowan::selected_rows_spec<T>: specialize rowan::dtype<T> for this element type");
+    return {.type = VarType::SELECTED_ROWS, .dtype = dtype<T>::wire, .dims = dims, .lod_level = 0};
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/detail/kind_text.hpp: the kind and element type of a variable as text, for messages and Net::dot.
+
+namespace rowan::inline v0::detail {
+
+/// "LoDTensor<f32>", in the format of Value::kind().
+std::string kind_text(VarSpec const& spec);
+
+template <class D>
+inline constexpr std::string_view memory_text = " on a device";
+template <>
+inline constexpr std::string_view memory_text<Cpu> = "";
+
+/// "LoDTensor<f32>", for messages, with " on a device" if it is in device memory.
+template <class T, class D>
+std::string kind_on(char const* kind) {
+    std::string text(kind);
+    return text.append("<").append(dtype<T>::name).append(">").append(memory_text<D>);
+}
+template <class V>
+struct kind_name {
+    static std::string text() { return "a user-defined type"; }
+};
+template <class T, class D>
+struct kind_name<LoDTensor<T, D>> {
+    static std::string text() { return kind_on<T, D>("LoDTensor"); }
+};
+template <class T, class D>
+struct kind_name<SelectedRows<T, D>> {
+    static std::string text() { return kind_on<T, D>("SelectedRows"); }
+};
+template <class T, class D>
+struct kind_name<TensorArray<T, D>> {
+    static std::string text() { return kind_on<T, D>("TensorArray"); }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/detail/kind_text_inl.hpp: definitions of rowan/graph/detail/kind_text.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::string kind_text(VarSpec const& spec) {
+    char const* const kind = spec.type == VarType::SELECTED_ROWS  ? "SelectedRows<"
+                             : spec.type == VarType::TENSOR_ARRAY ? "TensorArray<"
+                             : spec.type == VarType::STEP_SCOPES  ? "StepScopes<"
+                                                                  : "LoDTensor<";
+    return std::string(kind).append(dtype_text(spec.dtype)).append(">");
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/graph/value.hpp: Value, what a variable holds at run time.
 
@@ -9523,1162 +10365,6 @@ ROWAN_TEMPLATE(void Value::set(LoDTensor<bool>&&))
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/feeds.hpp: Feeds, the values of a batch by name.
-
-namespace rowan::inline v0 {
-
-/// The value of one variable: a Tensor, a LoDTensor, a SelectedRows, or what a Tensor can be made of. Copies share its elements.
-class Feed {
-public:
-    /// A tensor, moved or copied in.
-    template <class T, class Device>
-    Feed(Tensor<T, Device> value) : Feed(LoDTensor<T, Device>(std::move(value))) {}
-    /// The same with levels.
-    /// errors   std::bad_alloc
-    /// cost     one allocation, plus a copy of the tensor unless it is moved in
-    template <class T, class Device>
-    Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
-        value_->set(std::move(value));
-    }
-    /// A table of which only some rows exist.
-    /// errors   std::bad_alloc
-    /// cost     one allocation, plus a copy unless it is moved in
-    template <class T, class Device>
-    Feed(SelectedRows<T, Device> value) : value_(std::make_shared<Value>()) {
-        value_->set(std::move(value));
-    }
-    /// An alias of a value, such as one of `Parameters`.
-    /// errors   TypeError if the value cannot be shared
-    /// cost     O(1), two allocations
-    Feed(Value const& value) : value_(std::make_shared<Value>(value.share())) {}
-    /// An xtensor expression, evaluated; a range of elements, such as a std::vector or a std::span; or one element.
-    ///     {{"x", p + 1}, {"label", std::vector<std::int64_t>{2, 0}}, {"rate", 0.5f}}
-    /// shapes   an expression [...] -> [...], a range of n elements -> [n], an element -> [1]
-    /// errors   as Tensor::from_shape; the exceptions of the expression or the range
-    /// cost     one allocation and one write of the elements, plus that of the expression or the range
-    template <class X>
-    requires(!std::same_as<std::remove_cvref_t<X>, Feed> && !std::same_as<std::remove_cvref_t<X>, Value>) Feed(X&& x)
-        : Feed(tensor_of(x)) {}
-
-    /// Returns an alias of the value.
-    /// errors   std::bad_alloc
-    /// cost     O(1), one allocation
-    Value value() const { return value_->share(); }
-
-private:
-    template <class X>
-    static auto tensor_of(X& x);
-
-    std::shared_ptr<Value> value_;
-};
-
-template <class X>
-auto Feed::tensor_of(X& x) {
-    constexpr bool expression = xt::is_xexpression<std::remove_cv_t<X>>::value;
-    using Of = decltype([] {
-        if constexpr (expression) {
-            return std::type_identity<typename X::value_type>{};
-        } else if constexpr (std::ranges::input_range<X&>) {
-            return std::type_identity<std::ranges::range_value_t<X&>>{};
-        } else {
-            return std::type_identity<X>{};
-        }
-    }());
-    using Element = std::remove_cv_t<typename Of::type>;
-    using T = std::conditional_t<std::is_same_v<Element, long long>, std::int64_t, Element>;
-    static_assert(element<T>,
-                  "rowan::Feed: a batch takes tensors, xtensor expressions, flat ranges and numbers, of element types "
-                  "with a rowan::dtype<T>: convert the elements, or use LoDTensor::from_nested for nested ranges");
-    if constexpr (!element<T>) {
-        return Tensor<float>();
-    } else if constexpr (expression || detail::numbers_for<X, T>) {
-        return Tensor<T>(x);
-    } else if constexpr (std::ranges::input_range<X&>) {
-        detail::Buffer<T> elements;
-        for (auto&& e : x) elements.push_back(static_cast<T>(e));
-        return Tensor<T>(elements);
-    } else {
-        return Tensor<T>::full({1}, static_cast<T>(x));
-    }
-}
-
-/// A batch: values by variable name, such as {{"words", words}, {"label", labels}}. Iterates in the order of the names
-/// over pairs of a name and a Feed.
-class Feeds : private std::map<std::string, Feed, std::less<>> {
-    using Map = std::map<std::string, Feed, std::less<>>;
-
-public:
-    using Map::at, Map::begin, Map::end, Map::find, Map::contains, Map::size, Map::empty, Map::erase,
-        Map::insert_or_assign;
-    using Map::value_type, Map::iterator, Map::const_iterator;
-
-    Feeds() = default;  ///< no values
-
-    /// The values of a batch.
-    /// errors   GraphError if two have the same name
-    /// cost     O(values · log values)
-    Feeds(std::initializer_list<value_type> values) {
-        for (value_type const& value : values) insert(value);
-    }
-
-    // A mistake, which does not compile.
-    template <class T, class Device, class... Rest>
-    Feeds(Tensor<T, Device> const&, Rest const&...) {
-        static_assert(!element<T>, R"(rowan::Feeds: the values of a batch have names: {{"x", x}, {"label", label}})");
-    }
-
-    /// Adds a value; insert_or_assign replaces one.
-    /// errors   GraphError if there is a value of that name
-    /// cost     O(log values)
-    void insert(value_type const& value) {
-        if (!Map::insert(value).second)
-            throw GraphError(std::string("the batch has two values for \"").append(value.first).append("\""));
-    }
-    /// The same.
-    void emplace(std::string name, Feed value) { insert({std::move(name), std::move(value)}); }
-};
-
-ROWAN_TEMPLATE(Feed::Feed(Tensor<float>))
-ROWAN_TEMPLATE(Feed::Feed(Tensor<double>))
-ROWAN_TEMPLATE(Feed::Feed(Tensor<std::int32_t>))
-ROWAN_TEMPLATE(Feed::Feed(Tensor<std::int64_t>))
-ROWAN_TEMPLATE(Feed::Feed(Tensor<bool>))
-ROWAN_TEMPLATE(Feed::Feed(LoDTensor<float>))
-ROWAN_TEMPLATE(Feed::Feed(LoDTensor<double>))
-ROWAN_TEMPLATE(Feed::Feed(LoDTensor<std::int32_t>))
-ROWAN_TEMPLATE(Feed::Feed(LoDTensor<std::int64_t>))
-ROWAN_TEMPLATE(Feed::Feed(LoDTensor<bool>))
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/parameters.hpp: Parameters, the values of trained parameters and optimizer states by name.
-
-namespace rowan::inline v0 {
-
-/// Values by variable name. The names of optimizer states contain an @.
-class Parameters {
-public:
-    /// Returns the tensor of that name.
-    /// errors   GraphError if there is no such name; TypeError if the value is not a tensor of T on Device
-    /// cost     O(log variables)
-    template <class T, class Device = Cpu>
-    Tensor<T, Device> const& get(std::string_view name) const {
-        using V = LoDTensor<T, Device>;
-        Value const& value = find(name);
-        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
-        return value.get<V>().value();
-    }
-
-    /// Returns the SelectedRows of that name: a table of which only some rows exist.
-    /// errors   GraphError if there is no such name; TypeError if the value is not a SelectedRows of T on Device
-    /// cost     O(log variables)
-    template <class T, class Device = Cpu>
-    SelectedRows<T, Device> const& get_rows(std::string_view name) const {
-        using V = SelectedRows<T, Device>;
-        Value const& value = find(name);
-        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
-        return value.get<V>();
-    }
-
-    /// Returns the value of that name, of any kind.
-    /// errors   GraphError if there is no such name
-    /// cost     O(log variables)
-    Value const& find(std::string_view name) const;
-    bool contains(std::string_view name) const { return values_.contains(name); }  ///< whether there is such a name
-
-    /// Sets or replaces the value of that name.
-    /// errors   std::bad_alloc
-    /// cost     O(log variables)
-    void set(std::string name, Value value);
-
-    /// Returns aliases of all values: they share the elements, so further training changes them.
-    /// errors   TypeError if a value cannot be shared
-    /// cost     O(variables)
-    Parameters share() const;
-
-    /// Returns aliases of the parameters alone, or of the states alone: those of optimizers and averages.
-    ///     for (auto const& [name, value] : learned.trained()) std::cout << name << '\n';
-    /// errors   TypeError if a value cannot be shared
-    /// cost     O(variables)
-    Parameters trained() const { return some(false); }
-    Parameters states() const { return some(true); }  ///< the states
-
-    /// Returns aliases of the parameters, with their moving averages as values: see layer::MovingAverage.
-    /// errors   GraphError if there are no averages; TypeError if a value cannot be shared
-    /// cost     O(variables)
-    Parameters averaged() const;
-
-    /// Returns aliases of the values of these names, to begin another training with them.
-    ///     .initial = pretrained.only({"embedding_0.w_0"})
-    /// errors   GraphError if there is no such name, or one is given twice; TypeError if a value cannot be shared
-    /// cost     O(names · log variables)
-    Feeds only(std::initializer_list<std::string_view> names) const;
-
-    /// Iterates in the order of the names.
-    auto begin() const { return values_.begin(); }
-    auto end() const { return values_.end(); }
-    std::size_t size() const noexcept { return values_.size(); }
-
-    std::int64_t steps = 0;  ///< number of steps trained: batches, or groups of them, see layer::PartsOn
-
-private:
-    Parameters some(bool states) const;
-
-    std::map<std::string, Value, std::less<>> values_;
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/parameters_inl.hpp: definitions of rowan/layer/parameters.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <utility>
-
-namespace rowan::inline v0 {
-
-ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const {
-    auto const found = values_.find(name);
-    if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
-    return found->second;
-}
-
-ROWAN_FUNCTION void Parameters::set(std::string name, Value value) {
-    values_.insert_or_assign(std::move(name), std::move(value));
-}
-
-ROWAN_FUNCTION Parameters Parameters::share() const {
-    Parameters alias;
-    for (auto const& [name, value] : values_) alias.set(name, value.share());
-    alias.steps = steps;
-    return alias;
-}
-
-ROWAN_FUNCTION Parameters Parameters::some(bool states) const {
-    Parameters alias;
-    for (auto const& [name, value] : values_) {
-        if ((name.find('@') != std::string::npos) == states) alias.set(name, value.share());
-    }
-    alias.steps = steps;
-    return alias;
-}
-
-ROWAN_FUNCTION Parameters Parameters::averaged() const {
-    Parameters alias = trained();
-    bool any = false;
-    for (auto& [name, value] : alias.values_) {
-        auto const found = values_.find(name + "@average");
-        if (found == values_.end()) continue;
-        value = found->second.share();
-        any = true;
-    }
-    if (!any) throw GraphError("there are no averages: train with .average = layer::MovingAverage{}");
-    return alias;
-}
-
-ROWAN_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
-    Feeds some;
-    for (std::string_view const name : names) some.emplace(std::string(name), find(name));
-    return some;
-}
-
-}  // namespace rowan::inline v0
-
-#endif
-
-// rowan/layer/early_stop.hpp: layer::EarlyStop, which ends a training that no longer improves.
-
-namespace rowan::inline v0 {
-
-/// Functions of the parameters by name, computed after each epoch, such as the cost of the validation data.
-using Metrics = std::map<std::string, std::function<double(Parameters const&)>>;
-
-namespace layer {
-
-/// Ends a training when a metric has not improved for some epochs; the result of the training is then that of its best
-/// epoch. A training that resumes counts and compares anew: it knows neither the epochs nor the best value of the
-/// training before.
-///     {.epochs = 100,
-///      .metrics = {{"validation", [&](Parameters const& p) { return cost_of(validation, p); }}},
-///      .stop = layer::EarlyStop{.metric = "validation", .patience = 3}}
-struct EarlyStop {
-    std::string metric = {};    ///< a name in options.metrics
-    std::int64_t patience = 1;  ///< the number of epochs in a row without improvement that end the training; 0: none do
-    bool larger = false;        ///< whether larger values are better
-    double least = 0;           ///< a smaller change is no improvement
-};
-
-}  // namespace layer
-
-}  // namespace rowan::inline v0
-
-// rowan/graph/detail/device_values.hpp: device functions that nets need besides operators.
-
-namespace rowan::inline v0::detail {
-
-/// Runs f, which enqueues calls. If it throws, an error of an earlier call is thrown instead, if there is one.
-template <class D, class F>
-void in_order(D const& exec, F const& f) {
-    try {
-        f();
-    } catch (...) {
-        synchronize(exec);
-        throw;
-    }
-}
-
-/// The first element of a tensor, which must not be empty. Blocks if it is in device memory.
-template <class T, class D>
-T first_element(D const& exec, Tensor<T, D> const& x) {
-    return to_host(exec, x).data()[0];
-}
-
-/// A copy made by a call on `exec`, whichever execution made x.
-template <class T, class D>
-Tensor<T, D> copy_made_by(D const& exec, Tensor<T, D> const& x) {
-    if (!(x.device() == exec)) synchronize(x.device());
-    return ElementLoops<D>::copy(exec, x);
-}
-
-/// Transfers a tensor to the device of a net that runs on `any`. A tensor that is already there is left as it is, or
-/// replaced by a copy if `own`.
-/// errors   TypeError if it is not a LoDTensor whose elements are of type T
-template <class T, class D>
-void bring(Value& value, AnyExec any, bool own) {
-    D const exec = any.or_default<D>();
-    if (value.is<LoDTensor<T, D>>()) {
-        auto& there = value.get<LoDTensor<T, D>>();
-        if (own) value.set(LoDTensor<T, D>(copy_made_by(exec, there.value()), there.lod()));
-        return;
-    }
-    value = value.on_host();
-    auto const& host = value.get<LoDTensor<T>>();
-    value.set(LoDTensor<T, D>(to_device(exec, host.value().share()), host.lod()));
-}
-
-/// The same for a SelectedRows.
-/// errors   TypeError if it is not a SelectedRows whose elements are of type T
-template <class T, class D>
-void bring_rows(Value& value, AnyExec any, bool own) {
-    D const exec = any.or_default<D>();
-    if (value.is<SelectedRows<T, D>>()) {
-        auto& there = value.get<SelectedRows<T, D>>();
-        if (!own) return;
-        if (!(there.device() == exec)) synchronize(there.device());
-        value.set(SelectedRows<T, D>(there));
-        return;
-    }
-    value = value.on_host();
-    value.set(to_device(exec, value.get<SelectedRows<T>>()));
-}
-
-ROWAN_TEMPLATE(void bring<float, Cpu>(Value&, AnyExec, bool))
-ROWAN_TEMPLATE(void bring<double, Cpu>(Value&, AnyExec, bool))
-ROWAN_TEMPLATE(void bring<std::int32_t, Cpu>(Value&, AnyExec, bool))
-ROWAN_TEMPLATE(void bring<std::int64_t, Cpu>(Value&, AnyExec, bool))
-ROWAN_TEMPLATE(void bring<bool, Cpu>(Value&, AnyExec, bool))
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/joined_name.hpp: the names of two types concatenated at compile time.
-
-namespace rowan::inline v0::detail {
-
-/// Concatenates A::name and B::name: "fill_" and "f32" become "fill_f32". A zero follows the text.
-template <class A, class B>
-struct joined_name {
-private:
-    static constexpr auto text = [] {
-        constexpr std::string_view a = A::name, b = B::name;
-        std::array<char, a.size() + b.size() + 1> text{};
-        std::copy(b.begin(), b.end(), std::copy(a.begin(), a.end(), text.begin()));
-        return text;
-    }();
-
-public:
-    static constexpr std::string_view value{text.data(), text.size() - 1};
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/slots.hpp: slots, the names of an operator's inputs and outputs.
-
-namespace rowan::inline v0 {
-
-/// A list of slots, which are tag types with a `name`. The input slots of an operator are in the order of run's
-/// arguments.
-template <class... Slot>
-struct slots {
-    static constexpr std::size_t size = sizeof...(Slot);
-    static constexpr std::array<std::string_view, size> names{Slot::name...};  ///< in the order of the list
-
-    /// Whether the slot is in the list.
-    template <class S>
-    static constexpr bool has = (std::is_same_v<S, Slot> || ...);
-
-    /// The index of a slot in the list; size if it is not in the list.
-    template <class S>
-    static constexpr std::size_t index = [] {
-        constexpr std::array<bool, size + 1> same{std::is_same_v<S, Slot>..., true};
-        return static_cast<std::size_t>(std::find(same.begin(), same.end(), true) - same.begin());
-    }();
-};
-
-namespace detail {
-
-struct grad_suffix {
-    static constexpr std::string_view name = "@GRAD";
-};
-
-}  // namespace detail
-
-/// The gradient of a slot's value, named as in descriptors: `w@GRAD`.
-template <class Slot>
-struct grad_of {
-    /// The name of the slot followed by `@GRAD`.
-    static constexpr std::string_view name = detail::joined_name<Slot, detail::grad_suffix>::value;
-};
-
-/// The slots that many operators have. User-defined operators may use others: any type with a `name`.
-namespace slot {
-
-#define ROWAN_SLOT(slot)                                \
-    struct slot {                                       \
-        static constexpr std::string_view name = #slot; \
-    };
-ROWAN_SLOT(x)       // input
-ROWAN_SLOT(y)       // second input
-ROWAN_SLOT(w)       // weight or table
-ROWAN_SLOT(b)       // bias
-ROWAN_SLOT(out)     // result
-ROWAN_SLOT(saved)   // values that the forward pass saves for the backward pass
-ROWAN_SLOT(ids)     // row ids of a table
-ROWAN_SLOT(offset)  // first row of each sequence that is kept
-ROWAN_SLOT(length)  // number of rows of each sequence
-ROWAN_SLOT(weight)  // weight of each id
-ROWAN_SLOT(updates) // rows that are added at places
-ROWAN_SLOT(label)   // target of a loss
-ROWAN_SLOT(query)   // rows of attention: what is asked, what answers by its scores, and what is returned
-ROWAN_SLOT(key)
-ROWAN_SLOT(value)
-ROWAN_SLOT(seed)    // random seed
-ROWAN_SLOT(h_prev)  // state before a step
-ROWAN_SLOT(c_prev)  // cell before a step
-ROWAN_SLOT(h)       // state after a step
-ROWAN_SLOT(c)       // cell after a step
-ROWAN_SLOT(param)   // parameter of an optimizer; its gradient and states follow
-ROWAN_SLOT(grad)
-ROWAN_SLOT(moment)
-ROWAN_SLOT(moment2)
-ROWAN_SLOT(velocity)
-ROWAN_SLOT(linear)
-ROWAN_SLOT(mean)  // moving mean and variance, and those after a step of training
-ROWAN_SLOT(variance)
-ROWAN_SLOT(next_mean)
-ROWAN_SLOT(next_variance)
-ROWAN_SLOT(array)   // TensorArray
-ROWAN_SLOT(index)   // slot of an array, or number of a step
-ROWAN_SLOT(state)   // states of a loop
-ROWAN_SLOT(last)    // states after the last step
-ROWAN_SLOT(scopes)  // values of all steps
-#undef ROWAN_SLOT
-
-}  // namespace slot
-
-}  // namespace rowan::inline v0
-
-// rowan/graph/detail/compiled_kernels.hpp: the operators and element types of the compiled library.
-
-namespace rowan::inline v0 {
-
-struct accuracy_op;
-struct adagrad_op;
-struct adam_op;
-struct add_op;
-struct any_op;
-template <bool greatest>
-struct arg_extreme_op;
-struct batch_norm_op;
-struct batched_matmul_op;
-struct beam_search_decode_op;
-struct beam_search_op;
-template <class Formula>
-struct broadcast_op;
-template <class To>
-struct cast_op;
-struct clip_by_global_norm_op;
-struct clip_by_norm_op;
-struct clip_op;
-struct concat_op;
-struct cosine_similarity_op;
-struct crf_decoding_op;
-struct crf_matches_op;
-struct cross_entropy_op;
-struct cumsum_op;
-struct div_op;
-struct drop_levels_op;
-struct dropout_op;
-struct elementwise_mul_op;
-struct embedding_bag_op;
-struct equal_op;
-struct expand_rows_op;
-struct fc_op;
-struct ftrl_op;
-struct full_like_op;
-template <class T>
-struct full_op;
-struct greater_equal_op;
-struct greater_op;
-struct gru_unit_op;
-struct identity_op;
-struct layer_norm_op;
-struct less_equal_op;
-struct less_op;
-struct linear_chain_crf_op;
-struct lod_from_offsets_op;
-struct lod_reset_op;
-struct log_softmax_op;
-struct logical_and_op;
-struct logical_not_op;
-struct logical_or_op;
-struct lookup_table_op;
-struct lstm_unit_op;
-template <bool transpose_x, bool transpose_y>
-struct matmul_op;
-struct merge_rows_op;
-struct momentum_op;
-struct moving_average_op;
-struct mse_op;
-struct negate_op;
-struct one_hot_op;
-struct padded_sequence_context_op;
-struct pick_sequences_op;
-template <class Formula>
-struct pointwise_loss_op;
-template <class Rule>
-struct reduce_op;
-struct reduce_sum_op;
-struct reorder_op;
-struct reshape_op;
-struct rmsprop_op;
-struct row_dot_op;
-struct rows_where_op;
-struct rowwise_adagrad_op;
-struct scale_op;
-struct sequence_attention_op;
-struct sequence_concat_op;
-struct sequence_context_op;
-struct sequence_erase_op;
-struct sequence_expand_op;
-struct sequence_mask_op;
-struct sequence_pad_op;
-struct sequence_pool_op;
-struct sequence_reshape_op;
-struct sequence_reverse_op;
-struct sequence_scatter_op;
-struct sequence_slice_op;
-struct sequence_softmax_op;
-struct sequence_top_k_mean_op;
-struct sequence_unpad_op;
-struct sgd_op;
-struct shrink_op;
-struct softmax_op;
-struct softmax_with_cross_entropy_op;
-struct split_op;
-struct squeeze_op;
-struct stack_op;
-struct sub_op;
-struct sum_op;
-struct top_k_op;
-struct transpose_op;
-template <class Formula>
-struct unary_op;
-struct unsqueeze_op;
-struct weighted_embedding_bag_op;
-
-namespace detail {
-
-template <class... T>
-struct type_list {};
-
-struct abs_formula;
-template <bool greatest>
-struct axis_extremes;
-struct axis_means;
-struct axis_products;
-struct binary_cross_entropy_formula;
-struct brelu_formula;
-struct broadcast_add;
-struct broadcast_div;
-struct broadcast_max;
-struct broadcast_min;
-struct broadcast_mul;
-struct broadcast_sub;
-struct cosine_embedding_loss_formula;
-struct elu_formula;
-struct exp_formula;
-struct gelu_formula;
-struct hard_sigmoid_formula;
-struct hard_swish_formula;
-struct hinge_formula;
-struct huber_formula;
-struct kl_div_formula;
-struct leaky_relu_formula;
-struct log_formula;
-struct log_loss_formula;
-struct margin_rank_loss_formula;
-struct pow_formula;
-struct relu6_formula;
-struct relu_formula;
-struct rsqrt_formula;
-struct sigmoid_cross_entropy_with_logits_formula;
-struct sigmoid_formula;
-struct smooth_l1_formula;
-struct softplus_formula;
-struct softsign_formula;
-struct sqrt_formula;
-struct square_formula;
-struct squared_error_formula;
-struct stanh_formula;
-struct swish_formula;
-struct tanh_formula;
-struct thresholded_relu_formula;
-
-template <class T, class List>
-inline constexpr bool is_in = false;
-template <class T, class... U>
-inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
-
-/// Operators compiled for float and double; ids, labels and seeds are int64 or int32.
-using compiled_ops = type_list<
-    accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
-    clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, drop_levels_op, dropout_op,
-    elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, greater_equal_op, greater_op,
-    gru_unit_op, identity_op, less_equal_op, less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op,
-    lod_reset_op, log_softmax_op, lstm_unit_op, matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>,
-    momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op, unary_op<relu_formula>, rmsprop_op,
-    rowwise_adagrad_op, scale_op, sequence_attention_op, sequence_concat_op, sequence_context_op,
-    padded_sequence_context_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_expand_op,
-    sequence_pool_op, sgd_op, sequence_reverse_op, sequence_softmax_op, unary_op<sigmoid_formula>, softmax_op,
-    softmax_with_cross_entropy_op, split_op, sub_op, sum_op, broadcast_op<broadcast_add>, broadcast_op<broadcast_div>,
-    broadcast_op<broadcast_max>, broadcast_op<broadcast_min>, broadcast_op<broadcast_mul>, broadcast_op<broadcast_sub>,
-    unary_op<exp_formula>, unary_op<log_formula>, unary_op<sqrt_formula>, unary_op<rsqrt_formula>,
-    unary_op<square_formula>, unary_op<abs_formula>, unary_op<pow_formula>, unary_op<relu6_formula>,
-    unary_op<brelu_formula>, unary_op<leaky_relu_formula>, unary_op<elu_formula>, unary_op<gelu_formula>,
-    unary_op<swish_formula>, unary_op<softplus_formula>, unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>,
-    unary_op<hard_swish_formula>, unary_op<stanh_formula>, unary_op<thresholded_relu_formula>, unary_op<tanh_formula>,
-    crf_decoding_op, crf_matches_op, linear_chain_crf_op, pointwise_loss_op<cosine_embedding_loss_formula>,
-    cosine_similarity_op, pointwise_loss_op<squared_error_formula>, pointwise_loss_op<huber_formula>,
-    pointwise_loss_op<smooth_l1_formula>, pointwise_loss_op<sigmoid_cross_entropy_with_logits_formula>,
-    pointwise_loss_op<binary_cross_entropy_formula>, pointwise_loss_op<log_loss_formula>,
-    pointwise_loss_op<hinge_formula>, pointwise_loss_op<kl_div_formula>, pointwise_loss_op<margin_rank_loss_formula>,
-    weighted_embedding_bag_op, arg_extreme_op<true>, arg_extreme_op<false>, batched_matmul_op, cumsum_op,
-    reduce_op<axis_means>, reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>,
-    reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
-    moving_average_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op,
-    reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
-/// Operators compiled for int64 and int32, such as for loop counters.
-using compiled_integer_ops =
-    type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
-              elementwise_mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op, less_equal_op,
-              less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op, sequence_reverse_op, sequence_concat_op,
-              sequence_slice_op, sequence_pad_op, sequence_unpad_op, lod_from_offsets_op, lod_reset_op,
-              sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, sub_op, sum_op, unary_op<abs_formula>,
-              unary_op<square_formula>, arg_extreme_op<true>, arg_extreme_op<false>, cumsum_op, one_hot_op,
-              reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op,
-              squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op, sequence_reshape_op, reorder_op,
-              shrink_op>;
-/// Operators compiled for bool.
-using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
-                                     logical_and_op, logical_not_op, logical_or_op, unsqueeze_op>;
-/// Operators without inputs.
-using compiled_sources = type_list<full_op<double>, full_op<float>, full_op<std::int64_t>>;
-
-/// Whether the slot holds integers: ids, labels, seeds, offsets or lengths.
-template <class Slot>
-inline constexpr bool is_index_slot =
-    is_in<Slot, type_list<slot::ids, slot::label, slot::seed, slot::offset, slot::length>>;
-
-/// Whether the slot holds int64 alone.
-template <class Slot>
-inline constexpr bool is_int64_slot = is_in<Slot, type_list<slot::seed, slot::index>>;
-
-/// The element types of an operator's inputs, in the order of its slots: I for index slots, E for the others.
-template <class Slots, class E, class I>
-struct input_types;
-template <class... Slot, class E, class I>
-struct input_types<slots<Slot...>, E, I> {
-    using type = type_list<
-        std::conditional_t<is_int64_slot<Slot>, std::int64_t, std::conditional_t<is_index_slot<Slot>, I, E>>...>;
-};
-
-/// Whether all inputs may have the same element type: there is no index slot, or labels may be probabilities.
-template <class Op, class Slots = typename Op::inputs>
-inline constexpr bool has_one_type = true;
-template <class Op, class... Slot>
-inline constexpr bool has_one_type<Op, slots<Slot...>> =
-    !(is_index_slot<Slot> || ...) || is_in<Op, type_list<cross_entropy_op, softmax_with_cross_entropy_op>>;
-
-/// Whether T... are the types of the operator's inputs with elements of E. A variadic operator has one type for all.
-template <class Op, class E, class... T>
-inline constexpr bool has_elements_of =
-    (std::is_same_v<type_list<T...>, type_list<E>> && has_one_type<Op>) ||
-    (std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, E>::type> && has_one_type<Op>) ||
-    std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int64_t>::type> ||
-    std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int32_t>::type>;
-
-/// Whether the compiled library contains kernel_of<Op, Cpu, T...>.
-template <class Op, class... T>
-inline constexpr bool has_compiled_kernel = [] {
-    if constexpr (sizeof...(T) == 0) {
-        return is_in<Op, compiled_sources>;
-    } else if constexpr (is_in<Op, compiled_ops> &&
-                         (has_elements_of<Op, float, T...> || has_elements_of<Op, double, T...>)) {
-        return true;
-    } else if constexpr (is_in<Op, compiled_integer_ops> &&
-                         (has_elements_of<Op, std::int64_t, T...> || has_elements_of<Op, std::int32_t, T...>)) {
-        return true;
-    } else if constexpr (is_in<Op, compiled_truth_ops>) {
-        return has_elements_of<Op, bool, T...>;
-    } else {
-        return false;
-    }
-}();
-
-}  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/op/registry.hpp: registry, a compile-time list of operators, and the types of gradient rules.
-
-namespace rowan::inline v0 {
-
-/// An operator is a tag type: its `name` is a value, its slots are types, and its kernels are the overloads of `run`.
-///
-///     struct clip_op {
-///         static constexpr std::string_view name = "clip";
-///         using inputs = slots<slot::x>;                     // in the order of run's arguments after the device
-///         using outputs = slots<slot::out>;                  // in the order of run's result, a value or a tuple
-///         struct attributes { double limit = 1; };           // optional: the last argument of run
-///         static constexpr VarSpec infer(VarSpec const& x, attributes const&);   // an array for several outputs
-///         template <class T, class D> static Tensor<T, D> run(D exec, Tensor<T, D> const& x, attributes const&);
-///         using grad = grad_rule<clip_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-///     };
-template <class Op>
-concept operation = requires {
-    { Op::name } -> std::convertible_to<std::string_view>;
-    typename Op::inputs;
-    typename Op::outputs;
-    typename Op::grad;
-};
-
-/// The bit mask of the inputs whose row i determines row i of the result: the operator's
-/// `static constexpr unsigned row_inputs`, or 0 if it has none. Other inputs are used as a whole (weights). If the
-/// operator also has `sums_rows`, its results are sums over these rows instead (gradients of weights). A recurrent net
-/// runs such an operator once for all steps.
-template <class Op>
-inline constexpr unsigned row_inputs_of = [] {
-    if constexpr (requires { Op::row_inputs; }) {
-        return Op::row_inputs;
-    } else {
-        return 0u;
-    }
-}();
-/// Whether the results are sums over the rows of the inputs in row_inputs.
-template <class Op>
-inline constexpr bool sums_rows_of = [] {
-    if constexpr (requires { Op::sums_rows; }) {
-        return Op::sums_rows;
-    } else {
-        return false;
-    }
-}();
-
-/// The bit mask of the inputs whose levels alone are used: the operator's `static constexpr unsigned level_inputs`, or
-/// 0 if it has none. No gradient flows to their elements.
-template <class Op>
-inline constexpr unsigned level_inputs_of = [] {
-    if constexpr (requires { Op::level_inputs; }) {
-        return Op::level_inputs;
-    } else {
-        return 0u;
-    }
-}();
-
-/// Whether an operator without `row_inputs` still treats rows independently, as for another axis or whole sequences:
-/// its `row_wise`, a bool or a function of its attributes, or false if it has none. If the step of a recurrent net has
-/// an operator with neither `row_inputs` nor `row_wise`, the net does not split its batches into parts.
-/// errors   none
-/// cost     that of the operator's function, if it has one
-template <class Op, class Attributes>
-bool row_wise_of(Attributes const& attributes) {
-    static_cast<void>(attributes);
-    if constexpr (requires { Op::row_wise(attributes); }) {
-        return Op::row_wise(attributes);
-    } else if constexpr (requires { Op::row_wise; }) {
-        return Op::row_wise;
-    } else {
-        return false;
-    }
-}
-
-/// Operators of rowan that a registry need not list: those instantiated for an element type, which is part of their
-/// name in files, and those on arrays.
-enum class OpFamily : std::uint8_t { none, array, cast, full };
-
-/// The operator's `family`; none if it does not define one.
-template <class Op>
-inline constexpr OpFamily family_of = OpFamily::none;
-
-/// The same for an operator that defines one.
-template <class Op>
-requires requires {
-    { Op::family } -> std::convertible_to<OpFamily>;
-}
-inline constexpr OpFamily family_of<Op> = Op::family;
-
-/// Whether the results have a row for each row of the inputs: the operator's `row_output`, a bool or a function of its
-/// attributes; if it has none, whether it has no `sums_rows`.
-/// errors   none
-/// cost     that of the operator's function, if it has one
-template <class Op, class Attributes>
-bool row_output_of(Attributes const& attributes) {
-    static_cast<void>(attributes);
-    if constexpr (requires { Op::row_output(attributes); }) {
-        return Op::row_output(attributes);
-    } else if constexpr (requires { Op::row_output; }) {
-        return Op::row_output;
-    } else {
-        return !sums_rows_of<Op>;
-    }
-}
-
-/// Whether `Op` has a kernel for a device and arguments of these types.
-template <class Op, class... Args>
-concept runnable = requires(Args... args) {
-    Op::run(static_cast<Args>(args)...);
-};
-
-/// The `grad` of an operator without a gradient: its inputs get no gradient.
-struct no_grad {};
-
-/// The slots that a gradient operator reads: slots of the forward operator, gradients of its outputs, and results of
-/// earlier rules.
-template <class... Slot>
-using uses = slots<Slot...>;
-
-/// The slots that a gradient operator writes, in the order of its outputs: gradients of the forward operator's inputs,
-/// and other slots for later rules to read.
-template <class... Slot>
-using makes = slots<Slot...>;
-
-/// One operator of the backward pass. Uses and Makes default to the operator's own slots.
-template <class Op, class Uses = typename Op::inputs, class Makes = typename Op::outputs>
-struct grad_rule {
-    using op = Op;         ///< the operator
-    using reads = Uses;    ///< the slots that it reads
-    using writes = Makes;  ///< the slots that it writes
-};
-
-/// Several rules, run in order. A net leaves out the rules whose results it does not need.
-template <class... Rule>
-struct grad_rules {};
-
-namespace detail {
-
-template <class Grad>
-struct as_rules {
-    using type = grad_rules<Grad>;
-};
-template <>
-struct as_rules<no_grad> {
-    using type = grad_rules<>;
-};
-template <class... Rule>
-struct as_rules<grad_rules<Rule...>> {
-    using type = grad_rules<Rule...>;
-};
-
-template <std::size_t n>
-constexpr bool distinct(std::array<std::string_view, n> names) {
-    std::sort(names.begin(), names.end());
-    return std::adjacent_find(names.begin(), names.end()) == names.end();
-}
-
-// Not constexpr, so a compile error names it.
-[[noreturn]] inline void there_is_no_operator_of_that_name(std::string_view name, std::size_t size) {
-    throw GraphError(std::string("there is no operator \"")
-                         .append(name)
-                         .append("\" among the ")
-                         .append(std::to_string(size))
-                         .append(" of this registry"));
-}
-
-}  // namespace detail
-
-/// The gradient rules of an operator; none for no_grad.
-template <class Op>
-using grad_rules_of = typename detail::as_rules<typename Op::grad>::type;
-
-/// An operator that has a gradient.
-template <class Op>
-concept differentiable = operation<Op> && !std::same_as<typename Op::grad, no_grad>;
-
-/// A list of operators, accessed by type at compile time and by name at run time. It has no state: a program contains
-/// only the kernels that it calls; `dispatch` instantiates all of them. `with` extends a list:
-/// `builtin_ops::with<my_clip>`.
-template <class... Op>
-struct registry {
-    static constexpr std::size_t size = sizeof...(Op);
-    /// The names of the operators, in the order of the list.
-    static constexpr std::array<std::string_view, size> names{Op::name...};
-    static_assert(detail::distinct(names), "rowan::registry: two operators share a name: rename one of them");
-
-    /// Whether `O` is in the list.
-    template <class O>
-    static constexpr bool has = (std::is_same_v<O, Op> || ...);
-
-    /// The list with operators appended.
-    template <class... More>
-    using with = registry<Op..., More...>;
-
-    /// Calls visit(O{}) for the operator O with that name and returns its result, whose type must be the same for all
-    /// operators.
-    /// errors   GraphError if no operator has that name
-    /// cost     a binary search of a table made at compile time
-    template <class Visit>
-    static constexpr decltype(auto) dispatch(std::string_view name, Visit&& visit) {
-        static_assert(size > 0, "rowan::registry: dispatch needs at least one operator");
-        using first = std::tuple_element_t<0, std::tuple<Op...>>;
-        using result = std::invoke_result_t<Visit&, first>;
-        constexpr std::array<result (*)(Visit&), size> call{[](Visit& v) -> result { return v(Op{}); }...};
-        return call[position(name)](visit);
-    }
-
-private:
-    static constexpr std::array<std::size_t, size> by_name = [] {
-        std::array<std::size_t, size> order{};
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::sort(order.begin(), order.end(), [](std::size_t a, std::size_t b) { return names[a] < names[b]; });
-        return order;
-    }();
-
-    static constexpr std::size_t position(std::string_view name) {
-        auto const found = std::lower_bound(by_name.begin(), by_name.end(), name,
-                                            [](std::size_t i, std::string_view n) { return names[i] < n; });
-        if (found == by_name.end() || names[*found] != name) detail::there_is_no_operator_of_that_name(name, size);
-        return *found;
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/gradients.hpp: gradients, the backward pass of one operator, with types known at compile time.
-
-namespace rowan::inline v0 {
-
-/// The attributes of an operator that has none.
-struct no_attributes {
-    friend constexpr bool operator==(no_attributes const&, no_attributes const&) = default;
-};
-
-namespace detail {
-
-template <class Op>
-struct attributes_type {
-    using type = no_attributes;
-};
-template <class Op>
-requires requires { typename Op::attributes; }
-struct attributes_type<Op> {
-    using type = typename Op::attributes;
-};
-
-/// The value of a slot.
-template <class Slot, class V>
-struct SlotValue {
-    V value;
-};
-
-template <class... Entry>
-struct SlotValues : Entry... {};
-template <class... Entry>
-SlotValues(Entry...) -> SlotValues<Entry...>;
-
-template <class Slot, class V>
-V const& value_of(SlotValue<Slot, V> const& entry) {
-    return entry.value;
-}
-
-template <class Slot, class V>
-std::true_type has_value(SlotValue<Slot, V> const&);
-template <class Slot>
-std::false_type has_value(...);
-
-/// A kernel's result as a tuple.
-template <class V>
-std::tuple<V> as_tuple(V value) {
-    return std::tuple<V>(std::move(value));
-}
-template <class... V>
-std::tuple<V...> as_tuple(std::tuple<V...> values) {
-    return values;
-}
-
-/// Calls Op::run, with the attributes if it takes them.
-template <class Op, class Device, class Attributes, class... In>
-auto run_op(Device exec, Attributes const& attributes, In const&... in) {
-    if constexpr (requires { Op::run(exec, in..., attributes); }) {
-        return as_tuple(Op::run(exec, in..., attributes));
-    } else {
-        return as_tuple(Op::run(exec, in...));
-    }
-}
-
-template <class Device, class Attributes, class Values>
-auto run_rules(Device, Attributes const&, Values const& values, grad_rules<>) {
-    return values;
-}
-template <class Device, class Attributes, class... Entry, class Rule, class... Rest>
-auto run_rules(Device exec, Attributes const& attributes, SlotValues<Entry...> const& values,
-               grad_rules<Rule, Rest...>) {
-    auto made = [&]<class... In>(slots<In...>) {
-        return run_op<typename Rule::op>(exec, attributes, value_of<In>(values)...);
-    }(typename Rule::reads{});
-    auto const all = [&]<class... Out, std::size_t... i>(slots<Out...>, std::index_sequence<i...>) {
-        return SlotValues<Entry..., SlotValue<Out, std::tuple_element_t<i, decltype(made)>>...>{
-            static_cast<Entry const&>(values)..., {std::get<i>(std::move(made))}...};
-    }(typename Rule::writes{}, std::make_index_sequence<Rule::writes::size>{});
-    return run_rules(exec, attributes, all, grad_rules<Rest...>{});
-}
-
-}  // namespace detail
-
-/// The type of the operator's attributes, the last argument of its `run`; no_attributes if it has none.
-template <class Op>
-using attributes_of = typename detail::attributes_type<Op>::type;
-
-/// Stands for the gradient of an input that has none.
-struct no_value {};
-
-/// The gradients of an operator's inputs as a tuple; no_value for an input without a gradient, such as ids.
-///
-///     auto [x_grad, w_grad, b_grad] = gradients<fc_op>(Cpu{}, std::tie(x, w, b), std::tie(out), std::tie(out_grad));
-///
-/// `inputs`, `outputs` and `out_grads` are in the order of the operator's slots. Gradients of outputs that no rule
-/// reads are ignored.
-/// shapes   each gradient has the shape of its input
-/// errors   those of the operators in the rules
-/// cost     that of the operators in the rules, all of which run
-template <differentiable Op, class Device, class... In, class... Out, class... OutGrad>
-auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> const& outputs,
-               std::tuple<OutGrad...> const& out_grads, attributes_of<Op> const& attributes = {}) {
-    static_assert(sizeof...(In) == Op::inputs::size && sizeof...(Out) == Op::outputs::size &&
-                      sizeof...(OutGrad) == Op::outputs::size,
-                  "rowan::gradients: pass one value for each slot of the operator");
-    auto const known = [&]<class... I, class... O>(slots<I...>, slots<O...>) {
-        return [&]<std::size_t... i, std::size_t... o>(std::index_sequence<i...>, std::index_sequence<o...>) {
-            return detail::SlotValues<detail::SlotValue<I, std::remove_cvref_t<In> const&>...,
-                                      detail::SlotValue<O, std::remove_cvref_t<Out> const&>...,
-                                      detail::SlotValue<grad_of<O>, std::remove_cvref_t<OutGrad> const&>...>{
-                {std::get<i>(inputs)}..., {std::get<o>(outputs)}..., {std::get<o>(out_grads)}...};
-        }
-        (std::index_sequence_for<In...>{}, std::index_sequence_for<Out...>{});
-    }(typename Op::inputs{}, typename Op::outputs{});
-    auto const all = detail::run_rules(exec, attributes, known, grad_rules_of<Op>{});
-    return [&]<class... I>(slots<I...>) {
-        auto const one = [&]<class Slot>(Slot*) {
-            if constexpr (decltype(detail::has_value<grad_of<Slot>>(all))::value) {
-                return detail::value_of<grad_of<Slot>>(all);
-            } else {
-                return no_value{};
-            }
-        };
-        return std::tuple(one(static_cast<I*>(nullptr))...);
-    }(typename Op::inputs{});
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/graph/detail/op_arguments.hpp: level_mask and call, which select an operator's kernel by argument types.
-
-namespace rowan::inline v0::detail {
-
-template <class V>
-V& without_levels(V& v) {
-    return v;
-}
-template <class T, class D>
-Tensor<T, D>& without_levels(LoDTensor<T, D>& v) {
-    return v.value();
-}
-
-template <bool levels, class V>
-auto& as_argument(V& v) {
-    if constexpr (levels) {
-        return v;
-    } else {
-        return without_levels(v);
-    }
-}
-
-template <class Op, class D, class... Arg>
-inline constexpr bool takes_with_attributes = requires(D const& d, attributes_of<Op> const& a, Arg&... arg) {
-    Op::run(d, arg..., a);
-};
-template <class Op, class D, class... Arg>
-inline constexpr bool takes = takes_with_attributes<Op, D, Arg...> || requires(D const& d, Arg&... arg) {
-    Op::run(d, arg...);
-};
-
-template <class V, bool levels>
-using argument_t = std::remove_reference_t<decltype(as_argument<levels>(std::declval<V&>()))>;
-
-template <class Op, class D, std::size_t mask, class... V>
-inline constexpr bool takes_masked = []<std::size_t... i>(std::index_sequence<i...>) {
-    return takes<Op, D, argument_t<V, ((mask >> i) & 1) != 0>...>;
-}
-(std::index_sequence_for<V...>{});
-
-inline constexpr std::size_t no_mask = ~std::size_t{0};
-
-/// A bit mask of the arguments that the kernel takes as LoDTensor; no_mask if there is no kernel. The masks with no bit
-/// and with all bits set are tried first.
-template <class Op, class D, class... V>
-constexpr std::size_t level_mask() {
-    constexpr std::size_t all = (std::size_t{1} << sizeof...(V)) - 1;
-    if constexpr (takes_masked<Op, D, 0, V...>) {
-        return 0;
-    } else if constexpr (takes_masked<Op, D, all, V...>) {
-        return all;
-    } else {
-        return []<std::size_t... mask>(std::index_sequence<mask...>) {
-            std::size_t found = no_mask;
-            (void)((takes_masked<Op, D, mask + 1, V...> ? (found = mask + 1, true) : false) || ...);
-            return found;
-        }
-        (std::make_index_sequence<(all > 1 ? all - 1 : 0)>{});
-    }
-}
-
-template <class Op, std::size_t mask, class D, class... V, std::size_t... i>
-auto call_masked(D const& device, attributes_of<Op> const& attributes, std::index_sequence<i...>, V&... v) {
-    if constexpr (takes_with_attributes<Op, D, argument_t<V, ((mask >> i) & 1) != 0>...>) {
-        return Op::run(device, as_argument<((mask >> i) & 1) != 0>(v)..., attributes);
-    } else {
-        return Op::run(device, as_argument<((mask >> i) & 1) != 0>(v)...);
-    }
-}
-
-/// Calls the kernel for these arguments.
-template <class Op, class D, class... V>
-auto call(D const& device, attributes_of<Op> const& attributes, V&... v) {
-    static_assert(level_mask<Op, D, V...>() != no_mask,
-                  "rowan: the operator has no function run for this device and these input types");
-    return call_masked<Op, level_mask<Op, D, V...>()>(device, attributes, std::index_sequence_for<V...>{}, v...);
-}
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/sparse/find_rows.hpp: find_rows, the positions of row numbers in a table that is a SelectedRows.
 
 namespace rowan::inline v0 {
@@ -11402,6 +11088,780 @@ struct kernel_of<Op, Cpu, T...> {
 #endif
 
 }  // namespace rowan::inline v0
+
+// rowan/graph/scope.hpp: Scope, which owns named variables and operators and may be nested.
+
+namespace rowan::inline v0 {
+
+class Variable;
+class Scope;
+
+namespace detail {
+class ScopeRollback;
+class ScopeUse;
+std::unique_lock<std::mutex> lock_names(Scope const& scope);
+}  // namespace detail
+
+/// The role of a variable: a result of an operator, an input fed by the caller, a trainable parameter, a state of an
+/// optimizer, a seed that training sets for every batch for a random operator, or the input of a step whose recurrent
+/// layer is created later.
+enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_input };
+
+/// An operator with its input and output variables. It belongs to a scope.
+struct Operator {
+    op_kernel const* kernel = nullptr;  ///< the kernel to run
+    Attributes attributes;              ///< of the type that the kernel takes
+    /// Variables in the order of the slots.
+    std::vector<Variable*> inputs = {}, outputs = {};
+    std::ptrdiff_t levels_from = -1;  ///< the input whose levels the results get, or -1
+    /// Of an operator with a net of its own: adds the operators of the gradient to that net, unless they are there.
+    std::function<void()> build_backward = nullptr;
+    /// Of an operator with a net of its own: the names of its last inputs in that net, such as "fc_0.w_0".
+    std::vector<std::string> inner_names = {};
+};
+
+/// Creates the first value of a variable. The function takes a seed, or std::nullopt to only allocate a value that is
+/// written later, and the execution that creates the value; none means Device{}.
+class Initializer {
+public:
+    /// Writes the first value.
+    using Function = std::function<void(Value&, std::optional<std::uint64_t> seed, AnyExec exec)>;
+
+    Initializer() = default;  ///< empty: the variable has no first value
+    /// Wraps a function.
+    template <class F>
+    requires(!std::same_as<F, Initializer> && std::constructible_from<Function, F>) Initializer(F make)
+        : make_(std::move(make)) {}
+
+    explicit operator bool() const noexcept { return make_ != nullptr; }  ///< whether it holds a function
+    /// Calls the function.
+    void operator()(Value& value, std::optional<std::uint64_t> seed, AnyExec exec = {}) const {
+        make_(value, seed, exec);
+    }
+
+private:
+    Function make_;
+};
+
+/// A name, a spec, a value, and the operators that read and write the value.
+class Variable {
+public:
+    /// Used by Scope::new_var.
+    Variable(Scope& scope, VarSpec const& spec, Role role);
+    Variable(Variable const&) = delete;
+    Variable& operator=(Variable const&) = delete;
+    ~Variable();
+
+    /// Empty until the variable is named or becomes part of a net.
+    std::string const& name() const noexcept { return name_; }
+    /// Whether the program named it; false if its name was derived from its position in a net.
+    bool has_own_name() const noexcept { return own_name_; }
+    VarSpec const& spec() const noexcept { return spec_; }  ///< kind, element type, dims and levels
+    Role role() const noexcept { return role_; }            ///< what it is used for
+    Scope& scope() const noexcept { return *scope_; }       ///< the scope that owns it
+
+    Value& value() noexcept { return value_; }  ///< empty before a net has run
+    Value const& value() const noexcept { return value_; }
+
+    /// Creates the first value of a parameter or state. Training calls it with a separate seed for each variable;
+    /// without a seed it allocates a value that is read from a file.
+    Initializer initialize;
+
+    /// For variables that are fed or trained: transfers a value to the net's device, see detail::bring.
+    void (*bring)(Value&, AnyExec exec, bool own) = nullptr;
+
+    /// For a parameter created before its input width was known: sets its dims once the width is known.
+    std::function<void(Variable&, std::int64_t width)> set_width;
+    /// Replaces the declared dims.
+    void set_dims(Dims const& dims) { spec_.dims = dims; }
+    /// Sets the spec of a variable that was created before its spec was known.
+    void settle(VarSpec const& spec) { spec_ = spec; }
+
+    std::span<Operator* const> readers() const noexcept;  ///< operators that read it
+    std::span<Operator* const> writers() const noexcept;  ///< operators that write it
+
+private:
+    friend class Scope;
+
+    std::string name_;
+    bool own_name_ = false;
+    VarSpec spec_;
+    Role role_;
+    Scope* scope_;
+    Value value_;
+    std::vector<Operator*> readers_, writers_;
+};
+
+/// Owns variables, operators and inner scopes. `find` of an inner scope also searches this one. A scope is for one
+/// thread at a time: Net::run and train throw GraphError if another thread uses its values. Predictor and infer may be
+/// called from any number of threads.
+class Scope {
+public:
+    Scope();  ///< a scope without a parent
+    /// A scope within `parent`, which must outlive it.
+    explicit Scope(Scope& parent);
+    Scope(Scope const&) = delete;
+    Scope& operator=(Scope const&) = delete;
+    ~Scope();
+
+    /// Creates a variable. With an empty name, it is named when it first becomes part of a net.
+    /// errors   GraphError if this scope itself already has that name
+    /// cost     O(log variables), two allocations
+    Variable& new_var(std::string const& name, VarSpec const& spec, Role role = Role::temporary);
+
+    /// The variable of that name in this scope or the nearest parent that has one, or nullptr.
+    Variable* find(std::string_view name) const noexcept;
+
+    /// The variable of that name in this scope or the nearest parent that has one.
+    /// errors   GraphError if there is none
+    /// cost     O(log variables) for each scope searched
+    Variable& get(std::string_view name) const;
+
+    /// Creates an inner scope, which lives until drop_scopes is called or this scope is destroyed.
+    /// errors   std::bad_alloc
+    /// cost     one allocation
+    Scope& new_scope();
+    /// Destroys all inner scopes and their contents.
+    void drop_scopes() noexcept;
+    /// Removes its operators from the reader lists of other scopes' variables. Call it before destroying this scope if
+    /// those variables outlive it.
+    /// cost     for each operator, the number of readers of its inputs
+    void forget_readers() noexcept;
+    Limits limits;  ///< of the runs of nets whose first output belongs to this scope
+
+    Scope* parent() const noexcept { return parent_; }              ///< the enclosing scope, or nullptr
+    std::size_t scopes() const noexcept { return scopes_.size(); }  ///< the number of inner scopes
+    /// The variables of this scope, in order of creation.
+    std::span<std::unique_ptr<Variable> const> variables() const noexcept;
+    /// The operators of this scope, in order of creation.
+    std::span<std::unique_ptr<Operator> const> operators() const noexcept;
+
+    /// Adds an operator that reads `inputs`, with element types T..., and creates its output variables.
+    ///     Operator& op = scope.new_op<fc_op, Cpu, float, float, float>({&x, &w, &b});
+    /// errors   those of Op::infer if the inputs do not fit; built-in operators name themselves in the text. If element
+    ///          types are not T..., a TypeError is thrown only when a net runs the operator
+    /// cost     O(inputs and results), that of infer, and some allocations
+    template <class Op, class Device, class... T>
+    Operator& new_op(std::vector<Variable*> inputs, attributes_of<Op> attributes = {}) {
+        return new_op(kernel_of<Op, Device, T...>::value, std::move(inputs),
+                      std::make_shared<attributes_of<Op> const>(std::move(attributes)));
+    }
+    Operator& new_op(op_kernel const& kernel, std::vector<Variable*> inputs, Attributes attributes = {});
+
+    /// Makes `v` result i of `op`; `v` takes the spec of that result and must have no writer yet.
+    /// errors   GraphError if an operator already writes `v`
+    /// cost     O(1)
+    void write_to(Operator& op, std::size_t i, Variable& v);
+
+    /// Names a variable of this scope; `own` is what Variable::has_own_name returns afterwards.
+    /// errors   GraphError if this scope itself already has that name
+    /// cost     O(log variables)
+    void set_name(Variable& v, std::string name, bool own = true);
+
+private:
+    friend class detail::ScopeRollback;
+    friend class detail::ScopeUse;
+    friend std::unique_lock<std::mutex> detail::lock_names(Scope const&);
+
+    // Removes all variables and operators but the first ones.
+    void truncate(std::size_t variables, std::size_t operators) noexcept;
+
+    Scope* parent_ = nullptr;
+    std::vector<std::unique_ptr<Variable>> variables_;
+    std::vector<std::unique_ptr<Operator>> operators_;
+    std::vector<std::unique_ptr<Scope>> scopes_;
+    std::map<std::string, Variable*, std::less<>> by_name_;
+    std::mutex mutable naming_;
+    std::atomic<void const*> user_ = nullptr;  // identifies the thread of the ScopeUses
+    int uses_ = 0;
+};
+
+namespace detail {
+
+/// Calls forget_readers() of an inner scope on destruction, unless `scope` was set to nullptr because its layer is
+/// complete.
+struct WithdrawnScope {
+    Scope* scope;
+    ~WithdrawnScope() {
+        if (scope != nullptr) scope->forget_readers();
+    }
+};
+
+/// Until its destruction, the thread that creates it uses the values of some scopes, alone.
+class ScopeUse {
+public:
+    ScopeUse() = default;
+    /// Enters a scope and all scopes that enclose it.
+    explicit ScopeUse(Scope& scope) : ScopeUse() {  // so that the destructor leaves them if one is in use
+        for (Scope* s = &scope; s != nullptr; s = s->parent()) enter(*s);
+    }
+    ScopeUse(ScopeUse const&) = delete;
+    ScopeUse& operator=(ScopeUse const&) = delete;
+    ~ScopeUse();
+
+    /// errors   GraphError if another thread uses the scope
+    void enter(Scope& scope);
+
+private:
+    Buffer<Scope*> entered_;
+};
+
+/// Locks the names of a scope, of the scopes that enclose it, and of all scopes in these, until its destruction.
+std::unique_lock<std::mutex> lock_names(Scope const& scope);
+
+/// Removes on destruction what has been added to a scope since, unless `keep` was called.
+class ScopeRollback {
+public:
+    explicit ScopeRollback(Scope& scope)
+        : scope_(&scope), variables_(scope.variables().size()), operators_(scope.operators().size()) {}
+    ScopeRollback(ScopeRollback const&) = delete;
+    ScopeRollback& operator=(ScopeRollback const&) = delete;
+    ~ScopeRollback() {
+        if (scope_ != nullptr) scope_->truncate(variables_, operators_);
+    }
+    void keep() noexcept { scope_ = nullptr; }
+
+private:
+    Scope* scope_;
+    std::size_t variables_, operators_;
+};
+
+inline Scope*& current_scope() {
+    thread_local Scope* scope = nullptr;
+    return scope;
+}
+
+}  // namespace detail
+
+/// The scope that layers are added to: that of this thread's innermost ScopeGuard, else a thread-local one.
+/// errors   none
+/// cost     O(1)
+Scope& default_scope();
+
+/// Makes `scope` this thread's default_scope() for its lifetime, then restores the previous one.
+class ScopeGuard {
+public:
+    /// `scope` must outlive the guard.
+    explicit ScopeGuard(Scope& scope) : before_(std::exchange(detail::current_scope(), &scope)) {}
+    ScopeGuard(ScopeGuard const&) = delete;
+    ScopeGuard& operator=(ScopeGuard const&) = delete;
+    ~ScopeGuard() { detail::current_scope() = before_; }
+
+private:
+    Scope* before_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/scope_inl.hpp: definitions of rowan/graph/scope.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION Variable::Variable(Scope& scope, VarSpec const& spec, Role role)
+    : spec_(spec), role_(role), scope_(&scope) {}
+
+ROWAN_FUNCTION Variable::~Variable() = default;
+
+ROWAN_FUNCTION std::span<Operator* const> Variable::readers() const noexcept { return readers_; }
+ROWAN_FUNCTION std::span<Operator* const> Variable::writers() const noexcept { return writers_; }
+
+ROWAN_FUNCTION Scope::Scope() = default;
+ROWAN_FUNCTION Scope::Scope(Scope& parent) : parent_(&parent) {}
+ROWAN_FUNCTION Scope::~Scope() = default;
+
+ROWAN_FUNCTION Variable& Scope::new_var(std::string const& name, VarSpec const& spec, Role role) {
+    if (!name.empty() && by_name_.contains(name))
+        throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
+    variables_.push_back(std::make_unique<Variable>(*this, spec, role));
+    Variable& v = *variables_.back();
+    if (!name.empty()) set_name(v, name);
+    return v;
+}
+
+ROWAN_FUNCTION Variable* Scope::find(std::string_view name) const noexcept {
+    for (Scope const* s = this; s != nullptr; s = s->parent_) {
+        if (auto const found = s->by_name_.find(name); found != s->by_name_.end()) return found->second;
+    }
+    return nullptr;
+}
+
+ROWAN_FUNCTION Variable& Scope::get(std::string_view name) const {
+    if (Variable* const v = find(name)) return *v;
+    throw GraphError(std::string("there is no variable \"").append(name).append("\""));
+}
+
+ROWAN_FUNCTION Scope& Scope::new_scope() {
+    scopes_.push_back(std::make_unique<Scope>(*this));
+    return *scopes_.back();
+}
+
+ROWAN_FUNCTION void Scope::drop_scopes() noexcept { scopes_.clear(); }
+
+ROWAN_FUNCTION void Scope::forget_readers() noexcept {
+    for (auto const& op : operators_) {
+        for (Variable* const v : op->inputs) {
+            if (&v->scope() != this) std::erase(v->readers_, op.get());
+        }
+    }
+}
+
+ROWAN_FUNCTION void Scope::truncate(std::size_t variables, std::size_t operators) noexcept {
+    while (operators_.size() > operators) {
+        Operator const& op = *operators_.back();
+        for (Variable* const v : op.inputs) std::erase(v->readers_, &op);
+        for (Variable* const v : op.outputs) std::erase(v->writers_, &op);
+        operators_.pop_back();
+    }
+    while (variables_.size() > variables) {
+        if (auto const found = by_name_.find(variables_.back()->name());
+            found != by_name_.end() && found->second == variables_.back().get())
+            by_name_.erase(found);
+        variables_.pop_back();
+    }
+}
+
+ROWAN_FUNCTION std::span<std::unique_ptr<Variable> const> Scope::variables() const noexcept { return variables_; }
+ROWAN_FUNCTION std::span<std::unique_ptr<Operator> const> Scope::operators() const noexcept { return operators_; }
+
+ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Variable*> inputs, Attributes attributes) {
+    std::vector<VarSpec> specs;
+    for (Variable const* v : inputs) specs.push_back(v->spec());
+    auto const made = kernel.infer(specs, attributes);
+    auto op = std::make_unique<Operator>(
+        Operator{.kernel = &kernel, .attributes = std::move(attributes), .inputs = std::move(inputs)});
+    for (VarSpec const& spec : made) op->outputs.push_back(&new_var("", spec));
+    if (!made.empty() && made[0].lod_level > 0) {
+        // The first input with these levels; rather one that is not repeated, as the other one is broadcast.
+        auto const repeated = [&](Dims const& dims, Dims const& result) {
+            return dims.size() < result.size() || (!result.empty() && dims[0] == 1 && result[0] != 1);
+        };
+        auto const find = [&](bool any) {
+            for (std::size_t i = 0; i < specs.size() && op->levels_from < 0; ++i) {
+                if (specs[i].lod_level == made[0].lod_level && (any || !repeated(specs[i].dims, made[0].dims)))
+                    op->levels_from = static_cast<std::ptrdiff_t>(i);
+            }
+        };
+        find(false);
+        find(true);
+    }
+    operators_.push_back(std::move(op));
+    Operator& added = *operators_.back();
+    for (Variable* const v : added.inputs) v->readers_.push_back(&added);
+    for (Variable* const v : added.outputs) v->writers_.push_back(&added);
+    return added;
+}
+
+ROWAN_FUNCTION void Scope::write_to(Operator& op, std::size_t i, Variable& v) {
+    if (!v.writers_.empty())
+        throw GraphError(std::string(op.kernel->name).append(": its result is also written by another operator"));
+    v.spec_ = op.outputs[i]->spec();
+    v.writers_.push_back(&op);
+    op.outputs[i] = &v;
+}
+
+ROWAN_FUNCTION void Scope::set_name(Variable& v, std::string name, bool own) {
+    if (!by_name_.emplace(name, &v).second)
+        throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
+    v.name_ = std::move(name);
+    v.own_name_ = own;
+}
+
+namespace detail {
+
+ROWAN_FUNCTION void ScopeUse::enter(Scope& scope) {
+    thread_local char me;  // its address identifies the thread
+    if (std::ranges::find(entered_, &scope) != entered_.end()) return;
+    entered_.reserve(entered_.size() + 1);
+    void const* user = nullptr;
+    if (!scope.user_.compare_exchange_strong(user, &me, std::memory_order_acquire) && user != &me)
+        throw GraphError(
+            "another thread runs or trains a net of this scope: use a Predictor, or a scope for each thread");
+    ++scope.uses_;
+    entered_.push_back(&scope);
+}
+
+ROWAN_FUNCTION ScopeUse::~ScopeUse() {
+    for (Scope* const s : entered_) {
+        if (--s->uses_ == 0) s->user_.store(nullptr, std::memory_order_release);
+    }
+}
+
+ROWAN_FUNCTION std::unique_lock<std::mutex> lock_names(Scope const& scope) {
+    Scope const* outermost = &scope;
+    while (outermost->parent() != nullptr) outermost = outermost->parent();
+    return std::unique_lock(outermost->naming_);
+}
+
+}  // namespace detail
+
+ROWAN_FUNCTION Scope& default_scope() {
+    if (detail::current_scope() != nullptr) return *detail::current_scope();
+    thread_local Scope scope;
+    return scope;
+}
+
+}  // namespace rowan::inline v0
+
+#endif
+
+// rowan/layer/feeds.hpp: Feeds, the values of a batch by name.
+
+namespace rowan::inline v0 {
+
+/// The value of one variable: a Tensor, a LoDTensor, a SelectedRows, or what a Tensor can be made of. Copies share its elements.
+class Feed {
+public:
+    /// A tensor, moved or copied in.
+    template <class T, class Device>
+    Feed(Tensor<T, Device> value) : Feed(LoDTensor<T, Device>(std::move(value))) {}
+    /// The same with levels.
+    /// errors   std::bad_alloc
+    /// cost     one allocation, plus a copy of the tensor unless it is moved in
+    template <class T, class Device>
+    Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
+        value_->set(std::move(value));
+    }
+    /// A table of which only some rows exist.
+    /// errors   std::bad_alloc
+    /// cost     one allocation, plus a copy unless it is moved in
+    template <class T, class Device>
+    Feed(SelectedRows<T, Device> value) : value_(std::make_shared<Value>()) {
+        value_->set(std::move(value));
+    }
+    /// An alias of a value, such as one of `Parameters`.
+    /// errors   TypeError if the value cannot be shared
+    /// cost     O(1), two allocations
+    Feed(Value const& value) : value_(std::make_shared<Value>(value.share())) {}
+    /// An xtensor expression, evaluated; a range of elements, such as a std::vector or a std::span; or one element.
+    ///     {{"x", p + 1}, {"label", std::vector<std::int64_t>{2, 0}}, {"rate", 0.5f}}
+    /// shapes   an expression [...] -> [...], a range of n elements -> [n], an element -> [1]
+    /// errors   as Tensor::from_shape; the exceptions of the expression or the range
+    /// cost     one allocation and one write of the elements, plus that of the expression or the range
+    template <class X>
+    requires(!std::same_as<std::remove_cvref_t<X>, Feed> && !std::same_as<std::remove_cvref_t<X>, Value>) Feed(X&& x)
+        : Feed(tensor_of(x)) {}
+
+    /// Returns an alias of the value.
+    /// errors   std::bad_alloc
+    /// cost     O(1), one allocation
+    Value value() const { return value_->share(); }
+
+private:
+    template <class X>
+    static auto tensor_of(X& x);
+
+    std::shared_ptr<Value> value_;
+};
+
+template <class X>
+auto Feed::tensor_of(X& x) {
+    constexpr bool expression = xt::is_xexpression<std::remove_cv_t<X>>::value;
+    using Of = decltype([] {
+        if constexpr (expression) {
+            return std::type_identity<typename X::value_type>{};
+        } else if constexpr (std::ranges::input_range<X&>) {
+            return std::type_identity<std::ranges::range_value_t<X&>>{};
+        } else {
+            return std::type_identity<X>{};
+        }
+    }());
+    using Element = std::remove_cv_t<typename Of::type>;
+    using T = std::conditional_t<std::is_same_v<Element, long long>, std::int64_t, Element>;
+    static_assert(element<T>,
+                  "rowan::Feed: a batch takes tensors, xtensor expressions, flat ranges and numbers, of element types "
+                  "with a rowan::dtype<T>: convert the elements, or use LoDTensor::from_nested for nested ranges");
+    if constexpr (!element<T>) {
+        return Tensor<float>();
+    } else if constexpr (expression || detail::numbers_for<X, T>) {
+        return Tensor<T>(x);
+    } else if constexpr (std::ranges::input_range<X&>) {
+        detail::Buffer<T> elements;
+        for (auto&& e : x) elements.push_back(static_cast<T>(e));
+        return Tensor<T>(elements);
+    } else {
+        return Tensor<T>::full({1}, static_cast<T>(x));
+    }
+}
+
+/// A batch: values by variable name, such as {{"words", words}, {"label", labels}}. Iterates in the order of the names
+/// over pairs of a name and a Feed.
+class Feeds : private std::map<std::string, Feed, std::less<>> {
+    using Map = std::map<std::string, Feed, std::less<>>;
+
+public:
+    using Map::at, Map::begin, Map::end, Map::find, Map::contains, Map::size, Map::empty, Map::erase,
+        Map::insert_or_assign;
+    using Map::value_type, Map::iterator, Map::const_iterator;
+
+    Feeds() = default;  ///< no values
+
+    /// The values of a batch.
+    /// errors   GraphError if two have the same name
+    /// cost     O(values · log values)
+    Feeds(std::initializer_list<value_type> values) {
+        for (value_type const& value : values) insert(value);
+    }
+
+    // A mistake, which does not compile.
+    template <class T, class Device, class... Rest>
+    Feeds(Tensor<T, Device> const&, Rest const&...) {
+        static_assert(!element<T>, R"(rowan::Feeds: the values of a batch have names: {{"x", x}, {"label", label}})");
+    }
+
+    /// Adds a value; insert_or_assign replaces one.
+    /// errors   GraphError if there is a value of that name
+    /// cost     O(log values)
+    void insert(value_type const& value) {
+        if (!Map::insert(value).second)
+            throw GraphError(std::string("the batch has two values for \"").append(value.first).append("\""));
+    }
+    /// The same.
+    void emplace(std::string name, Feed value) { insert({std::move(name), std::move(value)}); }
+};
+
+ROWAN_TEMPLATE(Feed::Feed(Tensor<float>))
+ROWAN_TEMPLATE(Feed::Feed(Tensor<double>))
+ROWAN_TEMPLATE(Feed::Feed(Tensor<std::int32_t>))
+ROWAN_TEMPLATE(Feed::Feed(Tensor<std::int64_t>))
+ROWAN_TEMPLATE(Feed::Feed(Tensor<bool>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<float>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<double>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<std::int32_t>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<std::int64_t>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<bool>))
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/parameters.hpp: Parameters, the values of trained parameters and optimizer states by name.
+
+namespace rowan::inline v0 {
+
+/// Values by variable name. The names of optimizer states contain an @.
+class Parameters {
+public:
+    /// Returns the tensor of that name.
+    /// errors   GraphError if there is no such name; TypeError if the value is not a tensor of T on Device
+    /// cost     O(log variables)
+    template <class T, class Device = Cpu>
+    Tensor<T, Device> const& get(std::string_view name) const {
+        using V = LoDTensor<T, Device>;
+        Value const& value = find(name);
+        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
+        return value.get<V>().value();
+    }
+
+    /// Returns the SelectedRows of that name: a table of which only some rows exist.
+    /// errors   GraphError if there is no such name; TypeError if the value is not a SelectedRows of T on Device
+    /// cost     O(log variables)
+    template <class T, class Device = Cpu>
+    SelectedRows<T, Device> const& get_rows(std::string_view name) const {
+        using V = SelectedRows<T, Device>;
+        Value const& value = find(name);
+        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
+        return value.get<V>();
+    }
+
+    /// Returns the value of that name, of any kind.
+    /// errors   GraphError if there is no such name
+    /// cost     O(log variables)
+    Value const& find(std::string_view name) const;
+    bool contains(std::string_view name) const { return values_.contains(name); }  ///< whether there is such a name
+
+    /// Sets or replaces the value of that name.
+    /// errors   std::bad_alloc
+    /// cost     O(log variables)
+    void set(std::string name, Value value);
+
+    /// Returns aliases of all values: they share the elements, so further training changes them.
+    /// errors   TypeError if a value cannot be shared
+    /// cost     O(variables)
+    Parameters share() const;
+
+    /// Returns aliases of the parameters alone, or of the states alone: those of optimizers and averages.
+    ///     for (auto const& [name, value] : learned.trained()) std::cout << name << '\n';
+    /// errors   TypeError if a value cannot be shared
+    /// cost     O(variables)
+    Parameters trained() const { return some(false); }
+    Parameters states() const { return some(true); }  ///< the states
+
+    /// Returns aliases of the parameters, with their moving averages as values: see layer::MovingAverage.
+    /// errors   GraphError if there are no averages; TypeError if a value cannot be shared
+    /// cost     O(variables)
+    Parameters averaged() const;
+
+    /// Returns aliases of the values of these names, to begin another training with them.
+    ///     .initial = pretrained.only({"embedding_0.w_0"})
+    /// errors   GraphError if there is no such name, or one is given twice; TypeError if a value cannot be shared
+    /// cost     O(names · log variables)
+    Feeds only(std::initializer_list<std::string_view> names) const;
+
+    /// Iterates in the order of the names.
+    auto begin() const { return values_.begin(); }
+    auto end() const { return values_.end(); }
+    std::size_t size() const noexcept { return values_.size(); }
+
+    std::int64_t steps = 0;  ///< number of steps trained: batches, or groups of them, see layer::PartsOn
+
+private:
+    Parameters some(bool states) const;
+
+    std::map<std::string, Value, std::less<>> values_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/parameters_inl.hpp: definitions of rowan/layer/parameters.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <utility>
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const {
+    auto const found = values_.find(name);
+    if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
+    return found->second;
+}
+
+ROWAN_FUNCTION void Parameters::set(std::string name, Value value) {
+    values_.insert_or_assign(std::move(name), std::move(value));
+}
+
+ROWAN_FUNCTION Parameters Parameters::share() const {
+    Parameters alias;
+    for (auto const& [name, value] : values_) alias.set(name, value.share());
+    alias.steps = steps;
+    return alias;
+}
+
+ROWAN_FUNCTION Parameters Parameters::some(bool states) const {
+    Parameters alias;
+    for (auto const& [name, value] : values_) {
+        if ((name.find('@') != std::string::npos) == states) alias.set(name, value.share());
+    }
+    alias.steps = steps;
+    return alias;
+}
+
+ROWAN_FUNCTION Parameters Parameters::averaged() const {
+    Parameters alias = trained();
+    bool any = false;
+    for (auto& [name, value] : alias.values_) {
+        auto const found = values_.find(name + "@average");
+        if (found == values_.end()) continue;
+        value = found->second.share();
+        any = true;
+    }
+    if (!any) throw GraphError("there are no averages: train with .average = layer::MovingAverage{}");
+    return alias;
+}
+
+ROWAN_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
+    Feeds some;
+    for (std::string_view const name : names) some.emplace(std::string(name), find(name));
+    return some;
+}
+
+}  // namespace rowan::inline v0
+
+#endif
+
+// rowan/layer/early_stop.hpp: layer::EarlyStop, which ends a training that no longer improves.
+
+namespace rowan::inline v0 {
+
+/// Functions of the parameters by name, computed after each epoch, such as the cost of the validation data.
+using Metrics = std::map<std::string, std::function<double(Parameters const&)>>;
+
+namespace layer {
+
+/// Ends a training when a metric has not improved for some epochs; the result of the training is then that of its best
+/// epoch. A training that resumes counts and compares anew: it knows neither the epochs nor the best value of the
+/// training before.
+///     {.epochs = 100,
+///      .metrics = {{"validation", [&](Parameters const& p) { return cost_of(validation, p); }}},
+///      .stop = layer::EarlyStop{.metric = "validation", .patience = 3}}
+struct EarlyStop {
+    std::string metric = {};    ///< a name in options.metrics
+    std::int64_t patience = 1;  ///< the number of epochs in a row without improvement that end the training; 0: none do
+    bool larger = false;        ///< whether larger values are better
+    double least = 0;           ///< a smaller change is no improvement
+};
+
+}  // namespace layer
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/detail/device_values.hpp: device functions that nets need besides operators.
+
+namespace rowan::inline v0::detail {
+
+/// Runs f, which enqueues calls. If it throws, an error of an earlier call is thrown instead, if there is one.
+template <class D, class F>
+void in_order(D const& exec, F const& f) {
+    try {
+        f();
+    } catch (...) {
+        synchronize(exec);
+        throw;
+    }
+}
+
+/// The first element of a tensor, which must not be empty. Blocks if it is in device memory.
+template <class T, class D>
+T first_element(D const& exec, Tensor<T, D> const& x) {
+    return to_host(exec, x).data()[0];
+}
+
+/// A copy made by a call on `exec`, whichever execution made x.
+template <class T, class D>
+Tensor<T, D> copy_made_by(D const& exec, Tensor<T, D> const& x) {
+    if (!(x.device() == exec)) synchronize(x.device());
+    return ElementLoops<D>::copy(exec, x);
+}
+
+/// Transfers a tensor to the device of a net that runs on `any`. A tensor that is already there is left as it is, or
+/// replaced by a copy if `own`.
+/// errors   TypeError if it is not a LoDTensor whose elements are of type T
+template <class T, class D>
+void bring(Value& value, AnyExec any, bool own) {
+    D const exec = any.or_default<D>();
+    if (value.is<LoDTensor<T, D>>()) {
+        auto& there = value.get<LoDTensor<T, D>>();
+        if (own) value.set(LoDTensor<T, D>(copy_made_by(exec, there.value()), there.lod()));
+        return;
+    }
+    value = value.on_host();
+    auto const& host = value.get<LoDTensor<T>>();
+    value.set(LoDTensor<T, D>(to_device(exec, host.value().share()), host.lod()));
+}
+
+/// The same for a SelectedRows.
+/// errors   TypeError if it is not a SelectedRows whose elements are of type T
+template <class T, class D>
+void bring_rows(Value& value, AnyExec any, bool own) {
+    D const exec = any.or_default<D>();
+    if (value.is<SelectedRows<T, D>>()) {
+        auto& there = value.get<SelectedRows<T, D>>();
+        if (!own) return;
+        if (!(there.device() == exec)) synchronize(there.device());
+        value.set(SelectedRows<T, D>(there));
+        return;
+    }
+    value = value.on_host();
+    value.set(to_device(exec, value.get<SelectedRows<T>>()));
+}
+
+ROWAN_TEMPLATE(void bring<float, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<double, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<std::int32_t, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<std::int64_t, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<bool, Cpu>(Value&, AnyExec, bool))
+
+}  // namespace rowan::inline v0::detail
 
 // rowan/op/infer.hpp: checks of the inputs in an operator's infer, at compile time and at run time.
 
@@ -13092,466 +13552,6 @@ ROWAN_TEMPLATE(struct array_kernels<double, Cpu>)
 ROWAN_TEMPLATE(struct array_kernels<std::int64_t, Cpu>)
 
 }  // namespace rowan::inline v0::detail
-
-// rowan/graph/limits.hpp: Limits, what a net may use when it runs.
-
-namespace rowan::inline v0 {
-
-/// What a run of a net may use, for nets that come from somebody else: see LoadOptions and Scope::limits. By default
-/// there are no limits. A run that exceeds one throws a ValueError, which names the operator.
-struct Limits {
-    std::int64_t iterations = 0;  ///< of all loops, and steps of recurrent nets, together; 0: no limit
-    std::int64_t bytes = 0;       ///< of memory on the host beyond what there was before the run; 0: no limit
-};
-
-namespace detail {
-
-/// While it lives, the thread runs a net within limits, unless it does so already.
-class LimitedRun {
-public:
-    explicit LimitedRun(Limits const& limits) {
-        if ((limits.iterations == 0 && limits.bytes == 0) || current_meter() != nullptr) return;
-        constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-        meter_.emplace(limits.iterations == 0 ? none : limits.iterations, limits.bytes == 0 ? none : limits.bytes);
-        current_meter() = &*meter_;
-    }
-    LimitedRun(LimitedRun const&) = delete;
-    LimitedRun& operator=(LimitedRun const&) = delete;
-    ~LimitedRun() {
-        if (meter_) current_meter() = nullptr;
-    }
-
-private:
-    std::optional<RunMeter> meter_;
-};
-
-/// Counts iterations of a loop, or steps, of the run.
-/// errors   ValueError if it is one too many
-inline void count_iterations(std::size_t n) {
-    if (auto* const meter = current_meter(); meter != nullptr) meter->iterate(static_cast<std::int64_t>(n));
-}
-
-}  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/graph/scope.hpp: Scope, which owns named variables and operators and may be nested.
-
-namespace rowan::inline v0 {
-
-class Variable;
-class Scope;
-
-namespace detail {
-class ScopeRollback;
-class ScopeUse;
-std::unique_lock<std::mutex> lock_names(Scope const& scope);
-}  // namespace detail
-
-/// The role of a variable: a result of an operator, an input fed by the caller, a trainable parameter, a state of an
-/// optimizer, a seed that training sets for every batch for a random operator, or the input of a step whose recurrent
-/// layer is created later.
-enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_input };
-
-/// An operator with its input and output variables. It belongs to a scope.
-struct Operator {
-    op_kernel const* kernel = nullptr;  ///< the kernel to run
-    Attributes attributes;              ///< of the type that the kernel takes
-    /// Variables in the order of the slots.
-    std::vector<Variable*> inputs = {}, outputs = {};
-    std::ptrdiff_t levels_from = -1;  ///< the input whose levels the results get, or -1
-    /// Of an operator with a net of its own: adds the operators of the gradient to that net, unless they are there.
-    std::function<void()> build_backward = nullptr;
-    /// Of an operator with a net of its own: the names of its last inputs in that net, such as "fc_0.w_0".
-    std::vector<std::string> inner_names = {};
-};
-
-/// Creates the first value of a variable. The function takes a seed, or std::nullopt to only allocate a value that is
-/// written later, and the execution that creates the value; none means Device{}.
-class Initializer {
-public:
-    /// Writes the first value.
-    using Function = std::function<void(Value&, std::optional<std::uint64_t> seed, AnyExec exec)>;
-
-    Initializer() = default;  ///< empty: the variable has no first value
-    /// Wraps a function.
-    template <class F>
-    requires(!std::same_as<F, Initializer> && std::constructible_from<Function, F>) Initializer(F make)
-        : make_(std::move(make)) {}
-
-    explicit operator bool() const noexcept { return make_ != nullptr; }  ///< whether it holds a function
-    /// Calls the function.
-    void operator()(Value& value, std::optional<std::uint64_t> seed, AnyExec exec = {}) const {
-        make_(value, seed, exec);
-    }
-
-private:
-    Function make_;
-};
-
-/// A name, a spec, a value, and the operators that read and write the value.
-class Variable {
-public:
-    /// Used by Scope::new_var.
-    Variable(Scope& scope, VarSpec const& spec, Role role);
-    Variable(Variable const&) = delete;
-    Variable& operator=(Variable const&) = delete;
-    ~Variable();
-
-    /// Empty until the variable is named or becomes part of a net.
-    std::string const& name() const noexcept { return name_; }
-    /// Whether the program named it; false if its name was derived from its position in a net.
-    bool has_own_name() const noexcept { return own_name_; }
-    VarSpec const& spec() const noexcept { return spec_; }  ///< kind, element type, dims and levels
-    Role role() const noexcept { return role_; }            ///< what it is used for
-    Scope& scope() const noexcept { return *scope_; }       ///< the scope that owns it
-
-    Value& value() noexcept { return value_; }  ///< empty before a net has run
-    Value const& value() const noexcept { return value_; }
-
-    /// Creates the first value of a parameter or state. Training calls it with a separate seed for each variable;
-    /// without a seed it allocates a value that is read from a file.
-    Initializer initialize;
-
-    /// For variables that are fed or trained: transfers a value to the net's device, see detail::bring.
-    void (*bring)(Value&, AnyExec exec, bool own) = nullptr;
-
-    /// For a parameter created before its input width was known: sets its dims once the width is known.
-    std::function<void(Variable&, std::int64_t width)> set_width;
-    /// Replaces the declared dims.
-    void set_dims(Dims const& dims) { spec_.dims = dims; }
-    /// Sets the spec of a variable that was created before its spec was known.
-    void settle(VarSpec const& spec) { spec_ = spec; }
-
-    std::span<Operator* const> readers() const noexcept;  ///< operators that read it
-    std::span<Operator* const> writers() const noexcept;  ///< operators that write it
-
-private:
-    friend class Scope;
-
-    std::string name_;
-    bool own_name_ = false;
-    VarSpec spec_;
-    Role role_;
-    Scope* scope_;
-    Value value_;
-    std::vector<Operator*> readers_, writers_;
-};
-
-/// Owns variables, operators and inner scopes. `find` of an inner scope also searches this one. A scope is for one
-/// thread at a time: Net::run and train throw GraphError if another thread uses its values. Predictor and infer may be
-/// called from any number of threads.
-class Scope {
-public:
-    Scope();  ///< a scope without a parent
-    /// A scope within `parent`, which must outlive it.
-    explicit Scope(Scope& parent);
-    Scope(Scope const&) = delete;
-    Scope& operator=(Scope const&) = delete;
-    ~Scope();
-
-    /// Creates a variable. With an empty name, it is named when it first becomes part of a net.
-    /// errors   GraphError if this scope itself already has that name
-    /// cost     O(log variables), two allocations
-    Variable& new_var(std::string const& name, VarSpec const& spec, Role role = Role::temporary);
-
-    /// The variable of that name in this scope or the nearest parent that has one, or nullptr.
-    Variable* find(std::string_view name) const noexcept;
-
-    /// The variable of that name in this scope or the nearest parent that has one.
-    /// errors   GraphError if there is none
-    /// cost     O(log variables) for each scope searched
-    Variable& get(std::string_view name) const;
-
-    /// Creates an inner scope, which lives until drop_scopes is called or this scope is destroyed.
-    /// errors   std::bad_alloc
-    /// cost     one allocation
-    Scope& new_scope();
-    /// Destroys all inner scopes and their contents.
-    void drop_scopes() noexcept;
-    /// Removes its operators from the reader lists of other scopes' variables. Call it before destroying this scope if
-    /// those variables outlive it.
-    /// cost     for each operator, the number of readers of its inputs
-    void forget_readers() noexcept;
-    Limits limits;  ///< of the runs of nets whose first output belongs to this scope
-
-    Scope* parent() const noexcept { return parent_; }              ///< the enclosing scope, or nullptr
-    std::size_t scopes() const noexcept { return scopes_.size(); }  ///< the number of inner scopes
-    /// The variables of this scope, in order of creation.
-    std::span<std::unique_ptr<Variable> const> variables() const noexcept;
-    /// The operators of this scope, in order of creation.
-    std::span<std::unique_ptr<Operator> const> operators() const noexcept;
-
-    /// Adds an operator that reads `inputs`, with element types T..., and creates its output variables.
-    ///     Operator& op = scope.new_op<fc_op, Cpu, float, float, float>({&x, &w, &b});
-    /// errors   those of Op::infer if the inputs do not fit; built-in operators name themselves in the text. If element
-    ///          types are not T..., a TypeError is thrown only when a net runs the operator
-    /// cost     O(inputs and results), that of infer, and some allocations
-    template <class Op, class Device, class... T>
-    Operator& new_op(std::vector<Variable*> inputs, attributes_of<Op> attributes = {}) {
-        return new_op(kernel_of<Op, Device, T...>::value, std::move(inputs),
-                      std::make_shared<attributes_of<Op> const>(std::move(attributes)));
-    }
-    Operator& new_op(op_kernel const& kernel, std::vector<Variable*> inputs, Attributes attributes = {});
-
-    /// Makes `v` result i of `op`; `v` takes the spec of that result and must have no writer yet.
-    /// errors   GraphError if an operator already writes `v`
-    /// cost     O(1)
-    void write_to(Operator& op, std::size_t i, Variable& v);
-
-    /// Names a variable of this scope; `own` is what Variable::has_own_name returns afterwards.
-    /// errors   GraphError if this scope itself already has that name
-    /// cost     O(log variables)
-    void set_name(Variable& v, std::string name, bool own = true);
-
-private:
-    friend class detail::ScopeRollback;
-    friend class detail::ScopeUse;
-    friend std::unique_lock<std::mutex> detail::lock_names(Scope const&);
-
-    // Removes all variables and operators but the first ones.
-    void truncate(std::size_t variables, std::size_t operators) noexcept;
-
-    Scope* parent_ = nullptr;
-    std::vector<std::unique_ptr<Variable>> variables_;
-    std::vector<std::unique_ptr<Operator>> operators_;
-    std::vector<std::unique_ptr<Scope>> scopes_;
-    std::map<std::string, Variable*, std::less<>> by_name_;
-    std::mutex mutable naming_;
-    std::atomic<void const*> user_ = nullptr;  // identifies the thread of the ScopeUses
-    int uses_ = 0;
-};
-
-namespace detail {
-
-/// Calls forget_readers() of an inner scope on destruction, unless `scope` was set to nullptr because its layer is
-/// complete.
-struct WithdrawnScope {
-    Scope* scope;
-    ~WithdrawnScope() {
-        if (scope != nullptr) scope->forget_readers();
-    }
-};
-
-/// Until its destruction, the thread that creates it uses the values of some scopes, alone.
-class ScopeUse {
-public:
-    ScopeUse() = default;
-    /// Enters a scope and all scopes that enclose it.
-    explicit ScopeUse(Scope& scope) : ScopeUse() {  // so that the destructor leaves them if one is in use
-        for (Scope* s = &scope; s != nullptr; s = s->parent()) enter(*s);
-    }
-    ScopeUse(ScopeUse const&) = delete;
-    ScopeUse& operator=(ScopeUse const&) = delete;
-    ~ScopeUse();
-
-    /// errors   GraphError if another thread uses the scope
-    void enter(Scope& scope);
-
-private:
-    Buffer<Scope*> entered_;
-};
-
-/// Locks the names of a scope, of the scopes that enclose it, and of all scopes in these, until its destruction.
-std::unique_lock<std::mutex> lock_names(Scope const& scope);
-
-/// Removes on destruction what has been added to a scope since, unless `keep` was called.
-class ScopeRollback {
-public:
-    explicit ScopeRollback(Scope& scope)
-        : scope_(&scope), variables_(scope.variables().size()), operators_(scope.operators().size()) {}
-    ScopeRollback(ScopeRollback const&) = delete;
-    ScopeRollback& operator=(ScopeRollback const&) = delete;
-    ~ScopeRollback() {
-        if (scope_ != nullptr) scope_->truncate(variables_, operators_);
-    }
-    void keep() noexcept { scope_ = nullptr; }
-
-private:
-    Scope* scope_;
-    std::size_t variables_, operators_;
-};
-
-inline Scope*& current_scope() {
-    thread_local Scope* scope = nullptr;
-    return scope;
-}
-
-}  // namespace detail
-
-/// The scope that layers are added to: that of this thread's innermost ScopeGuard, else a thread-local one.
-/// errors   none
-/// cost     O(1)
-Scope& default_scope();
-
-/// Makes `scope` this thread's default_scope() for its lifetime, then restores the previous one.
-class ScopeGuard {
-public:
-    /// `scope` must outlive the guard.
-    explicit ScopeGuard(Scope& scope) : before_(std::exchange(detail::current_scope(), &scope)) {}
-    ScopeGuard(ScopeGuard const&) = delete;
-    ScopeGuard& operator=(ScopeGuard const&) = delete;
-    ~ScopeGuard() { detail::current_scope() = before_; }
-
-private:
-    Scope* before_;
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/graph/scope_inl.hpp: definitions of rowan/graph/scope.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
-
-namespace rowan::inline v0 {
-
-ROWAN_FUNCTION Variable::Variable(Scope& scope, VarSpec const& spec, Role role)
-    : spec_(spec), role_(role), scope_(&scope) {}
-
-ROWAN_FUNCTION Variable::~Variable() = default;
-
-ROWAN_FUNCTION std::span<Operator* const> Variable::readers() const noexcept { return readers_; }
-ROWAN_FUNCTION std::span<Operator* const> Variable::writers() const noexcept { return writers_; }
-
-ROWAN_FUNCTION Scope::Scope() = default;
-ROWAN_FUNCTION Scope::Scope(Scope& parent) : parent_(&parent) {}
-ROWAN_FUNCTION Scope::~Scope() = default;
-
-ROWAN_FUNCTION Variable& Scope::new_var(std::string const& name, VarSpec const& spec, Role role) {
-    if (!name.empty() && by_name_.contains(name))
-        throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
-    variables_.push_back(std::make_unique<Variable>(*this, spec, role));
-    Variable& v = *variables_.back();
-    if (!name.empty()) set_name(v, name);
-    return v;
-}
-
-ROWAN_FUNCTION Variable* Scope::find(std::string_view name) const noexcept {
-    for (Scope const* s = this; s != nullptr; s = s->parent_) {
-        if (auto const found = s->by_name_.find(name); found != s->by_name_.end()) return found->second;
-    }
-    return nullptr;
-}
-
-ROWAN_FUNCTION Variable& Scope::get(std::string_view name) const {
-    if (Variable* const v = find(name)) return *v;
-    throw GraphError(std::string("there is no variable \"").append(name).append("\""));
-}
-
-ROWAN_FUNCTION Scope& Scope::new_scope() {
-    scopes_.push_back(std::make_unique<Scope>(*this));
-    return *scopes_.back();
-}
-
-ROWAN_FUNCTION void Scope::drop_scopes() noexcept { scopes_.clear(); }
-
-ROWAN_FUNCTION void Scope::forget_readers() noexcept {
-    for (auto const& op : operators_) {
-        for (Variable* const v : op->inputs) {
-            if (&v->scope() != this) std::erase(v->readers_, op.get());
-        }
-    }
-}
-
-ROWAN_FUNCTION void Scope::truncate(std::size_t variables, std::size_t operators) noexcept {
-    while (operators_.size() > operators) {
-        Operator const& op = *operators_.back();
-        for (Variable* const v : op.inputs) std::erase(v->readers_, &op);
-        for (Variable* const v : op.outputs) std::erase(v->writers_, &op);
-        operators_.pop_back();
-    }
-    while (variables_.size() > variables) {
-        if (auto const found = by_name_.find(variables_.back()->name());
-            found != by_name_.end() && found->second == variables_.back().get())
-            by_name_.erase(found);
-        variables_.pop_back();
-    }
-}
-
-ROWAN_FUNCTION std::span<std::unique_ptr<Variable> const> Scope::variables() const noexcept { return variables_; }
-ROWAN_FUNCTION std::span<std::unique_ptr<Operator> const> Scope::operators() const noexcept { return operators_; }
-
-ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Variable*> inputs, Attributes attributes) {
-    std::vector<VarSpec> specs;
-    for (Variable const* v : inputs) specs.push_back(v->spec());
-    auto const made = kernel.infer(specs, attributes);
-    auto op = std::make_unique<Operator>(
-        Operator{.kernel = &kernel, .attributes = std::move(attributes), .inputs = std::move(inputs)});
-    for (VarSpec const& spec : made) op->outputs.push_back(&new_var("", spec));
-    if (!made.empty() && made[0].lod_level > 0) {
-        // The first input with these levels; rather one that is not repeated, as the other one is broadcast.
-        auto const repeated = [&](Dims const& dims, Dims const& result) {
-            return dims.size() < result.size() || (!result.empty() && dims[0] == 1 && result[0] != 1);
-        };
-        auto const find = [&](bool any) {
-            for (std::size_t i = 0; i < specs.size() && op->levels_from < 0; ++i) {
-                if (specs[i].lod_level == made[0].lod_level && (any || !repeated(specs[i].dims, made[0].dims)))
-                    op->levels_from = static_cast<std::ptrdiff_t>(i);
-            }
-        };
-        find(false);
-        find(true);
-    }
-    operators_.push_back(std::move(op));
-    Operator& added = *operators_.back();
-    for (Variable* const v : added.inputs) v->readers_.push_back(&added);
-    for (Variable* const v : added.outputs) v->writers_.push_back(&added);
-    return added;
-}
-
-ROWAN_FUNCTION void Scope::write_to(Operator& op, std::size_t i, Variable& v) {
-    if (!v.writers_.empty())
-        throw GraphError(std::string(op.kernel->name).append(": its result is also written by another operator"));
-    v.spec_ = op.outputs[i]->spec();
-    v.writers_.push_back(&op);
-    op.outputs[i] = &v;
-}
-
-ROWAN_FUNCTION void Scope::set_name(Variable& v, std::string name, bool own) {
-    if (!by_name_.emplace(name, &v).second)
-        throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
-    v.name_ = std::move(name);
-    v.own_name_ = own;
-}
-
-namespace detail {
-
-ROWAN_FUNCTION void ScopeUse::enter(Scope& scope) {
-    thread_local char me;  // its address identifies the thread
-    if (std::ranges::find(entered_, &scope) != entered_.end()) return;
-    entered_.reserve(entered_.size() + 1);
-    void const* user = nullptr;
-    if (!scope.user_.compare_exchange_strong(user, &me, std::memory_order_acquire) && user != &me)
-        throw GraphError(
-            "another thread runs or trains a net of this scope: use a Predictor, or a scope for each thread");
-    ++scope.uses_;
-    entered_.push_back(&scope);
-}
-
-ROWAN_FUNCTION ScopeUse::~ScopeUse() {
-    for (Scope* const s : entered_) {
-        if (--s->uses_ == 0) s->user_.store(nullptr, std::memory_order_release);
-    }
-}
-
-ROWAN_FUNCTION std::unique_lock<std::mutex> lock_names(Scope const& scope) {
-    Scope const* outermost = &scope;
-    while (outermost->parent() != nullptr) outermost = outermost->parent();
-    return std::unique_lock(outermost->naming_);
-}
-
-}  // namespace detail
-
-ROWAN_FUNCTION Scope& default_scope() {
-    if (detail::current_scope() != nullptr) return *detail::current_scope();
-    thread_local Scope scope;
-    return scope;
-}
-
-}  // namespace rowan::inline v0
-
-#endif
 
 // rowan/graph/detail/trace.hpp: trace, the operators of a net in topological order, and names of variables.
 
@@ -19206,6 +19206,116 @@ ROWAN_TEMPLATE(class Trainer<double, Cpu>)
 
 }  // namespace rowan::inline v0
 
+// rowan/layer/detail/train_loop.hpp: TrainLoop, the epochs and steps of train.
+
+namespace rowan::inline v0::detail {
+
+/// What train does with any reader. `options` must outlive it.
+template <class T, class Device>
+class TrainLoop {
+public:
+    /// Calls take(feeds) for the batches of an epoch until it returns false.
+    using Read = std::function<void(std::int64_t& epoch, std::function<bool(Feeds const&)> const& take)>;
+
+    TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsOn<Device> const& options);
+    Parameters run(Read const& read);
+
+private:
+    using Words = PartExchange::Words;
+
+    void read_epoch(Read const& read, std::int64_t epoch);
+    bool take(Feeds const& feeds);
+    void step(std::span<Feeds const> parts);
+    /// Whether all ranks go on, where each calls f, which returns whether it does.
+    bool all_go_on(std::function<bool()> const& f) const;
+    std::vector<Words> agree(std::function<void(Words&)> const& f) const { return detail::agree(ranks_, f); }
+
+    TrainOptionsOn<Device> const& options_;
+    PartExchange const* ranks_;
+    std::optional<ScopeUse> use_;
+    std::optional<Epochs> epochs_;
+    std::optional<Trainer<T, Device>> trainer_;
+    std::vector<Feeds> parts_;  // of the next step
+    std::int64_t epoch_ = 0;
+    bool more_ = true;
+    bool reads_ = false;  // whether an error is one of the reader, of which other ranks do not know
+};
+
+template <class T, class Device>
+TrainLoop<T, Device>::TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsOn<Device> const& options)
+    : options_(options), ranks_(options.comm.ranks()) {
+    auto const begun = agree([&](Words& words) {
+        use_.emplace(cost->scope());
+        epochs_.emplace(options.metrics, options.stop);
+        words[0] = options.epochs;
+    });
+    check_same_word(begun, 0, " has other options.epochs than ");
+    trainer_.emplace(cost, options);
+}
+
+template <class T, class Device>
+bool TrainLoop<T, Device>::all_go_on(std::function<bool()> const& f) const {
+    auto const all = agree([&](Words& words) { words[0] = f() ? 1 : 0; });
+    return std::ranges::all_of(all, [](Words const& words) { return words[0] == 1; });
+}
+
+template <class T, class Device>
+void TrainLoop<T, Device>::step(std::span<Feeds const> parts) {
+    reads_ = false;
+    double const value = trainer_->step(parts);
+    more_ = all_go_on([&] { return options_.on_batch({epoch_, epochs_->steps(), value}); });
+    epochs_->count(value);
+    reads_ = more_;
+}
+
+template <class T, class Device>
+bool TrainLoop<T, Device>::take(Feeds const& feeds) {
+    if (options_.parts.count() == 1) {
+        step(std::span(&feeds, 1));
+    } else {
+        parts_.push_back(feeds);
+        if (static_cast<std::int64_t>(parts_.size()) < options_.parts.count()) return true;
+        step(parts_);
+        parts_.clear();
+    }
+    return more_;
+}
+
+template <class T, class Device>
+void TrainLoop<T, Device>::read_epoch(Read const& read, std::int64_t epoch) {
+    reads_ = true;
+    try {
+        read(epoch, [this](Feeds const& feeds) { return take(feeds); });
+        if (!parts_.empty() && more_) step(parts_);
+    } catch (...) {
+        if (reads_ && ranks_ != nullptr) ranks_->agree([](Words&) { throw; });
+        throw;
+    }
+    parts_.clear();
+}
+
+template <class T, class Device>
+Parameters TrainLoop<T, Device>::run(Read const& read) {
+    for (; more_ && epoch_ < options_.epochs; ++epoch_) {
+        epochs_->begin();
+        read_epoch(read, epoch_);
+        if (!more_) break;
+        check_same_word(agree([](Words&) {}), 0, " has another number of batches than ");
+        more_ = all_go_on([&] {
+            bool const ends = options_.on_epoch || !options_.metrics.empty();  // on this rank
+            return !ends || epochs_->end(epoch_, trainer_->parameters(), options_.on_epoch);
+        });
+        if (options_.progress && (ranks_ == nullptr || ranks_->rank() == 0)) epochs_->print(epoch_);
+    }
+    if (epochs_->best()) return std::move(*epochs_->best());
+    return trainer_->parameters();
+}
+
+ROWAN_TEMPLATE(class TrainLoop<float, Cpu>)
+ROWAN_TEMPLATE(class TrainLoop<double, Cpu>)
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/layer/train.hpp: train, trains the parameters of a net on batches.
 
 namespace rowan::inline v0 {
@@ -19244,61 +19354,11 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
                   "batches; }");
     static_assert(!detail::returns_one_batch<Reader>,
                   "rowan::train: the reader returns several batches, such as a std::vector<rowan::Feeds>");
-    auto const* const ranks = options.comm.ranks();
-    std::optional<detail::ScopeUse> use;
-    std::optional<detail::Epochs> given;
-    auto const begun = detail::agree(ranks, [&](auto& words) {
-        use.emplace(cost->scope());
-        given.emplace(options.metrics, options.stop);
-        words[0] = options.epochs;
-    });
-    detail::check_same_word(begun, 0, " has other options.epochs than ");
-    detail::Epochs& epochs = *given;
-    Trainer<T, Device> trainer(cost, options);
-    bool more = true;
-    // Whether all ranks go on, where each calls f, which returns whether it does.
-    auto const all_go_on = [&](auto const& f) {
-        auto const all = detail::agree(ranks, [&](auto& words) { words[0] = f() ? 1 : 0; });
-        return std::ranges::all_of(all, [](auto const& words) { return words[0] == 1; });
-    };
-    for (std::int64_t epoch = 0; more && epoch < options.epochs; ++epoch) {
-        epochs.begin();
-        bool reads = true;  // whether an error is one of the reader, of which other ranks do not know
-        auto const step = [&](std::span<Feeds const> parts) {
-            reads = false;
-            double const value = trainer.step(parts);
-            more = all_go_on([&] { return options.on_batch({epoch, epochs.steps(), value}); });
-            epochs.count(value);
-            reads = more;
-        };
-        try {
-            std::vector<Feeds> parts;
-            for (Feeds const& feeds : reader(epoch)) {
-                if (options.parts.count() == 1) {
-                    step(std::span(&feeds, 1));
-                } else {
-                    parts.push_back(feeds);
-                    if (static_cast<std::int64_t>(parts.size()) < options.parts.count()) continue;
-                    step(parts);
-                    parts.clear();
-                }
-                if (!more) break;
-            }
-            if (!parts.empty() && more) step(parts);
-        } catch (...) {
-            if (reads && ranks != nullptr) ranks->agree([](auto&) { throw; });
-            throw;
+    return detail::TrainLoop<T, Device>(cost, options).run([&](std::int64_t& epoch, auto const& take) {
+        for (Feeds const& feeds : reader(epoch)) {
+            if (!take(feeds)) break;
         }
-        if (!more) break;
-        detail::check_same_word(detail::agree(ranks, [](auto&) {}), 0, " has another number of batches than ");
-        more = all_go_on([&] {
-            bool const ends = options.on_epoch || !options.metrics.empty();  // on this rank
-            return !ends || epochs.end(epoch, trainer.parameters(), options.on_epoch);
-        });
-        if (options.progress && (ranks == nullptr || ranks->rank() == 0)) epochs.print(epoch);
-    }
-    if (epochs.best()) return std::move(*epochs.best());
-    return trainer.parameters();
+    });
 }
 
 // A mistake, which does not compile.

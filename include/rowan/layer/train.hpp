@@ -1,22 +1,16 @@
 // rowan/layer/train.hpp: train, trains the parameters of a net on batches.
 #pragma once
 
-#include <rowan/layer/detail/epochs.hpp>
-#include <rowan/layer/detail/part_exchange.hpp>
+#include <rowan/layer/detail/train_loop.hpp>
 #include <rowan/layer/feeds.hpp>
 #include <rowan/layer/parameters.hpp>
 #include <rowan/layer/train_options.hpp>
 #include <rowan/layer/trainer.hpp>
 #include <rowan/layer/var.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -54,61 +48,11 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
                   "batches; }");
     static_assert(!detail::returns_one_batch<Reader>,
                   "rowan::train: the reader returns several batches, such as a std::vector<rowan::Feeds>");
-    auto const* const ranks = options.comm.ranks();
-    std::optional<detail::ScopeUse> use;
-    std::optional<detail::Epochs> given;
-    auto const begun = detail::agree(ranks, [&](auto& words) {
-        use.emplace(cost->scope());
-        given.emplace(options.metrics, options.stop);
-        words[0] = options.epochs;
-    });
-    detail::check_same_word(begun, 0, " has other options.epochs than ");
-    detail::Epochs& epochs = *given;
-    Trainer<T, Device> trainer(cost, options);
-    bool more = true;
-    // Whether all ranks go on, where each calls f, which returns whether it does.
-    auto const all_go_on = [&](auto const& f) {
-        auto const all = detail::agree(ranks, [&](auto& words) { words[0] = f() ? 1 : 0; });
-        return std::ranges::all_of(all, [](auto const& words) { return words[0] == 1; });
-    };
-    for (std::int64_t epoch = 0; more && epoch < options.epochs; ++epoch) {
-        epochs.begin();
-        bool reads = true;  // whether an error is one of the reader, of which other ranks do not know
-        auto const step = [&](std::span<Feeds const> parts) {
-            reads = false;
-            double const value = trainer.step(parts);
-            more = all_go_on([&] { return options.on_batch({epoch, epochs.steps(), value}); });
-            epochs.count(value);
-            reads = more;
-        };
-        try {
-            std::vector<Feeds> parts;
-            for (Feeds const& feeds : reader(epoch)) {
-                if (options.parts.count() == 1) {
-                    step(std::span(&feeds, 1));
-                } else {
-                    parts.push_back(feeds);
-                    if (static_cast<std::int64_t>(parts.size()) < options.parts.count()) continue;
-                    step(parts);
-                    parts.clear();
-                }
-                if (!more) break;
-            }
-            if (!parts.empty() && more) step(parts);
-        } catch (...) {
-            if (reads && ranks != nullptr) ranks->agree([](auto&) { throw; });
-            throw;
+    return detail::TrainLoop<T, Device>(cost, options).run([&](std::int64_t& epoch, auto const& take) {
+        for (Feeds const& feeds : reader(epoch)) {
+            if (!take(feeds)) break;
         }
-        if (!more) break;
-        detail::check_same_word(detail::agree(ranks, [](auto&) {}), 0, " has another number of batches than ");
-        more = all_go_on([&] {
-            bool const ends = options.on_epoch || !options.metrics.empty();  // on this rank
-            return !ends || epochs.end(epoch, trainer.parameters(), options.on_epoch);
-        });
-        if (options.progress && (ranks == nullptr || ranks->rank() == 0)) epochs.print(epoch);
-    }
-    if (epochs.best()) return std::move(*epochs.best());
-    return trainer.parameters();
+    });
 }
 
 // A mistake, which does not compile.
