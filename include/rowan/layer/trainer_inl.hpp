@@ -120,7 +120,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
                                                  : Value());
         if (!resumed && found == initial.end()) continue;
         detail::check_fits(*v, given.back());
-        if (v->sharded()) detail::check_shard(*v, given.back(), comm_.ranks());
+        if (v->sharded()) detail::check_shard(*v, given.back(), detail::rows_of(comm_.ranks(), v->spec().dims[0]));
     }
     if (resume != nullptr) updates_.check_states(*resume);
     auto const* const ranks = comm_.ranks();

@@ -8,6 +8,7 @@
 #include <rowan/graph/value.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -20,6 +21,10 @@ inline Partition shards_of(std::int64_t height, int ranks) { return {.height = h
 
 /// The rows of a rank, ascending.
 std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank);
+
+/// A SelectedRows like another, with other rows: row i has the bytes of row at[i] of `from`.
+Value with_bytes(Value const& like, std::span<std::int64_t const> rows, std::span<std::byte const> from,
+                 std::span<std::int64_t const> at);
 
 /// Rows of a table on any ranks, in the order given; `own` has those of this rank. For ranks that have agreed.
 /// cost     a sort; messages of 8 bytes for each row, and the rows back

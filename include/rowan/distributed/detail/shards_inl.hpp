@@ -20,9 +20,8 @@ ROWAN_FUNCTION std::vector<std::int64_t> rows_of_rank(Partition const& partition
     return rows;
 }
 
-/// A SelectedRows with other rows: row i has the bytes from[at[i]].
-inline Value with_bytes(Value const& like, std::span<std::int64_t const> rows, std::span<std::byte const> from,
-                        std::span<std::int64_t const> at) {
+ROWAN_FUNCTION Value with_bytes(Value const& like, std::span<std::int64_t const> rows, std::span<std::byte const> from,
+                                std::span<std::int64_t const> at) {
     Value made = like.with_rows(rows);
     made.row_values().write([&](std::span<std::byte> to) {
         if (to.empty()) return;

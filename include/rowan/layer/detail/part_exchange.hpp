@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -91,6 +92,14 @@ std::vector<PartExchange::Words> agree(PartExchange const* ranks, F const& f) {
     std::vector<PartExchange::Words> alone(1);
     f(alone[0]);
     return alone;
+}
+
+/// The rows of a sharded table of this height that this process has, ascending: without ranks, all.
+inline std::vector<std::int64_t> rows_of(PartExchange const* ranks, std::int64_t height) {
+    if (ranks != nullptr) return ranks->rows_of(height);
+    std::vector<std::int64_t> all(static_cast<std::size_t>(height));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
 }
 
 /// Throws an Error on all ranks unless a word is the same on all.

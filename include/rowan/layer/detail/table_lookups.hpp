@@ -4,7 +4,6 @@
 #include <rowan/core/device.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
-#include <rowan/layer/detail/part_exchange.hpp>
 #include <rowan/layer/feeds.hpp>
 
 #include <cstdint>
@@ -35,7 +34,7 @@ std::vector<TableLookups> table_lookups(Variable& target);
 /// Checks that a value of a sharded table has the rows of this process.
 /// errors   ShapeError if not
 /// cost     one read of the row numbers
-void check_shard(Variable const& table, Value const& value, PartExchange const* ranks);
+void check_shard(Variable const& table, Value const& value, std::vector<std::int64_t> const& own);
 
 /// Whether it is the name of the table or of one of its states.
 inline bool belongs_to(std::string_view name, Variable const& table) {

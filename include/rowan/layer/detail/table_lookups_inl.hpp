@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <string>
 
 namespace rowan::inline v0::detail {
@@ -40,15 +39,7 @@ ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<
     return {plan.rows().begin(), plan.rows().end()};
 }
 
-ROWAN_FUNCTION void check_shard(Variable const& table, Value const& value, PartExchange const* ranks) {
-    std::int64_t const height = table.spec().dims[0];
-    std::vector<std::int64_t> own;
-    if (ranks != nullptr) {
-        own = ranks->rows_of(height);
-    } else {
-        own.resize(static_cast<std::size_t>(height));
-        std::iota(own.begin(), own.end(), 0);
-    }
+ROWAN_FUNCTION void check_shard(Variable const& table, Value const& value, std::vector<std::int64_t> const& own) {
     auto const rows = value.row_numbers();
     if (rows != own)
         throw ShapeError(std::string(table.name()).append(".rows()"), std::to_string(rows.size()).append(" rows"),
