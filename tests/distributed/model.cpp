@@ -27,9 +27,8 @@ using namespace sharded;
 /// Trains a net on batches [begin, end).
 Parameters trained(Net1 const& net, std::int64_t begin, std::int64_t end, layer::Comm const& comm = {},
                    Parameters const* resume = nullptr) {
-    return train(
-        net.cost, [&](std::int64_t) { return batches(begin, end); },
-        {.optimizer = layer::RowwiseAdaGrad{}, .comm = comm, .parts = 3, .exec = {1}, .resume = resume});
+    return train(net.cost, [&](std::int64_t) { return batches(begin, end); },
+                 {.optimizer = layer::RowwiseAdaGrad{}, .comm = comm, .parts = 3, .exec = {1}, .resume = resume});
 }
 
 /// The text of the error of f, after its kind.
@@ -76,7 +75,7 @@ TEST_CASE("what some ranks have saved, others load, infer and resume with the sa
     }
 }
 
-TEST_CASE("one process loads with Self what ranks have saved, and a plain load says so", "[distributed][io]") {
+TEST_CASE("one process loads with Self what ranks have saved, and plain loads and saves say so", "[distributed][io]") {
     test::Folder const folder;
     auto const at = test::all_ranks(folder / "model");
     auto const right = test::on_ranks(3, [&](auto const& comm) {
@@ -85,12 +84,15 @@ TEST_CASE("one process loads with Self what ranks have saved, and a plain load s
         save_model(comm, net.predict, learned, at);
         auto const rows = load_model(Self(), net.predict, at).get_rows<float>("table");
         auto const own = load_model(comm, net.predict, at).template get_rows<float>("table");
-        bool const plain = said([&] { load_model(net.predict, at); }).find("with Self{} for one process") != std::string::npos &&
-                           said([&] { load_parameters(at); }).find("with Self{} for one process") != std::string::npos;
+        auto const has = [](std::string const& text, char const* part) { return text.find(part) != std::string::npos; };
+        bool const plain = has(said([&] { load_model(net.predict, at); }), "with Self{} for one process") &&
+                           has(said([&] { load_parameters(at); }), "with Self{} for one process");
+        bool const refused = comm.size() == 1 || has(said([&] { save_model(net.predict, learned, at); }),
+                                                     "300: those of a rank are saved by save_model(comm, …)");
         return (rows.rows().size() == height ? 1 : 0) + (own == learned.template get_rows<float>("table") ? 2 : 0) +
-               (plain ? 4 : 0);
+               (plain ? 4 : 0) + (refused ? 8 : 0);
     });
-    for (int const r : right) CHECK(r == 7);
+    for (int const r : right) CHECK(r == 15);
 }
 
 TEST_CASE("a missing, damaged or foreign file of a rank is a FormatError on all", "[distributed][io][errors]") {
@@ -153,7 +155,9 @@ TEST_CASE("files of another net, and values of other ranks, are refused", "[dist
         n += has(said([&] { save_parameters(comm, net.cost, changed, at); }), "");
         if (comm.rank() == comm.size() - 1) changed.set("table", learned.find("table").share());
         changed.steps = comm.rank() == 0 ? 7 : 8;
-        n += comm.size() == 1 ? 1 : has(said([&] { save_parameters(comm, net.cost, changed, at); }), "ranks have different");
+        n += comm.size() == 1
+                 ? 1
+                 : has(said([&] { save_parameters(comm, net.cost, changed, at); }), "ranks have different");
         return n + (load_parameters(comm, net.cost, at).steps == learned.steps ? 1 : 0);
     });
     for (int const r : right) CHECK(r == 5);

@@ -65,9 +65,7 @@ inline Feeds batch(std::int64_t i) {
         ends.push_back(static_cast<std::int64_t>(words.size()));
         for (std::size_t j = 0; j < 2; ++j) y(k, j) = 0.3F * static_cast<float>(random.below(100));
     }
-    return {{"ids", ids},
-            {"bags", LoDTensor<std::int32_t>(Tensor<std::int32_t>(words), Lod{ends})},
-            {"y", y}};
+    return {{"ids", ids}, {"bags", LoDTensor<std::int32_t>(Tensor<std::int32_t>(words), Lod{ends})}, {"y", y}};
 }
 
 inline std::vector<Feeds> batches(std::int64_t begin, std::int64_t end) {

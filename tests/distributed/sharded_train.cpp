@@ -62,9 +62,9 @@ TEST_CASE("every optimizer has the bits of a whole table on shards", "[distribut
 }
 
 TEST_CASE("gradients of shards are clipped as those of a whole table", "[distributed]") {
-    for (layer::GradientClip const& clip :
-         {layer::GradientClip(layer::ClipByGlobalNorm{.max_norm = 0.05}),
-          layer::GradientClip(layer::ClipByNorm{.max_norm = 0.02}), layer::GradientClip(layer::ClipByValue{-0.01, 0.01})}) {
+    for (layer::GradientClip const& clip : {layer::GradientClip(layer::ClipByGlobalNorm{.max_norm = 0.05}),
+                                            layer::GradientClip(layer::ClipByNorm{.max_norm = 0.02}),
+                                            layer::GradientClip(layer::ClipByValue{-0.01, 0.01})}) {
         same_bits([&](bool shards, layer::Comm const& comm) {
             auto options = options_for(3, comm);
             options.clip = clip;
@@ -103,7 +103,8 @@ TEST_CASE("sharded tables of bfloat16 and double, next to each other, have the b
         Scope scope;
         ScopeGuard const guard(scope);
         auto const ids = layer::data<std::int64_t>("ids", {UNK});
-        auto const half = layer::embedding_table<bfloat16>({.height = height, .width = 2, .name = "table", .sharded = shards});
+        auto const half =
+            layer::embedding_table<bfloat16>({.height = height, .width = 2, .name = "table", .sharded = shards});
         auto const wide = layer::embedding_table<double>({.height = 7, .width = 2, .name = "small", .sharded = shards});
         auto const rows = layer::cast<float>(layer::embedding(ids, half)) +
                           layer::cast<float>(layer::embedding(layer::data<std::int32_t>("kinds", {UNK}), wide));
@@ -198,9 +199,8 @@ TEST_CASE("a sharded table that is not looked up by data is a GraphError", "[dis
             CHECK(std::string(e.what()).find(text) != std::string::npos);
         }
     };
-    says("the sharded table table is looked up with ids that are computed", [](auto const& ids, auto const& table) {
-        return layer::embedding(ids + ids, table);
-    });
+    says("the sharded table table is looked up with ids that are computed",
+         [](auto const& ids, auto const& table) { return layer::embedding(ids + ids, table); });
     says("the sharded table table is read by weighted_bag", [](auto const& ids, auto const& table) {
         return layer::embedding_bag(ids, layer::data<float>("weight", {UNK}), table, {});
     });
@@ -212,8 +212,9 @@ TEST_CASE("a sharded table that is not looked up by data is a GraphError", "[dis
     });
     Scope scope;
     ScopeGuard const guard(scope);
-    CHECK_THROWS_AS(layer::embedding_table({.height = 9, .width = 2, .rows = std::vector<std::int64_t>{1}, .sharded = true}),
-                    GraphError);
+    CHECK_THROWS_AS(
+        layer::embedding_table({.height = 9, .width = 2, .rows = std::vector<std::int64_t>{1}, .sharded = true}),
+        GraphError);
 }
 
 TEST_CASE("parameters of other ranks are refused", "[distributed][errors]") {
@@ -259,6 +260,20 @@ TEST_CASE("infer on ranks, each with its batch, gives what one process gives", "
         CAPTURE(n);
         for (int const r : right) CHECK(r == 3);
     }
+}
+
+TEST_CASE("ranks infer together when an epoch has ended", "[distributed]") {
+    auto const right = test::on_ranks(3, [&](auto const& comm) {
+        Net1 const net(true);
+        auto options = options_for(3, comm);
+        LoDTensor<float> last;
+        auto const data = batch(20 + comm.rank());
+        options.on_epoch = [&](std::int64_t, Parameters const& now) { last = infer(comm, net.predict, data, now); };
+        auto const learned = train(
+            net.cost, [](std::int64_t) { return batches(0, 4); }, options);
+        return infer(comm, net.predict, data, learned) == last ? 1 : 0;
+    });
+    for (int const r : right) CHECK(r == 1);
 }
 
 }  // namespace test_sharded_train

@@ -75,13 +75,13 @@ void save_model(C const& comm, layer::Var<T> const& predict, Parameters const& p
 /// cost     reads the files of all ranks that had rows of this one, and keeps one table of one file at a time in memory
 template <communicator C, class T>
 Parameters load_model(C const& comm, layer::Var<T> const& predict, std::string const& path) {
-    return detail::ModelFiles::load(comm, path,
-                                    [&](auto const& saved) { return detail::read_model(*predict, saved); });
+    return detail::ModelFiles::load(comm, path, [&](auto const& saved) { return detail::read_model(*predict, saved); });
 }
 
 /// Writes all trained values, including states and the number of steps, as save_model does: training can be resumed on
 /// any number of ranks. `net` is the cost, or the layer that was trained. All ranks call it.
 ///     save_parameters(comm, cost, parameters, "parameters.rowan");
+/// shapes   any
 /// errors   as save_model
 /// cost     as save_model, and of the states
 template <communicator C, class T>
@@ -93,6 +93,7 @@ void save_parameters(C const& comm, layer::Var<T> const& net, Parameters const& 
 /// states. All ranks call it.
 ///     auto const before = load_parameters(comm, cost, "parameters.rowan");
 ///     train(cost, reader, {.comm = comm, .parts = 8, .resume = &before});
+/// shapes   as when they were saved
 /// errors   as load_model; GraphError if the net lacks a sharded table of the file; ShapeError if a height differs;
 ///          TypeError if an element type is not float, double or one of T...
 /// cost     as load_model, and of the states

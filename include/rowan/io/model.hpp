@@ -54,6 +54,10 @@ std::map<std::string, Variable*> parameters_of(Variable& predict);
 /// errors   TypeError if the value is neither a tensor nor a SelectedRows
 CheckpointEntry entry_of(std::string name, Value const& value);
 
+/// The value of a parameter.
+/// errors   GraphError if there is none; ShapeError if it is a sharded table without all its rows
+Value const& whole_value(Variable const& v, Parameters const& parameters);
+
 /// Loads a variable whose element type is one of `T...`, to the device.
 /// errors   TypeError if its element type is not in `T...`; otherwise as CheckpointFile::load
 template <class Device, class... T>
@@ -109,7 +113,8 @@ void expect_whole(CheckpointFile const& file);
 /// shapes   any
 /// errors   GraphError if there is no value for a parameter, or the net has an operator that is not in Ops (use
 ///          `save_model<forward_ops::with<my_op>>`); TypeError if a value is neither a tensor nor a
-///          SelectedRows; IoError if the file cannot be written: an existing file is then unchanged
+///          SelectedRows; ShapeError if a sharded table has the rows of a rank alone; IoError if the file cannot be
+///          written: an existing file is then unchanged
 /// cost     one write of the parameters
 template <class Ops = forward_ops, class T, class Device>
 void save_model(layer::Var<T, Device> const& predict, Parameters const& parameters, std::string const& path) {
@@ -117,7 +122,7 @@ void save_model(layer::Var<T, Device> const& predict, Parameters const& paramete
     Checkpoint model;
     model.program = to_program<Ops>(*predict);
     for (auto const& [name, v] : detail::parameters_of(*predict))
-        model.add(name, detail::entry_of(name, parameters.find(v->name())));
+        model.add(name, detail::entry_of(name, detail::whole_value(*v, parameters)));
     save_checkpoint(model, path);
 }
 

@@ -46,6 +46,16 @@ ROWAN_FUNCTION CheckpointEntry entry_of(std::string name, Value const& value) {
     return entry;
 }
 
+ROWAN_FUNCTION Value const& whole_value(Variable const& v, Parameters const& parameters) {
+    Value const& value = parameters.find(v.name());
+    if (!v.sharded()) return value;
+    auto const rows = static_cast<std::int64_t>(value.row_values().rows());
+    if (rows != v.spec().dims[0])
+        throw ShapeError(v.name() + ".rows()", std::to_string(rows) + " rows",
+                         std::to_string(v.spec().dims[0]) + ": those of a rank are saved by save_model(comm, …)");
+    return value;
+}
+
 ROWAN_FUNCTION Value load_rows(CheckpointFile const& file, CheckpointEntry const& there, Variable const& v,
                                Value const& like) {
     std::string const& name = there.desc.name;
@@ -86,8 +96,9 @@ ROWAN_FUNCTION std::int64_t load_steps(CheckpointFile const& file) {
 
 ROWAN_FUNCTION void expect_no_shards(CheckpointFile const& file) {
     if (file.has("@shards"))
-        throw GraphError(file.path() + " is the index of files of several ranks: load it with the functions of "
-                                       "<rowan/distributed/model.hpp>, with Self{} for one process");
+        throw GraphError(file.path() +
+                         " is the index of files of several ranks: load it with the functions of "
+                         "<rowan/distributed/model.hpp>, with Self{} for one process");
 }
 
 ROWAN_FUNCTION void expect_whole(CheckpointFile const& file) {

@@ -55,8 +55,7 @@ template <class T = float, class Device = Cpu>
 Var<T, Device> sharded_table(EmbeddingOptions const& options) {
     if (!std::is_same_v<Device, Cpu>)
         throw GraphError("layer::embedding: rows of a sharded table lie in the memory of the CPU");
-    if (options.rows)
-        throw GraphError("layer::embedding: a sharded table has all rows: give either .sharded or .rows");
+    if (options.rows) throw GraphError("layer::embedding: a sharded table has all rows: give either .sharded or .rows");
     Dims const dims{options.height, options.width};
     auto const table = selected_rows<T, Device>({}, dims, options.table, options.name);
     auto const make = [dims, first = options.table.of(dims)](Value& value, std::span<std::int64_t const> rows,

@@ -53,7 +53,8 @@ public:
     ///          a rate is given for an optimizer without a learning rate, options.resume lacks a parameter, or
     ///          options.initial has a name that is not a parameter; Error if both are given; TypeError if the optimizer
     ///          or options.clip does not support the element type of a parameter or its gradient; TypeError or
-    ///          ShapeError if a value in options.resume or options.initial does not fit its variable; ValueError if the
+    ///          ShapeError if a value in options.resume or options.initial does not fit its variable, or a sharded table
+    ///          has the rows of another rank; GraphError if one is not looked up by layer::data; ValueError if the
     ///          schedule's factor or a rate is not finite, or an optimizer rejects an option; GraphError if another
     ///          thread runs or trains a net of this scope; with options.comm, those of layer::Comm. On error, no
     ///          variable has changed, but for first values that differ between ranks

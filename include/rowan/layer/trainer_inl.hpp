@@ -214,7 +214,8 @@ std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std
     static_cast<void>(ranks.agree([&](auto&) {
         begin();
         auto const parts = parts_of(batches);
-        auto const mine = batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size()));
+        auto const mine =
+            batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size()));
         for (auto const& t : tables_) named.push_back(t.rows(exec, mine));
     }));
     std::vector<Value> rows;

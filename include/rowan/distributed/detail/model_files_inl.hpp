@@ -75,7 +75,8 @@ inline Value shard_elements(CheckpointFile const& file, std::string const& name,
                             Value const& value) {
     auto const wrong = [&](char const* what) { return FormatError(0, file.path() + ": " + name, what); };
     if (value.spec().type != VarType::SELECTED_ROWS) {
-        if (value.rows() != static_cast<std::size_t>(partition.rows_of(rank))) throw wrong("has too many or too few rows");
+        if (value.rows() != static_cast<std::size_t>(partition.rows_of(rank)))
+            throw wrong("has too many or too few rows");
         return value.share();
     }
     check_height(file.path() + ": " + name, {.height = value.spec().dims[0]}, partition);
@@ -129,15 +130,14 @@ ROWAN_FUNCTION Parameters read_model(Variable& predict, SavedShards const& saved
     Parameters parameters;
     for (auto const& [name, v] : expected) {
         CheckpointFile const& file = v->sharded() ? saved.shards[0] : saved.file;
-        if (!file.has(name))
-            of_another_net(file, " has no parameter \"", name, "\": the file belongs to another net");
+        if (!file.has(name)) of_another_net(file, " has no parameter \"", name, "\": the file belongs to another net");
         auto const load = [&, &v = *v](CheckpointFile const& shard, std::string const& key) {
             Value like;
             v.initialize_rows(like, {}, std::nullopt, {});
             return load_rows(shard, shard.map(key), v, like);
         };
-        parameters.set(v->name(), v->sharded() ? saved.rows(v->spec().dims[0], name, load)
-                                               : load_parameter(saved.file, name, *v));
+        parameters.set(v->name(),
+                       v->sharded() ? saved.rows(v->spec().dims[0], name, load) : load_parameter(saved.file, name, *v));
     }
     return parameters;
 }

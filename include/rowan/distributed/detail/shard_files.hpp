@@ -69,8 +69,7 @@ void save_shards(C const& comm, std::string const& folder, std::string const& na
 
 /// Calls f(notice), which reads a save and returns its number, on every rank.
 /// errors   FormatError on all ranks if f throws one on some, or they have read different saves; else as agree
-void load_shards(ProcessGroup const& group, std::string const& path,
-                 std::function<std::int64_t(Notice&)> const& f);
+void load_shards(ProcessGroup const& group, std::string const& path, std::function<std::int64_t(Notice&)> const& f);
 
 }  // namespace rowan::inline v0::detail
 

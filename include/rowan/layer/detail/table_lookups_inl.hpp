@@ -59,13 +59,19 @@ ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
             if (!table->sharded()) continue;
             auto const what = [&] { return std::string("the sharded table ").append(table->name()); };
             if (!looks_up)
-                throw GraphError(what().append(" is read by ").append(op->kernel->name).append(
-                    ": nets read it by layer::embedding, outside of steps and branches, or by layer::embedding_bag "
-                    "without weights"));
+                throw GraphError(what()
+                                     .append(" is read by ")
+                                     .append(op->kernel->name)
+                                     .append(": nets read it by layer::embedding, outside of steps and branches, or by "
+                                             "layer::embedding_bag "
+                                             "without weights"));
             Variable const* const ids = op->inputs[1];
             if (ids->role() != Role::data)
-                throw GraphError(what().append(" is looked up with ids that are computed, ").append(describe(*ids)).append(
-                    ": they must be layer::data, as the rows are fetched before the net runs"));
+                throw GraphError(
+                    what()
+                        .append(" is looked up with ids that are computed, ")
+                        .append(describe(*ids))
+                        .append(": they must be layer::data, as the rows are fetched before the net runs"));
             auto at = std::ranges::find(all, table, &TableLookups::table);
             if (at == all.end()) at = all.insert(at, {table});
             if (std::ranges::find(at->ids, ids) == at->ids.end()) at->ids.push_back(ids);
