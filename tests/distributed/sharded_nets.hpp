@@ -59,9 +59,9 @@ inline Feeds batch(std::int64_t i) {
     std::vector<std::int64_t> ends{0};
     auto y = Tensor<float>::from_shape({n, 2});
     for (std::size_t k = 0; k < n; ++k) {
-        ids.push_back(random.below(3) == 0 ? 5 : random.below(height));
+        ids.push_back(random.below(2) == 0 ? random.below(9) : random.below(height));
         for (std::int64_t w = random.below(4); w > 0; --w)
-            words.push_back(static_cast<std::int32_t>(random.below(1 + random.below(height))));
+            words.push_back(static_cast<std::int32_t>(random.below(random.below(2) == 0 ? 4 : height)));
         ends.push_back(static_cast<std::int64_t>(words.size()));
         for (std::size_t j = 0; j < 2; ++j) y(k, j) = 0.3F * static_cast<float>(random.below(100));
     }

@@ -12,6 +12,7 @@ ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec
     Parameters mine;
     std::vector<TableLookups> tables;
     std::vector<std::vector<std::int64_t>> named;
+    std::uint64_t net = 0;
     auto const notices = agree(group, Collective::infer, [&](Notice& n) {
         tables = table_lookups(predict);
         mine = parameters.share();
@@ -23,8 +24,10 @@ ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec
                 throw ShapeError(std::string(t.table->name()).append(".rows()"), std::to_string(rows),
                                  std::to_string(own).append(", the number of this rank's rows"));
             named.push_back(t.rows(exec, std::span(&feeds, 1)));
-            n.own[0] = n.own[0] * 31 + t.height();
+            net = net * 31 + static_cast<std::uint64_t>(t.table->spec().dtype);
+            for (std::int64_t const dim : t.table->spec().dims) net = net * 31 + static_cast<std::uint64_t>(dim);
         }
+        n.own[0] = static_cast<std::int64_t>(net);
     });
     for (auto const& n : notices) {
         if (n.own[0] != notices[0].own[0]) throw Error("infer: ranks have nets with different sharded tables");

@@ -36,11 +36,12 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
     auto const all = detail::agree(comm_.ranks(), [&](auto& words) {
         build(options);
         if (comm_.ranks() == nullptr) return;
-        auto whole = variables();
-        std::erase_if(whole, [&](Variable const* v) {
-            return std::ranges::any_of(fetched_, [&](Variable const* t) { return detail::belongs_to(v->name(), *t); });
+        auto same = variables();  // but for rows
+        std::erase_if(same, [&](Variable const* v) {
+            return std::ranges::any_of(fetched_,
+                                       [&](Variable const* t) { return v != t && detail::belongs_to(v->name(), *t); });
         });
-        words = {parts_, static_cast<std::int64_t>(detail::fingerprint(whole, seed_)), steps_};
+        words = {parts_, static_cast<std::int64_t>(detail::fingerprint(same, seed_)), steps_};
     });
     detail::check_same_word(all, 0, " has other options.parts than ");
     detail::check_same_word(all, 1, " begins with other parameters, or another seed, than ");

@@ -62,9 +62,8 @@ ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
                 throw GraphError(what()
                                      .append(" is read by ")
                                      .append(op->kernel->name)
-                                     .append(": nets read it by layer::embedding, outside of steps and branches, or by "
-                                             "layer::embedding_bag "
-                                             "without weights"));
+                                     .append(": nets read it outside of steps and branches, by layer::embedding, or by "
+                                             "layer::embedding_bag without weights"));
             Variable const* const ids = op->inputs[1];
             if (ids->role() != Role::data)
                 throw GraphError(
