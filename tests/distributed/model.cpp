@@ -46,7 +46,7 @@ std::string said(F const& f) {
 
 TEST_CASE("what some ranks have saved, others load, infer and resume with the same bits", "[distributed][io]") {
     test::Folder const folder;
-    auto const model = test::all_ranks(folder / "new/model"), values = test::all_ranks(folder / "values");
+    auto const model = test::shared_path(folder / "new/model"), values = test::shared_path(folder / "values");
     Net1 const net(false);
     auto const half = trained(net, 0, 4);
     auto const want = hash_of(trained(net, 4, 8, {}, &half));
@@ -77,7 +77,7 @@ TEST_CASE("what some ranks have saved, others load, infer and resume with the sa
 
 TEST_CASE("one process loads with Self what ranks have saved, and plain loads and saves say so", "[distributed][io]") {
     test::Folder const folder;
-    auto const at = test::all_ranks(folder / "model");
+    auto const at = test::shared_path(folder / "model");
     auto const right = test::on_ranks(3, [&](auto const& comm) {
         Net1 const net(true);
         auto const learned = trained(net, 0, 3, comm);
@@ -97,7 +97,7 @@ TEST_CASE("one process loads with Self what ranks have saved, and plain loads an
 
 TEST_CASE("a missing, damaged or foreign file of a rank is a FormatError on all", "[distributed][io][errors]") {
     test::Folder const folder;
-    auto const at = test::all_ranks(folder / "model");
+    auto const at = test::shared_path(folder / "model");
     auto const shard = [&](int rank) { return std::string(at).append("-1.").append(std::to_string(rank)); };
     auto const damaged = [&](std::string const& text, auto const& damage) {
         test::on_ranks(1, [&](auto const&) {
@@ -137,7 +137,7 @@ TEST_CASE("a missing, damaged or foreign file of a rank is a FormatError on all"
 
 TEST_CASE("files of another net, and values of other ranks, are refused", "[distributed][io][errors]") {
     test::Folder const folder;
-    auto const at = test::all_ranks(folder / "model");
+    auto const at = test::shared_path(folder / "model");
     Net1 const whole(false);
     auto const all = trained(whole, 0, 3);
     auto const right = test::on_ranks(3, [&](auto const& comm) {

@@ -36,9 +36,9 @@ inline std::vector<Ranks> first_ranks(int ranks) {
 using Ranks = rowan::Threads;
 #endif
 
-/// A folder of rank 0 of the test, which all ranks name.
-inline std::string all_ranks(std::string const& folder) {
-    std::string name = folder;
+/// The path that rank 0 gives, on all ranks.
+inline std::string shared_path(std::string const& own) {
+    std::string name = own;
 #ifdef ROWAN_TEST_MPI
     name.resize(200);
     std::vector<char> all(name.size() * static_cast<std::size_t>(world().size()));

@@ -79,7 +79,7 @@ void save(C const& comm, std::string const& folder, std::int64_t step, std::int6
 
 TEST_CASE("a table is loaded on any number of ranks", "[distributed][io]") {
     test::Folder const folder;
-    auto const at = test::all_ranks(folder / "new");
+    auto const at = test::shared_path(folder / "new");
     std::int64_t step = 0;
     for (int from = 1; from <= 4; ++from) {
         for (int to = 1; to <= 4; ++to) {
@@ -102,7 +102,7 @@ TEST_CASE("a save removes the files of the one before", "[distributed][io]") {
 
 TEST_CASE("a missing, damaged or foreign shard is a FormatError on all ranks", "[distributed][io][errors]") {
     test::Folder const folder;
-    auto const at = test::all_ranks(folder / "");
+    auto const at = test::shared_path(folder / "");
     auto const shard = [&](int rank) { return std::string(at).append("t-1.").append(std::to_string(rank)); };
     auto const damaged = [&](std::string const& text, auto const& damage) {
         test::on_ranks(1, [&](auto const&) { return std::filesystem::remove_all(at), 0; });
@@ -142,7 +142,7 @@ TEST_CASE("a missing, damaged or foreign shard is a FormatError on all ranks", "
 
 TEST_CASE("a save that ranks ask for differently leaves the one before", "[distributed][io][errors]") {
     test::Folder const folder;
-    auto const at = test::all_ranks(folder / "");
+    auto const at = test::shared_path(folder / "");
     auto const right = test::on_ranks(3, [&](auto const& comm) {
         save(comm, at, 1);
         bool const last = comm.rank() == comm.size() - 1;
