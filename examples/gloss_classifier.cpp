@@ -4,6 +4,8 @@
 //   --model attention   the same, with attention to the GRU's states after all words instead of the last state
 // A batch of 64 definitions reads about 500 of the table's 53 080 rows. The gradient is a SelectedRows with these rows,
 // and the optimizer updates only them. The text is WordNet's glosses, or a file with lines of label<TAB>text.
+// Built with MPI, it runs on several ranks: mpirun -np 2 gloss_classifier_mpi --parts 8 --shard. The result is that of one
+// process with the same --parts.
 
 #ifdef __CUDACC__
 #include "gloss/device_layers.hpp"  // before the headers that use it
@@ -17,6 +19,9 @@
 #include "gloss/text.hpp"
 
 #include <rowan/rowan.hpp>
+#ifdef WITH_MPI
+#include <rowan/distributed/mpi.hpp>
+#endif
 
 #include <unistd.h>
 #include <CLI/CLI.hpp>
@@ -54,6 +59,8 @@ struct Options {
     int threads = 0;
     std::uint64_t seed = 1;
     std::size_t dim = 64;
+    std::int64_t parts = 1;
+    bool shard = false;
     std::string model = "gru";
     std::string device = "cpu";
     std::optional<std::string> save, load, dot;
@@ -111,7 +118,7 @@ public:
         return loss;
     }
 
-    decltype(auto) table() const { return gloss::on_host(table_); }
+    decltype(auto) rows(std::size_t) const { return gloss::on_host(table_); }
 
     /// A hash of all bits of the parameters.
     std::uint64_t checksum() const {
@@ -200,9 +207,9 @@ void run_epoch(Model& model, Corpus const& corpus, int epoch, Random& random) {
 /// For the frequent words with the longest rows, which say most about a class, prints the words with the most similar
 /// rows (by cosine).
 template <class Model>
-void print_neighbours(Model const& model, Corpus const& corpus) {
+void print_neighbours(Model& model, Corpus const& corpus) {
     std::size_t const known = std::min<std::size_t>(corpus.words.size(), 5000);  // rarer words have learned little
-    Tensor<float> const& table = model.table();
+    Tensor<float> const& table = model.rows(known);
     auto const dot = [&](std::size_t a, std::size_t b) {
         auto const x = table.row(a);
         return std::inner_product(x.begin(), x.end(), table.row(b).begin(), 0.0);
@@ -278,13 +285,13 @@ void prompt(Model& model, Corpus const& corpus) {
 }
 
 template <class Model>
-void answer(Model& model, Corpus const& corpus, Options const& options) {
+void answer(Model& model, Corpus const& corpus, Options const& options, bool ask) {
     print_neighbours(model, corpus);
     for (std::string const& definition : options.definitions) {
         std::printf("%s\n", definition.c_str());
         classify(model, corpus, definition);
     }
-    if (options.definitions.empty()) prompt(model, corpus);
+    if (options.definitions.empty() && ask) prompt(model, corpus);
 }
 
 void write_text(std::string const& file, std::string const& text) {
@@ -303,8 +310,8 @@ void of_file(F const& f) {
     }
 }
 
-template <class Device>
-void run(Device device, Options const& options) {
+template <class Device, rowan::communicator Comm>
+void run(Device device, Comm const& comm, Options const& options) {
     for (std::string const& definition : options.definitions) check_definition("--classify", definition);
     Corpus const corpus = options.file ? gloss::read_labelled(*options.file) : gloss::read_wordnet(options.wordnet);
     std::printf("%zu training and %zu test sentences, %zu ids, %zu training tokens, %zu test tokens, %zu classes\n",
@@ -313,30 +320,31 @@ void run(Device device, Options const& options) {
 
     Random random(options.seed);
     if (options.model != "bag") {
-        gloss::NetClassifier<Device> model(device, options.model, corpus.words.size(), corpus.classes.size(), static_cast<std::int64_t>(options.dim));
-        if (options.dot) write_text(*options.dot, model.dot());
+        gloss::NetClassifier model(device, comm, options.model, corpus.words.size(), corpus.classes.size(), static_cast<std::int64_t>(options.dim), options.shard);
+        if (options.dot && comm.rank() == 0) write_text(*options.dot, model.dot());
         if (options.load) {
             of_file([&] { model.load(*options.load); });
             std::printf("loaded: test accuracy %.4f, checksum %016" PRIx64 "\n", accuracy(model, corpus.test), model.checksum());
         } else {
             model.train(
-                corpus.train, options.epochs, options.seed, [&](std::int64_t) { return new_order(corpus.train.size(), random); },
+                corpus.train, options.epochs, options.parts, options.seed, [&](std::int64_t) { return new_order(corpus.train.size(), random); },
                 [&](std::int64_t epoch, double loss) { print_epoch(model, corpus, epoch + 1, loss); });
         }
         if (options.save) of_file([&] { model.save(*options.save); });
-        answer(model, corpus, options);
+        answer(model, corpus, options, comm.size() == 1);  // only one rank has a standard input
     } else {
         Classifier<Device> model(device, corpus.words.size(), corpus.classes.size(), options.dim, random);
         for (int epoch = 1; epoch <= options.epochs; ++epoch) run_epoch(model, corpus, epoch, random);
-        answer(model, corpus, options);
+        answer(model, corpus, options, true);
     }
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw std::runtime_error("stdout cannot be written");
 }
 
-void run(Options const& options) {
-    if (options.device == "cpu") return run(rowan::Cpu{.threads = options.threads}, options);
+template <rowan::communicator Comm>
+void run(Comm const& comm, Options const& options) {
+    if (options.device == "cpu") return run(rowan::Cpu{.threads = options.threads}, comm, options);
 #ifdef __CUDACC__
-    run(rowan::Cuda{}, options);
+    run(rowan::Cuda{}, comm, options);
 #else
     throw BadInput("--device cuda: this program was built without CUDA (cmake -DROWAN_CUDA=ON builds it with it)");
 #endif
@@ -355,9 +363,9 @@ CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
             "", ""};
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+template <rowan::communicator Comm>
+int work(Comm const& comm, int argc, char** argv) {
+    if (comm.rank() != 0 && std::freopen("/dev/null", "w", stdout) == nullptr) return 1;  // rank 0 prints
     Options options;
     CLI::App app(
         "Learns which of WordNet's 45 files (noun.animal, verb.motion, ...) a definition comes from,\n"
@@ -376,6 +384,8 @@ int main(int argc, char** argv) {
     app.add_option("--seed", options.seed, "of the first parameters and the order")->check(whole_number(0, UINT64_MAX));
     app.add_option("--dim", options.dim, "numbers per word")->check(whole_number(1, 1024));
     app.add_option("--model", options.model, "bag (the mean of the words), gru (a recurrent net) or attention (to all states of one)")->check(CLI::IsMember({"bag", "gru", "attention"}));
+    auto* const parts = app.add_option("--parts", options.parts, "batches that make a step; the ranks of mpirun share them out")->check(whole_number(1, 1024));
+    auto* const shard = app.add_flag("--shard", options.shard, "each rank of mpirun has a part of the table");
     auto* const save = app.add_option("--save", options.save, "write the trained gru or attention model there")->type_name("FILE")->default_str("");
     auto* const load = app.add_option("--load", options.load, "read such a model instead of training")->type_name("FILE")->default_str("");
     auto* const dot = app.add_option("--dot", options.dot, "write the net there, for Graphviz")->type_name("FILE")->default_str("");
@@ -390,11 +400,12 @@ int main(int argc, char** argv) {
         "Exit status: 0, or 2 if an argument or the text cannot be used; a sentence on stderr says why.");
     try {
         app.parse(argc, argv);
-        for (auto const* option : {save, load, dot}) {
+        for (auto const* option : {parts, shard, save, load, dot}) {
             if (option->count() != 0 && options.model == "bag")
-                throw BadInput(option->get_name() + " is for --model gru or attention: the bag model has no net to write or read");
+                throw BadInput(option->get_name() + " is for --model gru or attention: the bag model has no net");
         }
-        run(options);
+        if (comm.size() > 1 && options.model == "bag") throw BadInput("several ranks are for --model gru or attention");
+        run(comm, options);
         return 0;
     } catch (CLI::ParseError const& error) {
         if (error.get_exit_code() == 0) return app.exit(error);  // --help
@@ -408,4 +419,14 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "gloss_classifier: %s\n", error.what());
         return 1;
     }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+#ifdef WITH_MPI
+    return rowan::run_mpi(argc, argv, [&](rowan::Mpi const& comm) { return work(comm, argc, argv); });
+#else
+    return work(rowan::Self{}, argc, argv);
+#endif
 }

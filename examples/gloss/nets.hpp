@@ -5,6 +5,9 @@
 #include "progress.hpp"
 #include "text.hpp"
 
+#include <rowan/distributed/infer.hpp>
+#include <rowan/distributed/model.hpp>
+#include <rowan/distributed/train.hpp>
 #include <rowan/io/model.hpp>
 #include <rowan/rowan.hpp>
 
@@ -14,9 +17,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <numeric>
 #include <ranges>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -41,57 +46,66 @@ Rows attended(Rows const& rows, std::int64_t dim) {
     return layer::sequence_pool(layer::mul(rows, layer::sequence_softmax(scores)), {.pool = rowan::Pooling::sum});
 }
 
-/// words -> rows of a table -> GRU -> its last state, or attention to all of them -> fully connected layer
-template <class Device>
+/// words -> rows of a table -> GRU -> its last state, or attention to all of them -> fully connected layer. All ranks of
+/// `comm` make one together and call the same functions.
+template <class Device, rowan::communicator Comm>
 class NetClassifier {
-    using Scores = rowan::layer::Var<float, Device>;
+    using Var = rowan::layer::Var<float, Device>;
 
 public:
-    /// `model` is "gru" or "attention".
-    NetClassifier(Device device, std::string const& model, std::size_t words, std::size_t classes, std::int64_t dim) : device_(device) {
+    /// `model` is "gru" or "attention". With `shard`, each rank has a part of the table.
+    NetClassifier(Device device, Comm const& comm, std::string const& model, std::size_t words, std::size_t classes, std::int64_t dim, bool shard)
+        : device_(device), comm_(comm) {
         namespace layer = rowan::layer;
         rowan::ScopeGuard const guard(scope_);
         auto const ids = layer::data<std::int32_t, Device>("words", {rowan::UNK}, 1);
-        auto const rows = layer::embedding(ids, {.height = static_cast<std::int64_t>(words), .width = dim, .name = "table"});
+        auto const rows = layer::embedding(ids, {.height = static_cast<std::int64_t>(words), .width = dim, .name = "table", .sharded = shard});
         auto const states = gru(rows, dim);
         auto const sentence = model == "gru" ? states.last : attended(states.output, dim);
         layer::Uniform const first{-0.125, 0.125};
+        rows_ = &*rows;
         scores_ = &*layer::fc(sentence, {.output_size = static_cast<std::int64_t>(classes), .weight = first, .bias = first});
-        cost_ = &*layer::softmax_with_cross_entropy(Scores(*scores_), layer::data<std::int32_t, Device>("label", {rowan::UNK}));
+        cost_ = &*layer::softmax_with_cross_entropy(Var(*scores_), layer::data<std::int32_t, Device>("label", {rowan::UNK}));
     }
 
-    /// Trains; `orders(epoch)` is the order of the sentences, `done(epoch, mean loss)` is called after every epoch.
-    void train(Sentences const& text, int epochs, std::uint64_t seed, std::function<std::vector<std::uint32_t>(std::int64_t)> const& orders,
+    /// Trains; `parts` batches make a step. `orders(epoch)` is the order of the sentences, `done(epoch, mean loss)` is
+    /// called after every epoch.
+    void train(Sentences const& text, int epochs, std::int64_t parts, std::uint64_t seed, std::function<std::vector<std::uint32_t>(std::int64_t)> const& orders,
                std::function<void(std::int64_t, double)> const& done) {
         constexpr std::size_t size = 64;
         std::vector<std::uint32_t> order;
         Progress progress("", 0);
-        double loss = 0;
+        double loss = 0, steps = 0;
+        std::size_t tokens = 0;  // of the batches of a step
         auto const reader = [&](std::int64_t epoch) {
             order = orders(epoch);
             progress = Progress("epoch " + std::to_string(epoch + 1), text.words.size());
-            loss = 0;
+            loss = steps = 0;
             return std::views::iota(std::size_t{0}, (order.size() + size - 1) / size) | std::views::transform([&](std::size_t b) {
                        std::span const sentences = std::span(order).subspan(b * size, std::min(size, order.size() - b * size));
                        Sentences batch;
                        for (auto const i : sentences) batch.add(text[i], text.labels[i]);
+                       tokens += batch.words.size();
                        return feeds(batch);
                    });
         };
-        parameters_ = rowan::train(Scores(*cost_), reader, {
+        parameters_ = rowan::train(Var(*cost_), reader, {
             .optimizer = rowan::layer::Adam{.learning_rate = 2e-3},
             .optimizers = {{"table", rowan::layer::AdaGrad{.learning_rate = 0.1, .epsilon = 1e-10}}},
+            .comm = comm_,
+            .parts = parts,
             .epochs = epochs,
             .seed = seed,
             .exec = device_,
             .on_batch = [&](rowan::BatchReport const& r) {
                 loss += r.cost;
-                progress.advance(tokens_);
+                ++steps;
+                progress.advance(std::exchange(tokens, 0));
             },
             .on_epoch = [&](std::int64_t epoch, rowan::Parameters const& parameters) {
                 progress.finish();
                 parameters_ = parameters.share();
-                done(epoch, loss / static_cast<double>((order.size() + size - 1) / size));
+                done(epoch, loss / steps);
                 std::printf("  %.3f s, %.2f million tokens/s\n", progress.seconds(), progress.speed());
                 std::fflush(stdout);
             },
@@ -100,31 +114,69 @@ public:
 
     /// The scores of every class for each sentence of a batch. No sentence may be empty.
     rowan::Tensor<float>& scores(Sentences const& batch) {
-        auto const y = rowan::infer(Scores(*scores_), feeds(batch), parameters_, device_);
-        now_ = on_host(y.value());
+        now_ = value_of(*scores_, feeds(batch));
         return now_;
     }
 
-    decltype(auto) table() const { return on_host(parameters_.template get<float, Device>("table")); }
+    /// The first rows of the table.
+    rowan::Tensor<float> rows(std::size_t n) {
+        auto words = rowan::Tensor<std::int32_t>::from_shape({n});
+        std::iota(words.begin(), words.end(), 0);
+        return value_of(*rows_, {{"words", rowan::LoDTensor<std::int32_t>(std::move(words), rowan::Lod{{0, static_cast<std::int64_t>(n)}})}});
+    }
 
-    /// A hash of all bits of the parameters.
+    /// A hash of all bits of the parameters, on all ranks.
     std::uint64_t checksum() const {
-        std::uint64_t hash = 14695981039346656037u;
-        for (auto const& [name, value] : parameters_) {
-            if (name.find('@') != name.npos) continue;  // the state of an optimizer
+        std::uint64_t hash = 0;
+        for (auto const& [name, value] : parameters_.trained()) {
             rowan::Value const host = value.on_host();
-            for (float const x : host.get<rowan::LoDTensor<float>>().value()) hash = (hash ^ std::bit_cast<std::uint32_t>(x)) * 1099511628211u;
+            std::int64_t sum = 0;
+            if (host.is<rowan::SelectedRows<float>>()) {
+                auto const& table = host.get<rowan::SelectedRows<float>>();
+                for (std::size_t i = 0; i < table.rows().size(); ++i) sum += hash_of(table.value().row(i), static_cast<std::uint64_t>(table.rows()[i]));
+                comm_.sum({&sum, 1});
+            } else {
+                auto const& tensor = host.get<rowan::LoDTensor<float>>().value();
+                for (std::size_t i = 0; i < tensor.shape(0); ++i) sum += hash_of(tensor.row(i), i);
+            }
+            hash = hash * 1099511628211u + static_cast<std::uint64_t>(sum);
         }
         return hash;
     }
 
-    void save(std::string const& file) const { rowan::save_model(Scores(*scores_), parameters_, file); }
-    void load(std::string const& file) { parameters_ = rowan::load_model(Scores(*scores_), file); }
+    void save(std::string const& file) const {
+        if constexpr (std::is_same_v<Device, rowan::Cpu>) {
+            rowan::save_model(comm_, Var(*scores_), parameters_, file);
+        } else {
+            rowan::save_model(Var(*scores_), parameters_, file);
+        }
+    }
+    void load(std::string const& file) {
+        if constexpr (std::is_same_v<Device, rowan::Cpu>) {
+            parameters_ = rowan::load_model(comm_, Var(*scores_), file);
+        } else {
+            parameters_ = rowan::load_model(Var(*scores_), file);
+        }
+    }
     std::string dot() const { return rowan::Net<Device>::trace_and_build(*scores_).dot(); }
 
 private:
+    rowan::Tensor<float> value_of(rowan::Variable& v, rowan::Feeds const& batch) {
+        if constexpr (std::is_same_v<Device, rowan::Cpu>) {
+            return rowan::infer(comm_, Var(v), batch, parameters_, device_).value();
+        } else {
+            return on_host(rowan::infer(Var(v), batch, parameters_, device_).value());
+        }
+    }
+
+    /// A number below 2^53 or so for each row, which ranks add up in any order.
+    static std::int64_t hash_of(std::span<float const> row, std::uint64_t number) {
+        std::uint64_t hash = 14695981039346656037u ^ number;
+        for (float const x : row) hash = (hash ^ std::bit_cast<std::uint32_t>(x)) * 1099511628211u;
+        return static_cast<std::int64_t>(hash >> 16);
+    }
+
     rowan::Feeds feeds(Sentences const& batch) {
-        tokens_ = batch.words.size();
         std::vector<std::int64_t> const offsets(batch.offsets.begin(), batch.offsets.end());
         auto words = rowan::Tensor<std::int32_t>::from_shape({batch.words.size()});
         auto label = rowan::Tensor<std::int32_t>::from_shape({batch.size()});
@@ -134,11 +186,11 @@ private:
     }
 
     Device device_;
+    Comm comm_;
     rowan::Scope scope_;
-    rowan::Variable *scores_ = nullptr, *cost_ = nullptr;
+    rowan::Variable *rows_ = nullptr, *scores_ = nullptr, *cost_ = nullptr;
     rowan::Parameters parameters_;
     rowan::Tensor<float> now_;
-    std::size_t tokens_ = 0;
 };
 
 }  // namespace gloss

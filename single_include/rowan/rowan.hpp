@@ -3439,7 +3439,17 @@ private:
 namespace rowan::inline v0::detail {
 
 /// The operations that begin with an agreement, so that ranks that call different ones notice.
-enum class Collective : std::int64_t { together, row_allreduce, dense_allreduce, table, gather, exchange, load, train };
+enum class Collective : std::int64_t {
+    together,
+    row_allreduce,
+    dense_allreduce,
+    table,
+    gather,
+    exchange,
+    load,
+    train,
+    infer
+};
 
 /// What a rank tells the others before rows travel.
 struct Notice {
@@ -3524,8 +3534,8 @@ inline std::vector<Notice> all_notices(ProcessGroup const& group, Notice const& 
 }
 
 inline void check_same(std::vector<Notice> const& all) {
-    static constexpr std::array<char const*, 8> operations{
-        "together", "row_allreduce", "dense_allreduce", "ShardedTable", "gather", "exchange", "load", "train"};
+    static constexpr std::array<char const*, 9> operations{
+        "together", "row_allreduce", "dense_allreduce", "ShardedTable", "gather", "exchange", "load", "train", "infer"};
     static constexpr std::array<char const*, 3> names{"the element type", "height", "the row size"};
     for (std::size_t r = 1; r < all.size(); ++r) {
         if (all[r].operation != all[0].operation)
@@ -5792,956 +5802,284 @@ struct Partition {
 
 }  // namespace rowan::inline v0
 
-// rowan/distributed/detail/row_exchange.hpp: exchanges of RowPieces between ranks.
-
-namespace rowan::inline v0::detail {
-
-/// What each rank has for this one, if this one has send[r] for rank r.
-/// cost     one alltoall of 8 bytes
-std::vector<std::size_t> exchange_counts(ProcessGroup const& group, std::span<std::size_t const> send);
-
-/// Pieces on their way. What is sent and what is received is here until `wait`.
-class RowTransfer {
-public:
-    RowTransfer() = default;
-    /// What has come, ordered by ranks.
-    RowPieces wait();
-
-private:
-    friend RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
-                                    std::span<std::int64_t const> rank_keys);
-    friend RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
-                                  std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys);
-
-    void receive(std::span<std::size_t const> counts, std::span<std::int64_t const> rank_keys);
-
-    // On the heap: the group reads and writes these lists until `wait`, and this object may be moved.
-    struct Lists {
-        RowPieces own, in;
-        std::vector<std::size_t> send, receive;
-    };
-    std::unique_ptr<Lists> lists_;
-    std::array<std::unique_ptr<Transfer>, 3> open_;  // rows, keys, bytes
-};
-
-/// Begins to send `own` to all. counts[r] is the number of pieces of rank r. If all pieces of rank r have the key
-/// rank_keys[r], keys do not travel.
-RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
-                         std::span<std::int64_t const> rank_keys = {});
-
-/// Begins to send the first send[0] pieces to rank 0, the next send[1] to rank 1, and so on. `receive` is what
-/// exchange_counts(send) gives.
-RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
-                       std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys = {});
-
-/// All ranks' pieces on all ranks. The numbers are exchanged first.
-RowPieces gather_pieces(ProcessGroup const& group, RowPieces&& own);
-
-/// The pieces that the ranks have for this one. The numbers are exchanged first.
-RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send);
-
-/// Rows [splits[r], splits[r + 1]) are rank r's, such that of the rows that all ranks bring, each has about as many.
-/// `rows` are this rank's, sorted; counts[r] is the number of those of rank r.
-std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::span<std::int64_t const> rows,
-                                     std::span<std::size_t const> counts);
-
-/// The number of sorted rows in each range of row_splits.
-std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits, std::span<std::int64_t const> rows);
-
-/// Contributions [first, first + count) of row plan.rows()[row], in the plan's order.
-struct Cut {
-    std::size_t row;
-    std::int64_t first, count;
-};
-
-/// Writes the sum of each cut, of elements dtype<T>::sum.
-using CutSums = std::function<void(RowPlan<> const& plan, std::span<Cut const> cuts, std::byte* out)>;
-
-/// Cuts the contributions of this rank into the greatest sums that merge would form if those of all ranks stood one
-/// after another. Keys are the numbers of contributions. The first send[0] rows of the plan go to rank 0, and so on;
-/// `send` becomes the numbers of pieces.
-/// cost     three exchanges of 8, 16 and 8 bytes a row
-RowPieces contribution_pieces(Cpu exec, ProcessGroup const& group, RowPlan<> const& plan, RowPieces const& like,
-                              CutSums const& sums, std::vector<std::size_t>& send);
-
-/// Sums the pieces of contributions of each row, in the order of ranks, as merge does. Result rows ascend.
-RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in);
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/distributed/detail/row_exchange_inl.hpp: the functions of row_exchange.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
-#include <cstring>
-#include <limits>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION std::vector<std::size_t> exchange_counts(ProcessGroup const& group, std::span<std::size_t const> send) {
-    std::vector<std::size_t> receive(send.size());
-    group.alltoall(std::as_bytes(send), bytes_of(receive));
-    return receive;
-}
-
-ROWAN_FUNCTION RowPieces RowTransfer::wait() {
-    for (auto& t : open_) {
-        if (t != nullptr) t->wait();
-        t = nullptr;
-    }
-    return std::move(lists_->in);
-}
-
-ROWAN_FUNCTION void RowTransfer::receive(std::span<std::size_t const> counts, std::span<std::int64_t const> rank_keys) {
-    auto& in = lists_->in;
-    in = lists_->own.like();
-    in.resize(total(counts));
-    auto to = in.keys.begin();
-    for (std::size_t r = 0; r < rank_keys.size(); ++r) to = std::fill_n(to, counts[r], rank_keys[r]);
-}
-
-ROWAN_FUNCTION RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
-                                        std::span<std::int64_t const> rank_keys) {
-    RowTransfer t;
-    t.lists_ = std::make_unique<RowTransfer::Lists>();
-    auto& l = *t.lists_;
-    l.own = std::move(own);
-    l.receive.assign(counts.begin(), counts.end());
-    t.receive(counts, rank_keys);
-    std::size_t const word = sizeof(std::int64_t);
-    t.open_[0] = group.allgatherv(word, bytes_of(std::as_const(l.own.rows)), bytes_of(l.in.rows), l.receive);
-    if (rank_keys.empty())
-        t.open_[1] = group.allgatherv(word, bytes_of(std::as_const(l.own.keys)), bytes_of(l.in.keys), l.receive);
-    if (l.own.row_bytes != 0)
-        t.open_[2] =
-            group.allgatherv(l.own.row_bytes, bytes_of(std::as_const(l.own.bytes)), bytes_of(l.in.bytes), l.receive);
-    return t;
-}
-
-ROWAN_FUNCTION RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
-                                      std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys) {
-    RowTransfer t;
-    t.lists_ = std::make_unique<RowTransfer::Lists>();
-    auto& l = *t.lists_;
-    l.own = std::move(own);
-    l.send.assign(send.begin(), send.end());
-    l.receive.assign(receive.begin(), receive.end());
-    t.receive(receive, rank_keys);
-    auto const exchange = [&](std::size_t unit, std::span<std::byte const> from, std::span<std::byte> to) {
-        return group.alltoallv(unit, from, l.send, to, l.receive);
-    };
-    std::size_t const word = sizeof(std::int64_t);
-    t.open_[0] = exchange(word, bytes_of(std::as_const(l.own.rows)), bytes_of(l.in.rows));
-    if (rank_keys.empty()) t.open_[1] = exchange(word, bytes_of(std::as_const(l.own.keys)), bytes_of(l.in.keys));
-    if (l.own.row_bytes != 0)
-        t.open_[2] = exchange(l.own.row_bytes, bytes_of(std::as_const(l.own.bytes)), bytes_of(l.in.bytes));
-    return t;
-}
-
-/// Every rank's number.
-inline std::vector<std::size_t> all_counts(ProcessGroup const& group, std::size_t own) {
-    std::vector<std::size_t> counts(static_cast<std::size_t>(group.size()));
-    group.allgather(std::as_bytes(std::span(&own, 1)), bytes_of(counts));
-    return counts;
-}
-
-ROWAN_FUNCTION RowPieces gather_pieces(ProcessGroup const& group, RowPieces&& own) {
-    auto const counts = all_counts(group, own.rows.size());
-    return begin_gather(group, std::move(own), counts).wait();
-}
-
-ROWAN_FUNCTION RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send) {
-    auto const receive = exchange_counts(group, send);
-    return begin_deal(group, std::move(own), send, receive).wait();
-}
-
-// Each rank shows rows at equal distances in its list; every one stands for the same number of its rows.
-ROWAN_FUNCTION std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height,
-                                                    std::span<std::int64_t const> rows,
-                                                    std::span<std::size_t const> counts) {
-    struct Sample {
-        std::int64_t row;
-        std::size_t weight;
-    };
-    std::size_t const ranks = counts.size(), each = std::clamp<std::size_t>(512 / ranks, 4, 64);
-    std::vector<std::int64_t> mine(each), all(each * ranks);
-    for (std::size_t i = 0; i < each && !rows.empty(); ++i) {
-        std::size_t const n = rows.size();
-        mine[i] = rows[n / each * i + n % each * i / each];
-    }
-    group.allgather(bytes_of(std::as_const(mine)), bytes_of(all));
-    std::vector<Sample> samples;
-    for (std::size_t r = 0; r < ranks; ++r) {
-        for (std::size_t i = 0; i < each && counts[r] != 0; ++i) samples.push_back({all[r * each + i], counts[r]});
-    }
-    std::ranges::sort(samples, {}, &Sample::row);
-    std::size_t const weight = total(counts) * each;
-    std::vector<std::int64_t> splits{0};
-    std::size_t before = 0;
-    for (auto const& s : samples) {
-        auto const want = [&] { return weight / ranks * splits.size() + weight % ranks * splits.size() / ranks; };
-        while (splits.size() < ranks && before >= want()) splits.push_back(s.row);
-        before += s.weight;
-    }
-    splits.resize(ranks, height);
-    splits.push_back(height);
-    return splits;
-}
-
-ROWAN_FUNCTION std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits,
-                                                  std::span<std::int64_t const> rows) {
-    std::vector<std::size_t> counts;
-    auto at = rows.begin();
-    for (std::size_t r = 1; r < splits.size(); ++r) {
-        auto const end = r + 1 == splits.size() ? rows.end() : std::lower_bound(at, rows.end(), splits[r]);
-        counts.push_back(static_cast<std::size_t>(end - at));
-        at = end;
-    }
-    return counts;
-}
-
-/// Contributions in blocks of 64, these in blocks of 64, and so on, from sums that were formed elsewhere. One of c
-/// contributions is a sum as merge forms it, c = k 64^l, k < 64: it begins a block of that level, or is a unit of it.
-class BlockPieces {
-public:
-    BlockPieces(ElementSums const& type, std::size_t n)
-        : type_(type), n_(n), bytes_(n * type.sum_bytes), sums_(levels * bytes_) {}
-
-    void begin() { counts_.fill(0); }
-    void add(std::int64_t count, std::byte const* sum) {
-        std::size_t level = 0;
-        for (std::int64_t c = count; c % block == 0; c /= block) ++level;
-        add(level, count, sum);
-    }
-    void end(std::byte* out) {
-        std::size_t low = 0;
-        while (counts_[low] == 0) ++low;
-        for (std::size_t l = low + 1; l < levels; ++l) {
-            if (counts_[l] == 0) continue;
-            type_.add(n_, sum(low), sum(l));
-            low = l;
-        }
-        if (bytes_ != 0) std::memcpy(out, sum(low), bytes_);
-    }
-
-    /// Calls f(first, count) for the pieces of contributions [at, at + n) of a row.
-    template <class F>
-    static void cut(std::int64_t at, std::int64_t n, F const& f) {
-        for (std::int64_t i = 0; i < n;) {
-            std::int64_t const here = at + i, left = n - i;
-            std::int64_t unit = 1;
-            while (unit <= left / block && here % (unit * block) == 0) unit *= block;
-            bool const begins = unit > std::numeric_limits<std::int64_t>::max() / block || here % (unit * block) == 0;
-            std::int64_t const count = begins ? std::min(left / unit, block) * unit : unit;
-            f(i, count);
-            i += count;
-        }
-    }
-
-private:
-    static constexpr std::int64_t block = block_size;
-    static constexpr std::size_t levels = 11;
-
-    void add(std::size_t level, std::int64_t count, std::byte const* from) {
-        if (counts_[level] != 0) {
-            type_.add(n_, from, sum(level));
-        } else if (bytes_ != 0) {
-            std::memcpy(sum(level), from, bytes_);
-        }
-        counts_[level] += count;
-        if (counts_[level] == std::int64_t{1} << (6 * (level + 1))) {
-            std::int64_t const full = std::exchange(counts_[level], 0);
-            add(level + 1, full, sum(level));
-        }
-    }
-    std::byte* sum(std::size_t level) { return sums_.data() + level * bytes_; }
-
-    ElementSums type_;
-    std::size_t n_, bytes_;
-    Storage<std::byte> sums_;
-    std::array<std::int64_t, levels> counts_{};
-};
-
-/// Where this rank's contributions to each row of its plan begin among those of all ranks.
-inline std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group, RowPlan<> const& plan,
-                                                     std::span<std::size_t const> send) {
-    struct RowCount {
-        std::int64_t row, count;
-    };
-    auto const receive = exchange_counts(group, send);
-    std::size_t const rows = plan.rows().size();
-    std::vector<RowCount> mine(rows), theirs(total(receive));
-    for (std::size_t k = 0; k < rows; ++k) mine[k] = {plan.rows()[k], plan.offsets()[k + 1] - plan.offsets()[k]};
-    group.alltoallv(sizeof(RowCount), bytes_of(std::as_const(mine)), send, bytes_of(theirs), receive)->wait();
-    std::vector<std::int64_t> asked(theirs.size()), first(theirs.size()), at(rows);
-    std::ranges::transform(theirs, asked.begin(), &RowCount::row);
-    RowPlan<> const all(exec, asked, plan.height());
-    for (std::size_t k = 0; k < all.rows().size(); ++k) {
-        std::int64_t before = 0;
-        for (auto i = all.offsets()[k]; i < all.offsets()[k + 1]; ++i) {
-            auto const p = static_cast<std::size_t>(all.positions()[static_cast<std::size_t>(i)]);
-            first[p] = before;
-            before += theirs[p].count;
-        }
-    }
-    group.alltoallv(sizeof(std::int64_t), bytes_of(std::as_const(first)), receive, bytes_of(at), send)->wait();
-    return at;
-}
-
-ROWAN_FUNCTION RowPieces contribution_pieces(Cpu exec, ProcessGroup const& group, RowPlan<> const& plan,
-                                             RowPieces const& like, CutSums const& sums,
-                                             std::vector<std::size_t>& send) {
-    auto const at = first_contributions(exec, group, plan, send);
-    std::vector<Cut> cuts;
-    std::vector<std::size_t> pieces;
-    std::size_t k = 0;
-    for (std::size_t const rows : send) {
-        std::size_t const before = cuts.size();
-        for (std::size_t const end = k + rows; k < end; ++k) {
-            BlockPieces::cut(at[k], plan.offsets()[k + 1] - plan.offsets()[k],
-                             [&](std::int64_t first, std::int64_t count) {
-                                 cuts.push_back({k, first, count});
-                             });
-        }
-        pieces.push_back(cuts.size() - before);
-    }
-    auto out = like.like();
-    out.resize(cuts.size());
-    for (std::size_t i = 0; i < cuts.size(); ++i) {
-        out.rows[i] = plan.rows()[cuts[i].row];
-        out.keys[i] = cuts[i].count;
-    }
-    sums(plan, cuts, out.bytes.data());
-    send = std::move(pieces);
-    return out;
-}
-
-ROWAN_FUNCTION RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in) {
-    auto out = in.like();
-    RowPlan<> const plan(exec, in.rows, in.height);
-    std::size_t const rows = plan.rows().size(), width = in.row_bytes / type.sum_bytes;
-    out.resize(rows);
-    parallel_work(exec, in.rows.size() * width, rows, rows_per_range(in.row_bytes),
-                  [&](std::size_t begin, std::size_t end) {
-                      BlockPieces sum(type, width);
-                      for (std::size_t k = begin; k < end; ++k) {
-                          sum.begin();
-                          for (auto i = plan.offsets()[k]; i < plan.offsets()[k + 1]; ++i) {
-                              auto const p = static_cast<std::size_t>(plan.positions()[static_cast<std::size_t>(i)]);
-                              sum.add(in.keys[p], in.bytes.data() + p * in.row_bytes);
-                          }
-                          out.rows[k] = plan.rows()[k];
-                          out.keys[k] = 0;
-                          sum.end(out.bytes.data() + k * in.row_bytes);
-                      }
-                  });
-    return out;
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/distributed/row_reduce_options.hpp: RowReduceOptions, how ranks sum rows.
+// rowan/graph/any_ref.hpp: references to objects whose type nets do not know, and KernelCall, made of them.
 
 namespace rowan::inline v0 {
 
-/// What is summed in which order. The bits of neither depend on the number of ranks.
-enum class SumOrder {
-    parts,          ///< each part merged, and the parts of each row in a binary tree: as sum_of_parts
-    contributions,  ///< as if all rows stood in one SelectedRows, rank by rank and part by part: as merge
-};
+namespace detail {
 
-/// How rows travel between ranks. The bits do not depend on it.
-enum class Route {
-    automatic,  ///< by the bytes of the other two, from numbers that all ranks know
-    gather,     ///< every rank gets all ranks' sums, and adds them up
-    owner,      ///< ranges of rows are summed by one rank each, which sends the sums to all
-};
+/// Its address identifies the type V.
+template <class V>
+inline constexpr char type_tag = 0;
 
-/// The options of row_allreduce: the same on all ranks.
-struct RowReduceOptions {
-    SumOrder order = SumOrder::parts;  ///< of the sums, which decides their bits
-    Route route = Route::automatic;    ///< of the rows, which decides the time
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/distributed/detail/row_reduction.hpp: RowReduction, row_allreduce of any element type.
-
-namespace rowan::inline v0::detail {
-
-/// What a rank brings to a reduction, of any element type.
-class RowSource {
-public:
-    explicit RowSource(ElementSums const& sums) : type(sums) {}
-    RowSource(RowSource const&) = delete;
-    RowSource& operator=(RowSource const&) = delete;
-    virtual ~RowSource() = default;
-
-    /// Checks the arguments. Called first.
-    virtual void describe(Notice& notice) = 0;
-    /// Each part merged and widened, numbered from 0 on.
-    virtual std::vector<RowPieces> parts(Cpu exec) const = 0;
-    /// All contributions, of elements as they are.
-    virtual RowPieces joined() const = 0;
-    /// The sums of contributions of what `joined` has given.
-    virtual void cut_sums(Cpu exec, RowPieces const& joined, RowPlan<> const& plan, std::span<Cut const> cuts,
-                          std::byte* out) const = 0;
-    /// All ranks' contributions, merged.
-    virtual RowPieces merged(Cpu exec, RowPieces&& all) const = 0;
-
-    ElementSums const type;
-};
-
-/// A row_allreduce that has begun: it has agreed, and rows travel. With splits, rows [splits[r], splits[r + 1]) are summed
-/// by rank r, which keeps them.
-class RowReduction {
-public:
-    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSource> source,
-                 RowReduceOptions options, std::vector<std::int64_t> splits = {});
-    /// For ranks that have agreed on a step of parts, and have the sums of some of its nodes.
-    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, RowPieces&& nodes);
-    /// The result, narrowed. Called once.
-    RowPieces finish();
-
-private:
-    void agree_on_parts();
-    void agree_on_contributions();
-    bool choose_owner(std::size_t gathered, std::size_t dealt) const;
-    void begin();
-    RowPieces end();
-    RowPieces send_to_all(RowPieces&& own) const;
-    void describe(Notice& notice);
-    void check_same_options(std::vector<Notice> const& notices) const;
-    std::vector<std::int64_t> splits(std::span<std::int64_t const> rows) const;
-    Collective operation() const { return splits_.empty() ? Collective::row_allreduce : Collective::exchange; }
-    bool by_parts() const { return options_.order == SumOrder::parts; }
-
-    std::unique_ptr<ProcessGroup const> group_;
-    Cpu exec_;
-    std::unique_ptr<RowSource> source_;  // null for nodes
-    ElementSums type_;
-    RowReduceOptions options_;
-    std::vector<std::int64_t> splits_;
-    RowPieces own_;                    // by parts: sums of nodes; else contributions
-    RowPlan<> plan_;                   // of contributions
-    std::vector<std::size_t> counts_;  // of rows on each rank: pieces, or distinct rows of contributions
-    std::vector<std::size_t> contributions_;
-    std::vector<std::int64_t> rank_keys_;  // the only part of each rank, if each has one
-    bool owner_ = false;
-    RowTransfer transfer_;
-};
-
-/// The memory of a tensor, as bytes.
-template <class T>
-Storage<std::byte> tensor_bytes(Tensor<T> tensor) {
-    std::size_t const bytes = tensor.size() * sizeof(T);
-    auto const owner = std::make_shared<Tensor<T>>(std::move(tensor));
-    return Storage<std::byte>::of_others(std::shared_ptr<std::byte>(owner, reinterpret_cast<std::byte*>(owner->data())),
-                                         bytes);
+/// Throws a GraphError.
+[[noreturn]] inline void wrong_type() {
+    throw GraphError("the attributes of an operator, or its execution, are of another type than its kernel takes");
 }
 
-/// The parts of a rank. It shares the memory of their values; the span remains valid while the reduction begins.
-template <class T>
-class RowParts : public RowSource {
-    using S = sum_t<T>;
-
+/// A reference to a constant object, or to none, that knows the type of the object.
+class AnyRef {
 public:
-    explicit RowParts(std::span<SelectedRows<T> const> parts) : RowSource(element_sums<T>()), parts_(parts) {}
-
-    void describe(Notice& notice) override {
-        check_parts(parts_);
-        notice.same = {dtype<T>::wire, parts_[0].height(), static_cast<std::int64_t>(parts_[0].row_size())};
-        notice.own[0] = static_cast<std::int64_t>(parts_.size());
-    }
-    std::vector<RowPieces> parts(Cpu exec) const override { return all_pieces<RowPieces>(exec, parts_); }
-
-    RowPieces joined() const override {
-        RowPieces out;
-        out.height = parts_[0].height();
-        out.shape = parts_[0].value().shape();
-        out.row_bytes = parts_[0].row_size() * sizeof(T);
-        for (auto const& p : parts_) out.rows.insert(out.rows.end(), p.rows().begin(), p.rows().end());
-        if (parts_.size() == 1) {
-            out.bytes = tensor_bytes(parts_[0].value().share());
-            out.lent = true;
-            return out;
-        }
-        out.resize(out.rows.size());
-        auto* to = out.bytes.data();
-        for (auto const& p : parts_) {
-            std::size_t const bytes = p.value().size() * sizeof(T);
-            if (bytes != 0) std::memcpy(to, p.value().data(), bytes);
-            to += bytes;
-        }
-        return out;
-    }
-
-    void cut_sums(Cpu exec, RowPieces const& joined, RowPlan<> const& plan, std::span<Cut const> cuts,
-                  std::byte* out) const override {
-        std::size_t const width = joined.row_bytes / sizeof(T), bytes = width * sizeof(S);
-        if (bytes == 0) return;
-        auto const* const value = reinterpret_cast<T const*>(joined.bytes.data());
-        parallel_work(
-            exec, plan.size() * width, cuts.size(), rows_per_range(bytes), [&](std::size_t begin, std::size_t end) {
-                BlockSum<T, S> sum(value, width, plan.size());
-                for (std::size_t i = begin; i < end; ++i) {
-                    auto const first = plan.offsets()[cuts[i].row] + cuts[i].first;
-                    S const* const s = sum(plan.positions().data() + first, static_cast<std::size_t>(cuts[i].count), 0);
-                    std::memcpy(out + i * bytes, s, bytes);
-                }
-            });
-    }
-
-    RowPieces merged(Cpu exec, RowPieces&& all) const override {
-        all.shape[0] = all.rows.size();
-        auto const value = tensor_of<T>(all);
-        auto sum = merge(exec, RowPlan<>(exec, all.rows, all.height), value);
-        auto out = all.like();
-        out.rows.assign(sum.rows().begin(), sum.rows().end());
-        out.bytes = tensor_bytes(std::move(sum.value()));
-        return out;
+    AnyRef() = default;
+    explicit operator bool() const noexcept { return object_ != nullptr; }
+    /// The object. Throws a GraphError if it is not a V.
+    template <class V>
+    V const& get() const {
+        if (type_ != &type_tag<V>) wrong_type();
+        return *static_cast<V const*>(object_);
     }
 
 protected:
-    std::span<SelectedRows<T> const> parts_;
+    template <class V>
+    explicit AnyRef(V const& object) noexcept : object_(&object), type_(&type_tag<V>) {}
 
 private:
-    template <class E>
-    static Tensor<E> tensor_of(RowPieces& p) {
-        if (p.bytes.empty()) return Tensor<E>::from_shape(p.shape);
-        return Tensor<E>::borrow(reinterpret_cast<E*>(p.bytes.data()), p.shape);
-    }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/distributed/detail/row_reduction_inl.hpp: the functions of row_reduction.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
-                                          std::unique_ptr<RowSource> source, RowReduceOptions options,
-                                          std::vector<std::int64_t> splits)
-    : group_(std::move(group)), exec_(exec), source_(std::move(source)), type_(source_->type), options_(options),
-      splits_(std::move(splits)) {
-    if (by_parts()) {
-        agree_on_parts();
-    } else {
-        agree_on_contributions();
-    }
-    if (group_->size() > 1) after_agreement(*group_, [&] { begin(); });
-}
-
-ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                                          RowPieces&& nodes)
-    : group_(std::move(group)), exec_(exec), type_(type), own_(std::move(nodes)) {
-    after_agreement(*group_, [&] {
-        counts_ = all_counts(*group_, own_.rows.size());
-        if (group_->size() > 1) begin();
-    });
-}
-
-ROWAN_FUNCTION RowPieces RowReduction::finish() {
-    return after_agreement(*group_, [&] { return end(); });
-}
-
-ROWAN_FUNCTION void RowReduction::describe(Notice& notice) {
-    check_exec(exec_);
-    source_->describe(notice);
-}
-
-ROWAN_FUNCTION void RowReduction::check_same_options(std::vector<Notice> const& notices) const {
-    for (std::size_t r = 1; r < notices.size(); ++r) {
-        if (notices[r].own[2] == notices[0].own[2]) continue;
-        throw ShapeError(std::string("the options or the row shape of rank ").append(std::to_string(r)), "others",
-                         "those of rank 0");
-    }
-}
-
-/// One number for the options and the shape of a row, of which the others know only the size.
-inline std::int64_t options_number(RowReduceOptions options, RowPieces::Shape const& shape) {
-    std::uint64_t hash = static_cast<std::uint64_t>(options.order) * 4 + static_cast<std::uint64_t>(options.route);
-    for (std::size_t i = 1; i < shape.size(); ++i) hash = (hash ^ shape[i]) * 0x9E3779B97F4A7C15U + i;
-    return static_cast<std::int64_t>(hash);
-}
-
-/// A word of every rank.
-inline std::vector<std::size_t> own_counts(std::vector<Notice> const& notices, std::size_t word) {
-    std::vector<std::size_t> counts;
-    for (auto const& n : notices) counts.push_back(static_cast<std::size_t>(n.own[word]));
-    return counts;
-}
-
-ROWAN_FUNCTION void RowReduction::agree_on_parts() {
-    std::vector<RowPieces> parts;
-    auto const tell = [&](Notice& n) {
-        n.own[1] = static_cast<std::int64_t>(own_.rows.size());
-        n.own[2] = options_number(options_, own_.shape);
-    };
-    auto notices = agree(*group_, operation(), [&](Notice& n) {
-        describe(n);
-        rank_keys_.reserve(static_cast<std::size_t>(group_->size()));
-        parts = source_->parts(exec_);
-        if (parts.size() == 1) {
-            own_ = std::move(parts[0]);
-        } else {
-            own_ = parts[0].like();  // until it is known which nodes this rank has
-        }
-        tell(n);
-    });
-    check_same_options(notices);
-    std::int64_t all = 0;
-    for (auto const& n : notices) {
-        rank_keys_.push_back(all);
-        all += n.own[0];
-    }
-    std::int64_t const first = rank_keys_[static_cast<std::size_t>(group_->rank())];
-    if (std::ranges::all_of(notices, [](Notice const& n) { return n.own[0] == 1; })) {
-        std::ranges::fill(own_.keys, first);
-    } else {
-        rank_keys_.clear();
-        notices = agree(*group_, operation(), [&](Notice& n) {
-            if (parts.size() <= 1) {
-                std::ranges::fill(own_.keys, first);
-            } else {
-                for (auto& p : parts) {
-                    for (auto& key : p.keys) key += first;
-                }
-                own_ = node_pieces(exec_, type_, std::move(parts), first, all);
-            }
-            tell(n);
-        });
-    }
-    counts_ = after_agreement(*group_, [&] { return own_counts(notices, 1); });
-}
-
-ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
-    auto const notices = agree(*group_, operation(), [&](Notice& n) {
-        describe(n);
-        own_ = source_->joined();
-        plan_ = RowPlan<>(exec_, own_.rows, own_.height);
-        n.own = {static_cast<std::int64_t>(own_.rows.size()), static_cast<std::int64_t>(plan_.rows().size()),
-                 options_number(options_, own_.shape)};
-    });
-    check_same_options(notices);
-    after_agreement(*group_, [&] {
-        contributions_ = own_counts(notices, 0);
-        counts_ = own_counts(notices, 1);
-    });
-}
-
-/// Bytes that a rank sends, on average and times P / (P - 1): `gathered`, or `dealt` and, of three quarters of the rows,
-/// as batches that share their frequent rows have, the sums.
-ROWAN_FUNCTION bool RowReduction::choose_owner(std::size_t gathered, std::size_t dealt) const {
-    static constexpr std::size_t few = std::size_t{1} << 16;  // bytes that travel faster than more messages
-    if (options_.route != Route::automatic) return options_.route == Route::owner;
-    std::size_t const ranks = counts_.size();
-    std::size_t const result =
-        own_.row_bytes / (by_parts() ? type_.sum_bytes : type_.bytes) * type_.bytes + sizeof(std::int64_t);
-    return gathered > few && gathered > dealt / ranks + total(counts_) / 4 * 3 * result;
-}
-
-ROWAN_FUNCTION std::vector<std::int64_t> RowReduction::splits(std::span<std::int64_t const> rows) const {
-    return splits_.empty() ? row_splits(*group_, own_.height, rows, counts_) : splits_;
-}
-
-ROWAN_FUNCTION void RowReduction::begin() {
-    std::size_t const word = sizeof(std::int64_t), rows = total(counts_);
-    if (by_parts()) {
-        std::size_t const piece = own_.row_bytes + (rank_keys_.empty() ? 2 : 1) * word;
-        owner_ = choose_owner(rows * piece, rows * piece);
-        if (!owner_) {
-            transfer_ = begin_gather(*group_, std::move(own_), counts_, rank_keys_);
-            return;
-        }
-        auto const send = counts_in(splits(own_.rows), own_.rows);
-        auto const receive = exchange_counts(*group_, send);
-        transfer_ = begin_deal(*group_, std::move(own_), send, receive, rank_keys_);
-        return;
-    }
-    std::size_t const sum_row = own_.row_bytes / type_.bytes * type_.sum_bytes;
-    owner_ = choose_owner(total(contributions_) * (own_.row_bytes + word), rows * (sum_row + 5 * word));
-    if (!owner_) {
-        std::vector<std::int64_t> const no_keys(counts_.size());
-        transfer_ = begin_gather(*group_, std::move(own_), contributions_, no_keys);
-        return;
-    }
-    auto send = counts_in(splits(plan_.rows()), plan_.rows());
-    auto sums = own_.like();
-    sums.row_bytes = sum_row;
-    auto pieces = contribution_pieces(
-        exec_, *group_, plan_, sums,
-        [&](RowPlan<> const& plan, std::span<Cut const> cuts, std::byte* out) {
-            source_->cut_sums(exec_, own_, plan, cuts, out);
-        },
-        send);
-    own_ = own_.like();
-    auto const receive = exchange_counts(*group_, send);
-    transfer_ = begin_deal(*group_, std::move(pieces), send, receive);
-}
-
-ROWAN_FUNCTION RowPieces RowReduction::end() {
-    if (group_->size() == 1) {
-        if (!by_parts()) return source_->merged(exec_, std::move(own_));
-        return narrow_pieces(exec_, type_, std::move(own_));
-    }
-    auto in = transfer_.wait();
-    if (!by_parts() && !owner_) return source_->merged(exec_, std::move(in));
-    auto sums = by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1)) : sum_contributions(exec_, type_, in);
-    in = {};
-    sums = narrow_pieces(exec_, type_, std::move(sums));
-    return owner_ && splits_.empty() ? send_to_all(std::move(sums)) : std::move(sums);
-}
-
-ROWAN_FUNCTION RowPieces RowReduction::send_to_all(RowPieces&& own) const {
-    auto const counts = all_counts(*group_, own.rows.size());
-    std::vector<std::int64_t> const no_keys(counts.size());
-    return begin_gather(*group_, std::move(own), counts, no_keys).wait();
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/distributed/row_allreduce.hpp: row_allreduce, the sum of all ranks' row-sparse gradients.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-template <class T, class C>
-struct PendingRows final : PendingWork<SelectedRows<T>> {
-    explicit PendingRows(C const& comm) : group(comm) {}
-    SelectedRows<T> finish() override {
-        return after_agreement(group, [&] { return rows_of_pieces<T>(reduction->finish()); });
-    }
-    GroupOf<C> group;
-    std::optional<RowReduction> reduction;
+    void const* object_ = nullptr;
+    char const* type_ = nullptr;
 };
 
 }  // namespace detail
 
-/// Begins row_allreduce: on return, ranks have agreed, and rows travel. get() gives its result.
-/// shapes     those of row_allreduce
-/// requires   the parts' values do not change until then
-/// errors     those of row_allreduce
-/// cost       that of row_allreduce, of which get() has what comes after the exchange
-template <class T, communicator C>
-Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
-                                             RowReduceOptions options = {}) {
-    using namespace detail;
-    std::unique_ptr<PendingRows<T, C>> pending;
-    std::unique_ptr<GroupOf<C>> group;
-    std::unique_ptr<RowParts<T>> source;
-    after_agreement(GroupOf<C>(comm), [&] {  // all memory that is needed besides that of RowReduction
-        pending = std::make_unique<PendingRows<T, C>>(comm);
-        group = std::make_unique<GroupOf<C>>(comm);
-        source = std::make_unique<RowParts<T>>(parts);
-    });
-    pending->reduction.emplace(std::move(group), exec, std::move(source), options);
-    return Pending<SelectedRows<T>>(std::move(pending));
-}
-
-/// The sum of the parts of all ranks, merged, on every rank; parts are numbered from rank 0's first to the last rank's
-/// last. The bits are those of sum_of_parts, or of merge, on one process: they depend neither on the number of ranks nor
-/// on how parts are cut onto them, nor on the route. Sums are formed, and travel, in dtype<T>::sum and are narrowed once.
-/// shapes   SelectedRows of the same height and row shape on all ranks, without rows if there are none
-/// errors   on all ranks: ShapeError if a rank has no parts, or heights, row shapes, element types or options differ;
-///          nothing has changed then. What fails later, such as memory, ends all ranks
-/// cost     a merge of each part; bytes sent by a rank of P, for u distinct rows of a rank, U of all, R bytes a row: by
-///          gather (P - 1) u (R + 8), by owner (P - 1) / P (u + U) (R + 8), and 8 more for each of u if a rank has
-///          several parts; a sort of what comes, and one sum of it
-template <class T, communicator C>
-SelectedRows<T> row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
-                              RowReduceOptions options = {}) {
-    return begin_row_allreduce(exec, comm, parts, options).get();
-}
-
-/// The same for one part on each rank.
-template <class T, communicator C>
-Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, SelectedRows<T> const& part,
-                                             RowReduceOptions options = {}) {
-    return begin_row_allreduce(exec, comm, std::span(&part, 1), options);
-}
-template <class T, communicator C>
-SelectedRows<T> row_allreduce(Cpu exec, C const& comm, SelectedRows<T> const& part, RowReduceOptions options = {}) {
-    return row_allreduce(exec, comm, std::span(&part, 1), options);
-}
-
-/// The same for a vector of parts.
-template <class T, communicator C>
-Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::vector<SelectedRows<T>> const& parts,
-                                             RowReduceOptions options = {}) {
-    return begin_row_allreduce(exec, comm, std::span(parts), options);
-}
-template <class T, communicator C>
-SelectedRows<T> row_allreduce(Cpu exec, C const& comm, std::vector<SelectedRows<T>> const& parts,
-                              RowReduceOptions options = {}) {
-    return row_allreduce(exec, comm, std::span(parts), options);
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/distributed/self.hpp: Self, a process group of one rank.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// The result of an exchange that is complete when it returns.
-struct Done {
-    void wait() const noexcept {}
+/// A reference to an execution, such as a Cpu, or to none. The execution must outlive it.
+class AnyExec : public detail::AnyRef {
+public:
+    AnyExec() = default;  ///< refers to none
+    /// Refers to `exec`.
+    template <device D>
+    AnyExec(D const& exec) noexcept : AnyRef(exec) {}
+    /// A copy of the execution, or D{} if there is none.
+    /// errors   GraphError if it is not a D
+    /// cost     none
+    template <device D>
+    D or_default() const {
+        return *this ? get<D>() : D{};
+    }
 };
 
-}  // namespace detail
-
-/// A process group of one rank, which needs no library: every exchange is a copy.
-class Self {
+/// A reference to the attributes of an operator, or to none. The attributes must outlive it.
+class AttributesRef : public detail::AnyRef {
 public:
-    int rank() const noexcept { return 0; }
-    int size() const noexcept { return 1; }
-    void sum(std::span<std::int64_t>) const noexcept {}
-    void allgather(std::span<std::byte const> in, std::span<std::byte> out) const noexcept { copy(in, out); }
-    void alltoall(std::span<std::byte const> in, std::span<std::byte> out) const noexcept { copy(in, out); }
-    detail::Done alltoallv(std::size_t, std::span<std::byte const> in, std::span<std::size_t const>,
-                           std::span<std::byte> out, std::span<std::size_t const>) const noexcept {
-        copy(in, out);
-        return {};
-    }
-    detail::Done allgatherv(std::size_t, std::span<std::byte const> in, std::span<std::byte> out,
-                            std::span<std::size_t const>) const noexcept {
-        copy(in, out);
-        return {};
-    }
-    void barrier() const noexcept {}
-    /// Throws RemoteError: there is no other rank to end.
-    [[noreturn]] void abort(std::string_view text) const { throw RemoteError(0, std::string(text)); }
+    AttributesRef() = default;  ///< refers to none
+    /// Refers to attributes of type A.
+    template <class A>
+    requires(!std::derived_from<A, detail::AnyRef>) explicit AttributesRef(A const& attributes) noexcept
+        : AnyRef(attributes) {}
+};
+
+/// The attributes of an operator, which share their owner; may be none.
+class Attributes : public AttributesRef {
+public:
+    Attributes() = default;  ///< none
+    /// Owns attributes of type A.
+    template <class A>
+    Attributes(std::shared_ptr<A> owner) noexcept : AttributesRef(*owner), owner_(std::move(owner)) {}
 
 private:
-    static void copy(std::span<std::byte const> in, std::span<std::byte> out) noexcept {
-        if (!in.empty()) std::memcpy(out.data(), in.data(), in.size());
-    }
+    std::shared_ptr<void const> owner_;
 };
 
-static_assert(communicator<Self>);
+class Value;
+
+/// The arguments of a kernel.
+struct KernelCall {
+    AnyExec exec;                     ///< where and how it runs
+    std::span<Value* const> in;       ///< the inputs
+    std::span<Value* const> out;      ///< receives the results
+    AttributesRef attributes = {};    ///< of the type that the kernel takes
+    std::ptrdiff_t levels_from = -1;  ///< results with as many rows as this input get its levels; -1: no levels
+};
 
 }  // namespace rowan::inline v0
 
-// rowan/distributed/detail/shard_exchange.hpp: Slots and RowFetch, rows that lie on several ranks.
+// rowan/op/detail/dtype_text.hpp: the names of element types, for messages.
 
 namespace rowan::inline v0::detail {
 
-/// The rows of a partition in another order, in which those of a rank are together: slots [splits[r], splits[r + 1]) are
-/// rank r's, and a row's slot is splits[owner] + local.
-class Slots {
-public:
-    Slots() = default;
-    explicit Slots(Partition const& partition);
+/// "f32", or "element type 1000" for a user-defined type.
+std::string dtype_text(std::int32_t wire);
 
-    std::vector<std::int64_t> const& splits() const { return splits_; }
-    std::vector<std::int64_t> of(Cpu exec, Ids<> const& rows) const;
-
-private:
-    Partition partition_;
-    std::vector<std::int64_t> splits_{0};
-};
-
-/// The ids of a lookup, and which rows they make travel. Every id is asked for once.
-class RowFetch {
-public:
-    RowFetch() = default;
-    /// errors   IndexError if an id is not in [0, height)
-    RowFetch(Cpu exec, Partition const& partition, Slots const& slots, Ids<> const& ids);
-
-    /// Tells the owners the rows.
-    void ask(ProcessGroup const& group, std::span<std::int64_t const> splits);
-    /// Sends the rows that were asked for, answers[i] is that of asked()[i], and receives a row for each of plan().rows().
-    void fetch(ProcessGroup const& group, std::size_t row_bytes, std::span<std::byte const> answers,
-               std::span<std::byte> rows) const;
-    /// The other way: a piece for each of plan().rows() goes to its owner. Returns those of asked(), by rank.
-    RowPieces give(ProcessGroup const& group, RowPieces&& own) const;
-
-    Partition const& partition() const { return partition_; }
-    RowPlan<> const& plan() const { return plan_; }                 ///< of slots
-    Tensor<std::int64_t> const& places() const { return places_; }  ///< for each id, its k of plan().rows()[k]
-    std::vector<std::int64_t> const& asked() const {
-        return asked_;
-    }  ///< this rank's local rows, those of rank 0 first
-
-private:
-    Partition partition_;
-    RowPlan<> plan_;
-    Tensor<std::int64_t> places_;
-    std::vector<std::size_t> send_, receive_;
-    std::vector<std::int64_t> asked_;
-};
+/// "f32, f64 or bf16"
+template <class First, class... T>
+std::string dtype_list() {
+    std::string text(dtype<First>::name);
+    std::size_t left = sizeof...(T);
+    ((text.append(--left == 0 ? " or " : ", ").append(dtype<T>::name)), ...);
+    return text;
+}
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/distributed/detail/shard_exchange_inl.hpp: the functions of shard_exchange.hpp.
+// rowan/op/detail/dtype_text_inl.hpp: definitions of rowan/op/detail/dtype_text.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
-
-#include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION Slots::Slots(Partition const& partition) : partition_(partition) {
-    for (int r = 0; r < partition.ranks; ++r) splits_.push_back(splits_.back() + partition.rows_of(r));
+template <class... T>
+inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
+
+ROWAN_FUNCTION std::string dtype_text(std::int32_t wire) {
+    for (auto const& [number, name] :
+         dtype_names<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>) {
+        if (number == wire) return std::string(name);
+    }
+    return std::string("element type ").append(std::to_string(wire));
 }
 
-ROWAN_FUNCTION std::vector<std::int64_t> Slots::of(Cpu exec, Ids<> const& rows) const {
-    std::vector<std::int64_t> slots(rows.size());
-    parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-            std::int64_t const row = rows[i];
-            slots[i] = splits_[static_cast<std::size_t>(partition_.owner(row))] + partition_.local(row);
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/op/var_spec.hpp: VarSpec, the type and shape of a variable, known before its value.
+
+#include <ostream>
+
+namespace rowan::inline v0 {
+
+/// A dim that is not known yet, such as the number of rows of the next batch.
+inline constexpr std::int64_t UNK = -1;
+
+/// The kinds of variables, with their values in descriptors.
+enum class VarType : std::int32_t { LOD_TENSOR = 0, SELECTED_ROWS = 1, TENSOR_ARRAY = 2, STEP_SCOPES = 3 };
+
+/// Up to eight dims, each a count or UNK.
+class Dims {
+public:
+    static constexpr std::size_t max_rank = 8;  ///< the maximum rank
+
+    constexpr Dims() = default;  ///< rank 0
+    /// errors   ShapeError if there are more than max_rank dims or one is neither a count nor UNK
+    constexpr Dims(std::initializer_list<std::int64_t> dims) {
+        for (std::int64_t const dim : dims) push_back(dim);
+    }
+
+    /// Appends a dim.
+    /// errors   ShapeError if there are max_rank dims already, or dim is neither a count nor UNK
+    constexpr void push_back(std::int64_t dim) {
+        if (rank_ == max_rank) throw ShapeError("rank", "more", "at most " + std::to_string(max_rank));
+        if (dim < UNK) throw ShapeError("dims[" + std::to_string(rank_) + "]", std::to_string(dim), "a count or UNK");
+        dims_[rank_++] = dim;
+    }
+
+    constexpr std::size_t size() const noexcept { return rank_; }
+    constexpr bool empty() const noexcept { return rank_ == 0; }
+    constexpr std::int64_t operator[](std::size_t i) const noexcept { return dims_[i]; }
+    constexpr std::int64_t& operator[](std::size_t i) noexcept { return dims_[i]; }
+    constexpr std::int64_t const* begin() const noexcept { return dims_.data(); }
+    constexpr std::int64_t const* end() const noexcept { return dims_.data() + rank_; }
+
+    /// The product of the dims from `first` on, at most 2^63 - 1; UNK if one of them is UNK.
+    constexpr std::int64_t product_from(std::size_t first) const noexcept {
+        std::int64_t product = 1;
+        for (std::size_t i = first; i < rank_; ++i) {
+            if (dims_[i] == UNK) return UNK;
+            if (__builtin_mul_overflow(product, dims_[i], &product)) product = std::numeric_limits<std::int64_t>::max();
         }
-    });
-    return slots;
-}
-
-ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Partition const& partition, Slots const& slots, Ids<> const& ids)
-    : partition_(partition) {
-    check_ids(exec, "ids", ids, partition.height);
-    plan_ = RowPlan<>(exec, slots.of(exec, ids), partition.height);
-    places_ =
-        Tensor<std::int64_t>::from_shape(Tensor<std::int64_t>::shape_type(ids.shape().begin(), ids.shape().end()));
-    for (std::size_t k = 0; k < plan_.rows().size(); ++k) {
-        for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i)
-            places_.data()[plan_.positions()[static_cast<std::size_t>(i)]] = static_cast<std::int64_t>(k);
+        return product;
     }
-    send_ = counts_in(slots.splits(), plan_.rows());
-}
 
-ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<std::int64_t const> splits) {
-    receive_ = exchange_counts(group, send_);
-    asked_.resize(total(receive_));
-    group.alltoallv(sizeof(std::int64_t), bytes_of(plan_.rows()), send_, bytes_of(asked_), receive_)->wait();
-    for (auto& row : asked_) row -= splits[static_cast<std::size_t>(group.rank())];
-}
+    friend constexpr bool operator==(Dims const&, Dims const&) = default;
 
-ROWAN_FUNCTION void RowFetch::fetch(ProcessGroup const& group, std::size_t row_bytes,
-                                    std::span<std::byte const> answers, std::span<std::byte> rows) const {
-    if (row_bytes != 0) group.alltoallv(row_bytes, answers, receive_, rows, send_)->wait();
-}
-
-ROWAN_FUNCTION RowPieces RowFetch::give(ProcessGroup const& group, RowPieces&& own) const {
-    auto in = own.like();
-    in.resize(asked_.size());
-    in.rows = asked_;
-    auto key = in.keys.begin();
-    for (std::size_t r = 0; r < receive_.size(); ++r) key = std::fill_n(key, receive_[r], static_cast<std::int64_t>(r));
-    if (own.row_bytes != 0) {
-        group.alltoallv(own.row_bytes, bytes_of(std::as_const(own.bytes)), send_, bytes_of(in.bytes), receive_)->wait();
+    /// Prints the dims: [UNK, 640, 480]
+    friend std::ostream& operator<<(std::ostream& out, Dims const& dims) {
+        char const* comma = "[";
+        for (std::int64_t const dim : dims) {
+            out << comma;
+            dim == UNK ? out << "UNK" : out << dim;
+            comma = ", ";
+        }
+        return out << (dims.empty() ? "[]" : "]");
     }
-    return in;
+
+private:
+    std::array<std::int64_t, max_rank> dims_{};
+    std::size_t rank_ = 0;
+};
+
+/// The kind, element type, dims and number of levels of a variable.
+struct VarSpec {
+    VarType type = VarType::LOD_TENSOR;              ///< the kind of variable
+    std::int32_t dtype = rowan::dtype<float>::wire;  ///< dtype<T>::wire
+    Dims dims;                                       ///< for a SelectedRows the dims of the dense tensor
+    std::size_t lod_level = 0;                       ///< the number of levels; 0: the rows form no sequences
+
+    friend constexpr bool operator==(VarSpec const&, VarSpec const&) = default;
+};
+
+/// Whether this is the number of one of rowan's integral element types, including bool.
+constexpr bool is_integral(std::int32_t wire) noexcept {
+    return wire == dtype<std::int32_t>::wire || wire == dtype<std::int64_t>::wire ||
+           wire == dtype<std::uint8_t>::wire || wire == dtype<bool>::wire;
+}
+
+/// The spec of a Tensor or LoDTensor.
+template <class T>
+constexpr VarSpec tensor_spec(Dims dims, std::size_t lod_level = 0) {
+    static_assert(detail::is_element<T>(), "rowan::tensor_spec<T>: specialize rowan::dtype<T> for this element type");
+    return {.type = VarType::LOD_TENSOR, .dtype = dtype<T>::wire, .dims = dims, .lod_level = lod_level};
+}
+/// The same for a SelectedRows.
+template <class T>
+constexpr VarSpec selected_rows_spec(Dims dims) {
+    static_assert(detail::is_element<T>(),
+                  "rowan::selected_rows_spec<T>: specialize rowan::dtype<T> for this element type");
+    return {.type = VarType::SELECTED_ROWS, .dtype = dtype<T>::wire, .dims = dims, .lod_level = 0};
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/detail/kind_text.hpp: the kind and element type of a variable as text, for messages and Net::dot.
+
+namespace rowan::inline v0::detail {
+
+/// "LoDTensor<f32>", in the format of Value::kind().
+std::string kind_text(VarSpec const& spec);
+
+template <class D>
+inline constexpr std::string_view memory_text = " on a device";
+template <>
+inline constexpr std::string_view memory_text<Cpu> = "";
+
+/// "LoDTensor<f32>", for messages, with " on a device" if it is in device memory.
+template <class T, class D>
+std::string kind_on(char const* kind) {
+    std::string text(kind);
+    return text.append("<").append(dtype<T>::name).append(">").append(memory_text<D>);
+}
+template <class V>
+struct kind_name {
+    static std::string text() { return "a user-defined type"; }
+};
+template <class T, class D>
+struct kind_name<LoDTensor<T, D>> {
+    static std::string text() { return kind_on<T, D>("LoDTensor"); }
+};
+template <class T, class D>
+struct kind_name<SelectedRows<T, D>> {
+    static std::string text() { return kind_on<T, D>("SelectedRows"); }
+};
+template <class T, class D>
+struct kind_name<TensorArray<T, D>> {
+    static std::string text() { return kind_on<T, D>("TensorArray"); }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/detail/kind_text_inl.hpp: definitions of rowan/graph/detail/kind_text.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::string kind_text(VarSpec const& spec) {
+    char const* const kind = spec.type == VarType::SELECTED_ROWS  ? "SelectedRows<"
+                             : spec.type == VarType::TENSOR_ARRAY ? "TensorArray<"
+                             : spec.type == VarType::STEP_SCOPES  ? "StepScopes<"
+                                                                  : "LoDTensor<";
+    return std::string(kind).append(dtype_text(spec.dtype)).append(">");
 }
 
 }  // namespace rowan::inline v0::detail
@@ -6939,1670 +6277,7 @@ void spread_blocks(D const& exec, std::span<std::int64_t const> starts, std::spa
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/sparse/gather.hpp: gather, the rows of a table at given ids.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-template <class Shape>
-Shape gathered_shape(Shape const& ids, Shape const& table) {
-    Shape shape = ids;
-    shape.insert(shape.end(), table.begin() + 1, table.end());
-    return shape;
-}
-
-/// Selects and copies rows of a table.
-template <class D>
-struct RowGather {
-    static_assert(has_backend<D>, "rowan: gather on a Thrust device needs #include <rowan/thrust/sparse/gather.hpp>");
-};
-
-template <>
-struct RowGather<Cpu> {
-    /// Checks the arguments; returns the ids for copy().
-    template <class T, class... Out>
-    static Ids<> const& checked(Cpu exec, Tensor<T> const& table, Ids<> const& ids, Out const&...) {
-        check_ids(exec, "ids", ids, height_of(table));
-        return ids;
-    }
-
-    /// Writes the rows to `out`; is_new: its contents may be lost.
-    template <class T>
-    static void copy(Cpu exec, Tensor<T> const& table, Ids<> const& ids, Tensor<T>& out, bool /*is_new*/) {
-        std::size_t const width = table.row_size();
-        T const* const rows = table.data();
-        T* const to = out.data();
-        ids.visit([&](auto list) {
-            auto const row = [=](std::size_t i) { return rows + static_cast<std::size_t>(list[i]) * width; };
-            copy_rows(exec, list.size(), width * sizeof(T), row, [=](std::size_t i) { return to + i * width; });
-        });
-    }
-
-    /// The numbers i in [0, n) for which keep(i) is true, ascending.
-    template <class Keep>
-    static Tensor<std::int64_t> where(Cpu, std::size_t n, Keep const& keep) {
-        std::vector<std::int64_t> found;
-        for (std::size_t i = 0; i < n; ++i) {
-            if (keep(i)) found.push_back(static_cast<std::int64_t>(i));
-        }
-        auto positions = Tensor<std::int64_t>::from_shape({found.size()});
-        std::ranges::copy(found, positions.data());
-        return positions;
-    }
-
-    /// to[i] = row positions[i] of a tensor, not bounds-checked.
-    template <class T>
-    static void take(Cpu exec, Tensor<T> const& from, Tensor<std::int64_t> const& positions, Tensor<T>& to) {
-        take_rows(exec, positions.size(), from.row_size(), from.data(), positions.data(), to.data());
-    }
-};
-
-/// The rows positions[i] of a tensor, not bounds-checked.
-template <class T, class D>
-Tensor<T, D> rows_at(D const& exec, Tensor<T, D> const& from, Tensor<std::int64_t, D> const& positions) {
-    auto shape = from.shape();
-    shape[0] = positions.size();
-    auto out = new_tensor<T>(exec, shape);
-    RowGather<D>::take(exec, from, positions, out);
-    return out;
-}
-
-}  // namespace detail
-
-/// Writes row `ids[i]` of `table` to row i of `out`.
-/// shapes   table [height, ...], ids of any shape, out ids.shape + table.shape[1:]
-/// errors   ShapeError if table has rank 0 or out has another shape; IndexError if an id is not in [0, height); Error
-///          if out shares memory with table or ids
-/// cost     O(n * width), one read and one write of n rows, no allocation; ids in device memory are checked in another
-///          pass before, so that `out` is unchanged if one is bad
-template <class T, device D>
-void gather_into(D const& exec, Tensor<T, D> const& table, std::type_identity_t<Ids<D>> ids, Tensor<T, D>& out) {
-    detail::check_rows("table", table);
-    auto const shape = detail::gathered_shape(ids.shape(), table.shape());
-    if (out.shape() != shape)
-        throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
-    auto const& checked = detail::RowGather<D>::checked(exec, table, ids, out);
-    detail::check_apart("out", detail::bytes_of(out), "ids", ids.bytes());
-    detail::check_apart("out", detail::bytes_of(out), "table", detail::bytes_of(table));
-    detail::RowGather<D>::copy(exec, table, checked, out, false);
-}
-
-/// The rows of `table` at `ids`, in the order of `ids`: the forward pass of an embedding.
-/// shapes   table [height, ...], ids of any shape -> ids.shape + table.shape[1:]
-/// errors   as gather_into
-/// cost     one read and one write of n rows, and one allocation for the result
-template <class T, device D>
-Tensor<T, D> gather(D const& exec, Tensor<T, D> const& table, std::type_identity_t<Ids<D>> ids) {
-    detail::check_rows("table", table);
-    auto const& checked = detail::RowGather<D>::checked(exec, table, ids);
-    auto out = detail::new_tensor<T>(exec, detail::gathered_shape(ids.shape(), table.shape()));
-    detail::RowGather<D>::copy(exec, table, checked, out, true);
-    return out;
-}
-
-template <class T, class Device>
-void gather_into(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids, Tensor<T, Device>& out) {
-    gather_into(table.device(), table, ids, out);
-}
-
-template <class T, class Device>
-Tensor<T, Device> gather(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids) {
-    return gather(table.device(), table, ids);
-}
-
-// A mistake, which does not compile.
-template <detail::plain_range R, class I = std::initializer_list<std::int64_t>>
-Tensor<float> gather(R const&, I const&) {
-    static_assert(!detail::plain_range<R>,
-                  "rowan::gather: the table comes first, and it is a Tensor: Tensor<T>::borrow(values, {rows, width}) "
-                  "is one in your memory");
-    return {};
-}
-
-ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<float> const&, Ids<>, Tensor<float>&))
-ROWAN_TEMPLATE(Tensor<float> gather(Cpu const&, Tensor<float> const&, Ids<>))
-ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<double> const&, Ids<>, Tensor<double>&))
-ROWAN_TEMPLATE(Tensor<double> gather(Cpu const&, Tensor<double> const&, Ids<>))
-
-}  // namespace rowan::inline v0
-
-// rowan/distributed/sharded_table.hpp: ShardedTable, a table of which each rank has some rows.
-
-#include <map>
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-struct TableFiles;
-
-/// The parts of a rank, with slots instead of rows; a rank may have no parts.
-template <class T>
-class ShardParts final : public RowParts<T> {
-public:
-    ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, std::int64_t height, std::size_t width,
-               Slots const& slots)
-        : RowParts<T>({}), exec_(exec), given_(parts), height_(height), width_(width), slots_(slots) {}
-
-    void describe(Notice& notice) override {
-        for (auto const& p : given_) {
-            if (p.height() != height_)
-                throw ShapeError("parts height", std::to_string(p.height()), std::to_string(height_));
-            if (p.value().shape().size() != 2 || p.row_size() != width_)
-                throw ShapeError("parts row shape", shape_text(p.value().shape()),
-                                 std::string("[rows, ").append(std::to_string(width_)).append("]"));
-            moved_.emplace_back(height_, slots_.of(exec_, p.rows()), p.value().share());
-        }
-        if (given_.empty()) moved_.emplace_back(height_, Ids<>(), Tensor<T>::from_shape({0, width_}));
-        this->parts_ = moved_;
-        RowParts<T>::describe(notice);
-        notice.own[0] = static_cast<std::int64_t>(given_.size());
-    }
-
-private:
-    Cpu exec_;
-    std::span<SelectedRows<T> const> given_;
-    std::int64_t height_;
-    std::size_t width_;
-    Slots const& slots_;
-    std::vector<SelectedRows<T>> moved_;
-};
-
-}  // namespace detail
-
-/// A table [partition.height, width], of which each rank has the rows that the partition deals to it; no rank ever holds
-/// the whole. All functions that take `exec`, and the constructor, are collective: every rank calls them, in one order.
-///
-///     ShardedTable<float, Cpu, Mpi> table(comm, {.height = 1'000'000'000, .ranks = comm.size()}, 64, first);
-///     ShardedTable<float, Cpu, Mpi>::Lookup lookup;
-///     auto const rows = table.gather(exec, ids, lookup);                            // the ids of this rank's batch
-///     adagrad(exec, table.local(), moment, table.exchange(exec, lookup, rows_grad)); // moment: as table.local()
-///
-/// The rows have the same bits for any number of ranks and any partition, if the parts of exchange are the same.
-template <class T, class Device, communicator C>
-class ShardedTable {
-    static_assert(std::same_as<Device, Cpu>, "rowan::ShardedTable: rows lie in the memory of the CPU");
-
-public:
-    /// The ids of a gather, for exchange.
-    class Lookup {
-        friend ShardedTable;
-        detail::RowFetch fetch_;
-        std::int64_t number_ = 0;
-    };
-
-    /// Calls first(row, values), for each row of this rank, where values is a std::span<T> of `width` elements.
-    /// errors   ShapeError on all ranks if the partition or width has a bad number, ranks have different partitions, or
-    ///          partition.ranks is not comm.size(); what `first` or the allocation throws, RemoteError on the other ranks
-    /// cost     the memory of this rank's rows, one call of `first` for each, one allgather of 64 bytes
-    template <std::invocable<std::int64_t, std::span<T>> F>
-    ShardedTable(C comm, Partition partition, std::int64_t width, F const& first)
-        : comm_(std::move(comm)), partition_(partition) {
-        auto const notices = agree(detail::Collective::table, [&](detail::Notice& n) {
-            partition_.check();
-            if (width < 0) throw ShapeError("width", std::to_string(width), "at least 0");
-            if (partition_.ranks != comm_.size())
-                throw ShapeError("partition.ranks", std::to_string(partition_.ranks),
-                                 std::to_string(comm_.size()).append(", the number of ranks"));
-            slots_ = detail::Slots(partition_);
-            auto const rows = partition_.rows_of(comm_.rank());
-            local_ = Tensor<T>::from_shape({static_cast<std::size_t>(rows), static_cast<std::size_t>(width)});
-            for (std::int64_t i = 0; i < rows; ++i) first(partition_.global(comm_.rank(), i), row(i));
-            describe(n);
-            n.own[0] = partition_.block;
-        });
-        check_own(notices, "partition.block");
-    }
-
-    /// Which rank has which rows.
-    Partition const& partition() const noexcept { return partition_; }
-    /// This rank's rows, ascending: row i is row partition().global(rank, i) of the table.
-    Tensor<T>& local() noexcept { return local_; }
-    Tensor<T> const& local() const noexcept { return local_; }
-
-    /// The rows of the table at `ids`, which differ between ranks. Every id is asked for once. `lookup` is for exchange.
-    /// shapes   ids of any shape, also without ids -> ids.shape + [width]
-    /// errors   IndexError if an id is not in [0, height), RemoteError on the other ranks; `lookup` is unchanged then
-    /// cost     a sort of the ids; messages of 8 bytes for each distinct id, and the rows back; one agreement
-    Tensor<T> gather(Cpu exec, Ids<> ids, Lookup& lookup) {
-        detail::RowFetch fetch;
-        agree(detail::Collective::gather, [&](detail::Notice& n) {
-            detail::check_exec(exec);
-            describe(n);
-            fetch = detail::RowFetch(exec, partition_, slots_, ids);
-        });
-        return after_agreement([&] {
-            detail::GroupOf<C> const group(comm_);
-            fetch.ask(group, slots_.splits());
-            auto const answers = rowan::gather(exec, local_, fetch.asked());
-            auto rows = Tensor<T>::from_shape({fetch.plan().rows().size(), local_.row_size()});
-            fetch.fetch(group, local_.row_size() * sizeof(T), detail::bytes_of(answers), writable(rows));
-            auto out = rowan::gather(exec, rows, fetch.places());
-            lookup.fetch_ = std::move(fetch);
-            lookup.number_ = ++lookups_;
-            return out;
-        });
-    }
-
-    /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer. The parts of
-    /// rank 0 come first, and so on; the sums are those of sum_of_parts or merge over all, as row_allreduce.
-    /// shapes   SelectedRows of height `height` and rows of `width` elements, none or more -> of height local().shape(0)
-    /// errors   ShapeError if a height or width differs, or ranks have different orders; RemoteError on the other ranks
-    /// cost     a merge of each part; every distinct row sent once to its owner; one or two agreements
-    SelectedRows<T> exchange(Cpu exec, std::span<SelectedRows<T> const> parts, SumOrder order = SumOrder::parts) const {
-        std::unique_ptr<detail::GroupOf<C>> group;
-        std::unique_ptr<detail::ShardParts<T>> source;
-        after_agreement([&] {  // all memory that is needed before the agreement of RowReduction
-            group = std::make_unique<detail::GroupOf<C>>(comm_);
-            source = std::make_unique<detail::ShardParts<T>>(exec, parts, partition_.height, local_.row_size(), slots_);
-        });
-        detail::RowReduction reduction(std::move(group), exec, std::move(source), {order, Route::owner},
-                                       slots_.splits());
-        auto sum = reduction.finish();
-        for (auto& row : sum.rows) row -= slots_.splits()[static_cast<std::size_t>(comm_.rank())];
-        sum.height = partition_.rows_of(comm_.rank());
-        return detail::rows_of_pieces<T>(std::move(sum));
-    }
-    SelectedRows<T> exchange(Cpu exec, SelectedRows<T> const& part, SumOrder order = SumOrder::parts) const {
-        return exchange(exec, std::span(&part, 1), order);
-    }
-    SelectedRows<T> exchange(Cpu exec, std::vector<SelectedRows<T>> const& parts,
-                             SumOrder order = SumOrder::parts) const {
-        return exchange(exec, std::span<SelectedRows<T> const>(parts), order);
-    }
-
-    /// The same for the gradient of a gather's result, one part for each rank. The owners know the rows from the gather,
-    /// so that values alone travel.
-    /// shapes   out_grad as the result of the gather -> SelectedRows of height local().shape(0)
-    /// errors   ShapeError if out_grad has another shape, `lookup` is of another table, or ranks give the lookups of
-    ///          different gathers; RemoteError on the other ranks
-    /// cost     a merge, and a row sent for each distinct id; one agreement
-    SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
-        detail::RowPieces own;
-        auto const& plan = lookup.fetch_.plan();
-        auto const notices = agree(detail::Collective::exchange, [&](detail::Notice& n) {
-            detail::check_exec(exec);
-            if (lookup.number_ == 0 || lookup.fetch_.partition() != partition_)
-                throw ShapeError("lookup", "not of this table", "one that gather has made");
-            auto shape = lookup.fetch_.places().shape();
-            shape.push_back(local_.row_size());
-            if (out_grad.shape() != shape)
-                throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
-            auto const value = out_grad.reshaped({plan.size(), local_.row_size()});
-            own = detail::planned_pieces(exec, plan, value, comm_.rank());
-            describe(n);
-            n.own[0] = lookup.number_;
-        });
-        check_own(notices, "the number of the lookup");
-        return after_agreement([&] {
-            auto in = lookup.fetch_.give(detail::GroupOf<C>(comm_), std::move(own));
-            in.height = partition_.rows_of(comm_.rank());
-            return detail::from_pieces<T>(exec, detail::sum_pieces<T>(exec, in));
-        });
-    }
-
-    /// Writes the table and states of its optimizer, `<folder>/<name>`, for load on any number of ranks. The folder is one
-    /// that all ranks see. Each rank writes a file, and when all are complete, rank 0 replaces the index; until then the
-    /// old save is whole, and then it is removed. The program includes <rowan/distributed/table_files.hpp>, which needs
-    /// nanopb.
-    /// shapes   each state: a row for each row of local()
-    /// errors   Error if the name is no file name, or ranks have different names, steps or states; ShapeError if a state
-    ///          has other rows; IoError if files cannot be written; RemoteError on the other ranks
-    /// cost     as save_checkpoint of this rank's rows and states, three agreements
-    template <class S = T>
-    void save(std::string const& folder, std::string const& name, std::int64_t step,
-              std::map<std::string, Tensor<S>> const& states) const;
-
-    /// Loads what save has written on any number of ranks, and returns its step. `states` says which states to load, and
-    /// their shapes. On error, nothing has changed.
-    /// errors   FormatError on all ranks if a file is missing, damaged or of another save; ShapeError if height, width
-    ///          or the shape of a state differ; TypeError if an element type does; RemoteError on the other ranks
-    /// cost     reads the files of all ranks that had rows of this one, and keeps one at a time in memory
-    template <class S>
-    std::int64_t load(std::string const& folder, std::string const& name, std::map<std::string, Tensor<S>>& states);
-    std::int64_t load(std::string const& folder, std::string const& name);
-
-private:
-    friend struct detail::TableFiles;
-
-    template <class F>
-    std::vector<detail::Notice> agree(detail::Collective operation, F const& f) const {
-        return detail::agree(detail::GroupOf<C>(comm_), operation, f);
-    }
-    template <class F>
-    auto after_agreement(F const& f) const {
-        return detail::after_agreement(detail::GroupOf<C>(comm_), f);
-    }
-    void describe(detail::Notice& notice) const {
-        notice.same = {dtype<T>::wire, partition_.height, static_cast<std::int64_t>(local_.row_size())};
-    }
-    static void check_own(std::vector<detail::Notice> const& notices, char const* what) {
-        for (std::size_t r = 1; r < notices.size(); ++r) {
-            if (notices[r].own[0] == notices[0].own[0]) continue;
-            throw ShapeError(std::string(what).append(" on rank ").append(std::to_string(r)),
-                             std::to_string(notices[r].own[0]),
-                             std::to_string(notices[0].own[0]).append(", as on rank 0"));
-        }
-    }
-    std::span<T> row(std::int64_t i) {
-        std::size_t const width = local_.row_size();
-        return {local_.data() + static_cast<std::size_t>(i) * width, width};
-    }
-    static std::span<std::byte> writable(Tensor<T>& t) { return std::as_writable_bytes(std::span(t.data(), t.size())); }
-
-    C comm_;
-    Partition partition_;
-    detail::Slots slots_;
-    Tensor<T> local_;
-    std::int64_t lookups_ = 0;
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/distributed/threads.hpp: Threads, a process group whose ranks are threads, for tests.
-
-#include <chrono>
-#include <condition_variable>
-
-namespace rowan::inline v0 {
-
-/// A process group whose ranks are threads of one process, to test programs for many ranks without MPI. Where ranks call
-/// different operations, or one does not come, all get an error that says so; the group then is unusable.
-class Threads {
-public:
-    /// Calls f(comm) on `ranks` threads, with a Threads for each, and returns when all have ended. A rank that waits for
-    /// others longer than `patience` throws.
-    /// errors   ValueError if ranks < 1; the first exception of f. The other ranks get a RemoteError that names its rank
-    /// cost     `ranks` threads
-    static void run(int ranks, std::function<void(Threads const&)> const& f,
-                    std::chrono::milliseconds patience = std::chrono::seconds(20));
-
-    int rank() const noexcept { return rank_; }
-    int size() const noexcept;
-    void sum(std::span<std::int64_t> words) const;
-    void allgather(std::span<std::byte const> in, std::span<std::byte> out) const;
-    void alltoall(std::span<std::byte const> in, std::span<std::byte> out) const;
-    detail::Done alltoallv(std::size_t unit, std::span<std::byte const> in, std::span<std::size_t const> counts,
-                           std::span<std::byte> out, std::span<std::size_t const> out_counts) const;
-    detail::Done allgatherv(std::size_t unit, std::span<std::byte const> in, std::span<std::byte> out,
-                            std::span<std::size_t const> counts) const;
-    void barrier() const;
-    /// Throws an Error of this text here, and RemoteError on the other ranks.
-    [[noreturn]] void abort(std::string_view text) const;
-
-private:
-    struct Shared {
-        Shared(int ranks, std::chrono::milliseconds wait)
-            : in(static_cast<std::size_t>(ranks)), counts(in.size()), size(ranks), patience(wait) {}
-
-        // What each rank brings to the operation that all are in.
-        std::vector<std::span<std::byte const>> in;
-        std::vector<std::span<std::size_t const>> counts;
-        int const size;
-        std::chrono::milliseconds const patience;
-
-        std::mutex mutex;  // of all that follows
-        std::condition_variable changed;
-        std::string_view op;  // of the first that has arrived
-        int op_rank = 0, arrived = 0;
-        unsigned phase = 0;
-        std::string error;  // what has broken the group
-        int error_rank = -1, ended_rank = -1;
-    };
-
-    Threads(std::shared_ptr<Shared> shared, int rank) : shared_(std::move(shared)), rank_(rank) {}
-
-    /// Waits for all ranks, calls f, which may read what they bring, and waits again.
-    void meet(std::string_view op, std::span<std::byte const> in, std::span<std::size_t const> counts,
-              std::function<void()> const& f) const;
-    void arrive(std::string_view op) const;  // the first wait; throws
-    void leave() const noexcept;             // the second
-    [[noreturn]] void fail(std::string const& text) const;
-
-    std::shared_ptr<Shared> shared_;
-    int rank_;
-};
-
-static_assert(communicator<Threads>);
-
-}  // namespace rowan::inline v0
-
-// rowan/distributed/threads_inl.hpp: the functions of threads.hpp.
-
-#include <thread>
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// errors   Error if the sizes differ
-inline void copy_bytes(std::span<std::byte const> from, std::span<std::byte> to) {
-    if (from.size() != to.size()) throw Error("ranks disagree about the number of bytes that one sends to the other");
-    if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
-}
-
-}  // namespace detail
-
-ROWAN_FUNCTION void Threads::run(int ranks, std::function<void(Threads const&)> const& f,
-                                 std::chrono::milliseconds patience) {
-    if (ranks < 1) throw ValueError("ranks", ranks, "1 or more");
-    auto const shared = std::make_shared<Shared>(ranks, patience);
-    std::exception_ptr first, any;  // of the rank that broke the group; of any rank
-    auto const rank = [&](int r) {
-        std::exception_ptr error;
-        std::string text;
-        try {
-            f(Threads(shared, r));
-        } catch (std::exception const& e) {
-            error = std::current_exception();
-            text = e.what();
-        } catch (...) {
-            error = std::current_exception();
-            text = "an exception that is not a std::exception";
-        }
-        std::scoped_lock const lock(shared->mutex);
-        if (!any) any = error;
-        if (error && (shared->error_rank < 0 || (shared->error_rank == r && !first))) {
-            shared->error_rank = r;
-            shared->error = text;
-            first = error;
-        }
-        if (shared->ended_rank < 0) shared->ended_rank = r;
-        shared->changed.notify_all();
-    };
-    std::vector<std::thread> threads;
-    for (int r = 0; r < ranks; ++r) threads.emplace_back(rank, r);
-    for (auto& t : threads) t.join();
-    if (any) std::rethrow_exception(first ? first : any);
-}
-
-ROWAN_FUNCTION int Threads::size() const noexcept { return shared_->size; }
-
-ROWAN_FUNCTION void Threads::sum(std::span<std::int64_t> words) const {
-    std::vector<std::uint64_t> total(words.size());
-    meet("sum", std::as_bytes(words), {}, [&] {
-        for (auto const from : shared_->in) {
-            std::vector<std::uint64_t> term(words.size());
-            detail::copy_bytes(from, std::as_writable_bytes(std::span(term)));
-            for (std::size_t i = 0; i < term.size(); ++i) total[i] += term[i];
-        }
-    });
-    for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<std::int64_t>(total[i]);
-}
-
-ROWAN_FUNCTION void Threads::allgather(std::span<std::byte const> in, std::span<std::byte> out) const {
-    meet("allgather", in, {}, [&] {
-        std::size_t to = 0;
-        for (auto const from : shared_->in) {
-            if (out.size() - to < from.size()) throw Error("allgather: the ranks' sizes differ");
-            detail::copy_bytes(from, out.subspan(to, in.size()));
-            to += in.size();
-        }
-    });
-}
-
-ROWAN_FUNCTION void Threads::alltoall(std::span<std::byte const> in, std::span<std::byte> out) const {
-    std::size_t const each = in.size() / shared_->in.size();
-    meet("alltoall", in, {}, [&] {
-        std::size_t to = 0;
-        for (auto const from : shared_->in) {
-            if (from.size() != in.size()) throw Error("alltoall: the ranks' sizes differ");
-            detail::copy_bytes(from.subspan(static_cast<std::size_t>(rank_) * each, each), out.subspan(to, each));
-            to += each;
-        }
-    });
-}
-
-ROWAN_FUNCTION detail::Done Threads::alltoallv(std::size_t unit, std::span<std::byte const> in,
-                                               std::span<std::size_t const> counts, std::span<std::byte> out,
-                                               std::span<std::size_t const> out_counts) const {
-    meet("alltoallv", in, counts, [&] {
-        std::size_t to = 0;
-        for (std::size_t r = 0; r < out_counts.size(); ++r) {
-            auto const theirs = shared_->counts[r];
-            std::size_t const begin = std::accumulate(theirs.begin(), theirs.begin() + rank_, std::size_t{0});
-            std::size_t const count = theirs[static_cast<std::size_t>(rank_)];
-            detail::copy_bytes(shared_->in[r].subspan(begin * unit, count * unit),
-                               out.subspan(to, out_counts[r] * unit));
-            to += out_counts[r] * unit;
-        }
-    });
-    return {};
-}
-
-ROWAN_FUNCTION detail::Done Threads::allgatherv(std::size_t unit, std::span<std::byte const> in,
-                                                std::span<std::byte> out, std::span<std::size_t const> counts) const {
-    meet("allgatherv", in, {}, [&] {
-        std::size_t to = 0;
-        for (std::size_t r = 0; r < counts.size(); ++r) {
-            detail::copy_bytes(shared_->in[r], out.subspan(to, counts[r] * unit));
-            to += counts[r] * unit;
-        }
-    });
-    return {};
-}
-
-ROWAN_FUNCTION void Threads::barrier() const {
-    meet("barrier", {}, {}, [] {});
-}
-
-ROWAN_FUNCTION void Threads::abort(std::string_view text) const {
-    std::scoped_lock const lock(shared_->mutex);
-    fail(std::string(text));
-}
-
-ROWAN_FUNCTION void Threads::meet(std::string_view op, std::span<std::byte const> in,
-                                  std::span<std::size_t const> counts, std::function<void()> const& f) const {
-    shared_->in[static_cast<std::size_t>(rank_)] = in;
-    shared_->counts[static_cast<std::size_t>(rank_)] = counts;
-    arrive(op);
-    std::exception_ptr error;
-    try {
-        f();
-    } catch (...) {
-        error = std::current_exception();
-    }
-    leave();  // in any case: the others may still read what this rank has brought
-    if (error) std::rethrow_exception(error);
-}
-
-ROWAN_FUNCTION void Threads::arrive(std::string_view op) const {
-    std::unique_lock lock(shared_->mutex);
-    if (shared_->error_rank >= 0) throw RemoteError(shared_->error_rank, shared_->error);
-    if (shared_->arrived == 0) {
-        shared_->op = op;
-        shared_->op_rank = rank_;
-    } else if (shared_->op != op) {
-        fail(std::string("rank ")
-                 .append(std::to_string(rank_))
-                 .append(" calls ")
-                 .append(op)
-                 .append(" where rank ")
-                 .append(std::to_string(shared_->op_rank))
-                 .append(" calls ")
-                 .append(shared_->op));
-    }
-    unsigned const phase = shared_->phase;
-    if (++shared_->arrived == shared_->size) {
-        shared_->arrived = 0;
-        ++shared_->phase;
-        shared_->changed.notify_all();
-        return;
-    }
-    bool const woken = shared_->changed.wait_for(lock, shared_->patience, [&] {
-        return shared_->phase != phase || shared_->error_rank >= 0 || shared_->ended_rank >= 0;
-    });
-    if (shared_->phase != phase) return;
-    if (shared_->error_rank >= 0) throw RemoteError(shared_->error_rank, shared_->error);
-    if (!woken)
-        fail(std::string(op)
-                 .append(": ")
-                 .append(std::to_string(shared_->size - shared_->arrived))
-                 .append(" of ")
-                 .append(std::to_string(shared_->size))
-                 .append(" ranks did not come"));
-    shared_->error_rank = shared_->ended_rank;
-    shared_->error = std::string("has ended, where others call ").append(op);
-    shared_->changed.notify_all();
-    throw RemoteError(shared_->error_rank, shared_->error);
-}
-
-ROWAN_FUNCTION void Threads::leave() const noexcept {
-    std::unique_lock lock(shared_->mutex);
-    unsigned const phase = shared_->phase;
-    if (++shared_->arrived == shared_->size) {
-        shared_->arrived = 0;
-        ++shared_->phase;
-        shared_->changed.notify_all();
-    } else {
-        shared_->changed.wait(lock, [&] { return shared_->phase != phase; });
-    }
-}
-
-ROWAN_FUNCTION void Threads::fail(std::string const& text) const {
-    if (shared_->error_rank < 0) {
-        shared_->error_rank = rank_;
-        shared_->error = text;
-        shared_->changed.notify_all();
-    }
-    throw Error(text);
-}
-
-}  // namespace rowan::inline v0
-
-#endif
-
-// rowan/distributed/together.hpp: together, a call that succeeds on all ranks or throws on all.
-
-namespace rowan::inline v0 {
-
-/// Calls f() on every rank. If it throws on some of them, their own exceptions leave this call there, and on the other
-/// ranks a RemoteError with the number and the text of the first: `rank 2: rows[1] = 9 is not in [0, 4)`.
-///     together(comm, [&] { batch = read(file); });
-/// f must not call operations of `comm`: the others would not.
-/// errors   those of f; RemoteError if f throws on another rank; Error if the ranks call different operations
-/// cost     that of f, and one allgather of 64 bytes for each rank
-template <communicator C, class F>
-void together(C const& comm, F const& f) {
-    static_cast<void>(
-        detail::agree(detail::GroupOf<C>(comm), detail::Collective::together, [&](detail::Notice&) { f(); }));
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/detail/part_exchange.hpp: PartExchange, what a training asks of the ranks that train together.
-
-namespace rowan::inline v0::detail {
-
-/// The parts [begin, end) of a step of `total` parts that a rank runs.
-struct PartRange {
-    std::int64_t begin, end, total;
-
-    static PartRange of_rank(std::int64_t total, int rank, int ranks) {
-        // without total * rank, which may overflow
-        auto const at = [&](std::int64_t r) { return total / ranks * r + total % ranks * r / ranks; };
-        return {at(rank), at(rank + 1), total};
-    }
-    std::int64_t size() const noexcept { return end - begin; }
-};
-
-/// The sum of dense pieces, on its way.
-class PendingPieces {
-public:
-    PendingPieces() = default;
-    PendingPieces(PendingPieces const&) = delete;
-    PendingPieces& operator=(PendingPieces const&) = delete;
-    virtual ~PendingPieces() = default;
-    /// The sum, of elements dtype<T>::sum. Called once.
-    virtual DensePieces finish() = 0;
-};
-
-/// The ranks that train together: more than one. All ranks call the same functions in the same order. It is defined in
-/// distributed/, of which layers know nothing.
-class PartExchange {
-public:
-    using Words = std::array<std::int64_t, 3>;
-
-    PartExchange() = default;
-    PartExchange(PartExchange const&) = delete;
-    PartExchange& operator=(PartExchange const&) = delete;
-    virtual ~PartExchange() = default;
-
-    virtual int rank() const = 0;
-    virtual int size() const = 0;
-
-    /// Runs f(words) on every rank, and returns the words of all. What f throws on one rank leaves this call there, and
-    /// an error with its text on the others.
-    virtual std::vector<Words> agree(std::function<void(Words&)> const& f) const = 0;
-
-    /// Runs f after an agreement, as the other ranks wait for this one: what it throws ends all ranks.
-    virtual void must(std::function<void()> const& f) const = 0;
-
-    /// out = the ranks' bytes, one after another; rank r brings counts[r].
-    virtual void gather(std::span<std::byte const> in, std::span<std::byte> out,
-                        std::span<std::size_t const> counts) const = 0;
-
-    /// Begins to sum what the ranks have of a step of `total` parts: one piece for each node of the tree that a rank has
-    /// all parts of, of the same number of elements.
-    virtual std::unique_ptr<PendingPieces> begin_dense(Cpu exec, ElementSums const& type, DensePieces&& nodes,
-                                                       std::int64_t total) const = 0;
-    /// The same for rows: their sums, narrowed.
-    virtual RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const = 0;
-};
-
-/// Runs f(words) on all ranks, as PartExchange::agree, or, without ranks, here.
-template <class F>
-std::vector<PartExchange::Words> agree(PartExchange const* ranks, F const& f) {
-    if (ranks != nullptr) return ranks->agree(f);
-    std::vector<PartExchange::Words> alone(1);
-    f(alone[0]);
-    return alone;
-}
-
-/// Throws an Error on all ranks unless a word is the same on all.
-inline void check_same_word(std::vector<PartExchange::Words> const& all, std::size_t word, char const* what) {
-    for (std::size_t r = 1; r < all.size(); ++r) {
-        if (all[r][word] != all[0][word])
-            throw Error(std::string("train: rank ").append(std::to_string(r)).append(what).append("rank 0"));
-    }
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/layer/comm.hpp: layer::Comm, the ranks that train together.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// The PartExchange of a communicator; rowan/distributed/train.hpp defines it.
-template <class C>
-class TrainRanks;
-
-template <class C>
-concept has_ranks = requires(C const& c) {
-    { c.rank() } -> std::same_as<int>;
-    { c.size() } -> std::same_as<int>;
-};
-
-}  // namespace detail
-
-namespace layer {
-
-/// The ranks that train a net together: a communicator of any type, for programs that include
-/// <rowan/distributed/train.hpp>, or none.
-///     auto parameters = train(cost, reader, {.optimizer = layer::Adam{}, .comm = comm, .parts = 8});
-/// All ranks make the same net and call `train`, or the functions of a Trainer, with the same options. A step is made of
-/// options.parts batches of the reader, its parts: see layer::Parts. Of n parts, rank r of P runs
-/// [r · n / P, (r + 1) · n / P), and each rank changes its copy of the parameters by the gradient of all. The parts'
-/// gradients are summed as a tree over the numbers of the parts, and each part has its own dropout masks: the parameters
-/// have the same bits for any number of ranks, those of a training with options.parts on one. A training may be resumed
-/// on another number of ranks.
-///
-///     parts of a step       0  1  2  3  4  5  6  7
-///     on 1 rank             0  0  0  0  0  0  0  0
-///     on 3 ranks            0  0  1  1  1  2  2  2
-///
-/// On every rank, the reader gives the batches of all parts, in the same order and number. A rank reads only those of
-/// its own parts, so that the others may be `Feeds{}`; but a step of a single part, such as the last of an epoch may be,
-/// is run by all ranks. options.metrics, on_batch and on_epoch are called on every rank; if one ends the training on a
-/// rank, or throws, it ends on all. Metrics must give the same on all. Progress is printed by rank 0.
-///
-/// No collective lies within the net. In a step, ranks run their parts, agree that none failed, and exchange costs and
-/// gradients, dense ones first. An error on one rank, also of the reader, is one on all: there as it was thrown, on the
-/// others a RemoteError, and no parameter has changed. Memory that fails after the agreement ends all ranks.
-/// errors   of train and of Trainer, on all ranks: Error if ranks begin with different parameters, seeds or steps, have
-///          different numbers of batches, or options.parts is not given
-/// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
-///          send for each gradient, in dtype<T>::sum, 16 bytes for each part, and three agreements of 64 bytes
-template <class Device>
-class CommOn {
-public:
-    CommOn() = default;  ///< this process trains alone
-    /// A communicator, which is copied. A group of one rank is none.
-    /// errors   std::bad_alloc
-    /// cost     one allocation
-    template <rowan::detail::has_ranks C>
-    CommOn(C const& comm) {
-        static_assert(
-            requires { sizeof(rowan::detail::TrainRanks<C>); },
-            "rowan::train: to train on several ranks, include <rowan/distributed/train.hpp>");
-        if constexpr (requires { sizeof(rowan::detail::TrainRanks<C>); }) {
-            if (comm.size() > 1) ranks_ = std::make_shared<rowan::detail::TrainRanks<C> const>(comm);
-        }
-    }
-
-    /// The ranks, or nullptr.
-    rowan::detail::PartExchange const* ranks() const noexcept { return ranks_.get(); }
-
-private:
-    std::shared_ptr<rowan::detail::PartExchange const> ranks_;
-};
-
-/// The ranks that train a net on the host together.
-using Comm = CommOn<Cpu>;
-
-}  // namespace layer
-
-}  // namespace rowan::inline v0
-
-// rowan/graph/any_ref.hpp: references to objects whose type nets do not know, and KernelCall, made of them.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Its address identifies the type V.
-template <class V>
-inline constexpr char type_tag = 0;
-
-/// Throws a GraphError.
-[[noreturn]] inline void wrong_type() {
-    throw GraphError("the attributes of an operator, or its execution, are of another type than its kernel takes");
-}
-
-/// A reference to a constant object, or to none, that knows the type of the object.
-class AnyRef {
-public:
-    AnyRef() = default;
-    explicit operator bool() const noexcept { return object_ != nullptr; }
-    /// The object. Throws a GraphError if it is not a V.
-    template <class V>
-    V const& get() const {
-        if (type_ != &type_tag<V>) wrong_type();
-        return *static_cast<V const*>(object_);
-    }
-
-protected:
-    template <class V>
-    explicit AnyRef(V const& object) noexcept : object_(&object), type_(&type_tag<V>) {}
-
-private:
-    void const* object_ = nullptr;
-    char const* type_ = nullptr;
-};
-
-}  // namespace detail
-
-/// A reference to an execution, such as a Cpu, or to none. The execution must outlive it.
-class AnyExec : public detail::AnyRef {
-public:
-    AnyExec() = default;  ///< refers to none
-    /// Refers to `exec`.
-    template <device D>
-    AnyExec(D const& exec) noexcept : AnyRef(exec) {}
-    /// A copy of the execution, or D{} if there is none.
-    /// errors   GraphError if it is not a D
-    /// cost     none
-    template <device D>
-    D or_default() const {
-        return *this ? get<D>() : D{};
-    }
-};
-
-/// A reference to the attributes of an operator, or to none. The attributes must outlive it.
-class AttributesRef : public detail::AnyRef {
-public:
-    AttributesRef() = default;  ///< refers to none
-    /// Refers to attributes of type A.
-    template <class A>
-    requires(!std::derived_from<A, detail::AnyRef>) explicit AttributesRef(A const& attributes) noexcept
-        : AnyRef(attributes) {}
-};
-
-/// The attributes of an operator, which share their owner; may be none.
-class Attributes : public AttributesRef {
-public:
-    Attributes() = default;  ///< none
-    /// Owns attributes of type A.
-    template <class A>
-    Attributes(std::shared_ptr<A> owner) noexcept : AttributesRef(*owner), owner_(std::move(owner)) {}
-
-private:
-    std::shared_ptr<void const> owner_;
-};
-
-class Value;
-
-/// The arguments of a kernel.
-struct KernelCall {
-    AnyExec exec;                     ///< where and how it runs
-    std::span<Value* const> in;       ///< the inputs
-    std::span<Value* const> out;      ///< receives the results
-    AttributesRef attributes = {};    ///< of the type that the kernel takes
-    std::ptrdiff_t levels_from = -1;  ///< results with as many rows as this input get its levels; -1: no levels
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/graph/limits.hpp: Limits, what a net may use when it runs.
-
-namespace rowan::inline v0 {
-
-/// What a run of a net may use, for nets that come from somebody else: see LoadOptions and Scope::limits. By default
-/// there are no limits. A run that exceeds one throws a ValueError, which names the operator.
-struct Limits {
-    std::int64_t iterations = 0;  ///< of all loops, and steps of recurrent nets, together; 0: no limit
-    std::int64_t bytes = 0;       ///< of memory on the host beyond what there was before the run; 0: no limit
-};
-
-namespace detail {
-
-/// While it lives, the thread runs a net within limits, unless it does so already.
-class LimitedRun {
-public:
-    explicit LimitedRun(Limits const& limits) {
-        if ((limits.iterations == 0 && limits.bytes == 0) || current_meter() != nullptr) return;
-        constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-        meter_.emplace(limits.iterations == 0 ? none : limits.iterations, limits.bytes == 0 ? none : limits.bytes);
-        current_meter() = &*meter_;
-    }
-    LimitedRun(LimitedRun const&) = delete;
-    LimitedRun& operator=(LimitedRun const&) = delete;
-    ~LimitedRun() {
-        if (meter_) current_meter() = nullptr;
-    }
-
-private:
-    std::optional<RunMeter> meter_;
-};
-
-/// Counts iterations of a loop, or steps, of the run.
-/// errors   ValueError if it is one too many
-inline void count_iterations(std::size_t n) {
-    if (auto* const meter = current_meter(); meter != nullptr) meter->iterate(static_cast<std::int64_t>(n));
-}
-
-}  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/op/detail/joined_name.hpp: the names of two types concatenated at compile time.
-
-namespace rowan::inline v0::detail {
-
-/// Concatenates A::name and B::name: "fill_" and "f32" become "fill_f32". A zero follows the text.
-template <class A, class B>
-struct joined_name {
-private:
-    static constexpr auto text = [] {
-        constexpr std::string_view a = A::name, b = B::name;
-        std::array<char, a.size() + b.size() + 1> text{};
-        std::copy(b.begin(), b.end(), std::copy(a.begin(), a.end(), text.begin()));
-        return text;
-    }();
-
-public:
-    static constexpr std::string_view value{text.data(), text.size() - 1};
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/slots.hpp: slots, the names of an operator's inputs and outputs.
-
-namespace rowan::inline v0 {
-
-/// A list of slots, which are tag types with a `name`. The input slots of an operator are in the order of run's
-/// arguments.
-template <class... Slot>
-struct slots {
-    static constexpr std::size_t size = sizeof...(Slot);
-    static constexpr std::array<std::string_view, size> names{Slot::name...};  ///< in the order of the list
-
-    /// Whether the slot is in the list.
-    template <class S>
-    static constexpr bool has = (std::is_same_v<S, Slot> || ...);
-
-    /// The index of a slot in the list; size if it is not in the list.
-    template <class S>
-    static constexpr std::size_t index = [] {
-        constexpr std::array<bool, size + 1> same{std::is_same_v<S, Slot>..., true};
-        return static_cast<std::size_t>(std::find(same.begin(), same.end(), true) - same.begin());
-    }();
-};
-
-namespace detail {
-
-struct grad_suffix {
-    static constexpr std::string_view name = "@GRAD";
-};
-
-}  // namespace detail
-
-/// The gradient of a slot's value, named as in descriptors: `w@GRAD`.
-template <class Slot>
-struct grad_of {
-    /// The name of the slot followed by `@GRAD`.
-    static constexpr std::string_view name = detail::joined_name<Slot, detail::grad_suffix>::value;
-};
-
-/// The slots that many operators have. User-defined operators may use others: any type with a `name`.
-namespace slot {
-
-#define ROWAN_SLOT(slot)                                \
-    struct slot {                                       \
-        static constexpr std::string_view name = #slot; \
-    };
-ROWAN_SLOT(x)       // input
-ROWAN_SLOT(y)       // second input
-ROWAN_SLOT(w)       // weight or table
-ROWAN_SLOT(b)       // bias
-ROWAN_SLOT(out)     // result
-ROWAN_SLOT(saved)   // values that the forward pass saves for the backward pass
-ROWAN_SLOT(ids)     // row ids of a table
-ROWAN_SLOT(offset)  // first row of each sequence that is kept
-ROWAN_SLOT(length)  // number of rows of each sequence
-ROWAN_SLOT(weight)  // weight of each id
-ROWAN_SLOT(updates) // rows that are added at places
-ROWAN_SLOT(label)   // target of a loss
-ROWAN_SLOT(query)   // rows of attention: what is asked, what answers by its scores, and what is returned
-ROWAN_SLOT(key)
-ROWAN_SLOT(value)
-ROWAN_SLOT(seed)    // random seed
-ROWAN_SLOT(h_prev)  // state before a step
-ROWAN_SLOT(c_prev)  // cell before a step
-ROWAN_SLOT(h)       // state after a step
-ROWAN_SLOT(c)       // cell after a step
-ROWAN_SLOT(param)   // parameter of an optimizer; its gradient and states follow
-ROWAN_SLOT(grad)
-ROWAN_SLOT(moment)
-ROWAN_SLOT(moment2)
-ROWAN_SLOT(velocity)
-ROWAN_SLOT(linear)
-ROWAN_SLOT(mean)  // moving mean and variance, and those after a step of training
-ROWAN_SLOT(variance)
-ROWAN_SLOT(next_mean)
-ROWAN_SLOT(next_variance)
-ROWAN_SLOT(array)   // TensorArray
-ROWAN_SLOT(index)   // slot of an array, or number of a step
-ROWAN_SLOT(state)   // states of a loop
-ROWAN_SLOT(last)    // states after the last step
-ROWAN_SLOT(scopes)  // values of all steps
-#undef ROWAN_SLOT
-
-}  // namespace slot
-
-}  // namespace rowan::inline v0
-
-// rowan/graph/detail/compiled_kernels.hpp: the operators and element types of the compiled library.
-
-namespace rowan::inline v0 {
-
-struct accuracy_op;
-struct adagrad_op;
-struct adam_op;
-struct add_op;
-struct any_op;
-template <bool greatest>
-struct arg_extreme_op;
-struct batch_norm_op;
-struct batched_matmul_op;
-struct beam_search_decode_op;
-struct beam_search_op;
-template <class Formula>
-struct broadcast_op;
-template <class To>
-struct cast_op;
-struct clip_by_global_norm_op;
-struct clip_by_norm_op;
-struct clip_op;
-struct concat_op;
-struct cosine_similarity_op;
-struct crf_decoding_op;
-struct crf_matches_op;
-struct cross_entropy_op;
-struct cumsum_op;
-struct div_op;
-struct drop_levels_op;
-struct dropout_op;
-struct elementwise_mul_op;
-struct embedding_bag_op;
-struct equal_op;
-struct expand_rows_op;
-struct fc_op;
-struct ftrl_op;
-struct full_like_op;
-template <class T>
-struct full_op;
-struct greater_equal_op;
-struct greater_op;
-struct gru_unit_op;
-struct identity_op;
-struct layer_norm_op;
-struct less_equal_op;
-struct less_op;
-struct linear_chain_crf_op;
-struct lod_from_offsets_op;
-struct lod_reset_op;
-struct log_softmax_op;
-struct logical_and_op;
-struct logical_not_op;
-struct logical_or_op;
-struct lookup_table_op;
-struct lstm_unit_op;
-template <bool transpose_x, bool transpose_y>
-struct matmul_op;
-struct merge_rows_op;
-struct momentum_op;
-struct moving_average_op;
-struct mse_op;
-struct negate_op;
-struct one_hot_op;
-struct padded_sequence_context_op;
-struct pick_sequences_op;
-template <class Formula>
-struct pointwise_loss_op;
-template <class Rule>
-struct reduce_op;
-struct reduce_sum_op;
-struct reorder_op;
-struct reshape_op;
-struct rmsprop_op;
-struct row_dot_op;
-struct rows_where_op;
-struct rowwise_adagrad_op;
-struct scale_op;
-struct sequence_attention_op;
-struct sequence_concat_op;
-struct sequence_context_op;
-struct sequence_erase_op;
-struct sequence_expand_op;
-struct sequence_mask_op;
-struct sequence_pad_op;
-struct sequence_pool_op;
-struct sequence_reshape_op;
-struct sequence_reverse_op;
-struct sequence_scatter_op;
-struct sequence_slice_op;
-struct sequence_softmax_op;
-struct sequence_top_k_mean_op;
-struct sequence_unpad_op;
-struct sgd_op;
-struct shrink_op;
-struct softmax_op;
-struct softmax_with_cross_entropy_op;
-struct split_op;
-struct squeeze_op;
-struct stack_op;
-struct sub_op;
-struct sum_op;
-struct top_k_op;
-struct transpose_op;
-template <class Formula>
-struct unary_op;
-struct unsqueeze_op;
-struct weighted_embedding_bag_op;
-
-namespace detail {
-
-template <class... T>
-struct type_list {};
-
-struct abs_formula;
-template <bool greatest>
-struct axis_extremes;
-struct axis_means;
-struct axis_products;
-struct binary_cross_entropy_formula;
-struct brelu_formula;
-struct broadcast_add;
-struct broadcast_div;
-struct broadcast_max;
-struct broadcast_min;
-struct broadcast_mul;
-struct broadcast_sub;
-struct cosine_embedding_loss_formula;
-struct elu_formula;
-struct exp_formula;
-struct gelu_formula;
-struct hard_sigmoid_formula;
-struct hard_swish_formula;
-struct hinge_formula;
-struct huber_formula;
-struct kl_div_formula;
-struct leaky_relu_formula;
-struct log_formula;
-struct log_loss_formula;
-struct margin_rank_loss_formula;
-struct pow_formula;
-struct relu6_formula;
-struct relu_formula;
-struct rsqrt_formula;
-struct sigmoid_cross_entropy_with_logits_formula;
-struct sigmoid_formula;
-struct smooth_l1_formula;
-struct softplus_formula;
-struct softsign_formula;
-struct sqrt_formula;
-struct square_formula;
-struct squared_error_formula;
-struct stanh_formula;
-struct swish_formula;
-struct tanh_formula;
-struct thresholded_relu_formula;
-
-template <class T, class List>
-inline constexpr bool is_in = false;
-template <class T, class... U>
-inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
-
-/// Operators compiled for float and double; ids, labels and seeds are int64 or int32.
-using compiled_ops = type_list<
-    accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
-    clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, drop_levels_op, dropout_op,
-    elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, greater_equal_op, greater_op,
-    gru_unit_op, identity_op, less_equal_op, less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op,
-    lod_reset_op, log_softmax_op, lstm_unit_op, matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>,
-    momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op, unary_op<relu_formula>, rmsprop_op,
-    rowwise_adagrad_op, scale_op, sequence_attention_op, sequence_concat_op, sequence_context_op,
-    padded_sequence_context_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_expand_op,
-    sequence_pool_op, sgd_op, sequence_reverse_op, sequence_softmax_op, unary_op<sigmoid_formula>, softmax_op,
-    softmax_with_cross_entropy_op, split_op, sub_op, sum_op, broadcast_op<broadcast_add>, broadcast_op<broadcast_div>,
-    broadcast_op<broadcast_max>, broadcast_op<broadcast_min>, broadcast_op<broadcast_mul>, broadcast_op<broadcast_sub>,
-    unary_op<exp_formula>, unary_op<log_formula>, unary_op<sqrt_formula>, unary_op<rsqrt_formula>,
-    unary_op<square_formula>, unary_op<abs_formula>, unary_op<pow_formula>, unary_op<relu6_formula>,
-    unary_op<brelu_formula>, unary_op<leaky_relu_formula>, unary_op<elu_formula>, unary_op<gelu_formula>,
-    unary_op<swish_formula>, unary_op<softplus_formula>, unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>,
-    unary_op<hard_swish_formula>, unary_op<stanh_formula>, unary_op<thresholded_relu_formula>, unary_op<tanh_formula>,
-    crf_decoding_op, crf_matches_op, linear_chain_crf_op, pointwise_loss_op<cosine_embedding_loss_formula>,
-    cosine_similarity_op, pointwise_loss_op<squared_error_formula>, pointwise_loss_op<huber_formula>,
-    pointwise_loss_op<smooth_l1_formula>, pointwise_loss_op<sigmoid_cross_entropy_with_logits_formula>,
-    pointwise_loss_op<binary_cross_entropy_formula>, pointwise_loss_op<log_loss_formula>,
-    pointwise_loss_op<hinge_formula>, pointwise_loss_op<kl_div_formula>, pointwise_loss_op<margin_rank_loss_formula>,
-    weighted_embedding_bag_op, arg_extreme_op<true>, arg_extreme_op<false>, batched_matmul_op, cumsum_op,
-    reduce_op<axis_means>, reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>,
-    reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
-    moving_average_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op,
-    reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
-/// Operators compiled for int64 and int32, such as for loop counters.
-using compiled_integer_ops =
-    type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
-              elementwise_mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op, less_equal_op,
-              less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op, sequence_reverse_op, sequence_concat_op,
-              sequence_slice_op, sequence_pad_op, sequence_unpad_op, lod_from_offsets_op, lod_reset_op,
-              sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, sub_op, sum_op, unary_op<abs_formula>,
-              unary_op<square_formula>, arg_extreme_op<true>, arg_extreme_op<false>, cumsum_op, one_hot_op,
-              reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op,
-              squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op, sequence_reshape_op, reorder_op,
-              shrink_op>;
-/// Operators compiled for bool.
-using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
-                                     logical_and_op, logical_not_op, logical_or_op, unsqueeze_op>;
-/// Operators without inputs.
-using compiled_sources = type_list<full_op<double>, full_op<float>, full_op<std::int64_t>>;
-
-/// Whether the slot holds integers: ids, labels, seeds, offsets or lengths.
-template <class Slot>
-inline constexpr bool is_index_slot =
-    is_in<Slot, type_list<slot::ids, slot::label, slot::seed, slot::offset, slot::length>>;
-
-/// Whether the slot holds int64 alone.
-template <class Slot>
-inline constexpr bool is_int64_slot = is_in<Slot, type_list<slot::seed, slot::index>>;
-
-/// The element types of an operator's inputs, in the order of its slots: I for index slots, E for the others.
-template <class Slots, class E, class I>
-struct input_types;
-template <class... Slot, class E, class I>
-struct input_types<slots<Slot...>, E, I> {
-    using type = type_list<
-        std::conditional_t<is_int64_slot<Slot>, std::int64_t, std::conditional_t<is_index_slot<Slot>, I, E>>...>;
-};
-
-/// Whether all inputs may have the same element type: there is no index slot, or labels may be probabilities.
-template <class Op, class Slots = typename Op::inputs>
-inline constexpr bool has_one_type = true;
-template <class Op, class... Slot>
-inline constexpr bool has_one_type<Op, slots<Slot...>> =
-    !(is_index_slot<Slot> || ...) || is_in<Op, type_list<cross_entropy_op, softmax_with_cross_entropy_op>>;
-
-/// Whether T... are the types of the operator's inputs with elements of E. A variadic operator has one type for all.
-template <class Op, class E, class... T>
-inline constexpr bool has_elements_of =
-    (std::is_same_v<type_list<T...>, type_list<E>> && has_one_type<Op>) ||
-    (std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, E>::type> && has_one_type<Op>) ||
-    std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int64_t>::type> ||
-    std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int32_t>::type>;
-
-/// Whether the compiled library contains kernel_of<Op, Cpu, T...>.
-template <class Op, class... T>
-inline constexpr bool has_compiled_kernel = [] {
-    if constexpr (sizeof...(T) == 0) {
-        return is_in<Op, compiled_sources>;
-    } else if constexpr (is_in<Op, compiled_ops> &&
-                         (has_elements_of<Op, float, T...> || has_elements_of<Op, double, T...>)) {
-        return true;
-    } else if constexpr (is_in<Op, compiled_integer_ops> &&
-                         (has_elements_of<Op, std::int64_t, T...> || has_elements_of<Op, std::int32_t, T...>)) {
-        return true;
-    } else if constexpr (is_in<Op, compiled_truth_ops>) {
-        return has_elements_of<Op, bool, T...>;
-    } else {
-        return false;
-    }
-}();
-
-}  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/op/registry.hpp: registry, a compile-time list of operators, and the types of gradient rules.
-
-namespace rowan::inline v0 {
-
-/// An operator is a tag type: its `name` is a value, its slots are types, and its kernels are the overloads of `run`.
-///
-///     struct clip_op {
-///         static constexpr std::string_view name = "clip";
-///         using inputs = slots<slot::x>;                     // in the order of run's arguments after the device
-///         using outputs = slots<slot::out>;                  // in the order of run's result, a value or a tuple
-///         struct attributes { double limit = 1; };           // optional: the last argument of run
-///         static constexpr VarSpec infer(VarSpec const& x, attributes const&);   // an array for several outputs
-///         template <class T, class D> static Tensor<T, D> run(D exec, Tensor<T, D> const& x, attributes const&);
-///         using grad = grad_rule<clip_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-///     };
-template <class Op>
-concept operation = requires {
-    { Op::name } -> std::convertible_to<std::string_view>;
-    typename Op::inputs;
-    typename Op::outputs;
-    typename Op::grad;
-};
-
-/// The bit mask of the inputs whose row i determines row i of the result: the operator's
-/// `static constexpr unsigned row_inputs`, or 0 if it has none. Other inputs are used as a whole (weights). If the
-/// operator also has `sums_rows`, its results are sums over these rows instead (gradients of weights). A recurrent net
-/// runs such an operator once for all steps.
-template <class Op>
-inline constexpr unsigned row_inputs_of = [] {
-    if constexpr (requires { Op::row_inputs; }) {
-        return Op::row_inputs;
-    } else {
-        return 0u;
-    }
-}();
-/// Whether the results are sums over the rows of the inputs in row_inputs.
-template <class Op>
-inline constexpr bool sums_rows_of = [] {
-    if constexpr (requires { Op::sums_rows; }) {
-        return Op::sums_rows;
-    } else {
-        return false;
-    }
-}();
-
-/// The bit mask of the inputs whose levels alone are used: the operator's `static constexpr unsigned level_inputs`, or
-/// 0 if it has none. No gradient flows to their elements.
-template <class Op>
-inline constexpr unsigned level_inputs_of = [] {
-    if constexpr (requires { Op::level_inputs; }) {
-        return Op::level_inputs;
-    } else {
-        return 0u;
-    }
-}();
-
-/// Whether an operator without `row_inputs` still treats rows independently, as for another axis or whole sequences:
-/// its `row_wise`, a bool or a function of its attributes, or false if it has none. If the step of a recurrent net has
-/// an operator with neither `row_inputs` nor `row_wise`, the net does not split its batches into parts.
-/// errors   none
-/// cost     that of the operator's function, if it has one
-template <class Op, class Attributes>
-bool row_wise_of(Attributes const& attributes) {
-    static_cast<void>(attributes);
-    if constexpr (requires { Op::row_wise(attributes); }) {
-        return Op::row_wise(attributes);
-    } else if constexpr (requires { Op::row_wise; }) {
-        return Op::row_wise;
-    } else {
-        return false;
-    }
-}
-
-/// Operators of rowan that a registry need not list: those instantiated for an element type, which is part of their
-/// name in files, and those on arrays.
-enum class OpFamily : std::uint8_t { none, array, cast, full };
-
-/// The operator's `family`; none if it does not define one.
-template <class Op>
-inline constexpr OpFamily family_of = OpFamily::none;
-
-/// The same for an operator that defines one.
-template <class Op>
-requires requires {
-    { Op::family } -> std::convertible_to<OpFamily>;
-}
-inline constexpr OpFamily family_of<Op> = Op::family;
-
-/// Whether the results have a row for each row of the inputs: the operator's `row_output`, a bool or a function of its
-/// attributes; if it has none, whether it has no `sums_rows`.
-/// errors   none
-/// cost     that of the operator's function, if it has one
-template <class Op, class Attributes>
-bool row_output_of(Attributes const& attributes) {
-    static_cast<void>(attributes);
-    if constexpr (requires { Op::row_output(attributes); }) {
-        return Op::row_output(attributes);
-    } else if constexpr (requires { Op::row_output; }) {
-        return Op::row_output;
-    } else {
-        return !sums_rows_of<Op>;
-    }
-}
-
-/// Whether `Op` has a kernel for a device and arguments of these types.
-template <class Op, class... Args>
-concept runnable = requires(Args... args) {
-    Op::run(static_cast<Args>(args)...);
-};
-
-/// The `grad` of an operator without a gradient: its inputs get no gradient.
-struct no_grad {};
-
-/// The slots that a gradient operator reads: slots of the forward operator, gradients of its outputs, and results of
-/// earlier rules.
-template <class... Slot>
-using uses = slots<Slot...>;
-
-/// The slots that a gradient operator writes, in the order of its outputs: gradients of the forward operator's inputs,
-/// and other slots for later rules to read.
-template <class... Slot>
-using makes = slots<Slot...>;
-
-/// One operator of the backward pass. Uses and Makes default to the operator's own slots.
-template <class Op, class Uses = typename Op::inputs, class Makes = typename Op::outputs>
-struct grad_rule {
-    using op = Op;         ///< the operator
-    using reads = Uses;    ///< the slots that it reads
-    using writes = Makes;  ///< the slots that it writes
-};
-
-/// Several rules, run in order. A net leaves out the rules whose results it does not need.
-template <class... Rule>
-struct grad_rules {};
-
-namespace detail {
-
-template <class Grad>
-struct as_rules {
-    using type = grad_rules<Grad>;
-};
-template <>
-struct as_rules<no_grad> {
-    using type = grad_rules<>;
-};
-template <class... Rule>
-struct as_rules<grad_rules<Rule...>> {
-    using type = grad_rules<Rule...>;
-};
-
-template <std::size_t n>
-constexpr bool distinct(std::array<std::string_view, n> names) {
-    std::sort(names.begin(), names.end());
-    return std::adjacent_find(names.begin(), names.end()) == names.end();
-}
-
-// Not constexpr, so a compile error names it.
-[[noreturn]] inline void there_is_no_operator_of_that_name(std::string_view name, std::size_t size) {
-    throw GraphError(std::string("there is no operator \"")
-                         .append(name)
-                         .append("\" among the ")
-                         .append(std::to_string(size))
-                         .append(" of this registry"));
-}
-
-}  // namespace detail
-
-/// The gradient rules of an operator; none for no_grad.
-template <class Op>
-using grad_rules_of = typename detail::as_rules<typename Op::grad>::type;
-
-/// An operator that has a gradient.
-template <class Op>
-concept differentiable = operation<Op> && !std::same_as<typename Op::grad, no_grad>;
-
-/// A list of operators, accessed by type at compile time and by name at run time. It has no state: a program contains
-/// only the kernels that it calls; `dispatch` instantiates all of them. `with` extends a list:
-/// `builtin_ops::with<my_clip>`.
-template <class... Op>
-struct registry {
-    static constexpr std::size_t size = sizeof...(Op);
-    /// The names of the operators, in the order of the list.
-    static constexpr std::array<std::string_view, size> names{Op::name...};
-    static_assert(detail::distinct(names), "rowan::registry: two operators share a name: rename one of them");
-
-    /// Whether `O` is in the list.
-    template <class O>
-    static constexpr bool has = (std::is_same_v<O, Op> || ...);
-
-    /// The list with operators appended.
-    template <class... More>
-    using with = registry<Op..., More...>;
-
-    /// Calls visit(O{}) for the operator O with that name and returns its result, whose type must be the same for all
-    /// operators.
-    /// errors   GraphError if no operator has that name
-    /// cost     a binary search of a table made at compile time
-    template <class Visit>
-    static constexpr decltype(auto) dispatch(std::string_view name, Visit&& visit) {
-        static_assert(size > 0, "rowan::registry: dispatch needs at least one operator");
-        using first = std::tuple_element_t<0, std::tuple<Op...>>;
-        using result = std::invoke_result_t<Visit&, first>;
-        constexpr std::array<result (*)(Visit&), size> call{[](Visit& v) -> result { return v(Op{}); }...};
-        return call[position(name)](visit);
-    }
-
-private:
-    static constexpr std::array<std::size_t, size> by_name = [] {
-        std::array<std::size_t, size> order{};
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::sort(order.begin(), order.end(), [](std::size_t a, std::size_t b) { return names[a] < names[b]; });
-        return order;
-    }();
-
-    static constexpr std::size_t position(std::string_view name) {
-        auto const found = std::lower_bound(by_name.begin(), by_name.end(), name,
-                                            [](std::size_t i, std::string_view n) { return names[i] < n; });
-        if (found == by_name.end() || names[*found] != name) detail::there_is_no_operator_of_that_name(name, size);
-        return *found;
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/gradients.hpp: gradients, the backward pass of one operator, with types known at compile time.
-
-namespace rowan::inline v0 {
-
-/// The attributes of an operator that has none.
-struct no_attributes {
-    friend constexpr bool operator==(no_attributes const&, no_attributes const&) = default;
-};
-
-namespace detail {
-
-template <class Op>
-struct attributes_type {
-    using type = no_attributes;
-};
-template <class Op>
-requires requires { typename Op::attributes; }
-struct attributes_type<Op> {
-    using type = typename Op::attributes;
-};
-
-/// The value of a slot.
-template <class Slot, class V>
-struct SlotValue {
-    V value;
-};
-
-template <class... Entry>
-struct SlotValues : Entry... {};
-template <class... Entry>
-SlotValues(Entry...) -> SlotValues<Entry...>;
-
-template <class Slot, class V>
-V const& value_of(SlotValue<Slot, V> const& entry) {
-    return entry.value;
-}
-
-template <class Slot, class V>
-std::true_type has_value(SlotValue<Slot, V> const&);
-template <class Slot>
-std::false_type has_value(...);
-
-/// A kernel's result as a tuple.
-template <class V>
-std::tuple<V> as_tuple(V value) {
-    return std::tuple<V>(std::move(value));
-}
-template <class... V>
-std::tuple<V...> as_tuple(std::tuple<V...> values) {
-    return values;
-}
-
-/// Calls Op::run, with the attributes if it takes them.
-template <class Op, class Device, class Attributes, class... In>
-auto run_op(Device exec, Attributes const& attributes, In const&... in) {
-    if constexpr (requires { Op::run(exec, in..., attributes); }) {
-        return as_tuple(Op::run(exec, in..., attributes));
-    } else {
-        return as_tuple(Op::run(exec, in...));
-    }
-}
-
-template <class Device, class Attributes, class Values>
-auto run_rules(Device, Attributes const&, Values const& values, grad_rules<>) {
-    return values;
-}
-template <class Device, class Attributes, class... Entry, class Rule, class... Rest>
-auto run_rules(Device exec, Attributes const& attributes, SlotValues<Entry...> const& values,
-               grad_rules<Rule, Rest...>) {
-    auto made = [&]<class... In>(slots<In...>) {
-        return run_op<typename Rule::op>(exec, attributes, value_of<In>(values)...);
-    }(typename Rule::reads{});
-    auto const all = [&]<class... Out, std::size_t... i>(slots<Out...>, std::index_sequence<i...>) {
-        return SlotValues<Entry..., SlotValue<Out, std::tuple_element_t<i, decltype(made)>>...>{
-            static_cast<Entry const&>(values)..., {std::get<i>(std::move(made))}...};
-    }(typename Rule::writes{}, std::make_index_sequence<Rule::writes::size>{});
-    return run_rules(exec, attributes, all, grad_rules<Rest...>{});
-}
-
-}  // namespace detail
-
-/// The type of the operator's attributes, the last argument of its `run`; no_attributes if it has none.
-template <class Op>
-using attributes_of = typename detail::attributes_type<Op>::type;
-
-/// Stands for the gradient of an input that has none.
-struct no_value {};
-
-/// The gradients of an operator's inputs as a tuple; no_value for an input without a gradient, such as ids.
-///
-///     auto [x_grad, w_grad, b_grad] = gradients<fc_op>(Cpu{}, std::tie(x, w, b), std::tie(out), std::tie(out_grad));
-///
-/// `inputs`, `outputs` and `out_grads` are in the order of the operator's slots. Gradients of outputs that no rule
-/// reads are ignored.
-/// shapes   each gradient has the shape of its input
-/// errors   those of the operators in the rules
-/// cost     that of the operators in the rules, all of which run
-template <differentiable Op, class Device, class... In, class... Out, class... OutGrad>
-auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> const& outputs,
-               std::tuple<OutGrad...> const& out_grads, attributes_of<Op> const& attributes = {}) {
-    static_assert(sizeof...(In) == Op::inputs::size && sizeof...(Out) == Op::outputs::size &&
-                      sizeof...(OutGrad) == Op::outputs::size,
-                  "rowan::gradients: pass one value for each slot of the operator");
-    auto const known = [&]<class... I, class... O>(slots<I...>, slots<O...>) {
-        return [&]<std::size_t... i, std::size_t... o>(std::index_sequence<i...>, std::index_sequence<o...>) {
-            return detail::SlotValues<detail::SlotValue<I, std::remove_cvref_t<In> const&>...,
-                                      detail::SlotValue<O, std::remove_cvref_t<Out> const&>...,
-                                      detail::SlotValue<grad_of<O>, std::remove_cvref_t<OutGrad> const&>...>{
-                {std::get<i>(inputs)}..., {std::get<o>(outputs)}..., {std::get<o>(out_grads)}...};
-        }
-        (std::index_sequence_for<In...>{}, std::index_sequence_for<Out...>{});
-    }(typename Op::inputs{}, typename Op::outputs{});
-    auto const all = detail::run_rules(exec, attributes, known, grad_rules_of<Op>{});
-    return [&]<class... I>(slots<I...>) {
-        auto const one = [&]<class Slot>(Slot*) {
-            if constexpr (decltype(detail::has_value<grad_of<Slot>>(all))::value) {
-                return detail::value_of<grad_of<Slot>>(all);
-            } else {
-                return no_value{};
-            }
-        };
-        return std::tuple(one(static_cast<I*>(nullptr))...);
-    }(typename Op::inputs{});
-}
-
-}  // namespace rowan::inline v0
-
 // rowan/sequence/lod.hpp: Lod, level-of-detail offsets that partition a flat batch into sequences.
-
-#include <ostream>
 
 namespace rowan::inline v0 {
 
@@ -9238,279 +6913,6 @@ ROWAN_TEMPLATE(class LoDTensor<std::int64_t>)
 ROWAN_TEMPLATE(class LoDTensor<bool>)
 
 }  // namespace rowan::inline v0
-
-// rowan/graph/detail/op_arguments.hpp: level_mask and call, which select an operator's kernel by argument types.
-
-namespace rowan::inline v0::detail {
-
-template <class V>
-V& without_levels(V& v) {
-    return v;
-}
-template <class T, class D>
-Tensor<T, D>& without_levels(LoDTensor<T, D>& v) {
-    return v.value();
-}
-
-template <bool levels, class V>
-auto& as_argument(V& v) {
-    if constexpr (levels) {
-        return v;
-    } else {
-        return without_levels(v);
-    }
-}
-
-template <class Op, class D, class... Arg>
-inline constexpr bool takes_with_attributes = requires(D const& d, attributes_of<Op> const& a, Arg&... arg) {
-    Op::run(d, arg..., a);
-};
-template <class Op, class D, class... Arg>
-inline constexpr bool takes = takes_with_attributes<Op, D, Arg...> || requires(D const& d, Arg&... arg) {
-    Op::run(d, arg...);
-};
-
-template <class V, bool levels>
-using argument_t = std::remove_reference_t<decltype(as_argument<levels>(std::declval<V&>()))>;
-
-template <class Op, class D, std::size_t mask, class... V>
-inline constexpr bool takes_masked = []<std::size_t... i>(std::index_sequence<i...>) {
-    return takes<Op, D, argument_t<V, ((mask >> i) & 1) != 0>...>;
-}
-(std::index_sequence_for<V...>{});
-
-inline constexpr std::size_t no_mask = ~std::size_t{0};
-
-/// A bit mask of the arguments that the kernel takes as LoDTensor; no_mask if there is no kernel. The masks with no bit
-/// and with all bits set are tried first.
-template <class Op, class D, class... V>
-constexpr std::size_t level_mask() {
-    constexpr std::size_t all = (std::size_t{1} << sizeof...(V)) - 1;
-    if constexpr (takes_masked<Op, D, 0, V...>) {
-        return 0;
-    } else if constexpr (takes_masked<Op, D, all, V...>) {
-        return all;
-    } else {
-        return []<std::size_t... mask>(std::index_sequence<mask...>) {
-            std::size_t found = no_mask;
-            (void)((takes_masked<Op, D, mask + 1, V...> ? (found = mask + 1, true) : false) || ...);
-            return found;
-        }
-        (std::make_index_sequence<(all > 1 ? all - 1 : 0)>{});
-    }
-}
-
-template <class Op, std::size_t mask, class D, class... V, std::size_t... i>
-auto call_masked(D const& device, attributes_of<Op> const& attributes, std::index_sequence<i...>, V&... v) {
-    if constexpr (takes_with_attributes<Op, D, argument_t<V, ((mask >> i) & 1) != 0>...>) {
-        return Op::run(device, as_argument<((mask >> i) & 1) != 0>(v)..., attributes);
-    } else {
-        return Op::run(device, as_argument<((mask >> i) & 1) != 0>(v)...);
-    }
-}
-
-/// Calls the kernel for these arguments.
-template <class Op, class D, class... V>
-auto call(D const& device, attributes_of<Op> const& attributes, V&... v) {
-    static_assert(level_mask<Op, D, V...>() != no_mask,
-                  "rowan: the operator has no function run for this device and these input types");
-    return call_masked<Op, level_mask<Op, D, V...>()>(device, attributes, std::index_sequence_for<V...>{}, v...);
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/dtype_text.hpp: the names of element types, for messages.
-
-namespace rowan::inline v0::detail {
-
-/// "f32", or "element type 1000" for a user-defined type.
-std::string dtype_text(std::int32_t wire);
-
-/// "f32, f64 or bf16"
-template <class First, class... T>
-std::string dtype_list() {
-    std::string text(dtype<First>::name);
-    std::size_t left = sizeof...(T);
-    ((text.append(--left == 0 ? " or " : ", ").append(dtype<T>::name)), ...);
-    return text;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/dtype_text_inl.hpp: definitions of rowan/op/detail/dtype_text.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <array>
-#include <string_view>
-#include <utility>
-
-namespace rowan::inline v0::detail {
-
-template <class... T>
-inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
-
-ROWAN_FUNCTION std::string dtype_text(std::int32_t wire) {
-    for (auto const& [number, name] :
-         dtype_names<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>) {
-        if (number == wire) return std::string(name);
-    }
-    return std::string("element type ").append(std::to_string(wire));
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/op/var_spec.hpp: VarSpec, the type and shape of a variable, known before its value.
-
-namespace rowan::inline v0 {
-
-/// A dim that is not known yet, such as the number of rows of the next batch.
-inline constexpr std::int64_t UNK = -1;
-
-/// The kinds of variables, with their values in descriptors.
-enum class VarType : std::int32_t { LOD_TENSOR = 0, SELECTED_ROWS = 1, TENSOR_ARRAY = 2, STEP_SCOPES = 3 };
-
-/// Up to eight dims, each a count or UNK.
-class Dims {
-public:
-    static constexpr std::size_t max_rank = 8;  ///< the maximum rank
-
-    constexpr Dims() = default;  ///< rank 0
-    /// errors   ShapeError if there are more than max_rank dims or one is neither a count nor UNK
-    constexpr Dims(std::initializer_list<std::int64_t> dims) {
-        for (std::int64_t const dim : dims) push_back(dim);
-    }
-
-    /// Appends a dim.
-    /// errors   ShapeError if there are max_rank dims already, or dim is neither a count nor UNK
-    constexpr void push_back(std::int64_t dim) {
-        if (rank_ == max_rank) throw ShapeError("rank", "more", "at most " + std::to_string(max_rank));
-        if (dim < UNK) throw ShapeError("dims[" + std::to_string(rank_) + "]", std::to_string(dim), "a count or UNK");
-        dims_[rank_++] = dim;
-    }
-
-    constexpr std::size_t size() const noexcept { return rank_; }
-    constexpr bool empty() const noexcept { return rank_ == 0; }
-    constexpr std::int64_t operator[](std::size_t i) const noexcept { return dims_[i]; }
-    constexpr std::int64_t& operator[](std::size_t i) noexcept { return dims_[i]; }
-    constexpr std::int64_t const* begin() const noexcept { return dims_.data(); }
-    constexpr std::int64_t const* end() const noexcept { return dims_.data() + rank_; }
-
-    /// The product of the dims from `first` on, at most 2^63 - 1; UNK if one of them is UNK.
-    constexpr std::int64_t product_from(std::size_t first) const noexcept {
-        std::int64_t product = 1;
-        for (std::size_t i = first; i < rank_; ++i) {
-            if (dims_[i] == UNK) return UNK;
-            if (__builtin_mul_overflow(product, dims_[i], &product)) product = std::numeric_limits<std::int64_t>::max();
-        }
-        return product;
-    }
-
-    friend constexpr bool operator==(Dims const&, Dims const&) = default;
-
-    /// Prints the dims: [UNK, 640, 480]
-    friend std::ostream& operator<<(std::ostream& out, Dims const& dims) {
-        char const* comma = "[";
-        for (std::int64_t const dim : dims) {
-            out << comma;
-            dim == UNK ? out << "UNK" : out << dim;
-            comma = ", ";
-        }
-        return out << (dims.empty() ? "[]" : "]");
-    }
-
-private:
-    std::array<std::int64_t, max_rank> dims_{};
-    std::size_t rank_ = 0;
-};
-
-/// The kind, element type, dims and number of levels of a variable.
-struct VarSpec {
-    VarType type = VarType::LOD_TENSOR;              ///< the kind of variable
-    std::int32_t dtype = rowan::dtype<float>::wire;  ///< dtype<T>::wire
-    Dims dims;                                       ///< for a SelectedRows the dims of the dense tensor
-    std::size_t lod_level = 0;                       ///< the number of levels; 0: the rows form no sequences
-
-    friend constexpr bool operator==(VarSpec const&, VarSpec const&) = default;
-};
-
-/// Whether this is the number of one of rowan's integral element types, including bool.
-constexpr bool is_integral(std::int32_t wire) noexcept {
-    return wire == dtype<std::int32_t>::wire || wire == dtype<std::int64_t>::wire ||
-           wire == dtype<std::uint8_t>::wire || wire == dtype<bool>::wire;
-}
-
-/// The spec of a Tensor or LoDTensor.
-template <class T>
-constexpr VarSpec tensor_spec(Dims dims, std::size_t lod_level = 0) {
-    static_assert(detail::is_element<T>(), "rowan::tensor_spec<T>: specialize rowan::dtype<T> for this element type");
-    return {.type = VarType::LOD_TENSOR, .dtype = dtype<T>::wire, .dims = dims, .lod_level = lod_level};
-}
-/// The same for a SelectedRows.
-template <class T>
-constexpr VarSpec selected_rows_spec(Dims dims) {
-    static_assert(detail::is_element<T>(),
-                  "rowan::selected_rows_spec<T>: specialize rowan::dtype<T> for this element type");
-    return {.type = VarType::SELECTED_ROWS, .dtype = dtype<T>::wire, .dims = dims, .lod_level = 0};
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/graph/detail/kind_text.hpp: the kind and element type of a variable as text, for messages and Net::dot.
-
-namespace rowan::inline v0::detail {
-
-/// "LoDTensor<f32>", in the format of Value::kind().
-std::string kind_text(VarSpec const& spec);
-
-template <class D>
-inline constexpr std::string_view memory_text = " on a device";
-template <>
-inline constexpr std::string_view memory_text<Cpu> = "";
-
-/// "LoDTensor<f32>", for messages, with " on a device" if it is in device memory.
-template <class T, class D>
-std::string kind_on(char const* kind) {
-    std::string text(kind);
-    return text.append("<").append(dtype<T>::name).append(">").append(memory_text<D>);
-}
-template <class V>
-struct kind_name {
-    static std::string text() { return "a user-defined type"; }
-};
-template <class T, class D>
-struct kind_name<LoDTensor<T, D>> {
-    static std::string text() { return kind_on<T, D>("LoDTensor"); }
-};
-template <class T, class D>
-struct kind_name<SelectedRows<T, D>> {
-    static std::string text() { return kind_on<T, D>("SelectedRows"); }
-};
-template <class T, class D>
-struct kind_name<TensorArray<T, D>> {
-    static std::string text() { return kind_on<T, D>("TensorArray"); }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/graph/detail/kind_text_inl.hpp: definitions of rowan/graph/detail/kind_text.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION std::string kind_text(VarSpec const& spec) {
-    char const* const kind = spec.type == VarType::SELECTED_ROWS  ? "SelectedRows<"
-                             : spec.type == VarType::TENSOR_ARRAY ? "TensorArray<"
-                             : spec.type == VarType::STEP_SCOPES  ? "StepScopes<"
-                                                                  : "LoDTensor<";
-    return std::string(kind).append(dtype_text(spec.dtype)).append(">");
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
 
 // rowan/graph/value.hpp: Value, what a variable holds at run time.
 
@@ -10365,6 +7767,1817 @@ ROWAN_TEMPLATE(void Value::set(LoDTensor<bool>&&))
 
 }  // namespace rowan::inline v0
 
+// rowan/distributed/detail/shards.hpp: the rows that ranks have of a sharded table of a net.
+
+namespace rowan::inline v0::detail {
+
+/// How the rows of a table of this height are dealt.
+inline Partition shards_of(std::int64_t height, int ranks) { return {.height = height, .ranks = ranks}; }
+
+/// The rows of a rank, ascending.
+std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank);
+
+/// A SelectedRows like another, with other rows: row i has the bytes of row at[i] of `from`.
+Value with_bytes(Value const& like, std::span<std::int64_t const> rows, std::span<std::byte const> from,
+                 std::span<std::int64_t const> at);
+
+/// Rows of a table on any ranks, in the order given; `own` has those of this rank. For ranks that have agreed.
+/// cost     a sort; messages of 8 bytes for each row, and the rows back
+Value fetch_rows(ProcessGroup const& group, Cpu exec, Value const& own, std::span<std::int64_t const> rows);
+
+/// The rows of a SelectedRows that a rank has, in their order: an alias if these are all.
+Value own_rows(Value const& all, int rank, int ranks);
+
+/// The sums of this rank's rows, narrowed. `nodes` are as those of RowReduction. For ranks that have agreed.
+/// cost     every row sent once to the rank that has it
+RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
+                       RowPieces const& nodes);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/row_exchange.hpp: exchanges of RowPieces between ranks.
+
+namespace rowan::inline v0::detail {
+
+/// What each rank has for this one, if this one has send[r] for rank r.
+/// cost     one alltoall of 8 bytes
+std::vector<std::size_t> exchange_counts(ProcessGroup const& group, std::span<std::size_t const> send);
+
+/// Pieces on their way. What is sent and what is received is here until `wait`.
+class RowTransfer {
+public:
+    RowTransfer() = default;
+    /// What has come, ordered by ranks.
+    RowPieces wait();
+
+private:
+    friend RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
+                                    std::span<std::int64_t const> rank_keys);
+    friend RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
+                                  std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys);
+
+    void receive(std::span<std::size_t const> counts, std::span<std::int64_t const> rank_keys);
+
+    // On the heap: the group reads and writes these lists until `wait`, and this object may be moved.
+    struct Lists {
+        RowPieces own, in;
+        std::vector<std::size_t> send, receive;
+    };
+    std::unique_ptr<Lists> lists_;
+    std::array<std::unique_ptr<Transfer>, 3> open_;  // rows, keys, bytes
+};
+
+/// Begins to send `own` to all. counts[r] is the number of pieces of rank r. If all pieces of rank r have the key
+/// rank_keys[r], keys do not travel.
+RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
+                         std::span<std::int64_t const> rank_keys = {});
+
+/// Begins to send the first send[0] pieces to rank 0, the next send[1] to rank 1, and so on. `receive` is what
+/// exchange_counts(send) gives.
+RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
+                       std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys = {});
+
+/// All ranks' pieces on all ranks. The numbers are exchanged first.
+RowPieces gather_pieces(ProcessGroup const& group, RowPieces&& own);
+
+/// The pieces that the ranks have for this one. The numbers are exchanged first.
+RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send);
+
+/// Rows [splits[r], splits[r + 1]) are rank r's, such that of the rows that all ranks bring, each has about as many.
+/// `rows` are this rank's, sorted; counts[r] is the number of those of rank r.
+std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::span<std::int64_t const> rows,
+                                     std::span<std::size_t const> counts);
+
+/// The number of sorted rows in each range of row_splits.
+std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits, std::span<std::int64_t const> rows);
+
+/// Contributions [first, first + count) of row plan.rows()[row], in the plan's order.
+struct Cut {
+    std::size_t row;
+    std::int64_t first, count;
+};
+
+/// Writes the sum of each cut, of elements dtype<T>::sum.
+using CutSums = std::function<void(RowPlan<> const& plan, std::span<Cut const> cuts, std::byte* out)>;
+
+/// Cuts the contributions of this rank into the greatest sums that merge would form if those of all ranks stood one
+/// after another. Keys are the numbers of contributions. The first send[0] rows of the plan go to rank 0, and so on;
+/// `send` becomes the numbers of pieces.
+/// cost     three exchanges of 8, 16 and 8 bytes a row
+RowPieces contribution_pieces(Cpu exec, ProcessGroup const& group, RowPlan<> const& plan, RowPieces const& like,
+                              CutSums const& sums, std::vector<std::size_t>& send);
+
+/// Sums the pieces of contributions of each row, in the order of ranks, as merge does. Result rows ascend.
+RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/row_exchange_inl.hpp: the functions of row_exchange.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::vector<std::size_t> exchange_counts(ProcessGroup const& group, std::span<std::size_t const> send) {
+    std::vector<std::size_t> receive(send.size());
+    group.alltoall(std::as_bytes(send), bytes_of(receive));
+    return receive;
+}
+
+ROWAN_FUNCTION RowPieces RowTransfer::wait() {
+    for (auto& t : open_) {
+        if (t != nullptr) t->wait();
+        t = nullptr;
+    }
+    return std::move(lists_->in);
+}
+
+ROWAN_FUNCTION void RowTransfer::receive(std::span<std::size_t const> counts, std::span<std::int64_t const> rank_keys) {
+    auto& in = lists_->in;
+    in = lists_->own.like();
+    in.resize(total(counts));
+    auto to = in.keys.begin();
+    for (std::size_t r = 0; r < rank_keys.size(); ++r) to = std::fill_n(to, counts[r], rank_keys[r]);
+}
+
+ROWAN_FUNCTION RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
+                                        std::span<std::int64_t const> rank_keys) {
+    RowTransfer t;
+    t.lists_ = std::make_unique<RowTransfer::Lists>();
+    auto& l = *t.lists_;
+    l.own = std::move(own);
+    l.receive.assign(counts.begin(), counts.end());
+    t.receive(counts, rank_keys);
+    std::size_t const word = sizeof(std::int64_t);
+    t.open_[0] = group.allgatherv(word, bytes_of(std::as_const(l.own.rows)), bytes_of(l.in.rows), l.receive);
+    if (rank_keys.empty())
+        t.open_[1] = group.allgatherv(word, bytes_of(std::as_const(l.own.keys)), bytes_of(l.in.keys), l.receive);
+    if (l.own.row_bytes != 0)
+        t.open_[2] =
+            group.allgatherv(l.own.row_bytes, bytes_of(std::as_const(l.own.bytes)), bytes_of(l.in.bytes), l.receive);
+    return t;
+}
+
+ROWAN_FUNCTION RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
+                                      std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys) {
+    RowTransfer t;
+    t.lists_ = std::make_unique<RowTransfer::Lists>();
+    auto& l = *t.lists_;
+    l.own = std::move(own);
+    l.send.assign(send.begin(), send.end());
+    l.receive.assign(receive.begin(), receive.end());
+    t.receive(receive, rank_keys);
+    auto const exchange = [&](std::size_t unit, std::span<std::byte const> from, std::span<std::byte> to) {
+        return group.alltoallv(unit, from, l.send, to, l.receive);
+    };
+    std::size_t const word = sizeof(std::int64_t);
+    t.open_[0] = exchange(word, bytes_of(std::as_const(l.own.rows)), bytes_of(l.in.rows));
+    if (rank_keys.empty()) t.open_[1] = exchange(word, bytes_of(std::as_const(l.own.keys)), bytes_of(l.in.keys));
+    if (l.own.row_bytes != 0)
+        t.open_[2] = exchange(l.own.row_bytes, bytes_of(std::as_const(l.own.bytes)), bytes_of(l.in.bytes));
+    return t;
+}
+
+/// Every rank's number.
+inline std::vector<std::size_t> all_counts(ProcessGroup const& group, std::size_t own) {
+    std::vector<std::size_t> counts(static_cast<std::size_t>(group.size()));
+    group.allgather(std::as_bytes(std::span(&own, 1)), bytes_of(counts));
+    return counts;
+}
+
+ROWAN_FUNCTION RowPieces gather_pieces(ProcessGroup const& group, RowPieces&& own) {
+    auto const counts = all_counts(group, own.rows.size());
+    return begin_gather(group, std::move(own), counts).wait();
+}
+
+ROWAN_FUNCTION RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send) {
+    auto const receive = exchange_counts(group, send);
+    return begin_deal(group, std::move(own), send, receive).wait();
+}
+
+// Each rank shows rows at equal distances in its list; every one stands for the same number of its rows.
+ROWAN_FUNCTION std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height,
+                                                    std::span<std::int64_t const> rows,
+                                                    std::span<std::size_t const> counts) {
+    struct Sample {
+        std::int64_t row;
+        std::size_t weight;
+    };
+    std::size_t const ranks = counts.size(), each = std::clamp<std::size_t>(512 / ranks, 4, 64);
+    std::vector<std::int64_t> mine(each), all(each * ranks);
+    for (std::size_t i = 0; i < each && !rows.empty(); ++i) {
+        std::size_t const n = rows.size();
+        mine[i] = rows[n / each * i + n % each * i / each];
+    }
+    group.allgather(bytes_of(std::as_const(mine)), bytes_of(all));
+    std::vector<Sample> samples;
+    for (std::size_t r = 0; r < ranks; ++r) {
+        for (std::size_t i = 0; i < each && counts[r] != 0; ++i) samples.push_back({all[r * each + i], counts[r]});
+    }
+    std::ranges::sort(samples, {}, &Sample::row);
+    std::size_t const weight = total(counts) * each;
+    std::vector<std::int64_t> splits{0};
+    std::size_t before = 0;
+    for (auto const& s : samples) {
+        auto const want = [&] { return weight / ranks * splits.size() + weight % ranks * splits.size() / ranks; };
+        while (splits.size() < ranks && before >= want()) splits.push_back(s.row);
+        before += s.weight;
+    }
+    splits.resize(ranks, height);
+    splits.push_back(height);
+    return splits;
+}
+
+ROWAN_FUNCTION std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits,
+                                                  std::span<std::int64_t const> rows) {
+    std::vector<std::size_t> counts;
+    auto at = rows.begin();
+    for (std::size_t r = 1; r < splits.size(); ++r) {
+        auto const end = r + 1 == splits.size() ? rows.end() : std::lower_bound(at, rows.end(), splits[r]);
+        counts.push_back(static_cast<std::size_t>(end - at));
+        at = end;
+    }
+    return counts;
+}
+
+/// Contributions in blocks of 64, these in blocks of 64, and so on, from sums that were formed elsewhere. One of c
+/// contributions is a sum as merge forms it, c = k 64^l, k < 64: it begins a block of that level, or is a unit of it.
+class BlockPieces {
+public:
+    BlockPieces(ElementSums const& type, std::size_t n)
+        : type_(type), n_(n), bytes_(n * type.sum_bytes), sums_(levels * bytes_) {}
+
+    void begin() { counts_.fill(0); }
+    void add(std::int64_t count, std::byte const* sum) {
+        std::size_t level = 0;
+        for (std::int64_t c = count; c % block == 0; c /= block) ++level;
+        add(level, count, sum);
+    }
+    void end(std::byte* out) {
+        std::size_t low = 0;
+        while (counts_[low] == 0) ++low;
+        for (std::size_t l = low + 1; l < levels; ++l) {
+            if (counts_[l] == 0) continue;
+            type_.add(n_, sum(low), sum(l));
+            low = l;
+        }
+        if (bytes_ != 0) std::memcpy(out, sum(low), bytes_);
+    }
+
+    /// Calls f(first, count) for the pieces of contributions [at, at + n) of a row.
+    template <class F>
+    static void cut(std::int64_t at, std::int64_t n, F const& f) {
+        for (std::int64_t i = 0; i < n;) {
+            std::int64_t const here = at + i, left = n - i;
+            std::int64_t unit = 1;
+            while (unit <= left / block && here % (unit * block) == 0) unit *= block;
+            bool const begins = unit > std::numeric_limits<std::int64_t>::max() / block || here % (unit * block) == 0;
+            std::int64_t const count = begins ? std::min(left / unit, block) * unit : unit;
+            f(i, count);
+            i += count;
+        }
+    }
+
+private:
+    static constexpr std::int64_t block = block_size;
+    static constexpr std::size_t levels = 11;
+
+    void add(std::size_t level, std::int64_t count, std::byte const* from) {
+        if (counts_[level] != 0) {
+            type_.add(n_, from, sum(level));
+        } else if (bytes_ != 0) {
+            std::memcpy(sum(level), from, bytes_);
+        }
+        counts_[level] += count;
+        if (counts_[level] == std::int64_t{1} << (6 * (level + 1))) {
+            std::int64_t const full = std::exchange(counts_[level], 0);
+            add(level + 1, full, sum(level));
+        }
+    }
+    std::byte* sum(std::size_t level) { return sums_.data() + level * bytes_; }
+
+    ElementSums type_;
+    std::size_t n_, bytes_;
+    Storage<std::byte> sums_;
+    std::array<std::int64_t, levels> counts_{};
+};
+
+/// Where this rank's contributions to each row of its plan begin among those of all ranks.
+inline std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group, RowPlan<> const& plan,
+                                                     std::span<std::size_t const> send) {
+    struct RowCount {
+        std::int64_t row, count;
+    };
+    auto const receive = exchange_counts(group, send);
+    std::size_t const rows = plan.rows().size();
+    std::vector<RowCount> mine(rows), theirs(total(receive));
+    for (std::size_t k = 0; k < rows; ++k) mine[k] = {plan.rows()[k], plan.offsets()[k + 1] - plan.offsets()[k]};
+    group.alltoallv(sizeof(RowCount), bytes_of(std::as_const(mine)), send, bytes_of(theirs), receive)->wait();
+    std::vector<std::int64_t> asked(theirs.size()), first(theirs.size()), at(rows);
+    std::ranges::transform(theirs, asked.begin(), &RowCount::row);
+    RowPlan<> const all(exec, asked, plan.height());
+    for (std::size_t k = 0; k < all.rows().size(); ++k) {
+        std::int64_t before = 0;
+        for (auto i = all.offsets()[k]; i < all.offsets()[k + 1]; ++i) {
+            auto const p = static_cast<std::size_t>(all.positions()[static_cast<std::size_t>(i)]);
+            first[p] = before;
+            before += theirs[p].count;
+        }
+    }
+    group.alltoallv(sizeof(std::int64_t), bytes_of(std::as_const(first)), receive, bytes_of(at), send)->wait();
+    return at;
+}
+
+ROWAN_FUNCTION RowPieces contribution_pieces(Cpu exec, ProcessGroup const& group, RowPlan<> const& plan,
+                                             RowPieces const& like, CutSums const& sums,
+                                             std::vector<std::size_t>& send) {
+    auto const at = first_contributions(exec, group, plan, send);
+    std::vector<Cut> cuts;
+    std::vector<std::size_t> pieces;
+    std::size_t k = 0;
+    for (std::size_t const rows : send) {
+        std::size_t const before = cuts.size();
+        for (std::size_t const end = k + rows; k < end; ++k) {
+            BlockPieces::cut(at[k], plan.offsets()[k + 1] - plan.offsets()[k],
+                             [&](std::int64_t first, std::int64_t count) {
+                                 cuts.push_back({k, first, count});
+                             });
+        }
+        pieces.push_back(cuts.size() - before);
+    }
+    auto out = like.like();
+    out.resize(cuts.size());
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+        out.rows[i] = plan.rows()[cuts[i].row];
+        out.keys[i] = cuts[i].count;
+    }
+    sums(plan, cuts, out.bytes.data());
+    send = std::move(pieces);
+    return out;
+}
+
+ROWAN_FUNCTION RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in) {
+    auto out = in.like();
+    RowPlan<> const plan(exec, in.rows, in.height);
+    std::size_t const rows = plan.rows().size(), width = in.row_bytes / type.sum_bytes;
+    out.resize(rows);
+    parallel_work(exec, in.rows.size() * width, rows, rows_per_range(in.row_bytes),
+                  [&](std::size_t begin, std::size_t end) {
+                      BlockPieces sum(type, width);
+                      for (std::size_t k = begin; k < end; ++k) {
+                          sum.begin();
+                          for (auto i = plan.offsets()[k]; i < plan.offsets()[k + 1]; ++i) {
+                              auto const p = static_cast<std::size_t>(plan.positions()[static_cast<std::size_t>(i)]);
+                              sum.add(in.keys[p], in.bytes.data() + p * in.row_bytes);
+                          }
+                          out.rows[k] = plan.rows()[k];
+                          out.keys[k] = 0;
+                          sum.end(out.bytes.data() + k * in.row_bytes);
+                      }
+                  });
+    return out;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/row_reduce_options.hpp: RowReduceOptions, how ranks sum rows.
+
+namespace rowan::inline v0 {
+
+/// What is summed in which order. The bits of neither depend on the number of ranks.
+enum class SumOrder {
+    parts,          ///< each part merged, and the parts of each row in a binary tree: as sum_of_parts
+    contributions,  ///< as if all rows stood in one SelectedRows, rank by rank and part by part: as merge
+};
+
+/// How rows travel between ranks. The bits do not depend on it.
+enum class Route {
+    automatic,  ///< by the bytes of the other two, from numbers that all ranks know
+    gather,     ///< every rank gets all ranks' sums, and adds them up
+    owner,      ///< ranges of rows are summed by one rank each, which sends the sums to all
+};
+
+/// The options of row_allreduce: the same on all ranks.
+struct RowReduceOptions {
+    SumOrder order = SumOrder::parts;  ///< of the sums, which decides their bits
+    Route route = Route::automatic;    ///< of the rows, which decides the time
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/detail/row_reduction.hpp: RowReduction, row_allreduce of any element type.
+
+namespace rowan::inline v0::detail {
+
+/// What a rank brings to a reduction, of any element type.
+class RowSource {
+public:
+    explicit RowSource(ElementSums const& sums) : type(sums) {}
+    RowSource(RowSource const&) = delete;
+    RowSource& operator=(RowSource const&) = delete;
+    virtual ~RowSource() = default;
+
+    /// Checks the arguments. Called first.
+    virtual void describe(Notice& notice) = 0;
+    /// Each part merged and widened, numbered from 0 on.
+    virtual std::vector<RowPieces> parts(Cpu exec) const = 0;
+    /// All contributions, of elements as they are.
+    virtual RowPieces joined() const = 0;
+    /// The sums of contributions of what `joined` has given.
+    virtual void cut_sums(Cpu exec, RowPieces const& joined, RowPlan<> const& plan, std::span<Cut const> cuts,
+                          std::byte* out) const = 0;
+    /// All ranks' contributions, merged.
+    virtual RowPieces merged(Cpu exec, RowPieces&& all) const = 0;
+
+    ElementSums const type;
+};
+
+/// A row_allreduce that has begun: it has agreed, and rows travel. With splits, rows [splits[r], splits[r + 1]) are summed
+/// by rank r, which keeps them.
+class RowReduction {
+public:
+    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSource> source,
+                 RowReduceOptions options, std::vector<std::int64_t> splits = {});
+    /// For ranks that have agreed on a step of parts, and have the sums of some of its nodes.
+    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, RowPieces&& nodes,
+                 std::vector<std::int64_t> splits = {});
+    /// The result, narrowed. Called once.
+    RowPieces finish();
+
+private:
+    void agree_on_parts();
+    void agree_on_contributions();
+    bool choose_owner(std::size_t gathered, std::size_t dealt) const;
+    void begin();
+    RowPieces end();
+    RowPieces send_to_all(RowPieces&& own) const;
+    void describe(Notice& notice);
+    void check_same_options(std::vector<Notice> const& notices) const;
+    std::vector<std::int64_t> splits(std::span<std::int64_t const> rows) const;
+    Collective operation() const { return splits_.empty() ? Collective::row_allreduce : Collective::exchange; }
+    bool by_parts() const { return options_.order == SumOrder::parts; }
+
+    std::unique_ptr<ProcessGroup const> group_;
+    Cpu exec_;
+    std::unique_ptr<RowSource> source_;  // null for nodes
+    ElementSums type_;
+    RowReduceOptions options_;
+    std::vector<std::int64_t> splits_;
+    RowPieces own_;                    // by parts: sums of nodes; else contributions
+    RowPlan<> plan_;                   // of contributions
+    std::vector<std::size_t> counts_;  // of rows on each rank: pieces, or distinct rows of contributions
+    std::vector<std::size_t> contributions_;
+    std::vector<std::int64_t> rank_keys_;  // the only part of each rank, if each has one
+    bool owner_ = false;
+    RowTransfer transfer_;
+};
+
+/// The memory of a tensor, as bytes.
+template <class T>
+Storage<std::byte> tensor_bytes(Tensor<T> tensor) {
+    std::size_t const bytes = tensor.size() * sizeof(T);
+    auto const owner = std::make_shared<Tensor<T>>(std::move(tensor));
+    return Storage<std::byte>::of_others(std::shared_ptr<std::byte>(owner, reinterpret_cast<std::byte*>(owner->data())),
+                                         bytes);
+}
+
+/// The parts of a rank. It shares the memory of their values; the span remains valid while the reduction begins.
+template <class T>
+class RowParts : public RowSource {
+    using S = sum_t<T>;
+
+public:
+    explicit RowParts(std::span<SelectedRows<T> const> parts) : RowSource(element_sums<T>()), parts_(parts) {}
+
+    void describe(Notice& notice) override {
+        check_parts(parts_);
+        notice.same = {dtype<T>::wire, parts_[0].height(), static_cast<std::int64_t>(parts_[0].row_size())};
+        notice.own[0] = static_cast<std::int64_t>(parts_.size());
+    }
+    std::vector<RowPieces> parts(Cpu exec) const override { return all_pieces<RowPieces>(exec, parts_); }
+
+    RowPieces joined() const override {
+        RowPieces out;
+        out.height = parts_[0].height();
+        out.shape = parts_[0].value().shape();
+        out.row_bytes = parts_[0].row_size() * sizeof(T);
+        for (auto const& p : parts_) out.rows.insert(out.rows.end(), p.rows().begin(), p.rows().end());
+        if (parts_.size() == 1) {
+            out.bytes = tensor_bytes(parts_[0].value().share());
+            out.lent = true;
+            return out;
+        }
+        out.resize(out.rows.size());
+        auto* to = out.bytes.data();
+        for (auto const& p : parts_) {
+            std::size_t const bytes = p.value().size() * sizeof(T);
+            if (bytes != 0) std::memcpy(to, p.value().data(), bytes);
+            to += bytes;
+        }
+        return out;
+    }
+
+    void cut_sums(Cpu exec, RowPieces const& joined, RowPlan<> const& plan, std::span<Cut const> cuts,
+                  std::byte* out) const override {
+        std::size_t const width = joined.row_bytes / sizeof(T), bytes = width * sizeof(S);
+        if (bytes == 0) return;
+        auto const* const value = reinterpret_cast<T const*>(joined.bytes.data());
+        parallel_work(
+            exec, plan.size() * width, cuts.size(), rows_per_range(bytes), [&](std::size_t begin, std::size_t end) {
+                BlockSum<T, S> sum(value, width, plan.size());
+                for (std::size_t i = begin; i < end; ++i) {
+                    auto const first = plan.offsets()[cuts[i].row] + cuts[i].first;
+                    S const* const s = sum(plan.positions().data() + first, static_cast<std::size_t>(cuts[i].count), 0);
+                    std::memcpy(out + i * bytes, s, bytes);
+                }
+            });
+    }
+
+    RowPieces merged(Cpu exec, RowPieces&& all) const override {
+        all.shape[0] = all.rows.size();
+        auto const value = tensor_of<T>(all);
+        auto sum = merge(exec, RowPlan<>(exec, all.rows, all.height), value);
+        auto out = all.like();
+        out.rows.assign(sum.rows().begin(), sum.rows().end());
+        out.bytes = tensor_bytes(std::move(sum.value()));
+        return out;
+    }
+
+protected:
+    std::span<SelectedRows<T> const> parts_;
+
+private:
+    template <class E>
+    static Tensor<E> tensor_of(RowPieces& p) {
+        if (p.bytes.empty()) return Tensor<E>::from_shape(p.shape);
+        return Tensor<E>::borrow(reinterpret_cast<E*>(p.bytes.data()), p.shape);
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/row_reduction_inl.hpp: the functions of row_reduction.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
+                                          std::unique_ptr<RowSource> source, RowReduceOptions options,
+                                          std::vector<std::int64_t> splits)
+    : group_(std::move(group)), exec_(exec), source_(std::move(source)), type_(source_->type), options_(options),
+      splits_(std::move(splits)) {
+    if (by_parts()) {
+        agree_on_parts();
+    } else {
+        agree_on_contributions();
+    }
+    if (group_->size() > 1) after_agreement(*group_, [&] { begin(); });
+}
+
+ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
+                                          RowPieces&& nodes, std::vector<std::int64_t> splits)
+    : group_(std::move(group)), exec_(exec), type_(type), splits_(std::move(splits)), own_(std::move(nodes)) {
+    if (!splits_.empty()) options_.route = Route::owner;
+    after_agreement(*group_, [&] {
+        counts_ = all_counts(*group_, own_.rows.size());
+        if (group_->size() > 1) begin();
+    });
+}
+
+ROWAN_FUNCTION RowPieces RowReduction::finish() {
+    return after_agreement(*group_, [&] { return end(); });
+}
+
+ROWAN_FUNCTION void RowReduction::describe(Notice& notice) {
+    check_exec(exec_);
+    source_->describe(notice);
+}
+
+ROWAN_FUNCTION void RowReduction::check_same_options(std::vector<Notice> const& notices) const {
+    for (std::size_t r = 1; r < notices.size(); ++r) {
+        if (notices[r].own[2] == notices[0].own[2]) continue;
+        throw ShapeError(std::string("the options or the row shape of rank ").append(std::to_string(r)), "others",
+                         "those of rank 0");
+    }
+}
+
+/// One number for the options and the shape of a row, of which the others know only the size.
+inline std::int64_t options_number(RowReduceOptions options, RowPieces::Shape const& shape) {
+    std::uint64_t hash = static_cast<std::uint64_t>(options.order) * 4 + static_cast<std::uint64_t>(options.route);
+    for (std::size_t i = 1; i < shape.size(); ++i) hash = (hash ^ shape[i]) * 0x9E3779B97F4A7C15U + i;
+    return static_cast<std::int64_t>(hash);
+}
+
+/// A word of every rank.
+inline std::vector<std::size_t> own_counts(std::vector<Notice> const& notices, std::size_t word) {
+    std::vector<std::size_t> counts;
+    for (auto const& n : notices) counts.push_back(static_cast<std::size_t>(n.own[word]));
+    return counts;
+}
+
+ROWAN_FUNCTION void RowReduction::agree_on_parts() {
+    std::vector<RowPieces> parts;
+    auto const tell = [&](Notice& n) {
+        n.own[1] = static_cast<std::int64_t>(own_.rows.size());
+        n.own[2] = options_number(options_, own_.shape);
+    };
+    auto notices = agree(*group_, operation(), [&](Notice& n) {
+        describe(n);
+        rank_keys_.reserve(static_cast<std::size_t>(group_->size()));
+        parts = source_->parts(exec_);
+        if (parts.size() == 1) {
+            own_ = std::move(parts[0]);
+        } else {
+            own_ = parts[0].like();  // until it is known which nodes this rank has
+        }
+        tell(n);
+    });
+    check_same_options(notices);
+    std::int64_t all = 0;
+    for (auto const& n : notices) {
+        rank_keys_.push_back(all);
+        all += n.own[0];
+    }
+    std::int64_t const first = rank_keys_[static_cast<std::size_t>(group_->rank())];
+    if (std::ranges::all_of(notices, [](Notice const& n) { return n.own[0] == 1; })) {
+        std::ranges::fill(own_.keys, first);
+    } else {
+        rank_keys_.clear();
+        notices = agree(*group_, operation(), [&](Notice& n) {
+            if (parts.size() <= 1) {
+                std::ranges::fill(own_.keys, first);
+            } else {
+                for (auto& p : parts) {
+                    for (auto& key : p.keys) key += first;
+                }
+                own_ = node_pieces(exec_, type_, std::move(parts), first, all);
+            }
+            tell(n);
+        });
+    }
+    counts_ = after_agreement(*group_, [&] { return own_counts(notices, 1); });
+}
+
+ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
+    auto const notices = agree(*group_, operation(), [&](Notice& n) {
+        describe(n);
+        own_ = source_->joined();
+        plan_ = RowPlan<>(exec_, own_.rows, own_.height);
+        n.own = {static_cast<std::int64_t>(own_.rows.size()), static_cast<std::int64_t>(plan_.rows().size()),
+                 options_number(options_, own_.shape)};
+    });
+    check_same_options(notices);
+    after_agreement(*group_, [&] {
+        contributions_ = own_counts(notices, 0);
+        counts_ = own_counts(notices, 1);
+    });
+}
+
+/// Bytes that a rank sends, on average and times P / (P - 1): `gathered`, or `dealt` and, of three quarters of the rows,
+/// as batches that share their frequent rows have, the sums.
+ROWAN_FUNCTION bool RowReduction::choose_owner(std::size_t gathered, std::size_t dealt) const {
+    static constexpr std::size_t few = std::size_t{1} << 16;  // bytes that travel faster than more messages
+    if (options_.route != Route::automatic) return options_.route == Route::owner;
+    std::size_t const ranks = counts_.size();
+    std::size_t const result =
+        own_.row_bytes / (by_parts() ? type_.sum_bytes : type_.bytes) * type_.bytes + sizeof(std::int64_t);
+    return gathered > few && gathered > dealt / ranks + total(counts_) / 4 * 3 * result;
+}
+
+ROWAN_FUNCTION std::vector<std::int64_t> RowReduction::splits(std::span<std::int64_t const> rows) const {
+    return splits_.empty() ? row_splits(*group_, own_.height, rows, counts_) : splits_;
+}
+
+ROWAN_FUNCTION void RowReduction::begin() {
+    std::size_t const word = sizeof(std::int64_t), rows = total(counts_);
+    if (by_parts()) {
+        std::size_t const piece = own_.row_bytes + (rank_keys_.empty() ? 2 : 1) * word;
+        owner_ = choose_owner(rows * piece, rows * piece);
+        if (!owner_) {
+            transfer_ = begin_gather(*group_, std::move(own_), counts_, rank_keys_);
+            return;
+        }
+        auto const send = counts_in(splits(own_.rows), own_.rows);
+        auto const receive = exchange_counts(*group_, send);
+        transfer_ = begin_deal(*group_, std::move(own_), send, receive, rank_keys_);
+        return;
+    }
+    std::size_t const sum_row = own_.row_bytes / type_.bytes * type_.sum_bytes;
+    owner_ = choose_owner(total(contributions_) * (own_.row_bytes + word), rows * (sum_row + 5 * word));
+    if (!owner_) {
+        std::vector<std::int64_t> const no_keys(counts_.size());
+        transfer_ = begin_gather(*group_, std::move(own_), contributions_, no_keys);
+        return;
+    }
+    auto send = counts_in(splits(plan_.rows()), plan_.rows());
+    auto sums = own_.like();
+    sums.row_bytes = sum_row;
+    auto pieces = contribution_pieces(
+        exec_, *group_, plan_, sums,
+        [&](RowPlan<> const& plan, std::span<Cut const> cuts, std::byte* out) {
+            source_->cut_sums(exec_, own_, plan, cuts, out);
+        },
+        send);
+    own_ = own_.like();
+    auto const receive = exchange_counts(*group_, send);
+    transfer_ = begin_deal(*group_, std::move(pieces), send, receive);
+}
+
+ROWAN_FUNCTION RowPieces RowReduction::end() {
+    if (group_->size() == 1) {
+        if (!by_parts()) return source_->merged(exec_, std::move(own_));
+        return narrow_pieces(exec_, type_, std::move(own_));
+    }
+    auto in = transfer_.wait();
+    if (!by_parts() && !owner_) return source_->merged(exec_, std::move(in));
+    auto sums = by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1)) : sum_contributions(exec_, type_, in);
+    in = {};
+    sums = narrow_pieces(exec_, type_, std::move(sums));
+    return owner_ && splits_.empty() ? send_to_all(std::move(sums)) : std::move(sums);
+}
+
+ROWAN_FUNCTION RowPieces RowReduction::send_to_all(RowPieces&& own) const {
+    auto const counts = all_counts(*group_, own.rows.size());
+    std::vector<std::int64_t> const no_keys(counts.size());
+    return begin_gather(*group_, std::move(own), counts, no_keys).wait();
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/detail/shard_exchange.hpp: Slots and RowFetch, rows that lie on several ranks.
+
+namespace rowan::inline v0::detail {
+
+/// The rows of a partition in another order, in which those of a rank are together: slots [splits[r], splits[r + 1]) are
+/// rank r's, and a row's slot is splits[owner] + local.
+class Slots {
+public:
+    Slots() = default;
+    explicit Slots(Partition const& partition);
+
+    std::vector<std::int64_t> const& splits() const { return splits_; }
+    std::vector<std::int64_t> of(Cpu exec, Ids<> const& rows) const;
+
+private:
+    Partition partition_;
+    std::vector<std::int64_t> splits_{0};
+};
+
+/// The ids of a lookup, and which rows they make travel. Every id is asked for once.
+class RowFetch {
+public:
+    RowFetch() = default;
+    /// errors   IndexError if an id is not in [0, height)
+    RowFetch(Cpu exec, Partition const& partition, Slots const& slots, Ids<> const& ids);
+
+    /// Tells the owners the rows.
+    void ask(ProcessGroup const& group, std::span<std::int64_t const> splits);
+    /// Sends the rows that were asked for, answers[i] is that of asked()[i], and receives a row for each of plan().rows().
+    void fetch(ProcessGroup const& group, std::size_t row_bytes, std::span<std::byte const> answers,
+               std::span<std::byte> rows) const;
+    /// The other way: a piece for each of plan().rows() goes to its owner. Returns those of asked(), by rank.
+    RowPieces give(ProcessGroup const& group, RowPieces&& own) const;
+
+    Partition const& partition() const { return partition_; }
+    RowPlan<> const& plan() const { return plan_; }                 ///< of slots
+    Tensor<std::int64_t> const& places() const { return places_; }  ///< for each id, its k of plan().rows()[k]
+    std::vector<std::int64_t> const& asked() const {
+        return asked_;
+    }  ///< this rank's local rows, those of rank 0 first
+
+private:
+    Partition partition_;
+    RowPlan<> plan_;
+    Tensor<std::int64_t> places_;
+    std::vector<std::size_t> send_, receive_;
+    std::vector<std::int64_t> asked_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/shard_exchange_inl.hpp: the functions of shard_exchange.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Slots::Slots(Partition const& partition) : partition_(partition) {
+    for (int r = 0; r < partition.ranks; ++r) splits_.push_back(splits_.back() + partition.rows_of(r));
+}
+
+ROWAN_FUNCTION std::vector<std::int64_t> Slots::of(Cpu exec, Ids<> const& rows) const {
+    std::vector<std::int64_t> slots(rows.size());
+    parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            std::int64_t const row = rows[i];
+            slots[i] = splits_[static_cast<std::size_t>(partition_.owner(row))] + partition_.local(row);
+        }
+    });
+    return slots;
+}
+
+ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Partition const& partition, Slots const& slots, Ids<> const& ids)
+    : partition_(partition) {
+    check_ids(exec, "ids", ids, partition.height);
+    plan_ = RowPlan<>(exec, slots.of(exec, ids), partition.height);
+    places_ =
+        Tensor<std::int64_t>::from_shape(Tensor<std::int64_t>::shape_type(ids.shape().begin(), ids.shape().end()));
+    for (std::size_t k = 0; k < plan_.rows().size(); ++k) {
+        for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i)
+            places_.data()[plan_.positions()[static_cast<std::size_t>(i)]] = static_cast<std::int64_t>(k);
+    }
+    send_ = counts_in(slots.splits(), plan_.rows());
+}
+
+ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<std::int64_t const> splits) {
+    receive_ = exchange_counts(group, send_);
+    asked_.resize(total(receive_));
+    group.alltoallv(sizeof(std::int64_t), bytes_of(plan_.rows()), send_, bytes_of(asked_), receive_)->wait();
+    for (auto& row : asked_) row -= splits[static_cast<std::size_t>(group.rank())];
+}
+
+ROWAN_FUNCTION void RowFetch::fetch(ProcessGroup const& group, std::size_t row_bytes,
+                                    std::span<std::byte const> answers, std::span<std::byte> rows) const {
+    if (row_bytes != 0) group.alltoallv(row_bytes, answers, receive_, rows, send_)->wait();
+}
+
+ROWAN_FUNCTION RowPieces RowFetch::give(ProcessGroup const& group, RowPieces&& own) const {
+    auto in = own.like();
+    in.resize(asked_.size());
+    in.rows = asked_;
+    auto key = in.keys.begin();
+    for (std::size_t r = 0; r < receive_.size(); ++r) key = std::fill_n(key, receive_[r], static_cast<std::int64_t>(r));
+    if (own.row_bytes != 0) {
+        group.alltoallv(own.row_bytes, bytes_of(std::as_const(own.bytes)), send_, bytes_of(in.bytes), receive_)->wait();
+    }
+    return in;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/detail/shards_inl.hpp: the functions of shards.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank) {
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(partition.rows_of(rank)));
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = partition.global(rank, static_cast<std::int64_t>(i));
+    return rows;
+}
+
+ROWAN_FUNCTION Value with_bytes(Value const& like, std::span<std::int64_t const> rows, std::span<std::byte const> from,
+                                std::span<std::int64_t const> at) {
+    Value made = like.with_rows(rows);
+    made.row_values().write([&](std::span<std::byte> to) {
+        if (to.empty()) return;
+        std::size_t const bytes = to.size() / rows.size();
+        for (std::size_t i = 0; i < at.size(); ++i)
+            std::memcpy(to.data() + i * bytes, from.data() + static_cast<std::size_t>(at[i]) * bytes, bytes);
+    });
+    return made;
+}
+
+ROWAN_FUNCTION Value fetch_rows(ProcessGroup const& group, Cpu exec, Value const& own,
+                                std::span<std::int64_t const> rows) {
+    Partition const partition = shards_of(own.spec().dims[0], group.size());
+    Slots const slots(partition);
+    RowFetch fetch(exec, partition, slots, rows);
+    fetch.ask(group, slots.splits());
+    Value answers = own.row_values().gather(exec, fetch.asked());
+    auto const e = answers.elements();
+    std::size_t row_bytes = e.element_size;
+    for (std::size_t i = 1; i < e.dims.size(); ++i) row_bytes *= static_cast<std::size_t>(e.dims[i]);
+    Buffer<std::byte> found(fetch.plan().rows().size() * row_bytes);
+    fetch.fetch(group, row_bytes, e.bytes, found);
+    return with_bytes(own, rows, found, {fetch.places().data(), fetch.places().size()});
+}
+
+ROWAN_FUNCTION Value own_rows(Value const& all, int rank, int ranks) {
+    Partition const partition = shards_of(all.spec().dims[0], ranks);
+    auto const rows = all.row_numbers();
+    std::vector<std::int64_t> kept, at;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (partition.owner(rows[i]) != rank) continue;
+        kept.push_back(rows[i]);
+        at.push_back(static_cast<std::int64_t>(i));
+    }
+    if (at.size() == rows.size()) return all.share();
+    return with_bytes(all, kept, all.row_values().elements().bytes, at);
+}
+
+/// The pieces of each rank's rows together, in their order, with slots instead of rows.
+inline RowPieces dealt_pieces(Cpu exec, Partition const& partition, Slots const& slots, RowPieces const& in) {
+    std::vector<std::size_t> next(static_cast<std::size_t>(partition.ranks) + 1);
+    for (auto const row : in.rows) ++next[static_cast<std::size_t>(partition.owner(row)) + 1];
+    for (std::size_t r = 1; r < next.size(); ++r) next[r] += next[r - 1];
+    auto const to = slots.of(exec, in.rows);
+    auto out = in.like();
+    out.resize(in.rows.size());
+    for (std::size_t i = 0; i < in.rows.size(); ++i) {
+        std::size_t const k = next[static_cast<std::size_t>(partition.owner(in.rows[i]))]++;
+        out.rows[k] = to[i];
+        out.keys[k] = in.keys[i];
+        if (in.row_bytes != 0)
+            std::memcpy(out.bytes.data() + k * in.row_bytes, in.bytes.data() + i * in.row_bytes, in.row_bytes);
+    }
+    return out;
+}
+
+ROWAN_FUNCTION RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
+                                      RowPieces const& nodes) {
+    int const rank = group->rank();
+    Partition const partition = shards_of(nodes.height, group->size());
+    Slots const slots(partition);
+    auto sums = RowReduction(std::move(group), exec, type, dealt_pieces(exec, partition, slots, nodes), slots.splits())
+                    .finish();
+    for (auto& row : sums.rows) row = partition.global(rank, row - slots.splits()[static_cast<std::size_t>(rank)]);
+    return sums;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/together.hpp: together, a call that succeeds on all ranks or throws on all.
+
+namespace rowan::inline v0 {
+
+/// Calls f() on every rank. If it throws on some of them, their own exceptions leave this call there, and on the other
+/// ranks a RemoteError with the number and the text of the first: `rank 2: rows[1] = 9 is not in [0, 4)`.
+///     together(comm, [&] { batch = read(file); });
+/// f must not call operations of `comm`: the others would not.
+/// errors   those of f; RemoteError if f throws on another rank; Error if the ranks call different operations
+/// cost     that of f, and one allgather of 64 bytes for each rank
+template <communicator C, class F>
+void together(C const& comm, F const& f) {
+    static_cast<void>(
+        detail::agree(detail::GroupOf<C>(comm), detail::Collective::together, [&](detail::Notice&) { f(); }));
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/limits.hpp: Limits, what a net may use when it runs.
+
+namespace rowan::inline v0 {
+
+/// What a run of a net may use, for nets that come from somebody else: see LoadOptions and Scope::limits. By default
+/// there are no limits. A run that exceeds one throws a ValueError, which names the operator.
+struct Limits {
+    std::int64_t iterations = 0;  ///< of all loops, and steps of recurrent nets, together; 0: no limit
+    std::int64_t bytes = 0;       ///< of memory on the host beyond what there was before the run; 0: no limit
+};
+
+namespace detail {
+
+/// While it lives, the thread runs a net within limits, unless it does so already.
+class LimitedRun {
+public:
+    explicit LimitedRun(Limits const& limits) {
+        if ((limits.iterations == 0 && limits.bytes == 0) || current_meter() != nullptr) return;
+        constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+        meter_.emplace(limits.iterations == 0 ? none : limits.iterations, limits.bytes == 0 ? none : limits.bytes);
+        current_meter() = &*meter_;
+    }
+    LimitedRun(LimitedRun const&) = delete;
+    LimitedRun& operator=(LimitedRun const&) = delete;
+    ~LimitedRun() {
+        if (meter_) current_meter() = nullptr;
+    }
+
+private:
+    std::optional<RunMeter> meter_;
+};
+
+/// Counts iterations of a loop, or steps, of the run.
+/// errors   ValueError if it is one too many
+inline void count_iterations(std::size_t n) {
+    if (auto* const meter = current_meter(); meter != nullptr) meter->iterate(static_cast<std::int64_t>(n));
+}
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/joined_name.hpp: the names of two types concatenated at compile time.
+
+namespace rowan::inline v0::detail {
+
+/// Concatenates A::name and B::name: "fill_" and "f32" become "fill_f32". A zero follows the text.
+template <class A, class B>
+struct joined_name {
+private:
+    static constexpr auto text = [] {
+        constexpr std::string_view a = A::name, b = B::name;
+        std::array<char, a.size() + b.size() + 1> text{};
+        std::copy(b.begin(), b.end(), std::copy(a.begin(), a.end(), text.begin()));
+        return text;
+    }();
+
+public:
+    static constexpr std::string_view value{text.data(), text.size() - 1};
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/slots.hpp: slots, the names of an operator's inputs and outputs.
+
+namespace rowan::inline v0 {
+
+/// A list of slots, which are tag types with a `name`. The input slots of an operator are in the order of run's
+/// arguments.
+template <class... Slot>
+struct slots {
+    static constexpr std::size_t size = sizeof...(Slot);
+    static constexpr std::array<std::string_view, size> names{Slot::name...};  ///< in the order of the list
+
+    /// Whether the slot is in the list.
+    template <class S>
+    static constexpr bool has = (std::is_same_v<S, Slot> || ...);
+
+    /// The index of a slot in the list; size if it is not in the list.
+    template <class S>
+    static constexpr std::size_t index = [] {
+        constexpr std::array<bool, size + 1> same{std::is_same_v<S, Slot>..., true};
+        return static_cast<std::size_t>(std::find(same.begin(), same.end(), true) - same.begin());
+    }();
+};
+
+namespace detail {
+
+struct grad_suffix {
+    static constexpr std::string_view name = "@GRAD";
+};
+
+}  // namespace detail
+
+/// The gradient of a slot's value, named as in descriptors: `w@GRAD`.
+template <class Slot>
+struct grad_of {
+    /// The name of the slot followed by `@GRAD`.
+    static constexpr std::string_view name = detail::joined_name<Slot, detail::grad_suffix>::value;
+};
+
+/// The slots that many operators have. User-defined operators may use others: any type with a `name`.
+namespace slot {
+
+#define ROWAN_SLOT(slot)                                \
+    struct slot {                                       \
+        static constexpr std::string_view name = #slot; \
+    };
+ROWAN_SLOT(x)       // input
+ROWAN_SLOT(y)       // second input
+ROWAN_SLOT(w)       // weight or table
+ROWAN_SLOT(b)       // bias
+ROWAN_SLOT(out)     // result
+ROWAN_SLOT(saved)   // values that the forward pass saves for the backward pass
+ROWAN_SLOT(ids)     // row ids of a table
+ROWAN_SLOT(offset)  // first row of each sequence that is kept
+ROWAN_SLOT(length)  // number of rows of each sequence
+ROWAN_SLOT(weight)  // weight of each id
+ROWAN_SLOT(updates) // rows that are added at places
+ROWAN_SLOT(label)   // target of a loss
+ROWAN_SLOT(query)   // rows of attention: what is asked, what answers by its scores, and what is returned
+ROWAN_SLOT(key)
+ROWAN_SLOT(value)
+ROWAN_SLOT(seed)    // random seed
+ROWAN_SLOT(h_prev)  // state before a step
+ROWAN_SLOT(c_prev)  // cell before a step
+ROWAN_SLOT(h)       // state after a step
+ROWAN_SLOT(c)       // cell after a step
+ROWAN_SLOT(param)   // parameter of an optimizer; its gradient and states follow
+ROWAN_SLOT(grad)
+ROWAN_SLOT(moment)
+ROWAN_SLOT(moment2)
+ROWAN_SLOT(velocity)
+ROWAN_SLOT(linear)
+ROWAN_SLOT(mean)  // moving mean and variance, and those after a step of training
+ROWAN_SLOT(variance)
+ROWAN_SLOT(next_mean)
+ROWAN_SLOT(next_variance)
+ROWAN_SLOT(array)   // TensorArray
+ROWAN_SLOT(index)   // slot of an array, or number of a step
+ROWAN_SLOT(state)   // states of a loop
+ROWAN_SLOT(last)    // states after the last step
+ROWAN_SLOT(scopes)  // values of all steps
+#undef ROWAN_SLOT
+
+}  // namespace slot
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/detail/compiled_kernels.hpp: the operators and element types of the compiled library.
+
+namespace rowan::inline v0 {
+
+struct accuracy_op;
+struct adagrad_op;
+struct adam_op;
+struct add_op;
+struct any_op;
+template <bool greatest>
+struct arg_extreme_op;
+struct batch_norm_op;
+struct batched_matmul_op;
+struct beam_search_decode_op;
+struct beam_search_op;
+template <class Formula>
+struct broadcast_op;
+template <class To>
+struct cast_op;
+struct clip_by_global_norm_op;
+struct clip_by_norm_op;
+struct clip_op;
+struct concat_op;
+struct cosine_similarity_op;
+struct crf_decoding_op;
+struct crf_matches_op;
+struct cross_entropy_op;
+struct cumsum_op;
+struct div_op;
+struct drop_levels_op;
+struct dropout_op;
+struct elementwise_mul_op;
+struct embedding_bag_op;
+struct equal_op;
+struct expand_rows_op;
+struct fc_op;
+struct ftrl_op;
+struct full_like_op;
+template <class T>
+struct full_op;
+struct greater_equal_op;
+struct greater_op;
+struct gru_unit_op;
+struct identity_op;
+struct layer_norm_op;
+struct less_equal_op;
+struct less_op;
+struct linear_chain_crf_op;
+struct lod_from_offsets_op;
+struct lod_reset_op;
+struct log_softmax_op;
+struct logical_and_op;
+struct logical_not_op;
+struct logical_or_op;
+struct lookup_table_op;
+struct lstm_unit_op;
+template <bool transpose_x, bool transpose_y>
+struct matmul_op;
+struct merge_rows_op;
+struct momentum_op;
+struct moving_average_op;
+struct mse_op;
+struct negate_op;
+struct one_hot_op;
+struct padded_sequence_context_op;
+struct pick_sequences_op;
+template <class Formula>
+struct pointwise_loss_op;
+template <class Rule>
+struct reduce_op;
+struct reduce_sum_op;
+struct reorder_op;
+struct reshape_op;
+struct rmsprop_op;
+struct row_dot_op;
+struct rows_where_op;
+struct rowwise_adagrad_op;
+struct scale_op;
+struct sequence_attention_op;
+struct sequence_concat_op;
+struct sequence_context_op;
+struct sequence_erase_op;
+struct sequence_expand_op;
+struct sequence_mask_op;
+struct sequence_pad_op;
+struct sequence_pool_op;
+struct sequence_reshape_op;
+struct sequence_reverse_op;
+struct sequence_scatter_op;
+struct sequence_slice_op;
+struct sequence_softmax_op;
+struct sequence_top_k_mean_op;
+struct sequence_unpad_op;
+struct sgd_op;
+struct shrink_op;
+struct softmax_op;
+struct softmax_with_cross_entropy_op;
+struct split_op;
+struct squeeze_op;
+struct stack_op;
+struct sub_op;
+struct sum_op;
+struct top_k_op;
+struct transpose_op;
+template <class Formula>
+struct unary_op;
+struct unsqueeze_op;
+struct weighted_embedding_bag_op;
+
+namespace detail {
+
+template <class... T>
+struct type_list {};
+
+struct abs_formula;
+template <bool greatest>
+struct axis_extremes;
+struct axis_means;
+struct axis_products;
+struct binary_cross_entropy_formula;
+struct brelu_formula;
+struct broadcast_add;
+struct broadcast_div;
+struct broadcast_max;
+struct broadcast_min;
+struct broadcast_mul;
+struct broadcast_sub;
+struct cosine_embedding_loss_formula;
+struct elu_formula;
+struct exp_formula;
+struct gelu_formula;
+struct hard_sigmoid_formula;
+struct hard_swish_formula;
+struct hinge_formula;
+struct huber_formula;
+struct kl_div_formula;
+struct leaky_relu_formula;
+struct log_formula;
+struct log_loss_formula;
+struct margin_rank_loss_formula;
+struct pow_formula;
+struct relu6_formula;
+struct relu_formula;
+struct rsqrt_formula;
+struct sigmoid_cross_entropy_with_logits_formula;
+struct sigmoid_formula;
+struct smooth_l1_formula;
+struct softplus_formula;
+struct softsign_formula;
+struct sqrt_formula;
+struct square_formula;
+struct squared_error_formula;
+struct stanh_formula;
+struct swish_formula;
+struct tanh_formula;
+struct thresholded_relu_formula;
+
+template <class T, class List>
+inline constexpr bool is_in = false;
+template <class T, class... U>
+inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
+
+/// Operators compiled for float and double; ids, labels and seeds are int64 or int32.
+using compiled_ops = type_list<
+    accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
+    clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, drop_levels_op, dropout_op,
+    elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, greater_equal_op, greater_op,
+    gru_unit_op, identity_op, less_equal_op, less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op,
+    lod_reset_op, log_softmax_op, lstm_unit_op, matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>,
+    momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op, unary_op<relu_formula>, rmsprop_op,
+    rowwise_adagrad_op, scale_op, sequence_attention_op, sequence_concat_op, sequence_context_op,
+    padded_sequence_context_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_expand_op,
+    sequence_pool_op, sgd_op, sequence_reverse_op, sequence_softmax_op, unary_op<sigmoid_formula>, softmax_op,
+    softmax_with_cross_entropy_op, split_op, sub_op, sum_op, broadcast_op<broadcast_add>, broadcast_op<broadcast_div>,
+    broadcast_op<broadcast_max>, broadcast_op<broadcast_min>, broadcast_op<broadcast_mul>, broadcast_op<broadcast_sub>,
+    unary_op<exp_formula>, unary_op<log_formula>, unary_op<sqrt_formula>, unary_op<rsqrt_formula>,
+    unary_op<square_formula>, unary_op<abs_formula>, unary_op<pow_formula>, unary_op<relu6_formula>,
+    unary_op<brelu_formula>, unary_op<leaky_relu_formula>, unary_op<elu_formula>, unary_op<gelu_formula>,
+    unary_op<swish_formula>, unary_op<softplus_formula>, unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>,
+    unary_op<hard_swish_formula>, unary_op<stanh_formula>, unary_op<thresholded_relu_formula>, unary_op<tanh_formula>,
+    crf_decoding_op, crf_matches_op, linear_chain_crf_op, pointwise_loss_op<cosine_embedding_loss_formula>,
+    cosine_similarity_op, pointwise_loss_op<squared_error_formula>, pointwise_loss_op<huber_formula>,
+    pointwise_loss_op<smooth_l1_formula>, pointwise_loss_op<sigmoid_cross_entropy_with_logits_formula>,
+    pointwise_loss_op<binary_cross_entropy_formula>, pointwise_loss_op<log_loss_formula>,
+    pointwise_loss_op<hinge_formula>, pointwise_loss_op<kl_div_formula>, pointwise_loss_op<margin_rank_loss_formula>,
+    weighted_embedding_bag_op, arg_extreme_op<true>, arg_extreme_op<false>, batched_matmul_op, cumsum_op,
+    reduce_op<axis_means>, reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>,
+    reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
+    moving_average_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op,
+    reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
+/// Operators compiled for int64 and int32, such as for loop counters.
+using compiled_integer_ops =
+    type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
+              elementwise_mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op, less_equal_op,
+              less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op, sequence_reverse_op, sequence_concat_op,
+              sequence_slice_op, sequence_pad_op, sequence_unpad_op, lod_from_offsets_op, lod_reset_op,
+              sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, sub_op, sum_op, unary_op<abs_formula>,
+              unary_op<square_formula>, arg_extreme_op<true>, arg_extreme_op<false>, cumsum_op, one_hot_op,
+              reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op,
+              squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op, sequence_reshape_op, reorder_op,
+              shrink_op>;
+/// Operators compiled for bool.
+using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
+                                     logical_and_op, logical_not_op, logical_or_op, unsqueeze_op>;
+/// Operators without inputs.
+using compiled_sources = type_list<full_op<double>, full_op<float>, full_op<std::int64_t>>;
+
+/// Whether the slot holds integers: ids, labels, seeds, offsets or lengths.
+template <class Slot>
+inline constexpr bool is_index_slot =
+    is_in<Slot, type_list<slot::ids, slot::label, slot::seed, slot::offset, slot::length>>;
+
+/// Whether the slot holds int64 alone.
+template <class Slot>
+inline constexpr bool is_int64_slot = is_in<Slot, type_list<slot::seed, slot::index>>;
+
+/// The element types of an operator's inputs, in the order of its slots: I for index slots, E for the others.
+template <class Slots, class E, class I>
+struct input_types;
+template <class... Slot, class E, class I>
+struct input_types<slots<Slot...>, E, I> {
+    using type = type_list<
+        std::conditional_t<is_int64_slot<Slot>, std::int64_t, std::conditional_t<is_index_slot<Slot>, I, E>>...>;
+};
+
+/// Whether all inputs may have the same element type: there is no index slot, or labels may be probabilities.
+template <class Op, class Slots = typename Op::inputs>
+inline constexpr bool has_one_type = true;
+template <class Op, class... Slot>
+inline constexpr bool has_one_type<Op, slots<Slot...>> =
+    !(is_index_slot<Slot> || ...) || is_in<Op, type_list<cross_entropy_op, softmax_with_cross_entropy_op>>;
+
+/// Whether T... are the types of the operator's inputs with elements of E. A variadic operator has one type for all.
+template <class Op, class E, class... T>
+inline constexpr bool has_elements_of =
+    (std::is_same_v<type_list<T...>, type_list<E>> && has_one_type<Op>) ||
+    (std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, E>::type> && has_one_type<Op>) ||
+    std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int64_t>::type> ||
+    std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int32_t>::type>;
+
+/// Whether the compiled library contains kernel_of<Op, Cpu, T...>.
+template <class Op, class... T>
+inline constexpr bool has_compiled_kernel = [] {
+    if constexpr (sizeof...(T) == 0) {
+        return is_in<Op, compiled_sources>;
+    } else if constexpr (is_in<Op, compiled_ops> &&
+                         (has_elements_of<Op, float, T...> || has_elements_of<Op, double, T...>)) {
+        return true;
+    } else if constexpr (is_in<Op, compiled_integer_ops> &&
+                         (has_elements_of<Op, std::int64_t, T...> || has_elements_of<Op, std::int32_t, T...>)) {
+        return true;
+    } else if constexpr (is_in<Op, compiled_truth_ops>) {
+        return has_elements_of<Op, bool, T...>;
+    } else {
+        return false;
+    }
+}();
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/op/registry.hpp: registry, a compile-time list of operators, and the types of gradient rules.
+
+namespace rowan::inline v0 {
+
+/// An operator is a tag type: its `name` is a value, its slots are types, and its kernels are the overloads of `run`.
+///
+///     struct clip_op {
+///         static constexpr std::string_view name = "clip";
+///         using inputs = slots<slot::x>;                     // in the order of run's arguments after the device
+///         using outputs = slots<slot::out>;                  // in the order of run's result, a value or a tuple
+///         struct attributes { double limit = 1; };           // optional: the last argument of run
+///         static constexpr VarSpec infer(VarSpec const& x, attributes const&);   // an array for several outputs
+///         template <class T, class D> static Tensor<T, D> run(D exec, Tensor<T, D> const& x, attributes const&);
+///         using grad = grad_rule<clip_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+///     };
+template <class Op>
+concept operation = requires {
+    { Op::name } -> std::convertible_to<std::string_view>;
+    typename Op::inputs;
+    typename Op::outputs;
+    typename Op::grad;
+};
+
+/// The bit mask of the inputs whose row i determines row i of the result: the operator's
+/// `static constexpr unsigned row_inputs`, or 0 if it has none. Other inputs are used as a whole (weights). If the
+/// operator also has `sums_rows`, its results are sums over these rows instead (gradients of weights). A recurrent net
+/// runs such an operator once for all steps.
+template <class Op>
+inline constexpr unsigned row_inputs_of = [] {
+    if constexpr (requires { Op::row_inputs; }) {
+        return Op::row_inputs;
+    } else {
+        return 0u;
+    }
+}();
+/// Whether the results are sums over the rows of the inputs in row_inputs.
+template <class Op>
+inline constexpr bool sums_rows_of = [] {
+    if constexpr (requires { Op::sums_rows; }) {
+        return Op::sums_rows;
+    } else {
+        return false;
+    }
+}();
+
+/// The bit mask of the inputs whose levels alone are used: the operator's `static constexpr unsigned level_inputs`, or
+/// 0 if it has none. No gradient flows to their elements.
+template <class Op>
+inline constexpr unsigned level_inputs_of = [] {
+    if constexpr (requires { Op::level_inputs; }) {
+        return Op::level_inputs;
+    } else {
+        return 0u;
+    }
+}();
+
+/// Whether an operator without `row_inputs` still treats rows independently, as for another axis or whole sequences:
+/// its `row_wise`, a bool or a function of its attributes, or false if it has none. If the step of a recurrent net has
+/// an operator with neither `row_inputs` nor `row_wise`, the net does not split its batches into parts.
+/// errors   none
+/// cost     that of the operator's function, if it has one
+template <class Op, class Attributes>
+bool row_wise_of(Attributes const& attributes) {
+    static_cast<void>(attributes);
+    if constexpr (requires { Op::row_wise(attributes); }) {
+        return Op::row_wise(attributes);
+    } else if constexpr (requires { Op::row_wise; }) {
+        return Op::row_wise;
+    } else {
+        return false;
+    }
+}
+
+/// Operators of rowan that a registry need not list: those instantiated for an element type, which is part of their
+/// name in files, and those on arrays.
+enum class OpFamily : std::uint8_t { none, array, cast, full };
+
+/// The operator's `family`; none if it does not define one.
+template <class Op>
+inline constexpr OpFamily family_of = OpFamily::none;
+
+/// The same for an operator that defines one.
+template <class Op>
+requires requires {
+    { Op::family } -> std::convertible_to<OpFamily>;
+}
+inline constexpr OpFamily family_of<Op> = Op::family;
+
+/// Whether the results have a row for each row of the inputs: the operator's `row_output`, a bool or a function of its
+/// attributes; if it has none, whether it has no `sums_rows`.
+/// errors   none
+/// cost     that of the operator's function, if it has one
+template <class Op, class Attributes>
+bool row_output_of(Attributes const& attributes) {
+    static_cast<void>(attributes);
+    if constexpr (requires { Op::row_output(attributes); }) {
+        return Op::row_output(attributes);
+    } else if constexpr (requires { Op::row_output; }) {
+        return Op::row_output;
+    } else {
+        return !sums_rows_of<Op>;
+    }
+}
+
+/// Whether `Op` has a kernel for a device and arguments of these types.
+template <class Op, class... Args>
+concept runnable = requires(Args... args) {
+    Op::run(static_cast<Args>(args)...);
+};
+
+/// The `grad` of an operator without a gradient: its inputs get no gradient.
+struct no_grad {};
+
+/// The slots that a gradient operator reads: slots of the forward operator, gradients of its outputs, and results of
+/// earlier rules.
+template <class... Slot>
+using uses = slots<Slot...>;
+
+/// The slots that a gradient operator writes, in the order of its outputs: gradients of the forward operator's inputs,
+/// and other slots for later rules to read.
+template <class... Slot>
+using makes = slots<Slot...>;
+
+/// One operator of the backward pass. Uses and Makes default to the operator's own slots.
+template <class Op, class Uses = typename Op::inputs, class Makes = typename Op::outputs>
+struct grad_rule {
+    using op = Op;         ///< the operator
+    using reads = Uses;    ///< the slots that it reads
+    using writes = Makes;  ///< the slots that it writes
+};
+
+/// Several rules, run in order. A net leaves out the rules whose results it does not need.
+template <class... Rule>
+struct grad_rules {};
+
+namespace detail {
+
+template <class Grad>
+struct as_rules {
+    using type = grad_rules<Grad>;
+};
+template <>
+struct as_rules<no_grad> {
+    using type = grad_rules<>;
+};
+template <class... Rule>
+struct as_rules<grad_rules<Rule...>> {
+    using type = grad_rules<Rule...>;
+};
+
+template <std::size_t n>
+constexpr bool distinct(std::array<std::string_view, n> names) {
+    std::sort(names.begin(), names.end());
+    return std::adjacent_find(names.begin(), names.end()) == names.end();
+}
+
+// Not constexpr, so a compile error names it.
+[[noreturn]] inline void there_is_no_operator_of_that_name(std::string_view name, std::size_t size) {
+    throw GraphError(std::string("there is no operator \"")
+                         .append(name)
+                         .append("\" among the ")
+                         .append(std::to_string(size))
+                         .append(" of this registry"));
+}
+
+}  // namespace detail
+
+/// The gradient rules of an operator; none for no_grad.
+template <class Op>
+using grad_rules_of = typename detail::as_rules<typename Op::grad>::type;
+
+/// An operator that has a gradient.
+template <class Op>
+concept differentiable = operation<Op> && !std::same_as<typename Op::grad, no_grad>;
+
+/// A list of operators, accessed by type at compile time and by name at run time. It has no state: a program contains
+/// only the kernels that it calls; `dispatch` instantiates all of them. `with` extends a list:
+/// `builtin_ops::with<my_clip>`.
+template <class... Op>
+struct registry {
+    static constexpr std::size_t size = sizeof...(Op);
+    /// The names of the operators, in the order of the list.
+    static constexpr std::array<std::string_view, size> names{Op::name...};
+    static_assert(detail::distinct(names), "rowan::registry: two operators share a name: rename one of them");
+
+    /// Whether `O` is in the list.
+    template <class O>
+    static constexpr bool has = (std::is_same_v<O, Op> || ...);
+
+    /// The list with operators appended.
+    template <class... More>
+    using with = registry<Op..., More...>;
+
+    /// Calls visit(O{}) for the operator O with that name and returns its result, whose type must be the same for all
+    /// operators.
+    /// errors   GraphError if no operator has that name
+    /// cost     a binary search of a table made at compile time
+    template <class Visit>
+    static constexpr decltype(auto) dispatch(std::string_view name, Visit&& visit) {
+        static_assert(size > 0, "rowan::registry: dispatch needs at least one operator");
+        using first = std::tuple_element_t<0, std::tuple<Op...>>;
+        using result = std::invoke_result_t<Visit&, first>;
+        constexpr std::array<result (*)(Visit&), size> call{[](Visit& v) -> result { return v(Op{}); }...};
+        return call[position(name)](visit);
+    }
+
+private:
+    static constexpr std::array<std::size_t, size> by_name = [] {
+        std::array<std::size_t, size> order{};
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::sort(order.begin(), order.end(), [](std::size_t a, std::size_t b) { return names[a] < names[b]; });
+        return order;
+    }();
+
+    static constexpr std::size_t position(std::string_view name) {
+        auto const found = std::lower_bound(by_name.begin(), by_name.end(), name,
+                                            [](std::size_t i, std::string_view n) { return names[i] < n; });
+        if (found == by_name.end() || names[*found] != name) detail::there_is_no_operator_of_that_name(name, size);
+        return *found;
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/gradients.hpp: gradients, the backward pass of one operator, with types known at compile time.
+
+namespace rowan::inline v0 {
+
+/// The attributes of an operator that has none.
+struct no_attributes {
+    friend constexpr bool operator==(no_attributes const&, no_attributes const&) = default;
+};
+
+namespace detail {
+
+template <class Op>
+struct attributes_type {
+    using type = no_attributes;
+};
+template <class Op>
+requires requires { typename Op::attributes; }
+struct attributes_type<Op> {
+    using type = typename Op::attributes;
+};
+
+/// The value of a slot.
+template <class Slot, class V>
+struct SlotValue {
+    V value;
+};
+
+template <class... Entry>
+struct SlotValues : Entry... {};
+template <class... Entry>
+SlotValues(Entry...) -> SlotValues<Entry...>;
+
+template <class Slot, class V>
+V const& value_of(SlotValue<Slot, V> const& entry) {
+    return entry.value;
+}
+
+template <class Slot, class V>
+std::true_type has_value(SlotValue<Slot, V> const&);
+template <class Slot>
+std::false_type has_value(...);
+
+/// A kernel's result as a tuple.
+template <class V>
+std::tuple<V> as_tuple(V value) {
+    return std::tuple<V>(std::move(value));
+}
+template <class... V>
+std::tuple<V...> as_tuple(std::tuple<V...> values) {
+    return values;
+}
+
+/// Calls Op::run, with the attributes if it takes them.
+template <class Op, class Device, class Attributes, class... In>
+auto run_op(Device exec, Attributes const& attributes, In const&... in) {
+    if constexpr (requires { Op::run(exec, in..., attributes); }) {
+        return as_tuple(Op::run(exec, in..., attributes));
+    } else {
+        return as_tuple(Op::run(exec, in...));
+    }
+}
+
+template <class Device, class Attributes, class Values>
+auto run_rules(Device, Attributes const&, Values const& values, grad_rules<>) {
+    return values;
+}
+template <class Device, class Attributes, class... Entry, class Rule, class... Rest>
+auto run_rules(Device exec, Attributes const& attributes, SlotValues<Entry...> const& values,
+               grad_rules<Rule, Rest...>) {
+    auto made = [&]<class... In>(slots<In...>) {
+        return run_op<typename Rule::op>(exec, attributes, value_of<In>(values)...);
+    }(typename Rule::reads{});
+    auto const all = [&]<class... Out, std::size_t... i>(slots<Out...>, std::index_sequence<i...>) {
+        return SlotValues<Entry..., SlotValue<Out, std::tuple_element_t<i, decltype(made)>>...>{
+            static_cast<Entry const&>(values)..., {std::get<i>(std::move(made))}...};
+    }(typename Rule::writes{}, std::make_index_sequence<Rule::writes::size>{});
+    return run_rules(exec, attributes, all, grad_rules<Rest...>{});
+}
+
+}  // namespace detail
+
+/// The type of the operator's attributes, the last argument of its `run`; no_attributes if it has none.
+template <class Op>
+using attributes_of = typename detail::attributes_type<Op>::type;
+
+/// Stands for the gradient of an input that has none.
+struct no_value {};
+
+/// The gradients of an operator's inputs as a tuple; no_value for an input without a gradient, such as ids.
+///
+///     auto [x_grad, w_grad, b_grad] = gradients<fc_op>(Cpu{}, std::tie(x, w, b), std::tie(out), std::tie(out_grad));
+///
+/// `inputs`, `outputs` and `out_grads` are in the order of the operator's slots. Gradients of outputs that no rule
+/// reads are ignored.
+/// shapes   each gradient has the shape of its input
+/// errors   those of the operators in the rules
+/// cost     that of the operators in the rules, all of which run
+template <differentiable Op, class Device, class... In, class... Out, class... OutGrad>
+auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> const& outputs,
+               std::tuple<OutGrad...> const& out_grads, attributes_of<Op> const& attributes = {}) {
+    static_assert(sizeof...(In) == Op::inputs::size && sizeof...(Out) == Op::outputs::size &&
+                      sizeof...(OutGrad) == Op::outputs::size,
+                  "rowan::gradients: pass one value for each slot of the operator");
+    auto const known = [&]<class... I, class... O>(slots<I...>, slots<O...>) {
+        return [&]<std::size_t... i, std::size_t... o>(std::index_sequence<i...>, std::index_sequence<o...>) {
+            return detail::SlotValues<detail::SlotValue<I, std::remove_cvref_t<In> const&>...,
+                                      detail::SlotValue<O, std::remove_cvref_t<Out> const&>...,
+                                      detail::SlotValue<grad_of<O>, std::remove_cvref_t<OutGrad> const&>...>{
+                {std::get<i>(inputs)}..., {std::get<o>(outputs)}..., {std::get<o>(out_grads)}...};
+        }
+        (std::index_sequence_for<In...>{}, std::index_sequence_for<Out...>{});
+    }(typename Op::inputs{}, typename Op::outputs{});
+    auto const all = detail::run_rules(exec, attributes, known, grad_rules_of<Op>{});
+    return [&]<class... I>(slots<I...>) {
+        auto const one = [&]<class Slot>(Slot*) {
+            if constexpr (decltype(detail::has_value<grad_of<Slot>>(all))::value) {
+                return detail::value_of<grad_of<Slot>>(all);
+            } else {
+                return no_value{};
+            }
+        };
+        return std::tuple(one(static_cast<I*>(nullptr))...);
+    }(typename Op::inputs{});
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/detail/op_arguments.hpp: level_mask and call, which select an operator's kernel by argument types.
+
+namespace rowan::inline v0::detail {
+
+template <class V>
+V& without_levels(V& v) {
+    return v;
+}
+template <class T, class D>
+Tensor<T, D>& without_levels(LoDTensor<T, D>& v) {
+    return v.value();
+}
+
+template <bool levels, class V>
+auto& as_argument(V& v) {
+    if constexpr (levels) {
+        return v;
+    } else {
+        return without_levels(v);
+    }
+}
+
+template <class Op, class D, class... Arg>
+inline constexpr bool takes_with_attributes = requires(D const& d, attributes_of<Op> const& a, Arg&... arg) {
+    Op::run(d, arg..., a);
+};
+template <class Op, class D, class... Arg>
+inline constexpr bool takes = takes_with_attributes<Op, D, Arg...> || requires(D const& d, Arg&... arg) {
+    Op::run(d, arg...);
+};
+
+template <class V, bool levels>
+using argument_t = std::remove_reference_t<decltype(as_argument<levels>(std::declval<V&>()))>;
+
+template <class Op, class D, std::size_t mask, class... V>
+inline constexpr bool takes_masked = []<std::size_t... i>(std::index_sequence<i...>) {
+    return takes<Op, D, argument_t<V, ((mask >> i) & 1) != 0>...>;
+}
+(std::index_sequence_for<V...>{});
+
+inline constexpr std::size_t no_mask = ~std::size_t{0};
+
+/// A bit mask of the arguments that the kernel takes as LoDTensor; no_mask if there is no kernel. The masks with no bit
+/// and with all bits set are tried first.
+template <class Op, class D, class... V>
+constexpr std::size_t level_mask() {
+    constexpr std::size_t all = (std::size_t{1} << sizeof...(V)) - 1;
+    if constexpr (takes_masked<Op, D, 0, V...>) {
+        return 0;
+    } else if constexpr (takes_masked<Op, D, all, V...>) {
+        return all;
+    } else {
+        return []<std::size_t... mask>(std::index_sequence<mask...>) {
+            std::size_t found = no_mask;
+            (void)((takes_masked<Op, D, mask + 1, V...> ? (found = mask + 1, true) : false) || ...);
+            return found;
+        }
+        (std::make_index_sequence<(all > 1 ? all - 1 : 0)>{});
+    }
+}
+
+template <class Op, std::size_t mask, class D, class... V, std::size_t... i>
+auto call_masked(D const& device, attributes_of<Op> const& attributes, std::index_sequence<i...>, V&... v) {
+    if constexpr (takes_with_attributes<Op, D, argument_t<V, ((mask >> i) & 1) != 0>...>) {
+        return Op::run(device, as_argument<((mask >> i) & 1) != 0>(v)..., attributes);
+    } else {
+        return Op::run(device, as_argument<((mask >> i) & 1) != 0>(v)...);
+    }
+}
+
+/// Calls the kernel for these arguments.
+template <class Op, class D, class... V>
+auto call(D const& device, attributes_of<Op> const& attributes, V&... v) {
+    static_assert(level_mask<Op, D, V...>() != no_mask,
+                  "rowan: the operator has no function run for this device and these input types");
+    return call_masked<Op, level_mask<Op, D, V...>()>(device, attributes, std::index_sequence_for<V...>{}, v...);
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/sparse/find_rows.hpp: find_rows, the positions of row numbers in a table that is a SelectedRows.
 
 namespace rowan::inline v0 {
@@ -10395,8 +9608,8 @@ Tensor<std::int64_t, D> positions(D const& exec, char const* field, SelectedRows
 /// shapes   ids of any shape -> the same
 /// errors   IndexError if an id is not in [0, table.height()), or is not among the rows: `ids[1] = 7 is not a row of the
 ///          table`; ShapeError if the value of the table does not have a row for each
-/// cost     O(n log rows) for n ids if table.merged(), else one pass over the row numbers and a hash table of the ids;
-///          on a device, row numbers and ids are copied to the host
+/// cost     O(n log rows) for n ids if table.merged(), and O(n) if it has all rows besides; else one pass over the row
+///          numbers and a hash table of the ids; on a device, row numbers and ids are copied to the host
 template <class T, id_type I, device D>
 Tensor<std::int64_t, D> find_rows(D const& exec, SelectedRows<T, D> const& table, Tensor<I, D> const& ids) {
     return detail::positions(exec, "ids", table, ids);
@@ -10443,6 +9656,7 @@ namespace rowan::inline v0::detail {
 ROWAN_FUNCTION void find_rows(char const* field, std::span<std::int64_t const> rows, bool merged, std::int64_t height,
                               Ids<> const& ids, std::optional<std::int64_t> skip, std::int64_t* to) {
     check_ids(Cpu{}, field, ids, height);
+    bool const all = merged && static_cast<std::int64_t>(rows.size()) == height;
     ids.visit([&](auto list) {
         std::unordered_map<std::int64_t, std::int64_t> first;  // of the ids, if the rows are not sorted
         if (!merged) {
@@ -10459,6 +9673,8 @@ ROWAN_FUNCTION void find_rows(char const* field, std::span<std::int64_t const> r
             std::int64_t const id = list[i];
             if (id == skip) {
                 to[i] = 0;
+            } else if (all) {
+                to[i] = id;
             } else if (!merged) {
                 to[i] = first.at(id);
             } else {
@@ -11091,6 +10307,8 @@ struct kernel_of<Op, Cpu, T...> {
 
 // rowan/graph/scope.hpp: Scope, which owns named variables and operators and may be nested.
 
+#include <map>
+
 namespace rowan::inline v0 {
 
 class Variable;
@@ -11166,6 +10384,12 @@ public:
     /// Creates the first value of a parameter or state. Training calls it with a separate seed for each variable;
     /// without a seed it allocates a value that is read from a file.
     Initializer initialize;
+
+    /// Of a table that is sharded: creates the first values of some rows, those of this process. `initialize` creates all.
+    std::function<void(Value&, std::span<std::int64_t const> rows, std::optional<std::uint64_t> seed, AnyExec exec)>
+        initialize_rows;
+    /// Whether it is a table of which each of the ranks that train together has some rows.
+    bool sharded() const noexcept { return initialize_rows != nullptr; }
 
     /// For variables that are fed or trained: transfers a value to the net's device, see detail::bring.
     void (*bring)(Value&, AnyExec exec, bool own) = nullptr;
@@ -11635,233 +10859,847 @@ ROWAN_TEMPLATE(Feed::Feed(LoDTensor<bool>))
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/parameters.hpp: Parameters, the values of trained parameters and optimizer states by name.
-
-namespace rowan::inline v0 {
-
-/// Values by variable name. The names of optimizer states contain an @.
-class Parameters {
-public:
-    /// Returns the tensor of that name.
-    /// errors   GraphError if there is no such name; TypeError if the value is not a tensor of T on Device
-    /// cost     O(log variables)
-    template <class T, class Device = Cpu>
-    Tensor<T, Device> const& get(std::string_view name) const {
-        using V = LoDTensor<T, Device>;
-        Value const& value = find(name);
-        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
-        return value.get<V>().value();
-    }
-
-    /// Returns the SelectedRows of that name: a table of which only some rows exist.
-    /// errors   GraphError if there is no such name; TypeError if the value is not a SelectedRows of T on Device
-    /// cost     O(log variables)
-    template <class T, class Device = Cpu>
-    SelectedRows<T, Device> const& get_rows(std::string_view name) const {
-        using V = SelectedRows<T, Device>;
-        Value const& value = find(name);
-        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
-        return value.get<V>();
-    }
-
-    /// Returns the value of that name, of any kind.
-    /// errors   GraphError if there is no such name
-    /// cost     O(log variables)
-    Value const& find(std::string_view name) const;
-    bool contains(std::string_view name) const { return values_.contains(name); }  ///< whether there is such a name
-
-    /// Sets or replaces the value of that name.
-    /// errors   std::bad_alloc
-    /// cost     O(log variables)
-    void set(std::string name, Value value);
-
-    /// Returns aliases of all values: they share the elements, so further training changes them.
-    /// errors   TypeError if a value cannot be shared
-    /// cost     O(variables)
-    Parameters share() const;
-
-    /// Returns aliases of the parameters alone, or of the states alone: those of optimizers and averages.
-    ///     for (auto const& [name, value] : learned.trained()) std::cout << name << '\n';
-    /// errors   TypeError if a value cannot be shared
-    /// cost     O(variables)
-    Parameters trained() const { return some(false); }
-    Parameters states() const { return some(true); }  ///< the states
-
-    /// Returns aliases of the parameters, with their moving averages as values: see layer::MovingAverage.
-    /// errors   GraphError if there are no averages; TypeError if a value cannot be shared
-    /// cost     O(variables)
-    Parameters averaged() const;
-
-    /// Returns aliases of the values of these names, to begin another training with them.
-    ///     .initial = pretrained.only({"embedding_0.w_0"})
-    /// errors   GraphError if there is no such name, or one is given twice; TypeError if a value cannot be shared
-    /// cost     O(names · log variables)
-    Feeds only(std::initializer_list<std::string_view> names) const;
-
-    /// Iterates in the order of the names.
-    auto begin() const { return values_.begin(); }
-    auto end() const { return values_.end(); }
-    std::size_t size() const noexcept { return values_.size(); }
-
-    std::int64_t steps = 0;  ///< number of steps trained: batches, or groups of them, see layer::PartsOn
-
-private:
-    Parameters some(bool states) const;
-
-    std::map<std::string, Value, std::less<>> values_;
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/parameters_inl.hpp: definitions of rowan/layer/parameters.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <utility>
-
-namespace rowan::inline v0 {
-
-ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const {
-    auto const found = values_.find(name);
-    if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
-    return found->second;
-}
-
-ROWAN_FUNCTION void Parameters::set(std::string name, Value value) {
-    values_.insert_or_assign(std::move(name), std::move(value));
-}
-
-ROWAN_FUNCTION Parameters Parameters::share() const {
-    Parameters alias;
-    for (auto const& [name, value] : values_) alias.set(name, value.share());
-    alias.steps = steps;
-    return alias;
-}
-
-ROWAN_FUNCTION Parameters Parameters::some(bool states) const {
-    Parameters alias;
-    for (auto const& [name, value] : values_) {
-        if ((name.find('@') != std::string::npos) == states) alias.set(name, value.share());
-    }
-    alias.steps = steps;
-    return alias;
-}
-
-ROWAN_FUNCTION Parameters Parameters::averaged() const {
-    Parameters alias = trained();
-    bool any = false;
-    for (auto& [name, value] : alias.values_) {
-        auto const found = values_.find(name + "@average");
-        if (found == values_.end()) continue;
-        value = found->second.share();
-        any = true;
-    }
-    if (!any) throw GraphError("there are no averages: train with .average = layer::MovingAverage{}");
-    return alias;
-}
-
-ROWAN_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
-    Feeds some;
-    for (std::string_view const name : names) some.emplace(std::string(name), find(name));
-    return some;
-}
-
-}  // namespace rowan::inline v0
-
-#endif
-
-// rowan/layer/early_stop.hpp: layer::EarlyStop, which ends a training that no longer improves.
-
-namespace rowan::inline v0 {
-
-/// Functions of the parameters by name, computed after each epoch, such as the cost of the validation data.
-using Metrics = std::map<std::string, std::function<double(Parameters const&)>>;
-
-namespace layer {
-
-/// Ends a training when a metric has not improved for some epochs; the result of the training is then that of its best
-/// epoch. A training that resumes counts and compares anew: it knows neither the epochs nor the best value of the
-/// training before.
-///     {.epochs = 100,
-///      .metrics = {{"validation", [&](Parameters const& p) { return cost_of(validation, p); }}},
-///      .stop = layer::EarlyStop{.metric = "validation", .patience = 3}}
-struct EarlyStop {
-    std::string metric = {};    ///< a name in options.metrics
-    std::int64_t patience = 1;  ///< the number of epochs in a row without improvement that end the training; 0: none do
-    bool larger = false;        ///< whether larger values are better
-    double least = 0;           ///< a smaller change is no improvement
-};
-
-}  // namespace layer
-
-}  // namespace rowan::inline v0
-
-// rowan/graph/detail/device_values.hpp: device functions that nets need besides operators.
+// rowan/layer/detail/table_lookups.hpp: TableLookups, the sharded tables of a net and the data that name their rows.
 
 namespace rowan::inline v0::detail {
 
-/// Runs f, which enqueues calls. If it throws, an error of an earlier call is thrown instead, if there is one.
-template <class D, class F>
-void in_order(D const& exec, F const& f) {
-    try {
-        f();
-    } catch (...) {
-        synchronize(exec);
-        throw;
-    }
-}
+/// A sharded table of a net, and the data whose ids are looked up in it.
+struct TableLookups {
+    Variable* table;
+    std::vector<Variable const*> ids = {};
 
-/// The first element of a tensor, which must not be empty. Blocks if it is in device memory.
-template <class T, class D>
-T first_element(D const& exec, Tensor<T, D> const& x) {
-    return to_host(exec, x).data()[0];
-}
+    std::int64_t height() const { return table->spec().dims[0]; }
 
-/// A copy made by a call on `exec`, whichever execution made x.
-template <class T, class D>
-Tensor<T, D> copy_made_by(D const& exec, Tensor<T, D> const& x) {
-    if (!(x.device() == exec)) synchronize(x.device());
-    return ElementLoops<D>::copy(exec, x);
-}
+    /// The rows that batches name, ascending.
+    /// errors   IndexError if an id is not in [0, height); as fed_value
+    /// cost     a sort of the ids
+    std::vector<std::int64_t> rows(Cpu exec, std::span<Feeds const> batches) const;
+};
 
-/// Transfers a tensor to the device of a net that runs on `any`. A tensor that is already there is left as it is, or
-/// replaced by a copy if `own`.
-/// errors   TypeError if it is not a LoDTensor whose elements are of type T
-template <class T, class D>
-void bring(Value& value, AnyExec any, bool own) {
-    D const exec = any.or_default<D>();
-    if (value.is<LoDTensor<T, D>>()) {
-        auto& there = value.get<LoDTensor<T, D>>();
-        if (own) value.set(LoDTensor<T, D>(copy_made_by(exec, there.value()), there.lod()));
-        return;
-    }
-    value = value.on_host();
-    auto const& host = value.get<LoDTensor<T>>();
-    value.set(LoDTensor<T, D>(to_device(exec, host.value().share()), host.lod()));
-}
+/// The sharded tables that a net reads. Names its variables.
+/// errors   GraphError if one is read by an operator that is not a lookup, or by one whose ids are not data
+/// cost     one pass over the net
+std::vector<TableLookups> table_lookups(Variable& target);
 
-/// The same for a SelectedRows.
-/// errors   TypeError if it is not a SelectedRows whose elements are of type T
-template <class T, class D>
-void bring_rows(Value& value, AnyExec any, bool own) {
-    D const exec = any.or_default<D>();
-    if (value.is<SelectedRows<T, D>>()) {
-        auto& there = value.get<SelectedRows<T, D>>();
-        if (!own) return;
-        if (!(there.device() == exec)) synchronize(there.device());
-        value.set(SelectedRows<T, D>(there));
-        return;
-    }
-    value = value.on_host();
-    value.set(to_device(exec, value.get<SelectedRows<T>>()));
-}
+/// Checks that a value of a sharded table has the rows of this process.
+/// errors   ShapeError if not
+/// cost     one read of the row numbers
+void check_shard(Variable const& table, Value const& value, std::vector<std::int64_t> const& own);
 
-ROWAN_TEMPLATE(void bring<float, Cpu>(Value&, AnyExec, bool))
-ROWAN_TEMPLATE(void bring<double, Cpu>(Value&, AnyExec, bool))
-ROWAN_TEMPLATE(void bring<std::int32_t, Cpu>(Value&, AnyExec, bool))
-ROWAN_TEMPLATE(void bring<std::int64_t, Cpu>(Value&, AnyExec, bool))
-ROWAN_TEMPLATE(void bring<bool, Cpu>(Value&, AnyExec, bool))
+/// Whether it is the name of the table or of one of its states.
+inline bool belongs_to(std::string_view name, Variable const& table) {
+    std::string_view const own = table.name();
+    return name.starts_with(own) && (name.size() == own.size() || name[own.size()] == '@');
+}
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/graph/detail/trace.hpp: trace, the operators of a net in topological order, and names of variables.
+
+namespace rowan::inline v0::detail {
+
+/// The name, such as "fc_0.out_0", or a description of a variable without a name.
+inline std::string describe(Variable const& v) {
+    if (!v.name().empty()) return v.name();
+    return v.role() == Role::parameter ? "a parameter" : "a result without a name";
+}
+
+/// The variables of an operator in slot k of `slots`. Each slot holds one variable, except that the first one also
+/// holds all surplus variables.
+inline std::span<Variable* const> in_slot(std::vector<Variable*> const& variables, std::size_t slots, std::size_t k) {
+    std::size_t const first = variables.size() - slots + 1;  // the number of variables in the first slot
+    return k == 0 ? std::span(variables).first(first) : std::span(variables).subspan(first + k - 1, 1);
+}
+
+/// Calls f(input, result) for each input that the value of a result replaces after a step of training.
+template <class F>
+void each_next(Operator const& op, F const& f) {
+    for (std::size_t k = 0; k < op.kernel->next.size(); ++k) {
+        if (int const at = op.kernel->next[k]; at >= 0)
+            f(*in_slot(op.inputs, op.kernel->inputs.size(), k)[0],
+              *in_slot(op.outputs, op.kernel->outputs.size(), static_cast<std::size_t>(at))[0]);
+    }
+}
+
+/// All operators that `targets` depend on, each once, in topological order: a depth-first traversal that follows inputs
+/// in order. With `within`, writers of variables of other scopes are omitted.
+/// errors   GraphError if there is a cycle; the text names the operators of the cycle
+std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within = nullptr);
+
+/// Whether it is a memory or the input of a step, to which a recurrent layer that is created later assigns a value.
+inline bool is_placeholder(Variable const& v) {
+    return v.writers().empty() && (v.role() == Role::temporary || v.role() == Role::step_input);
+}
+bool depends_on_placeholder(Variable& v);
+
+/// The names of the variables of a net: the name set by the program, else "fc_0.w_0" for the input w of the first fc
+/// and "fc_0.out_0" for its result; "rnn_0.fc_0.w_0" for the input w of the first fc in the step of the first rnn. They
+/// depend only on the net, not on the order in which a program created the operators.
+std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order);
+
+/// Applies names_of to the unnamed variables of an inner scope. Returns the names that variables of outer scopes have in
+/// the inner net, from which the outer net makes theirs: "rnn_0.fc_0.w_0".
+std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
+                                              std::span<Variable* const> outer);
+
+/// Applies names_of to unnamed variables. If the scope already has a name, "~1", "~2" etc. is appended. Several threads
+/// may do so at the same time.
+void name_variables(std::span<Operator* const> order);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/detail/trace_inl.hpp: definitions of rowan/graph/detail/trace.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within) {
+    enum Mark { open, done };
+    struct Visit {
+        Operator* op;
+        std::size_t next;  // index of the next input to visit
+    };
+    std::vector<Operator*> order;
+    std::unordered_map<Operator const*, Mark> marks;
+    std::vector<Visit> path;  // no recursion, as nets may be deep
+    auto const enter = [&](Variable const& v, Operator* op) {
+        if (within != nullptr && &v.scope() != within) return;
+        auto const [mark, is_new] = marks.try_emplace(op, open);
+        if (is_new) {
+            path.push_back({op, 0});
+        } else if (mark->second == open) {
+            std::string text = "the net has a cycle: ";
+            bool inside = false;
+            for (Visit const& visit : path) {
+                inside = inside || visit.op == op;
+                if (inside) text.append(visit.op->kernel->name).append(" -> ");
+            }
+            throw GraphError(text.append(op->kernel->name));
+        }
+    };
+    auto const finish = [&] {
+        while (!path.empty()) {
+            Visit& visit = path.back();
+            if (visit.next == visit.op->inputs.size()) {
+                marks[visit.op] = done;
+                order.push_back(visit.op);
+                path.pop_back();
+                continue;
+            }
+            Variable const& read = *visit.op->inputs[visit.next++];
+            for (Operator* const writer : read.writers()) enter(read, writer);
+        }
+    };
+    for (Variable* const target : targets) {
+        for (Operator* const writer : target->writers()) {
+            enter(*target, writer);
+            finish();
+        }
+    }
+    return order;
+}
+
+ROWAN_FUNCTION bool depends_on_placeholder(Variable& v) {
+    if (is_placeholder(v)) return true;
+    for (Operator const* op : trace(std::array{&v})) {
+        for (Variable const* read : op->inputs) {
+            if (is_placeholder(*read)) return true;
+        }
+    }
+    return false;
+}
+
+ROWAN_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order) {
+    std::vector<std::pair<Variable*, std::string>> names;
+    std::unordered_set<Variable const*> known;
+    std::unordered_set<std::string> taken;
+    std::map<std::string_view, std::size_t> count;
+    for (Operator const* op : order) {
+        for (auto const* list : {&op->inputs, &op->outputs}) {
+            for (Variable* const v : *list) {
+                if (v->has_own_name() && known.insert(v).second) {
+                    names.emplace_back(v, v->name());
+                    taken.insert(v->name());
+                }
+            }
+        }
+    }
+    for (Operator const* op : order) {
+        std::string prefix(op->kernel->name);
+        prefix.append("_").append(std::to_string(count[op->kernel->name]++)).append(".");
+        auto const name = [&](std::vector<Variable*> const& variables, std::span<std::string_view const> slots) {
+            for (std::size_t k = 0; k < slots.size() && !variables.empty(); ++k) {
+                std::string base = prefix;
+                base.append(slots[k]).append("_");
+                auto const held = in_slot(variables, slots.size(), k);
+                for (std::size_t i = 0; i < held.size(); ++i) {
+                    if (!known.insert(held[i]).second) continue;
+                    std::size_t number = i;
+                    while (!taken.insert(base + std::to_string(number)).second) ++number;
+                    names.emplace_back(held[i], base + std::to_string(number));
+                }
+            }
+        };
+        std::size_t const first = op->inputs.size() - op->inner_names.size();
+        for (std::size_t i = 0; i < op->inner_names.size(); ++i) {
+            if (op->inner_names[i].empty() || !known.insert(op->inputs[first + i]).second) continue;
+            std::string const base = prefix + op->inner_names[i];
+            std::string free = base;
+            for (std::size_t k = 1; !taken.insert(free).second; ++k) free = base + "~" + std::to_string(k);
+            names.emplace_back(op->inputs[first + i], free);
+        }
+        name(op->inputs, op->kernel->inputs);
+        name(op->outputs, op->kernel->outputs);
+    }
+    return names;
+}
+
+ROWAN_FUNCTION std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
+                                                             std::span<Variable* const> outer) {
+    std::vector<std::string> inner(outer.size());
+    for (auto& [v, name] : names_of(order)) {
+        if (&v->scope() == &scope) {
+            if (v->name().empty()) scope.set_name(*v, std::move(name), false);
+        } else if (auto const at = std::ranges::find(outer, v); at != outer.end()) {
+            inner[static_cast<std::size_t>(at - outer.begin())] = std::move(name);
+        }
+    }
+    return inner;
+}
+
+ROWAN_FUNCTION void name_variables(std::span<Operator* const> order) {
+    if (order.empty()) return;
+    auto const lock = lock_names((order[0]->outputs.empty() ? order[0]->inputs : order[0]->outputs)[0]->scope());
+    for (auto& [v, name] : names_of(order)) {
+        if (!v->name().empty()) continue;
+        std::string free = name;
+        for (std::size_t k = 1; v->scope().find(free) != nullptr; ++k) free = name + "~" + std::to_string(k);
+        v->scope().set_name(*v, std::move(free), false);
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/layer/detail/check_fits.hpp: check_fits, whether a value may be fed to a variable.
+
+namespace rowan::inline v0::detail {
+
+/// Checks that a value matches the declaration of its variable.
+/// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
+///          differ
+void check_fits(Variable const& v, Value const& value);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/check_fits_inl.hpp: definitions of rowan/layer/detail/check_fits.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <cstddef>
+#include <sstream>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
+    VarSpec const& spec = v.spec();
+    if (spec.type != VarType::LOD_TENSOR && spec.type != VarType::SELECTED_ROWS)
+        throw TypeError(v.name(), value.kind(), "a value that is no tensor");
+    auto const actual = [&] {
+        try {
+            return value.spec();
+        } catch (TypeError const& e) {
+            throw TypeError(v.name(), e.actual(), kind_text(spec));
+        }
+    }();
+    if (actual.type != spec.type || actual.dtype != spec.dtype)
+        throw TypeError(v.name(), value.kind(), kind_text(spec));
+    bool fits = actual.dims.size() == spec.dims.size();
+    for (std::size_t i = 0; fits && i < spec.dims.size(); ++i)
+        fits = spec.dims[i] == UNK || spec.dims[i] == actual.dims[i];
+    if (!fits) {
+        std::ostringstream expected;
+        expected << spec.dims;
+        throw ShapeError(v.name() + ".shape()", shape_text(actual.dims), expected.str());
+    }
+    if (actual.lod_level != spec.lod_level)
+        throw ShapeError(v.name() + ".lod().levels()", std::to_string(actual.lod_level),
+                         std::to_string(spec.lod_level));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/layer/detail/feed.hpp: feed, sets the inputs of a net to the values of a batch.
+
+namespace rowan::inline v0::detail {
+
+/// An alias of the value that a batch has for a data variable.
+/// errors   GraphError if it has none; else as check_fits
+inline Value fed_value(Variable const& v, Feeds const& feeds) {
+    auto const found = feeds.find(v.name());
+    if (found == feeds.end())
+        throw GraphError(std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
+    Value value = found->second.value();
+    check_fits(v, value);
+    return value;
+}
+
+/// Throws GraphError unless there is a data variable of this name.
+inline void check_declared(Scope const& scope, std::string const& name) {
+    auto const lock = lock_names(scope);
+    Variable const* const declared = scope.find(name);
+    if (declared == nullptr || declared->role() != Role::data)
+        throw GraphError(std::string("the batch has a value for \"")
+                             .append(name)
+                             .append("\", but there is no data variable of that name"));
+}
+
+/// Sets the data variables of a net to the values of a batch. The batch may contain variables that only another net of
+/// the scope reads, such as labels for the cost; a name that is not declared is an error. Values that are not on the
+/// net's device are copied to it.
+/// errors   GraphError if the batch lacks a variable, or contains a name that neither the net nor the scope declares;
+///          else as check_fits. On error, no variable has changed
+template <class Device>
+void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope, Device const& exec) {
+    std::map<Variable*, Value> values;
+    for (Variable* const v : inputs) {
+        if (v->role() == Role::data) values.emplace(v, fed_value(*v, feeds));
+    }
+    for (auto const& named : feeds) {
+        if (std::ranges::none_of(values, [&](auto const& known) { return known.first->name() == named.first; }))
+            check_declared(scope, named.first);
+    }
+    for (auto& [v, value] : values) {
+        if (v->bring != nullptr) v->bring(value, exec, false);
+    }
+    for (auto& [v, value] : values) v->value() = std::move(value);
+}
+
+/// Moves the values out of variables and restores them on destruction.
+class KeptValues {
+public:
+    /// `variables` must outlive this.
+    explicit KeptValues(std::span<Variable* const> variables) : variables_(variables) {
+        values_.reserve(variables_.size());  // so that the loop does not throw
+        for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
+    }
+    KeptValues(KeptValues const&) = delete;
+    KeptValues& operator=(KeptValues const&) = delete;
+    ~KeptValues() {
+        for (std::size_t i = 0; i < variables_.size(); ++i) variables_[i]->value() = std::move(values_[i]);
+    }
+
+private:
+    std::span<Variable* const> variables_;
+    Buffer<Value> values_;
+};
+
+ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sequence/sequence_pool.hpp: sequence_pool, which reduces each sequence to one row.
+
+namespace rowan::inline v0 {
+
+/// How the rows of a sequence are reduced. sqrt is the sum divided by the square root of the length.
+enum class Pooling : std::int32_t { sum = 0, mean = 1, sqrt = 2, max = 3, min = 4, first = 5, last = 6 };
+
+namespace detail {
+
+inline void check_pool(Pooling pool) {
+    if (pool < Pooling::sum || pool > Pooling::last)
+        throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max, min, first, last");
+}
+
+/// Divides a sum by the length of its sequence (mean), by the square root of the length (sqrt), or by 1. Integers are
+/// truncated towards zero.
+template <class S>
+struct PoolDivision {
+    bool divides;
+    bool by_length;
+    std::size_t length;
+    double divisor;
+
+    ROWAN_HD PoolDivision(Pooling pool, std::size_t n)
+        : divides((pool == Pooling::mean || pool == Pooling::sqrt) && n != 1), by_length(pool == Pooling::mean),
+          length(n), divisor(!divides || by_length ? static_cast<double>(n) : square_root(static_cast<double>(n))) {}
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        if constexpr (!std::integral<S>) {
+            return quotient(x, constant<V>(divisor));
+        } else if (by_length) {
+            using Wide = std::common_type_t<S, std::int64_t>;
+            return static_cast<S>(static_cast<Wide>(x) / static_cast<Wide>(length));
+        } else {
+            return static_cast<S>(quotient(static_cast<double>(x), divisor));
+        }
+    }
+};
+
+/// Divides the sums of one sequence.
+template <class S, class From, class To>
+void divide(Pooling pool, std::size_t length, std::size_t width, From const* from, To* to) {
+    PoolDivision<S> const by(pool, length);
+    by.divides ? map_lanes<S>(by, width, from, to) : copy_lanes<S>(width, from, to);
+}
+
+/// Writes the gradient of the n > 0 rows of a sequence that was reduced by max or min.
+template <bool greatest, class T>
+void extreme_grad(T const* rows, std::size_t n, std::size_t width, T const* out_grad, T* x_grad) {
+    using S = sum_t<T>;
+    std::vector<S> best(width);
+    std::vector<std::size_t> first(width);
+    copy_lanes<S>(width, rows, best.data());
+    for (std::size_t i = 1; i < n; ++i) {
+        for (std::size_t k = 0; k < width; ++k) {
+            S const x = dtype<T>::widen(rows[i * width + k]);
+            if (!more_extreme<greatest>{}(x, best[k])) continue;
+            best[k] = x;
+            first[k] = i;
+        }
+    }
+    std::fill_n(x_grad, n * width, zero<T>());
+    for (std::size_t k = 0; k < width; ++k) x_grad[first[k] * width + k] = out_grad[k];
+}
+
+/// The numbers [begin, end), of which a window of at most longest + 4096 is in memory.
+class RunningRows {
+public:
+    RunningRows(std::int64_t begin, std::int64_t end, std::size_t longest) : end_(end) {
+        constexpr std::size_t more = 4096;
+        if (longest != 0) numbers_.resize(std::min(static_cast<std::size_t>(end - begin), longest + more));
+        std::iota(numbers_.begin(), numbers_.end(), begin);
+    }
+
+    /// The numbers from `first` on: n and, for prefetching, at least 64 more unless the range ends before.
+    std::span<std::int64_t const> from(std::int64_t first, std::size_t n) {
+        constexpr std::size_t ahead = 64;
+        std::size_t const wanted = std::min(static_cast<std::size_t>(end_ - first), n + ahead);
+        auto const skipped = static_cast<std::size_t>(first - numbers_.front());
+        if (skipped + wanted <= numbers_.size()) return std::span(numbers_).subspan(skipped);
+        numbers_.resize(std::min(numbers_.size(), static_cast<std::size_t>(end_ - first)));
+        std::iota(numbers_.begin(), numbers_.end(), first);
+        return numbers_;
+    }
+
+private:
+    std::vector<std::int64_t> numbers_;
+    std::int64_t end_;
+};
+
+/// Device-specific implementation of sequence_pool. The result for an empty sequence is `padding`.
+template <class D>
+struct SequencePool {
+    static_assert(has_backend<D>,
+                  "rowan: sequence_pool on a Thrust device needs #include <rowan/thrust/sequence/sequence_pool.hpp>");
+};
+
+template <>
+struct SequencePool<Cpu> {
+    template <class T>
+    static void pool(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows, Pooling pool,
+                     T padding, T* out) {
+        using S = sum_t<T>;
+        for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
+            bool const sums = pool == Pooling::sum || pool == Pooling::mean || pool == Pooling::sqrt;
+            std::size_t const longest = longest_of(offsets, s, end);
+            RunningRows positions(offsets[s], offsets[end], sums ? longest : 0);
+            BlockSum<T, S> sum(rows, width, longest);
+            std::vector<S> best(sums ? 0 : width);
+            for (; s < end; ++s) {
+                std::size_t const n = length_at(offsets, s);
+                T const* const first = rows + static_cast<std::size_t>(offsets[s]) * width;
+                T* const to = out + s * width;
+                if (n == 0) {
+                    std::fill_n(to, width, padding);
+                } else if (sums) {
+                    auto const window = positions.from(offsets[s], n);
+                    detail::divide<S>(pool, n, width, sum(window.data(), n, window.size() - n), to);
+                } else if (pool == Pooling::first || pool == Pooling::last) {
+                    std::copy_n(pool == Pooling::first ? first : first + (n - 1) * width, width, to);
+                } else {
+                    pool == Pooling::max ? detail::column_extremes<true>(first, n, width, best.data())
+                                         : detail::column_extremes<false>(first, n, width, best.data());
+                    copy_lanes<S>(width, static_cast<S const*>(best.data()), to);
+                }
+            }
+        });
+    }
+
+    template <class T>
+    static void grad(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows,
+                     T const* out_grad, Pooling pool, T* x_grad) {
+        using S = sum_t<T>;
+        for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
+            for (; s < end; ++s) {
+                std::size_t const n = length_at(offsets, s);
+                if (n == 0) continue;
+                std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
+                T const* const g = out_grad + s * width;
+                T* const to = x_grad + begin;
+                if (pool == Pooling::max) {
+                    detail::extreme_grad<true>(rows + begin, n, width, g, to);
+                } else if (pool == Pooling::min) {
+                    detail::extreme_grad<false>(rows + begin, n, width, g, to);
+                } else if (pool == Pooling::first || pool == Pooling::last) {
+                    std::fill_n(to, n * width, zero<T>());
+                    std::copy_n(g, width, pool == Pooling::first ? to : to + (n - 1) * width);
+                } else {
+                    detail::divide<S>(pool, n, width, g, to);
+                    detail::repeat(static_cast<T const*>(to), width, n - 1, to + width);
+                }
+            }
+        });
+    }
+};
+
+}  // namespace detail
+
+/// Reduces each sequence of the last level to one row, column by column, and drops that level. The result for an empty
+/// sequence is `pad_value`. Sums are formed in input order and blocks of 64, as in merge. Means of integers are
+/// truncated towards zero; the mean of booleans is their logical and. Max and min return the first NaN of a column.
+/// Paddle's sequence_pool.
+/// shapes   x [n, ...] -> [number of sequences, ...] with the upper levels of x
+/// errors   ShapeError if x has no levels; ValueError if the element type is an integer and cannot represent pad_value
+/// cost     one read of x and one write of the result; parallel over sequences; bitwise equal results for any number of
+///          threads, and on devices
+template <class T, device D>
+LoDTensor<T, D> sequence_pool(D const& exec, LoDTensor<T, D> const& x, Pooling pool, double pad_value = 0) {
+    detail::check_sequences(exec, "x", x);
+    detail::check_pool(pool);
+    T const padding = detail::checked_number<T>("pad_value", pad_value);
+    auto const offsets = detail::last_level(x.lod());
+    auto shape = x.shape();
+    shape[0] = offsets.size() - 1;
+    auto result = detail::new_tensor<T>(exec, shape);
+    detail::SequencePool<D>::pool(exec, offsets, x.value().row_size(), x.value().data(), pool, padding, result.data());
+    return {std::move(result), detail::upper_levels(x.lod())};
+}
+
+/// The adjoint of sequence_pool: the gradient of x. For max and min, the first row that holds the extremum of a column,
+/// or its first NaN, receives the whole gradient.
+/// shapes   x [n, ...], out_grad [number of sequences, ...] -> [n, ...] with the levels of x
+/// errors   ShapeError if x has no levels or out_grad another shape
+/// cost     one read of out_grad and one write of the result; for max and min also one read of x and a second write
+template <class T, device D>
+LoDTensor<T, D> sequence_pool_grad(D const& exec, LoDTensor<T, D> const& x,
+                                   std::type_identity_t<Tensor<T, D>> const& out_grad, Pooling pool) {
+    detail::check_sequences(exec, "x", x);
+    detail::check_pool(pool);
+    auto const offsets = detail::last_level(x.lod());
+    detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(offsets.size()) - 1);
+    detail::check_trailing("out_grad", out_grad, x.shape());
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    detail::SequencePool<D>::grad(exec, offsets, x.value().row_size(), x.value().data(), out_grad.data(), pool,
+                                  x_grad.data());
+    return {std::move(x_grad), x.lod()};
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> sequence_pool(LoDTensor<T, Device> const& x, Pooling pool, double pad_value = 0) {
+    return sequence_pool(x.device(), x, pool, pad_value);
+}
+template <class T, class Device>
+LoDTensor<T, Device> sequence_pool_grad(LoDTensor<T, Device> const& x,
+                                        std::type_identity_t<Tensor<T, Device>> const& out_grad, Pooling pool) {
+    return sequence_pool_grad(x.device(), x, out_grad, pool);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/bags.hpp: pooling of bags of ids to rows of a table, and its gradient.
+
+namespace rowan::inline v0::detail {
+
+/// Checks the arguments of a lookup on any device, except whether the ids are in range.
+template <class T, class I, class D>
+void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const* weight,
+                Pooling pool) {
+    static_assert(floating_element<T>, "rowan::embedding_bag: the table must have a floating-point type");
+    if (pool != Pooling::sum && pool != Pooling::mean && pool != Pooling::sqrt && pool != Pooling::max)
+        throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max");
+    check_sequences(exec, "ids", ids);
+    if (ids.value().dimension() != 1) throw ShapeError("ids rank", std::to_string(ids.value().dimension()), "1");
+    check_rows("table", table);
+    if (weight != nullptr && weight->shape() != ids.value().shape())
+        throw ShapeError("weight.shape()", shape_text(weight->shape()), shape_text(ids.value().shape()));
+}
+
+/// Looks up bags on a device. The Thrust specialization is in rowan/thrust/op/embedding_bag.hpp.
+template <class D>
+struct BagLookups {
+    static_assert(has_backend<D>,
+                  "rowan: embedding_bag on a Thrust device needs #include <rowan/thrust/op/embedding_bag.hpp>");
+};
+
+/// The bags of a lookup, in the memory of any device.
+template <class T, class I>
+struct Bags {
+    using S = sum_t<T>;
+
+    T const* table;
+    std::size_t height;
+    std::size_t width;
+    I const* ids;
+    T const* weights;  // nullptr: all 1
+    std::int64_t const* offsets;
+    std::size_t bags;
+    Pooling pool;
+
+    /// Bad ids read row 0: the call has already failed, but parts of it may run nevertheless.
+    ROWAN_HD T const* row(std::size_t i) const {
+        auto const id = static_cast<std::size_t>(std::int64_t{ids[i]});
+        return table + (id < height ? id : 0) * width;
+    }
+    ROWAN_HD std::size_t begin(std::size_t bag) const { return static_cast<std::size_t>(offsets[bag]); }
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD S weight(std::size_t i) const { return weights == nullptr ? constant<S>(1.0) : load<S>(weights + i); }
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD S weighted(std::size_t i, std::size_t column) const {
+        S const x = load<S>(row(i) + column);
+        return weights == nullptr ? x : product(x, weight(i));
+    }
+
+    /// The divisor of the weighted sum of a bag; 0 means that the result of the bag is 0.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD S divisor(std::size_t bag) const {
+        std::size_t const first = begin(bag), end = begin(bag + 1);
+        auto const n = static_cast<double>(end - first);
+        bool const mean = pool == Pooling::mean;
+        if (!mean && pool != Pooling::sqrt) return constant<S>(1.0);
+        if (weights == nullptr) return constant<S>(mean ? n : square_root(n));
+        S sum = constant<S>(0.0);
+        for (std::size_t i = first; i < end; ++i) {
+            S const w = weight(i);
+            sum = plus(sum, mean ? w : product(w, w));
+        }
+        return mean ? sum : square_root(sum);
+    }
+
+    /// The weighted sum of a column of a bag, in the order of the ids.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD S total(std::size_t bag, std::size_t column) const {
+        S sum = constant<S>(0.0);
+        for (std::size_t i = begin(bag); i < begin(bag + 1); ++i)
+            sum = plus(sum, product(weight(i), load<S>(row(i) + column)));
+        return sum;
+    }
+
+    /// The gradient of weight i: Σ (x - out · d') / d · out_grad over the columns of its bag, with d' = 1 for the mean,
+    /// w / d for sqrt and 0 for the sum. `totals` are those of the columns.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD S weight_grad(std::size_t i, S const& d, S const* totals, T const* out_grad) const {
+        S slope = constant<S>(pool == Pooling::mean ? 1.0 : 0.0);
+        if (pool == Pooling::sqrt) slope = quotient(weight(i), d);
+        S grad = constant<S>(0.0);
+        for (std::size_t k = 0; k < width; ++k) {
+            S const x = load<S>(row(i) + k);
+            S const change = quotient(S(x - product(quotient(totals[k], d), slope)), d);
+            grad = plus(grad, product(change, load<S>(out_grad + k)));
+        }
+        return grad;
+    }
+};
+
+template <class T, class I, class D>
+Bags<T, I> make_bags(Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const* weight,
+                     std::int64_t const* offsets, Pooling pool) {
+    return {.table = table.data(),
+            .height = table.shape()[0],
+            .width = table.row_size(),
+            .ids = ids.value().data(),
+            .weights = weight == nullptr ? nullptr : weight->data(),
+            .offsets = offsets,
+            .bags = last_level(ids.lod()).size() - 1,
+            .pool = pool};
+}
+
+template <>
+struct BagLookups<Cpu> {
+    template <class T, class I>
+    static LoDTensor<T> lookup(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids, Tensor<T> const* weight,
+                               Pooling pool) {
+        using S = sum_t<T>;
+        check_ids(exec, "ids", ids.value(), height_of(table));
+        std::span<std::int64_t const> const offsets = last_level(ids.lod());
+        auto const bags = make_bags(table, ids, weight, offsets.data(), pool);
+        Buffer<std::int64_t> const rows(ids.value().data(), ids.value().data() + ids.value().size());
+        std::size_t const width = table.row_size();
+        auto shape = table.shape();
+        shape[0] = bags.bags;
+        auto out = Tensor<T>::zeros(shape);
+        for_sequences(exec, offsets, width, [&](std::size_t bag, std::size_t end) {
+            std::size_t const longest = longest_of(offsets, bag, end);
+            BlockSum<T, S> sum(bags.table, width, longest);
+            ScratchRows<S> scratch(weight != nullptr && pool != Pooling::max ? longest : 0, width);
+            Buffer<S> best(width);
+            Buffer<std::size_t> position(width);
+            for (; bag < end; ++bag) {
+                std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
+                T* const to = out.data() + bag * width;
+                S const divisor = bags.divisor(bag);
+                if (n == 0 || divisor == constant<S>(0.0)) continue;
+                if (pool == Pooling::max) {
+                    largest(bags, bag, best, position);
+                    copy_lanes<S>(width, static_cast<S const*>(best.data()), to);
+                    continue;
+                }
+                S const* total = nullptr;
+                if (weight != nullptr) {
+                    for (std::size_t i = 0; i < n; ++i) {
+                        auto const times = [w = bags.weight(first + i)](auto const& x) {
+                            return product(x, std::remove_cvref_t<decltype(x)>(w));
+                        };
+                        map_lanes<S>(times, width, bags.row(first + i), scratch.row(i));
+                    }
+                    total = scratch.sum(n);
+                } else {
+                    total = sum(rows.data() + first, n, rows.size() - first - n);
+                }
+                map_lanes<S>([&](auto const& x) { return x / std::remove_cvref_t<decltype(x)>(divisor); }, width, total,
+                             to);
+            }
+        });
+        return {std::move(out), upper_levels(ids.lod())};
+    }
+
+    /// Returns one row of gradient for each id; also writes the gradients of the weights unless weight_grad is null.
+    template <class T, class I>
+    static SelectedRows<T> grad(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids, Tensor<T> const* weight,
+                                Tensor<T> const& out_grad, Pooling pool, Tensor<T>* weight_grad) {
+        using S = sum_t<T>;
+        check_ids(exec, "ids", ids.value(), height_of(table));
+        std::span<std::int64_t const> const offsets = last_level(ids.lod());
+        auto const bags = make_bags(table, ids, weight, offsets.data(), pool);
+        check_height("out_grad", out_grad, static_cast<std::int64_t>(bags.bags));
+        check_trailing("out_grad", out_grad, table.shape());
+        std::size_t const width = table.row_size();
+        auto shape = table.shape();
+        shape[0] = ids.value().size();
+        auto value = Tensor<T>::zeros(shape);
+        for_sequences(exec, offsets, width, [&](std::size_t bag, std::size_t end) {
+            Buffer<S> best(width), total(width);
+            Buffer<std::size_t> position(width);
+            for (; bag < end; ++bag) {
+                std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
+                T const* const g = out_grad.data() + bag * width;
+                S const divisor = bags.divisor(bag);
+                if (n == 0 || divisor == constant<S>(0.0)) continue;
+                if (pool == Pooling::max) {
+                    largest(bags, bag, best, position);
+                    for (std::size_t k = 0; k < width; ++k) {
+                        std::size_t const i = first + position[k];
+                        S const grad = dtype<T>::widen(g[k]);
+                        value.data()[i * width + k] = dtype<T>::narrow(product(bags.weight(i), grad));
+                        if (weight_grad == nullptr) continue;
+                        T& w = weight_grad->data()[i];
+                        w = dtype<T>::narrow(
+                            plus(S(dtype<T>::widen(w)), product(S(dtype<T>::widen(bags.row(i)[k])), grad)));
+                    }
+                    continue;
+                }
+                for (std::size_t i = first; i < first + n; ++i) {
+                    S const share = bags.weight(i) / divisor;
+                    map_lanes<S>([&](auto const& x) { return product(x, std::remove_cvref_t<decltype(x)>(share)); },
+                                 width, g, value.data() + i * width);
+                }
+                if (weight_grad == nullptr) continue;
+                for (std::size_t k = 0; k < width; ++k) total[k] = bags.total(bag, k);
+                for (std::size_t i = first; i < first + n; ++i)
+                    store(bags.weight_grad(i, divisor, total.data(), g), weight_grad->data() + i);
+            }
+        });
+        Buffer<std::int64_t> rows(ids.value().data(), ids.value().data() + ids.value().size());
+        return SelectedRowsAccess::make(height_of(table), rows, std::move(value));
+    }
+
+private:
+    /// Writes for each column the largest element of the weighted rows of a bag, and its position in the bag. Ties go
+    /// to the first.
+    template <class T, class I, class S>
+    static void largest(Bags<T, I> const& bags, std::size_t bag, Buffer<S>& best, Buffer<std::size_t>& position) {
+        std::size_t const first = bags.begin(bag);
+        for (std::size_t i = first; i < bags.begin(bag + 1); ++i) {
+            for (std::size_t k = 0; k < bags.width; ++k) {
+                S const x = bags.weighted(i, k);
+                if (i != first && !more_extreme<true>{}(x, best[k])) continue;
+                best[k] = x;
+                position[k] = i - first;
+            }
+        }
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/fields.hpp: field, the name of an attribute in descriptors.
+
+namespace rowan::inline v0 {
+
+/// The name of a member of an attributes struct in descriptors. Attributes that are stored in descriptors list their
+/// members, which may be numbers, bool, enumerations, Dims, vectors of int64 or double, strings, or std::optional of
+/// these: as a std::tuple of fields, or as arguments of a call, which takes the compiler less memory.
+///     struct attributes {
+///         double limit = 1;
+///         static constexpr auto fields = std::tuple{field{"limit", &attributes::limit}};
+///     };
+///     struct others {
+///         double limit = 1;
+///         static constexpr auto fields(auto const& visit) { return visit(field{"limit", &others::limit}); }
+///     };
+template <class Struct, class Member>
+struct field {
+    std::string_view name;   ///< name in descriptors
+    Member Struct::*member;  ///< pointer to the member
+};
+template <class Struct, class Member>
+field(char const*, Member Struct::*) -> field<Struct, Member>;
+
+namespace detail {
+
+template <class A>
+concept has_fields_function = requires {
+    A::fields([](auto const&...) {});
+};
+
+}  // namespace detail
+
+/// Whether the attributes list their members.
+template <class A>
+concept has_fields = detail::has_fields_function<A> || requires {
+    A::fields;
+};
+
+/// Calls visit(field) for each member that the attributes list, in their order.
+/// errors   those of visit
+/// cost     a call for each member
+template <has_fields A, class Visit>
+constexpr void each_field(Visit const& visit) {
+    auto const each = [&](auto const&... field) { (visit(field), ...); };
+    if constexpr (detail::has_fields_function<A>) {
+        A::fields(each);
+    } else {
+        std::apply(each, A::fields);
+    }
+}
+
+}  // namespace rowan::inline v0
 
 // rowan/op/infer.hpp: checks of the inputs in an operator's infer, at compile time and at run time.
 
@@ -12013,6 +11851,2442 @@ constexpr VarSpec elementwise(char const* field, VarSpec const& x, VarSpec const
 }
 
 }  // namespace rowan::inline v0::spec
+
+// rowan/sequence/sequence_erase.hpp: sequence_erase, which removes given tokens from sequences.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Device-specific implementation of sequence_erase. `erased` is sorted; `starts` receives the last-level offsets of
+/// the result, which has the rank of x.
+template <class D>
+struct SequenceErasure {
+    static_assert(has_backend<D>,
+                  "rowan: sequence_erase on a Thrust device needs #include <rowan/thrust/sequence/sequence_erase.hpp>");
+};
+
+template <>
+struct SequenceErasure<Cpu> {
+    template <class T>
+    static Tensor<T> run(Cpu exec, std::span<std::int64_t const> offsets, Tensor<T> const& x,
+                         std::vector<std::int64_t> const& erased, std::vector<std::int64_t>& starts) {
+        auto const stays = [&](T token) {
+            return !std::ranges::binary_search(erased, static_cast<std::int64_t>(dtype<T>::widen(token)));
+        };
+        T const* const rows = x.data();
+        for_sequences(exec, offsets, 1, [&](std::size_t s, std::size_t end) {
+            for (; s < end; ++s) starts[s + 1] = std::count_if(rows + offsets[s], rows + offsets[s + 1], stays);
+        });
+        std::partial_sum(starts.begin(), starts.end(), starts.begin());
+        auto shape = x.shape();
+        shape[0] = static_cast<std::size_t>(starts.back());
+        auto result = Tensor<T>::from_shape(shape);
+        T* const out = result.data();
+        for_sequences(exec, offsets, 1, [&](std::size_t s, std::size_t end) {
+            for (; s < end; ++s) std::copy_if(rows + offsets[s], rows + offsets[s + 1], out + starts[s], stays);
+        });
+        return result;
+    }
+};
+
+}  // namespace detail
+
+/// Removes the elements that equal one of `tokens` from the sequences of the last level; the others keep their order.
+///
+///     [3 1 4]  [1]  [5 1]   tokens {1}   ->   [3 4]  []  [5]
+///
+/// shapes   x [n] or [n, 1] …: rows of one element; tokens of any shape -> fewer rows, with the upper levels of x
+/// errors   ShapeError if x has no levels or its rows have more or less than one element
+/// cost     two reads of x and one write of the result, O(log tokens) per element; on a device the call synchronizes
+template <class T, device D>
+LoDTensor<T, D> sequence_erase(D const& exec, LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> tokens) {
+    static_assert(std::integral<T>, "rowan::sequence_erase: tokens are integers, x must hold integers");
+    detail::check_sequences(exec, "x", x);
+    if (x.value().row_size() != 1) throw ShapeError("x.row_size()", std::to_string(x.value().row_size()), "1");
+    detail::HostIds<D> const on_host(exec, tokens);
+    Ids<> const& list = on_host;
+    std::vector<std::int64_t> erased(list.size());
+    for (std::size_t i = 0; i < erased.size(); ++i) erased[i] = list[i];
+    std::ranges::sort(erased);
+    auto const offsets = detail::last_level(x.lod());
+    std::vector<std::int64_t> starts(offsets.size());
+    auto result = detail::SequenceErasure<D>::run(exec, offsets, x.value(), erased, starts);
+    return {std::move(result), detail::with_last_level(x.lod(), std::move(starts))};
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> sequence_erase(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> tokens) {
+    return sequence_erase(x.device(), x, tokens);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/gather.hpp: gather, the rows of a table at given ids.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class Shape>
+Shape gathered_shape(Shape const& ids, Shape const& table) {
+    Shape shape = ids;
+    shape.insert(shape.end(), table.begin() + 1, table.end());
+    return shape;
+}
+
+/// Selects and copies rows of a table.
+template <class D>
+struct RowGather {
+    static_assert(has_backend<D>, "rowan: gather on a Thrust device needs #include <rowan/thrust/sparse/gather.hpp>");
+};
+
+template <>
+struct RowGather<Cpu> {
+    /// Checks the arguments; returns the ids for copy().
+    template <class T, class... Out>
+    static Ids<> const& checked(Cpu exec, Tensor<T> const& table, Ids<> const& ids, Out const&...) {
+        check_ids(exec, "ids", ids, height_of(table));
+        return ids;
+    }
+
+    /// Writes the rows to `out`; is_new: its contents may be lost.
+    template <class T>
+    static void copy(Cpu exec, Tensor<T> const& table, Ids<> const& ids, Tensor<T>& out, bool /*is_new*/) {
+        std::size_t const width = table.row_size();
+        T const* const rows = table.data();
+        T* const to = out.data();
+        ids.visit([&](auto list) {
+            auto const row = [=](std::size_t i) { return rows + static_cast<std::size_t>(list[i]) * width; };
+            copy_rows(exec, list.size(), width * sizeof(T), row, [=](std::size_t i) { return to + i * width; });
+        });
+    }
+
+    /// The numbers i in [0, n) for which keep(i) is true, ascending.
+    template <class Keep>
+    static Tensor<std::int64_t> where(Cpu, std::size_t n, Keep const& keep) {
+        std::vector<std::int64_t> found;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (keep(i)) found.push_back(static_cast<std::int64_t>(i));
+        }
+        auto positions = Tensor<std::int64_t>::from_shape({found.size()});
+        std::ranges::copy(found, positions.data());
+        return positions;
+    }
+
+    /// to[i] = row positions[i] of a tensor, not bounds-checked.
+    template <class T>
+    static void take(Cpu exec, Tensor<T> const& from, Tensor<std::int64_t> const& positions, Tensor<T>& to) {
+        take_rows(exec, positions.size(), from.row_size(), from.data(), positions.data(), to.data());
+    }
+};
+
+/// The rows positions[i] of a tensor, not bounds-checked.
+template <class T, class D>
+Tensor<T, D> rows_at(D const& exec, Tensor<T, D> const& from, Tensor<std::int64_t, D> const& positions) {
+    auto shape = from.shape();
+    shape[0] = positions.size();
+    auto out = new_tensor<T>(exec, shape);
+    RowGather<D>::take(exec, from, positions, out);
+    return out;
+}
+
+}  // namespace detail
+
+/// Writes row `ids[i]` of `table` to row i of `out`.
+/// shapes   table [height, ...], ids of any shape, out ids.shape + table.shape[1:]
+/// errors   ShapeError if table has rank 0 or out has another shape; IndexError if an id is not in [0, height); Error
+///          if out shares memory with table or ids
+/// cost     O(n * width), one read and one write of n rows, no allocation; ids in device memory are checked in another
+///          pass before, so that `out` is unchanged if one is bad
+template <class T, device D>
+void gather_into(D const& exec, Tensor<T, D> const& table, std::type_identity_t<Ids<D>> ids, Tensor<T, D>& out) {
+    detail::check_rows("table", table);
+    auto const shape = detail::gathered_shape(ids.shape(), table.shape());
+    if (out.shape() != shape)
+        throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
+    auto const& checked = detail::RowGather<D>::checked(exec, table, ids, out);
+    detail::check_apart("out", detail::bytes_of(out), "ids", ids.bytes());
+    detail::check_apart("out", detail::bytes_of(out), "table", detail::bytes_of(table));
+    detail::RowGather<D>::copy(exec, table, checked, out, false);
+}
+
+/// The rows of `table` at `ids`, in the order of `ids`: the forward pass of an embedding.
+/// shapes   table [height, ...], ids of any shape -> ids.shape + table.shape[1:]
+/// errors   as gather_into
+/// cost     one read and one write of n rows, and one allocation for the result
+template <class T, device D>
+Tensor<T, D> gather(D const& exec, Tensor<T, D> const& table, std::type_identity_t<Ids<D>> ids) {
+    detail::check_rows("table", table);
+    auto const& checked = detail::RowGather<D>::checked(exec, table, ids);
+    auto out = detail::new_tensor<T>(exec, detail::gathered_shape(ids.shape(), table.shape()));
+    detail::RowGather<D>::copy(exec, table, checked, out, true);
+    return out;
+}
+
+template <class T, class Device>
+void gather_into(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids, Tensor<T, Device>& out) {
+    gather_into(table.device(), table, ids, out);
+}
+
+template <class T, class Device>
+Tensor<T, Device> gather(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids) {
+    return gather(table.device(), table, ids);
+}
+
+// A mistake, which does not compile.
+template <detail::plain_range R, class I = std::initializer_list<std::int64_t>>
+Tensor<float> gather(R const&, I const&) {
+    static_assert(!detail::plain_range<R>,
+                  "rowan::gather: the table comes first, and it is a Tensor: Tensor<T>::borrow(values, {rows, width}) "
+                  "is one in your memory");
+    return {};
+}
+
+ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<float> const&, Ids<>, Tensor<float>&))
+ROWAN_TEMPLATE(Tensor<float> gather(Cpu const&, Tensor<float> const&, Ids<>))
+ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<double> const&, Ids<>, Tensor<double>&))
+ROWAN_TEMPLATE(Tensor<double> gather(Cpu const&, Tensor<double> const&, Ids<>))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/embedding_bag.hpp: embedding_bag, one pooled row for each bag of ids, with a row-sparse gradient.
+
+namespace rowan::inline v0 {
+
+/// The settings of embedding_bag.
+struct BagOptions {
+    /// sum, mean, sqrt (divides by the root of the number of ids, or of the sum of the squared weights) or max
+    Pooling pool = Pooling::sum;
+    /// Ids that are left out of their bags: they do not count, and their table row gets no gradient.
+    std::optional<std::int64_t> padding_id = {};
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"pool", &BagOptions::pool}, field{"padding_id", &BagOptions::padding_id});
+    }
+};
+
+namespace detail {
+
+/// The bags without padding.
+/// errors   IndexError if the padding or an id is not in [0, height)
+template <class I, class D>
+LoDTensor<I, D> without_padding(D const& exec, LoDTensor<I, D> const& ids, std::int64_t padding, std::int64_t height) {
+    if (padding < 0 || padding >= height) throw IndexError("padding_id", padding, height);
+    ElementLoops<D>::check(exec, ids.value());
+    ElementLoops<D>::check_ids(exec, "ids", ids.value(), height);
+    return sequence_erase(exec, ids, {padding});
+}
+
+}  // namespace detail
+
+/// Pools the table rows of each bag, which is a sequence of ids of the last level, into one row: their sum, their mean,
+/// their sum divided by the square root of the number of ids, or their element-wise maximum. The result has one level
+/// less; the row of an empty bag, or of one with padding alone, is 0. Sums are formed in the order of the ids and in
+/// blocks of 64, as in merge. As TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
+/// shapes   table [h, ...], ids [n] with levels -> [bags, ...]
+/// errors   ShapeError if ids have no levels or a rank other than 1, or table has rank 0; IndexError if an id or
+///          options.padding_id is not in [0, h); ValueError if options.pool is not sum, mean, sqrt or max
+/// cost     one read of a table row for each id, without an intermediate copy, and two writes of the result (zeros,
+///          then the rows); on the host temporary memory of 8 bytes per id; with padding_id also a copy of the ids,
+///          and a Thrust device synchronizes; bags are divided among threads: the same
+///          bits for any number of threads
+template <class T, id_type I, device D>
+LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+                              BagOptions const& options = {}) {
+    Tensor<T, D> const* const weight = nullptr;
+    detail::check_bags(exec, table, ids, weight, options.pool);
+    if (options.padding_id)
+        return embedding_bag(exec, table,
+                             detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table)),
+                             {.pool = options.pool});
+    return detail::BagLookups<D>::lookup(exec, table, ids, weight, options.pool);
+}
+
+/// The gradient of the table, one row for each id that is not padding. For max, the gradient of each column is assigned
+/// to the first id with the largest element.
+/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows, less those of padding
+/// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
+/// cost     one read of out_grad and two writes of n rows (zeros, then the gradients); max also reads the table rows
+template <class T, id_type I, device D>
+SelectedRows<T, D> embedding_bag_grad(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+                                      std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                      BagOptions const& options = {}) {
+    Tensor<T, D>* const none = nullptr;
+    detail::check_bags<T, I, D>(exec, table, ids, none, options.pool);
+    if (options.padding_id)
+        return embedding_bag_grad(exec, table,
+                                  detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table)),
+                                  out_grad, {.pool = options.pool});
+    return detail::BagLookups<D>::template grad<T, I>(exec, table, ids, none, out_grad, options.pool, none);
+}
+
+namespace detail {
+
+/// The ids of a table of which only some rows exist as positions in its value, without padding.
+template <class T, class I, class D>
+LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                                         BagOptions const& options) {
+    if (!options.padding_id) return {positions(exec, "ids", table, ids.value()), ids.lod()};
+    auto const kept = without_padding(exec, ids, *options.padding_id, table.height());
+    return {positions(exec, "ids", table, kept.value()), kept.lod()};
+}
+
+}  // namespace detail
+
+/// The same for a table of which only some rows exist.
+/// shapes   as for a Tensor
+/// errors   as for a Tensor; IndexError if an id is not among the rows of the table: `ids[1] = 7 is not a row of the
+///          table`, with its position among the ids that are not padding
+/// cost     as find_rows, and as for a Tensor
+template <class T, id_type I, device D>
+LoDTensor<T, D> embedding_bag(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                              BagOptions const& options = {}) {
+    return embedding_bag(exec, table.value(), detail::bag_positions(exec, table, ids, options), {.pool = options.pool});
+}
+template <class T, id_type I, device D>
+SelectedRows<T, D> embedding_bag_grad(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                                      std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                      BagOptions const& options = {}) {
+    using Access = detail::SelectedRowsAccess;
+    auto const g = embedding_bag_grad(exec, table.value(), detail::bag_positions(exec, table, ids, options), out_grad,
+                                      {.pool = options.pool});
+    return Access::adopt(table.height(), detail::rows_at(exec, Access::rows(table), Access::rows(g)),
+                         g.value().share());
+}
+
+struct embedding_bag_grad_op {
+    static constexpr std::string_view name = "lookup_bag_grad";
+    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::w>>;
+    using attributes = BagOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, BagOptions const& = {}) {
+        return {.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0};
+    }
+
+    template <class T, class I, class D>
+    static SelectedRows<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
+                                  LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
+    }
+    template <class T, class I, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
+                                  LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
+    }
+};
+
+struct embedding_bag_op {
+    static constexpr std::string_view name = "lookup_bag";  // the name in files
+    using inputs = slots<slot::w, slot::ids>;
+    using outputs = slots<slot::out>;
+    using attributes = BagOptions;
+    using grad = grad_rule<embedding_bag_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& = {}) {
+        spec::table("embedding_bag: w", w);
+        spec::dense("embedding_bag: ids", ids);
+        spec::ids("embedding_bag: ids", ids);
+        spec::rank("embedding_bag: ids", ids, 1, "1");
+        spec::has_levels("embedding_bag: ids", ids);
+        Dims dims = w.dims;
+        dims[0] = UNK;
+        return {.type = VarType::LOD_TENSOR, .dtype = w.dtype, .dims = dims, .lod_level = ids.lod_level - 1};
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
+                               BagOptions const& options = {}) {
+        return embedding_bag(exec, w, ids, options);
+    }
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
+                               BagOptions const& options = {}) {
+        return embedding_bag(exec, w, ids, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/lookup_table_grad.hpp: lookup_table_grad, the gradient of gather with respect to its table.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class Shape, class T, class D>
+void check_looked_up(Shape const& ids, Tensor<T, D> const& out_grad, std::optional<std::int64_t> padding_id,
+                     std::int64_t height) {
+    auto const& shape = out_grad.shape();
+    if (shape.size() < ids.size() || !std::equal(ids.begin(), ids.end(), shape.begin())) {
+        throw ShapeError("out_grad.shape()", shape_text(shape),
+                         "to begin with " + shape_text(ids) + ", the shape of ids");
+    }
+    if (padding_id && (*padding_id < 0 || *padding_id >= height)) throw IndexError("padding_id", *padding_id, height);
+}
+
+/// out_grad reshaped to one row per id.
+template <class Shape, class T, class D>
+Tensor<T, D> looked_up_rows(Shape const& ids, Tensor<T, D> out_grad) {
+    if (ids.size() == 1) return out_grad;
+    auto const& shape = out_grad.shape();
+    Shape rows;
+    rows.push_back(product_from(ids, 0));
+    for (std::size_t i = ids.size(); i < shape.size(); ++i) rows.push_back(shape[i]);
+    return out_grad.reshaped(rows);
+}
+
+/// Whether rows[k] is not the padding.
+struct IsNotPadding {
+    std::int64_t const* rows;
+    std::int64_t padding;
+    ROWAN_HD bool operator()(std::size_t k) const { return rows[k] != padding; }
+};
+
+}  // namespace detail
+
+/// The gradient of `gather(table, ids)` with respect to the table, as SelectedRows: row `ids[i]` has the value
+/// `out_grad[i]`. Duplicates are kept, in input order. Ids equal to `padding_id` are omitted; then a Thrust device
+/// synchronizes once to get the number of rows, and throws the IndexError of a bad id itself.
+/// shapes   ids of any shape, out_grad ids.shape + [...] -> a SelectedRows of that height and the row shape [...]
+/// errors   ShapeError if height is negative, out_grad does not begin with ids.shape, or the value would have more than
+///          8 dims; IndexError if an id or padding_id is not in [0, height)
+/// cost     O(n) without padding_id, because out_grad becomes the value without a copy: pass it with std::move or as
+///          out_grad.share(); O(n * width) with padding_id
+template <class T, device D>
+SelectedRows<T, D> lookup_table_grad(D const& exec, std::type_identity_t<Ids<D>> ids, Tensor<T, D> out_grad,
+                                     Height height, std::optional<std::int64_t> padding_id = std::nullopt) {
+    using Access = detail::SelectedRowsAccess;
+    detail::check_looked_up(ids.shape(), out_grad, padding_id, height);
+    detail::ElementLoops<D>::check(exec, out_grad);
+    auto rows = detail::RowNumbers<D>::checked(exec, "ids", ids, height);
+    auto value = detail::looked_up_rows(ids.shape(), std::move(out_grad));
+    if (!padding_id) return Access::adopt(height, std::move(rows), std::move(value));
+
+    auto const kept = detail::RowGather<D>::where(exec, rows.size(), detail::IsNotPadding{rows.data(), *padding_id});
+    return Access::adopt(height, detail::rows_at(exec, rows, kept), detail::rows_at(exec, value, kept));
+}
+
+template <class T, class Device>
+SelectedRows<T, Device> lookup_table_grad(std::type_identity_t<Ids<Device>> ids, Tensor<T, Device> out_grad,
+                                          Height height, std::optional<std::int64_t> padding_id = std::nullopt) {
+    Device const exec = out_grad.device();
+    return lookup_table_grad(exec, ids, std::move(out_grad), height, padding_id);
+}
+
+ROWAN_TEMPLATE(SelectedRows<float> lookup_table_grad(Cpu const&, Ids<>, Tensor<float>, Height,
+                                                     std::optional<std::int64_t>))
+ROWAN_TEMPLATE(SelectedRows<double> lookup_table_grad(Cpu const&, Ids<>, Tensor<double>, Height,
+                                                      std::optional<std::int64_t>))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/lookup_table.hpp: lookup_table, the rows of a table selected by ids, with a row-sparse gradient.
+
+namespace rowan::inline v0 {
+
+/// The settings of lookup_table.
+struct LookupOptions {
+    /// Rows for this id are zeros, and its table row gets no gradient.
+    std::optional<std::int64_t> padding_id = {};
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"padding_id", &LookupOptions::padding_id});
+    }
+};
+
+namespace detail {
+
+/// Writes 0 to a row whose id is the padding id.
+template <class T, class I>
+struct PadRow {
+    I const* ids;
+    std::int64_t padding;
+    T* to;
+    std::size_t width;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row) const {
+        if (ids[row] != padding) return;
+        for (std::size_t k = 0; k < width; ++k) store(constant<sum_t<T>>(0.0), to + row * width + k);
+    }
+};
+
+}  // namespace detail
+
+/// As gather, but the rows of `padding_id` are zeros, whatever the table contains.
+/// shapes   table [h, ...], ids of any shape -> ids.shape + [...]
+/// errors   IndexError if an id or padding_id is not in [0, h); ShapeError if table has rank 0
+/// cost     as gather
+template <class T, id_type I, device D>
+Tensor<T, D> lookup_table(D const& exec, Tensor<T, D> const& table, Tensor<I, D> const& ids,
+                          LookupOptions const& options = {}) {
+    detail::check_rows("table", table);
+    if (auto const padding = options.padding_id; padding && (*padding < 0 || *padding >= detail::height_of(table)))
+        throw IndexError("padding_id", *padding, detail::height_of(table));
+    auto out = gather(exec, table, ids);
+    if (!options.padding_id) return out;
+    std::size_t const width = table.row_size();
+    detail::PadRow<T, I> const pad{ids.data(), *options.padding_id, out.data(), width};
+    detail::ElementLoops<D>::each(exec, ids.size(), width, pad);
+    return out;
+}
+
+template <class T, class I, class Device>
+Tensor<T, Device> lookup_table(Tensor<T, Device> const& table, Tensor<I, Device> const& ids,
+                               LookupOptions const& options = {}) {
+    return lookup_table(table.device(), table, ids, options);
+}
+
+/// The same for a table of which only some rows exist; the row of `padding_id` need not.
+/// shapes   as above
+/// errors   as above; IndexError if another id is not among the rows of the table: `ids[1] = 7 is not a row of the
+///          table`
+/// cost     as find_rows and gather
+template <class T, id_type I, device D>
+Tensor<T, D> lookup_table(D const& exec, SelectedRows<T, D> const& table, Tensor<I, D> const& ids,
+                          LookupOptions const& options = {}) {
+    auto const padding = options.padding_id;
+    if (padding && (*padding < 0 || *padding >= table.height()))
+        throw IndexError("padding_id", *padding, table.height());
+    auto const at = detail::positions(exec, "ids", table, ids, padding);
+    if (table.rows().size() == 0)  // all ids are padding
+        return Tensor<T, D>::zeros(exec, detail::gathered_shape(ids.shape(), table.value().shape()));
+    auto out = gather(exec, table.value(), at);
+    if (!padding) return out;
+    std::size_t const width = table.row_size();
+    detail::PadRow<T, I> const pad{ids.data(), *padding, out.data(), width};
+    detail::ElementLoops<D>::each(exec, ids.size(), width, pad);
+    return out;
+}
+
+struct lookup_table_grad_op {
+    static constexpr std::string_view name = "lookup_table_grad";
+    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;  // only the height of w is used
+    using outputs = slots<grad_of<slot::w>>;
+    static constexpr unsigned row_inputs = 0b110;
+    static constexpr bool sums_rows = true;
+    using attributes = LookupOptions;
+    using grad = no_grad;
+
+    /// The gradient is always row-sparse.
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, LookupOptions const& = {}) {
+        return {.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0};
+    }
+
+    template <class T, class I, class D>
+    static SelectedRows<T, D> run(D exec, Tensor<T, D> const& w, Tensor<I, D> const& ids, Tensor<T, D> const& out_grad,
+                                  LookupOptions const& options = {}) {
+        return lookup_table_grad(exec, ids, out_grad.share(), static_cast<std::int64_t>(w.shape(0)),
+                                 options.padding_id);
+    }
+    template <class T, class I, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& w, Tensor<I, D> const& ids,
+                                  Tensor<T, D> const& out_grad, LookupOptions const& options = {}) {
+        return lookup_table_grad(exec, ids, out_grad.share(), w.height(), options.padding_id);
+    }
+};
+
+struct lookup_table_op {
+    static constexpr std::string_view name = "lookup_table";
+    using inputs = slots<slot::w, slot::ids>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b10;
+    using attributes = LookupOptions;
+    using grad = grad_rule<lookup_table_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, LookupOptions const& = {}) {
+        spec::table("lookup_table: w", w);
+        spec::dense("lookup_table: ids", ids);
+        spec::ids("lookup_table: ids", ids);
+        Dims dims = ids.dims;
+        for (std::size_t i = 1; i < w.dims.size(); ++i) dims.push_back(w.dims[i]);
+        return {.type = VarType::LOD_TENSOR, .dtype = w.dtype, .dims = dims, .lod_level = ids.lod_level};
+    }
+
+    template <class T, id_type I, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& w, Tensor<I, D> const& ids, LookupOptions const& options = {}) {
+        return lookup_table(exec, w, ids, options);
+    }
+    template <class T, id_type I, class D>
+    static Tensor<T, D> run(D exec, SelectedRows<T, D> const& w, Tensor<I, D> const& ids,
+                            LookupOptions const& options = {}) {
+        return lookup_table(exec, w, ids, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/detail/table_lookups_inl.hpp: definitions of rowan/layer/detail/table_lookups.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<Feeds const> batches) const {
+    std::vector<std::int64_t> all;
+    auto const add = [&](Variable const& v, Ids<> const& list) {
+        check_ids(exec, v.name().c_str(), list, height());
+        list.visit([&](auto some) { all.insert(all.end(), some.begin(), some.end()); });
+    };
+    for (Feeds const& feeds : batches) {
+        for (Variable const* const v : ids) {
+            Value const value = fed_value(*v, feeds);
+            if (value.is<LoDTensor<std::int32_t>>()) {
+                add(*v, value.get<LoDTensor<std::int32_t>>().value());
+            } else {
+                add(*v, value.get<LoDTensor<std::int64_t>>().value());
+            }
+        }
+    }
+    RowPlan<> const plan(exec, all, height());
+    return {plan.rows().begin(), plan.rows().end()};
+}
+
+ROWAN_FUNCTION void check_shard(Variable const& table, Value const& value, std::vector<std::int64_t> const& own) {
+    auto const rows = value.row_numbers();
+    if (rows != own)
+        throw ShapeError(std::string(table.name()).append(".rows()"), std::to_string(rows.size()).append(" rows"),
+                         std::string("the ")
+                             .append(std::to_string(own.size()))
+                             .append(" of this rank, as load_parameters(comm, …) gives them"));
+}
+
+ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
+    auto const order = trace(std::array{&target});
+    name_variables(order);
+    std::vector<TableLookups> all;
+    for (Operator const* const op : order) {
+        bool const looks_up =
+            op->kernel->op == &type_tag<lookup_table_op> || op->kernel->op == &type_tag<embedding_bag_op>;
+        for (Variable* const table : op->inputs) {
+            if (!table->sharded()) continue;
+            auto const what = [&] { return std::string("the sharded table ").append(table->name()); };
+            if (!looks_up)
+                throw GraphError(what()
+                                     .append(" is read by ")
+                                     .append(op->kernel->name)
+                                     .append(": nets read it outside of steps and branches, by layer::embedding, or by "
+                                             "layer::embedding_bag without weights"));
+            Variable const* const ids = op->inputs[1];
+            if (ids->role() != Role::data)
+                throw GraphError(
+                    what()
+                        .append(" is looked up with ids that are computed, ")
+                        .append(describe(*ids))
+                        .append(": they must be layer::data, as the rows are fetched before the net runs"));
+            auto at = std::ranges::find(all, table, &TableLookups::table);
+            if (at == all.end()) at = all.insert(at, {table});
+            if (std::ranges::find(at->ids, ids) == at->ids.end()) at->ids.push_back(ids);
+        }
+    }
+    return all;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/layer/parameters.hpp: Parameters, the values of trained parameters and optimizer states by name.
+
+namespace rowan::inline v0 {
+
+/// Values by variable name. The names of optimizer states contain an @.
+class Parameters {
+public:
+    /// Returns the tensor of that name.
+    /// errors   GraphError if there is no such name; TypeError if the value is not a tensor of T on Device
+    /// cost     O(log variables)
+    template <class T, class Device = Cpu>
+    Tensor<T, Device> const& get(std::string_view name) const {
+        using V = LoDTensor<T, Device>;
+        Value const& value = find(name);
+        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
+        return value.get<V>().value();
+    }
+
+    /// Returns the SelectedRows of that name: a table of which only some rows exist.
+    /// errors   GraphError if there is no such name; TypeError if the value is not a SelectedRows of T on Device
+    /// cost     O(log variables)
+    template <class T, class Device = Cpu>
+    SelectedRows<T, Device> const& get_rows(std::string_view name) const {
+        using V = SelectedRows<T, Device>;
+        Value const& value = find(name);
+        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
+        return value.get<V>();
+    }
+
+    /// Returns the value of that name, of any kind.
+    /// errors   GraphError if there is no such name
+    /// cost     O(log variables)
+    Value const& find(std::string_view name) const;
+    bool contains(std::string_view name) const { return values_.contains(name); }  ///< whether there is such a name
+
+    /// Sets or replaces the value of that name.
+    /// errors   std::bad_alloc
+    /// cost     O(log variables)
+    void set(std::string name, Value value);
+
+    /// Returns aliases of all values: they share the elements, so further training changes them.
+    /// errors   TypeError if a value cannot be shared
+    /// cost     O(variables)
+    Parameters share() const;
+
+    /// Returns aliases of the parameters alone, or of the states alone: those of optimizers and averages.
+    ///     for (auto const& [name, value] : learned.trained()) std::cout << name << '\n';
+    /// errors   TypeError if a value cannot be shared
+    /// cost     O(variables)
+    Parameters trained() const { return some(false); }
+    Parameters states() const { return some(true); }  ///< the states
+
+    /// Returns aliases of the parameters, with their moving averages as values: see layer::MovingAverage.
+    /// errors   GraphError if there are no averages; TypeError if a value cannot be shared
+    /// cost     O(variables)
+    Parameters averaged() const;
+
+    /// Returns aliases of the values of these names, to begin another training with them.
+    ///     .initial = pretrained.only({"embedding_0.w_0"})
+    /// errors   GraphError if there is no such name, or one is given twice; TypeError if a value cannot be shared
+    /// cost     O(names · log variables)
+    Feeds only(std::initializer_list<std::string_view> names) const;
+
+    /// Iterates in the order of the names.
+    auto begin() const { return values_.begin(); }
+    auto end() const { return values_.end(); }
+    std::size_t size() const noexcept { return values_.size(); }
+
+    std::int64_t steps = 0;  ///< number of steps trained: batches, or groups of them, see layer::PartsOn
+
+private:
+    Parameters some(bool states) const;
+
+    std::map<std::string, Value, std::less<>> values_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/parameters_inl.hpp: definitions of rowan/layer/parameters.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <utility>
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const {
+    auto const found = values_.find(name);
+    if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
+    return found->second;
+}
+
+ROWAN_FUNCTION void Parameters::set(std::string name, Value value) {
+    values_.insert_or_assign(std::move(name), std::move(value));
+}
+
+ROWAN_FUNCTION Parameters Parameters::share() const {
+    Parameters alias;
+    for (auto const& [name, value] : values_) alias.set(name, value.share());
+    alias.steps = steps;
+    return alias;
+}
+
+ROWAN_FUNCTION Parameters Parameters::some(bool states) const {
+    Parameters alias;
+    for (auto const& [name, value] : values_) {
+        if ((name.find('@') != std::string::npos) == states) alias.set(name, value.share());
+    }
+    alias.steps = steps;
+    return alias;
+}
+
+ROWAN_FUNCTION Parameters Parameters::averaged() const {
+    Parameters alias = trained();
+    bool any = false;
+    for (auto& [name, value] : alias.values_) {
+        auto const found = values_.find(name + "@average");
+        if (found == values_.end()) continue;
+        value = found->second.share();
+        any = true;
+    }
+    if (!any) throw GraphError("there are no averages: train with .average = layer::MovingAverage{}");
+    return alias;
+}
+
+ROWAN_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
+    Feeds some;
+    for (std::string_view const name : names) some.emplace(std::string(name), find(name));
+    return some;
+}
+
+}  // namespace rowan::inline v0
+
+#endif
+
+// rowan/graph/detail/device_values.hpp: device functions that nets need besides operators.
+
+namespace rowan::inline v0::detail {
+
+/// Runs f, which enqueues calls. If it throws, an error of an earlier call is thrown instead, if there is one.
+template <class D, class F>
+void in_order(D const& exec, F const& f) {
+    try {
+        f();
+    } catch (...) {
+        synchronize(exec);
+        throw;
+    }
+}
+
+/// The first element of a tensor, which must not be empty. Blocks if it is in device memory.
+template <class T, class D>
+T first_element(D const& exec, Tensor<T, D> const& x) {
+    return to_host(exec, x).data()[0];
+}
+
+/// A copy made by a call on `exec`, whichever execution made x.
+template <class T, class D>
+Tensor<T, D> copy_made_by(D const& exec, Tensor<T, D> const& x) {
+    if (!(x.device() == exec)) synchronize(x.device());
+    return ElementLoops<D>::copy(exec, x);
+}
+
+/// Transfers a tensor to the device of a net that runs on `any`. A tensor that is already there is left as it is, or
+/// replaced by a copy if `own`.
+/// errors   TypeError if it is not a LoDTensor whose elements are of type T
+template <class T, class D>
+void bring(Value& value, AnyExec any, bool own) {
+    D const exec = any.or_default<D>();
+    if (value.is<LoDTensor<T, D>>()) {
+        auto& there = value.get<LoDTensor<T, D>>();
+        if (own) value.set(LoDTensor<T, D>(copy_made_by(exec, there.value()), there.lod()));
+        return;
+    }
+    value = value.on_host();
+    auto const& host = value.get<LoDTensor<T>>();
+    value.set(LoDTensor<T, D>(to_device(exec, host.value().share()), host.lod()));
+}
+
+/// The same for a SelectedRows.
+/// errors   TypeError if it is not a SelectedRows whose elements are of type T
+template <class T, class D>
+void bring_rows(Value& value, AnyExec any, bool own) {
+    D const exec = any.or_default<D>();
+    if (value.is<SelectedRows<T, D>>()) {
+        auto& there = value.get<SelectedRows<T, D>>();
+        if (!own) return;
+        if (!(there.device() == exec)) synchronize(there.device());
+        value.set(SelectedRows<T, D>(there));
+        return;
+    }
+    value = value.on_host();
+    value.set(to_device(exec, value.get<SelectedRows<T>>()));
+}
+
+ROWAN_TEMPLATE(void bring<float, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<double, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<std::int32_t, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<std::int64_t, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<bool, Cpu>(Value&, AnyExec, bool))
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/net.hpp: Net, operators in topological order.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Appends an argument to a text such as "fc(x = words": ", w = fc_0.w_0", ", b" if the name is that of the slot, or
+/// ", x = [first, second]".
+void append_argument(std::string& call, std::string_view slot, std::span<std::string const> names);
+
+/// The operator with its inputs: "fc(x = words, w = fc_0.w_0, b = fc_0.b_0)".
+std::string describe(Operator const& op);
+
+/// Rethrows the current exception. The text of an IndexError, ShapeError, TypeError, ValueError or LodError also names
+/// the operator.
+[[noreturn]] void throw_named(Operator const& op);
+
+/// Runs f; its exceptions are rethrown by throw_named.
+template <class F>
+void run_named(Operator const& op, F const& f) {
+    try {
+        f();
+    } catch (...) {
+        throw_named(op);
+    }
+}
+
+/// Runs the operator on values.
+inline void run_on(AnyExec exec, Operator const& op, std::span<Value* const> in, std::span<Value* const> out) {
+    op.kernel->run({.exec = exec, .in = in, .out = out, .attributes = op.attributes, .levels_from = op.levels_from});
+}
+
+/// The device-independent part of Net. Its variables are numbered: first the inputs, then the results.
+class NetOrder {
+public:
+    NetOrder() = default;
+    /// Names unnamed variables. Several threads may do so at the same time.
+    explicit NetOrder(std::span<Variable* const> outputs);
+    void append(Operator& op);
+    std::span<Operator* const> operators() const noexcept { return order_; }
+    std::span<Variable* const> inputs() const noexcept { return std::span(variables_).first(inputs_); }
+    std::size_t variables() const noexcept { return variables_.size(); }
+    std::size_t number(Variable const& v) const;
+
+    /// Runs on the values of the variables.
+    void run(Scope& scope, AnyExec exec) const;
+
+    /// Runs on values by number; those of the results must be empty. Temporaries are cleared after their last use.
+    /// Several threads may do so at the same time.
+    void run(std::span<Value* const> values, AnyExec exec) const;
+    std::string dot() const;
+
+private:
+    // The numbers of the variables of an operator.
+    struct Uses {
+        std::vector<std::size_t> in, out;
+        std::vector<std::size_t> last;  // to clear after the operator
+        bool in_place = false;          // result 0 takes the value of input 0
+    };
+
+    static Variable& variable(Scope& scope, Variable& v);
+
+    // Checks the operators after i that change inputs, so that all of them run or none.
+    void check_updates(std::span<Value* const> values, AnyExec exec, std::size_t i) const;
+
+    void find_uses();
+
+    std::vector<Operator*> order_;
+    std::vector<Uses> uses_;            // for each operator
+    std::vector<Variable*> variables_;  // by number
+    std::size_t inputs_ = 0;
+    std::vector<Variable*> outputs_;
+    std::shared_ptr<MemoryPool> pool_ = std::make_shared<MemoryPool>();
+};
+
+}  // namespace detail
+
+/// The operators that some variables depend on, each once, in topological order.
+template <class Device = Cpu>
+class Net {
+public:
+    /// Traces back from the outputs through the operators that write them, and names unnamed variables.
+    /// errors   GraphError if there is a cycle
+    /// cost     O(operators, and their inputs and outputs)
+    static Net trace_and_build(std::span<Variable* const> outputs) {
+        Net net;
+        net.order_ = detail::NetOrder(outputs);
+        return net;
+    }
+    static Net trace_and_build(Variable& output) { return trace_and_build(std::array{&output}); }
+
+    /// Appends an operator, such as one of an optimizer.
+    /// errors   std::bad_alloc
+    /// cost     one pass over the net
+    void append(Operator& op) { order_.append(op); }
+
+    /// The operators, in the order in which they run.
+    std::span<Operator* const> operators() const noexcept { return order_.operators(); }
+
+    /// The variables that must have a value before the net runs, in the order in which they are first read.
+    std::span<Variable* const> inputs() const noexcept { return order_.inputs(); }
+
+    /// Runs the operators on the values of their variables. If `scope.find` finds another variable of the same name,
+    /// its value is used instead. Temporaries are cleared after their last use, except the outputs. Threads may run a
+    /// net at the same time if each has a scope with variables of its own for the results; otherwise use a Predictor.
+    /// errors   GraphError if an input has no value, or another thread uses the variables; those of the kernels, with
+    ///          the operator and its inputs named. After an error all variables have their previous values: everything
+    ///          that one of rowan's optimizers may reject is checked before the first one runs. Only if there is no
+    ///          memory for a later one, or if an optimizer is user-defined, are those updated before it changed
+    /// cost     memory is allocated from, and returned to, the thread's MemoryPool, or the net's own if there is none;
+    ///          the outputs of an earlier run keep their memory until the run is complete
+    void run(Scope& scope, Device exec = {}) const { order_.run(scope, exec); }
+
+    /// The net in Graphviz's DOT language, with kinds, element types and dims.
+    /// errors   std::bad_alloc
+    /// cost     O(length of the text)
+    std::string dot() const { return order_.dot(); }
+
+private:
+    detail::NetOrder order_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/only_checking.hpp: OnlyChecking, lets optimizers check their arguments without changing them.
+
+namespace rowan::inline v0::detail {
+
+/// Whether optimizers called by this thread return after they have checked their arguments.
+inline bool& only_checking() {
+    thread_local bool checking = false;
+    return checking;
+}
+
+/// Makes it so for its lifetime.
+class OnlyChecking {
+public:
+    OnlyChecking() : before_(std::exchange(only_checking(), true)) {}
+    OnlyChecking(OnlyChecking const&) = delete;
+    OnlyChecking& operator=(OnlyChecking const&) = delete;
+    ~OnlyChecking() { only_checking() = before_; }
+
+private:
+    bool before_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/rethrow_in.hpp: rethrow_in, which adds to an error where it happened.
+
+namespace rowan::inline v0::detail {
+
+/// Rethrows the current exception. The field of an IndexError, ShapeError, TypeError or ValueError then begins with
+/// `place`, such as "step 2: ids"; a LodError ends with it.
+[[noreturn]] void rethrow_in(std::string place);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/rethrow_in_inl.hpp: definitions of rowan/detail/rethrow_in.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void rethrow_in(std::string place) {
+    auto const field = [&](std::string const& name) { return place.append(": ").append(name); };
+    try {
+        throw;
+    } catch (IndexError const& e) {
+        throw e.moved_to(field(e.field()), e.position());
+    } catch (ShapeError const& e) {
+        throw ShapeError(field(e.field()), e.actual(), e.expected());
+    } catch (TypeError const& e) {
+        throw TypeError(field(e.field()), e.actual(), e.expected());
+    } catch (ValueError const& e) {
+        throw ValueError(field(e.field()), e.value(), e.expected());
+    } catch (LodError const& e) {  // its text begins with the offset
+        throw LodError(e.level(), e.position(), e.value(), std::string(e.reason()).append(", in ").append(place));
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/graph/net_inl.hpp: definitions of rowan/graph/net.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <optional>
+#include <sstream>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void append_argument(std::string& call, std::string_view slot, std::span<std::string const> names) {
+    if (names.empty()) return;
+    if (!call.ends_with('(')) call.append(", ");
+    bool const is_list = names.size() > 1;
+    if (is_list || names[0] != slot) call.append(slot).append(is_list ? " = [" : " = ");
+    char const* separator = "";
+    for (std::string const& name : names) call.append(std::exchange(separator, ", ")).append(name);
+    if (is_list) call.append("]");
+}
+
+ROWAN_FUNCTION std::string describe(Operator const& op) {
+    std::string text(op.kernel->name);
+    text.append("(");
+    auto const& slots = op.kernel->inputs;
+    for (std::size_t k = 0; k < slots.size() && !op.inputs.empty(); ++k) {
+        std::vector<std::string> names;
+        for (Variable const* v : in_slot(op.inputs, slots.size(), k)) names.push_back(v->name());
+        append_argument(text, slots[k], names);
+    }
+    return text.append(")");
+}
+
+ROWAN_FUNCTION void throw_named(Operator const& op) { rethrow_in(describe(op)); }
+
+ROWAN_FUNCTION NetOrder::NetOrder(std::span<Variable* const> outputs) : outputs_(outputs.begin(), outputs.end()) {
+    order_ = trace(outputs);
+    name_variables(order_);
+    find_uses();
+}
+
+ROWAN_FUNCTION void NetOrder::append(Operator& op) {
+    order_.push_back(&op);
+    name_variables(std::span(&order_.back(), 1));
+    find_uses();
+}
+
+ROWAN_FUNCTION std::size_t NetOrder::number(Variable const& v) const {
+    return static_cast<std::size_t>(std::ranges::find(variables_, &v) - variables_.begin());
+}
+
+ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec) const {
+    std::optional<MemoryPool::Guard> guard;
+    if (current_pool() == nullptr) guard.emplace(*pool_);
+    Buffer<Variable*> there(variables_.size());
+    {
+        auto const lock = lock_names(scope);
+        for (std::size_t i = 0; i < there.size(); ++i) there[i] = &variable(scope, *variables_[i]);
+    }
+    ScopeUse use;  // of the variables that are written
+    for (Variable const* v : std::span(there).subspan(inputs_)) use.enter(v->scope());
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        if (!order_[i]->kernel->checks_first) continue;
+        for (std::size_t const v : uses_[i].in) use.enter(there[v]->scope());
+    }
+    Buffer<Value*> values;
+    values.reserve(there.size());
+    for (Variable* const v : there) values.push_back(&v->value());
+    std::span<Value* const> const results = std::span(values).subspan(inputs_);
+    Buffer<Value> before(results.size());  // restored after an error
+    for (std::size_t i = 0; i < results.size(); ++i) std::swap(before[i], *results[i]);
+    try {
+        run(values, exec);
+    } catch (...) {
+        for (std::size_t i = results.size(); i-- > 0;) *results[i] = std::move(before[i]);
+        throw;
+    }
+}
+
+ROWAN_FUNCTION void NetOrder::run(std::span<Value* const> values, AnyExec exec) const {
+    for (std::size_t i = 0; i < inputs_; ++i) {
+        Variable const& v = *variables_[i];
+        if (values[i]->empty())
+            throw GraphError(std::string("the variable \"")
+                                 .append(v.name())
+                                 .append("\" has no value: it is ")
+                                 .append(v.role() == Role::data        ? "fed by the caller"
+                                         : v.role() == Role::parameter ? "a parameter"
+                                                                       : "written by no operator"));
+    }
+    LimitedRun const limited(outputs_.empty() ? Limits{} : outputs_[0]->scope().limits);
+    Buffer<Value*> in, out;
+    bool updates = false;
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        Operator const& op = *order_[i];
+        Uses const& uses = uses_[i];
+        if (op.kernel->checks_first && !std::exchange(updates, true)) check_updates(values, exec, i);
+        in.clear();
+        out.clear();
+        for (std::size_t const v : uses.in) in.push_back(values[v]);
+        for (std::size_t const v : uses.out) out.push_back(values[v]);
+        if (uses.in_place) {
+            *out[0] = std::move(*in[0]);
+            in[0] = out[0];
+        }
+        run_named(op, [&] { run_on(exec, op, in, out); });
+        for (std::size_t const v : uses.last) values[v]->clear();
+    }
+}
+
+ROWAN_FUNCTION std::string NetOrder::dot() const {
+    std::ostringstream text;
+    text << "digraph net {\n  rankdir=TB;\n  node [fontname=\"sans-serif\"];\n";
+    std::unordered_set<Variable const*> shown;
+    auto const show = [&](Variable const& v) {
+        if (!shown.insert(&v).second) return;
+        char const* const shape = v.role() == Role::parameter ? "box, style=filled, fillcolor=lightgrey"
+                                  : v.role() == Role::data    ? "box, style=rounded"
+                                                              : "plaintext";
+        text << "  \"" << v.name() << "\" [shape=" << shape << ", label=\"" << v.name() << "\\n"
+             << kind_text(v.spec()) << ' ' << v.spec().dims;
+        if (v.spec().lod_level > 0) text << ", levels " << v.spec().lod_level;
+        text << "\"];\n";
+    };
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        Operator const& op = *order_[i];
+        text << "  op" << i << " [shape=ellipse, label=\"" << op.kernel->name << "\"];\n";
+        for (Variable const* v : op.inputs) {
+            show(*v);
+            text << "  \"" << v->name() << "\" -> op" << i << ";\n";
+        }
+        for (Variable const* v : op.outputs) {
+            show(*v);
+            text << "  op" << i << " -> \"" << v->name() << "\";\n";
+        }
+    }
+    text << "}\n";
+    return text.str();
+}
+
+ROWAN_FUNCTION Variable& NetOrder::variable(Scope& scope, Variable& v) {
+    if (&v.scope() == &scope || v.name().empty()) return v;
+    Variable* const there = scope.find(v.name());
+    return there == nullptr ? v : *there;
+}
+
+ROWAN_FUNCTION void NetOrder::check_updates(std::span<Value* const> values, AnyExec exec, std::size_t i) const {
+    OnlyChecking const checking;
+    Buffer<Value*> in;
+    while (++i < order_.size()) {  // the first one checks itself
+        Operator const& op = *order_[i];
+        if (!op.kernel->checks_first) continue;
+        in.clear();
+        for (std::size_t const v : uses_[i].in) in.push_back(values[v]);
+        if (std::ranges::any_of(in, [](Value const* v) { return v->empty(); })) continue;  // written later
+        run_named(op, [&] { run_on(exec, op, in, {}); });
+    }
+}
+
+ROWAN_FUNCTION void NetOrder::find_uses() {
+    variables_.clear();
+    std::unordered_map<Variable const*, std::size_t> numbers;
+    auto const add = [&](Variable* v) {
+        if (numbers.try_emplace(v, variables_.size()).second) variables_.push_back(v);
+    };
+    std::unordered_set<Variable const*> written;
+    for (Operator const* op : order_) {
+        for (Variable* const v : op->inputs) {
+            if (!written.contains(v)) add(v);
+        }
+        written.insert(op->outputs.begin(), op->outputs.end());
+    }
+    inputs_ = variables_.size();
+    uses_.assign(order_.size(), {});
+    std::unordered_map<Variable const*, std::size_t> last;
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        for (Variable* const v : order_[i]->outputs) add(v);
+        for (auto const* list : {&order_[i]->inputs, &order_[i]->outputs}) {
+            for (Variable const* v : *list) {
+                (list == &order_[i]->inputs ? uses_[i].in : uses_[i].out).push_back(numbers.at(v));
+                last[v] = i;
+            }
+        }
+    }
+    for (auto const& [v, i] : last) {
+        if (v->role() == Role::temporary && !v->writers().empty() && std::ranges::find(outputs_, v) == outputs_.end())
+            uses_[i].last.push_back(numbers.at(v));
+    }
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        Uses& uses = uses_[i];
+        uses.in_place = order_[i]->kernel->in_place && std::ranges::find(uses.last, uses.in[0]) != uses.last.end() &&
+                        std::ranges::count(uses.in, uses.in[0]) == 1;
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/layer/var.hpp: Var, the input and result type of layers: a variable with a known element type.
+
+/// Layers: functions that add operators and parameters to a net.
+namespace rowan::inline v0::layer {
+
+/// A reference to a variable of a scope. Copies refer to the same variable.
+template <class T, class Device = Cpu>
+class Var {
+    static_assert(detail::is_element<T>(), "rowan::layer::Var<T>: specialize rowan::dtype<T> for this element type");
+
+public:
+    using value_type = T;
+
+    /// Refers to `variable`, which must have elements of T.
+    explicit Var(Variable& variable) : variable_(&variable) {}
+
+    // A mistake, which does not compile.
+    template <std::same_as<std::string> S>
+    operator S() const {
+        static_assert(!std::same_as<S, std::string>,
+                      "rowan::Feeds: the values of a batch have names: {{x->name(), value}}");
+        return {};
+    }
+
+    Variable& operator*() const noexcept { return *variable_; }  ///< the variable
+    Variable* operator->() const noexcept { return variable_; }  ///< the variable
+
+private:
+    Variable* variable_;
+};
+
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+template <class V>
+inline constexpr bool is_var = false;
+template <class T, class Device>
+inline constexpr bool is_var<layer::Var<T, Device>> = true;
+
+/// For calls with an argument that is no Var, which do not compile.
+template <class T, class Device>
+void takes_var(layer::Var<T, Device> const&);
+template <class V>
+concept no_var = !requires(V const& v) {
+    takes_var(v);
+};
+template <class... V>
+constexpr void check_vars() {
+    static_assert((!no_var<V> && ...),
+                  "rowan::layer: a layer takes Vars: declare an input with layer::data<T>(name, dims), and feed the "
+                  "tensor under this name");
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// Adds an operator, built-in or user-defined, to the default scope and returns its first result.
+///     auto y = layer::apply<my_op>({.slope = 0.1}, x);
+/// A layer function adds to the net and computes nothing. It checks the dims that are known; the others are checked
+/// when the net runs.
+/// shapes   as the operator
+/// errors   what the operator's `infer` throws for inputs that do not match
+/// cost     one operator in the net; when the net runs, that of the operator's `run`
+template <class Op, class Device, class... T>
+auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
+    namespace d = rowan::detail;
+    static_assert(operation<Op>,
+                  "rowan::layer::apply: an operator has a name, inputs, outputs and grad, see rowan::operation");
+    using First = std::tuple_element_t<0, std::tuple<T...>>;
+    auto const add = [&]<class... In>(d::type_list<In...>) {
+        using R = typename d::element_of<decltype(d::nth<0>(typename d::results_of<Op, Device, In...>::type{}))>::type;
+        return Var<R, Device>(*default_scope().new_op<Op, Device, In...>({&*in...}, std::move(attributes)).outputs[0]);
+    };
+    if constexpr (Op::inputs::size == 1 && d::is_variadic<Op, Device, First>) {
+        return add(d::type_list<First>{});  // variadic
+    } else {
+        return add(d::type_list<T...>{});
+    }
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/loaded_model.hpp: LoadedModel, a net with its parameters.
+
+namespace rowan::inline v0 {
+
+/// A net and its parameters, loaded from a file.
+///     auto const model = load_model("model.rowan");
+///     auto y = infer(model.predict, {{"x", batch}}, model.parameters);
+template <class T = float, class Device = Cpu>
+struct LoadedModel {
+    std::unique_ptr<Scope> scope;   ///< owns the variables
+    layer::Var<T, Device> predict;  ///< the output of the net
+    Parameters parameters;          ///< by the names of the variables
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/predictor.hpp: Predictor, computes the value of a layer for batches, in any number of threads.
+
+namespace rowan::inline v0 {
+
+/// The settings of a Predictor.
+struct PredictorOptions {
+    /// Whether a batch that contains a value that the net does not read is an error; otherwise it is ignored.
+    bool refuse_other_feeds = false;
+};
+
+namespace detail {
+
+/// Memory pools, each for one call at a time.
+class IdlePools {
+public:
+    std::unique_ptr<MemoryPool> take() {
+        std::lock_guard const lock(mutex_);
+        if (idle_.empty()) {
+            idle_.reserve(made_ + 1);  // so that put does not allocate
+            ++made_;
+            return std::make_unique<MemoryPool>();
+        }
+        auto pool = std::move(idle_.back());
+        idle_.pop_back();
+        return pool;
+    }
+    void put(std::unique_ptr<MemoryPool> pool) noexcept {
+        std::lock_guard const lock(mutex_);
+        idle_.push_back(std::move(pool));
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<MemoryPool>> idle_;
+    std::size_t made_ = 0;
+};
+
+/// The pool of a call, which the thread uses until destruction.
+class LentPool {
+public:
+    explicit LentPool(IdlePools& from) : from_(from), pool_(from.take()), guard_(std::in_place, *pool_) {}
+    LentPool(LentPool const&) = delete;
+    LentPool& operator=(LentPool const&) = delete;
+    ~LentPool() {
+        guard_.reset();
+        from_.put(std::move(pool_));
+    }
+
+private:
+    IdlePools& from_;
+    std::unique_ptr<MemoryPool> pool_;
+    std::optional<MemoryPool::Guard> guard_;
+};
+
+}  // namespace detail
+
+/// A layer with given parameters, made ready once. Any number of threads may call it at the same time: each call has
+/// its own values.
+///     Predictor const predictor(predict, parameters);
+///     auto y = predictor({{"x", batch}});
+///     Predictor const loaded(load_model("model.rowan"));
+template <class T = float, class Device = Cpu>
+class Predictor {
+public:
+    /// Keeps aliases of the parameters. On a device, `exec` copies parameters in host memory to it; calls have an exec
+    /// of their own.
+    /// requires   the scope of the net outlives the predictor, and nothing is added to the net during the call
+    /// errors   GraphError if no operator writes predict, a parameter is missing or there is a cycle; TypeError or
+    ///          ShapeError if a parameter differs from its variable
+    /// cost     that of tracing the net
+    explicit Predictor(layer::Var<T, Device> const& predict, Parameters const& parameters,
+                       PredictorOptions const& options = {}, Device exec = {})
+        : net_(std::vector<Variable*>{&*predict}), options_(options), pools_(std::make_unique<detail::IdlePools>()) {
+        if (predict->writers().empty()) throw GraphError(predict->name() + " is written by no operator");
+        out_ = net_.number(*predict);
+        auto const inputs = net_.inputs();
+        given_.resize(inputs.size());
+        places_.resize(net_.variables(), nullptr);
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            Variable& v = *inputs[i];
+            if (v.role() == Role::data) continue;
+            if (v.role() == Role::parameter) {
+                Value const& value = parameters.find(v.name());
+                detail::check_fits(v, value);
+                given_[i] = value.share();
+                if (v.bring != nullptr) v.bring(given_[i], exec, false);
+            } else if (v.role() == Role::seed) {  // dropout returns its input
+                given_[i].set(LoDTensor<std::int64_t, Device>(Tensor<std::int64_t, Device>::from_shape({0})));
+            } else {
+                given_[i] = v.value().share();
+            }
+            places_[i] = &given_[i];
+        }
+        synchronize(exec);
+    }
+
+    /// Keeps the model, which was loaded from a file.
+    /// errors   as above
+    /// cost     as above
+    explicit Predictor(LoadedModel<T, Device> model, PredictorOptions const& options = {}, Device exec = {})
+        : Predictor(model.predict, model.parameters, options, exec) {
+        scope_ = std::move(model.scope);
+    }
+
+    /// Returns the value of the layer for a batch, with the same bits as infer. On a device, the call blocks until the
+    /// result is ready. The result may be an alias of a parameter or of the batch, if the last operator returns one,
+    /// such as drop_levels.
+    /// shapes   that of the layer, with the dims of the batch
+    /// errors   GraphError if the batch lacks a variable, or has one too many and these are refused; TypeError or
+    ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
+    ///          variable's; those of the kernels, with the operator and its inputs named
+    /// cost     that of the operators; memory from the thread's MemoryPool, else from a pool that the predictor keeps
+    ///          for each call that runs at the same time
+    LoDTensor<T, Device> operator()(Feeds const& feeds, Device exec = {}) const {
+        std::optional<detail::LentPool> pool;
+        if (detail::current_pool() == nullptr) pool.emplace(*pools_);
+        detail::Buffer<Value> values(places_.size());
+        detail::Buffer<Value*> places(places_);
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            if (places[i] == nullptr) places[i] = &values[i];
+        }
+        feed(feeds, values, exec);
+        detail::in_order(exec, [&] { net_.run(std::span<Value* const>(places), exec); });
+        synchronize(exec);
+        return std::move(values[out_].template get<LoDTensor<T, Device>>());
+    }
+
+private:
+    void feed(Feeds const& feeds, detail::Buffer<Value>& values, Device const& exec) const {
+        auto const inputs = net_.inputs();
+        std::size_t used = 0;
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            Variable const& v = *inputs[i];
+            if (v.role() != Role::data) continue;
+            values[i] = detail::fed_value(v, feeds);
+            if (v.bring != nullptr) v.bring(values[i], exec, false);
+            ++used;
+        }
+        if (used == feeds.size() || !options_.refuse_other_feeds) return;
+        for (auto const& named : feeds) {
+            bool read = false;
+            for (Variable const* v : inputs) read = read || (v->role() == Role::data && v->name() == named.first);
+            if (!read)
+                throw GraphError(std::string("the batch has a value for \"")
+                                     .append(named.first)
+                                     .append("\", which the net does not read"));
+        }
+    }
+
+    detail::NetOrder net_;
+    PredictorOptions options_;
+    std::size_t out_ = 0;
+    detail::Buffer<Value> given_;    // by number: parameters and constants
+    detail::Buffer<Value*> places_;  // by number: those in given_, or nullptr for values of a call
+    std::unique_ptr<Scope> scope_;   // of a loaded model
+    std::unique_ptr<detail::IdlePools> pools_;
+};
+
+ROWAN_TEMPLATE(class Predictor<float>)
+ROWAN_TEMPLATE(class Predictor<double>)
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/infer.hpp: infer, the value of a layer for a batch.
+
+namespace rowan::inline v0 {
+
+/// Returns the value of a layer for a batch and trained parameters.
+///     auto y = infer(predict, {{"x", batch}}, parameters);
+/// A batch may contain data that only other layers need, such as the labels of a cost. Dropout returns its input. On a
+/// device, the call blocks until the result is ready, and parameters in host memory are copied to the device in every
+/// call. Threads may call it for the same net at the same time; a Predictor does not trace the net in every call. The
+/// result may be an alias of a value of the batch or of a parameter that it equals, as with layer::reshape or a branch
+/// that returns a parameter: copy it before you write to it.
+/// shapes   that of predict, with the dims of the batch
+/// errors   GraphError if no operator writes predict, the batch or the parameters lack a variable, or the batch
+///          contains a name that no layer::data declared; TypeError or ShapeError if the element type, rank, a dim or
+///          the number of levels of a value in the batch or the parameters differs from the variable's; else as
+///          Net::run
+/// cost     that of the operators that predict depends on, plus tracing the net
+template <class T, class Device>
+LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& feeds, Parameters const& parameters,
+                           Device exec = {}) {
+    Predictor<T, Device> const predictor(predict, parameters, {}, exec);
+    for (auto const& feed : feeds) detail::check_declared(predict->scope(), feed.first);
+    return predictor(feeds, exec);
+}
+
+ROWAN_TEMPLATE(LoDTensor<float> infer(layer::Var<float> const&, Feeds const&, Parameters const&, Cpu))
+ROWAN_TEMPLATE(LoDTensor<double> infer(layer::Var<double> const&, Feeds const&, Parameters const&, Cpu))
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/infer.hpp: infer on several ranks, with parameters of which each has a part.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// What a rank needs for its batch: the parameters, with those rows of sharded tables that the batch names.
+/// errors   on all ranks, as infer
+Parameters fetched_parameters(ProcessGroup const& group, Cpu exec, Variable& predict, Feeds const& feeds,
+                              Parameters const& parameters);
+
+}  // namespace detail
+
+/// rowan::infer on several ranks: each has a batch of its own, and of sharded tables the rows that train, or load_model,
+/// has given it. All ranks call it.
+///     auto y = infer(comm, predict, {{"x", batch}}, parameters);
+/// shapes   as infer
+/// errors   on all ranks: as infer; IndexError if an id of a sharded table is not in [0, height); ShapeError if a
+///          parameter does not have as many rows as this rank has; RemoteError on the other ranks; Error if ranks have
+///          nets with different tables
+/// cost     as infer, and of each sharded table a sort of the ids, 8 bytes for each distinct id, and the rows back; two
+///          agreements
+template <communicator C, class T>
+LoDTensor<T> infer(C const& comm, layer::Var<T> const& predict, Feeds const& feeds, Parameters const& parameters,
+                   Cpu exec = {}) {
+    auto const mine = detail::fetched_parameters(detail::GroupOf<C>(comm), exec, *predict, feeds, parameters);
+    LoDTensor<T> out;
+    together(comm, [&] { out = infer(predict, feeds, mine, exec); });
+    return out;
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/infer_inl.hpp: definitions of rowan/distributed/infer.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec, Variable& predict, Feeds const& feeds,
+                                             Parameters const& parameters) {
+    Parameters mine;
+    std::vector<TableLookups> tables;
+    std::vector<std::vector<std::int64_t>> named;
+    std::uint64_t net = 0;
+    auto const notices = agree(group, Collective::infer, [&](Notice& n) {
+        tables = table_lookups(predict);
+        mine = parameters.share();
+        for (auto const& t : tables) {
+            check_fits(*t.table, parameters.find(t.table->name()));
+            auto const rows = static_cast<std::int64_t>(parameters.find(t.table->name()).row_values().rows());
+            std::int64_t const own = shards_of(t.height(), group.size()).rows_of(group.rank());
+            if (rows != own)
+                throw ShapeError(std::string(t.table->name()).append(".rows()"), std::to_string(rows),
+                                 std::to_string(own).append(", the number of this rank's rows"));
+            named.push_back(t.rows(exec, std::span(&feeds, 1)));
+            net = net * 31 + static_cast<std::uint64_t>(t.table->spec().dtype);
+            for (std::int64_t const dim : t.table->spec().dims) net = net * 31 + static_cast<std::uint64_t>(dim);
+        }
+        n.own[0] = static_cast<std::int64_t>(net);
+    });
+    for (auto const& n : notices) {
+        if (n.own[0] != notices[0].own[0]) throw Error("infer: ranks have nets with different sharded tables");
+    }
+    after_agreement(group, [&] {
+        for (std::size_t i = 0; i < tables.size(); ++i) {
+            auto const& name = tables[i].table->name();
+            mine.set(name, fetch_rows(group, exec, parameters.find(name), named[i]));
+        }
+    });
+    return mine;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/row_allreduce.hpp: row_allreduce, the sum of all ranks' row-sparse gradients.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class T, class C>
+struct PendingRows final : PendingWork<SelectedRows<T>> {
+    explicit PendingRows(C const& comm) : group(comm) {}
+    SelectedRows<T> finish() override {
+        return after_agreement(group, [&] { return rows_of_pieces<T>(reduction->finish()); });
+    }
+    GroupOf<C> group;
+    std::optional<RowReduction> reduction;
+};
+
+}  // namespace detail
+
+/// Begins row_allreduce: on return, ranks have agreed, and rows travel. get() gives its result.
+/// shapes     those of row_allreduce
+/// requires   the parts' values do not change until then
+/// errors     those of row_allreduce
+/// cost       that of row_allreduce, of which get() has what comes after the exchange
+template <class T, communicator C>
+Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
+                                             RowReduceOptions options = {}) {
+    using namespace detail;
+    std::unique_ptr<PendingRows<T, C>> pending;
+    std::unique_ptr<GroupOf<C>> group;
+    std::unique_ptr<RowParts<T>> source;
+    after_agreement(GroupOf<C>(comm), [&] {  // all memory that is needed besides that of RowReduction
+        pending = std::make_unique<PendingRows<T, C>>(comm);
+        group = std::make_unique<GroupOf<C>>(comm);
+        source = std::make_unique<RowParts<T>>(parts);
+    });
+    pending->reduction.emplace(std::move(group), exec, std::move(source), options);
+    return Pending<SelectedRows<T>>(std::move(pending));
+}
+
+/// The sum of the parts of all ranks, merged, on every rank; parts are numbered from rank 0's first to the last rank's
+/// last. The bits are those of sum_of_parts, or of merge, on one process: they depend neither on the number of ranks nor
+/// on how parts are cut onto them, nor on the route. Sums are formed, and travel, in dtype<T>::sum and are narrowed once.
+/// shapes   SelectedRows of the same height and row shape on all ranks, without rows if there are none
+/// errors   on all ranks: ShapeError if a rank has no parts, or heights, row shapes, element types or options differ;
+///          nothing has changed then. What fails later, such as memory, ends all ranks
+/// cost     a merge of each part; bytes sent by a rank of P, for u distinct rows of a rank, U of all, R bytes a row: by
+///          gather (P - 1) u (R + 8), by owner (P - 1) / P (u + U) (R + 8), and 8 more for each of u if a rank has
+///          several parts; a sort of what comes, and one sum of it
+template <class T, communicator C>
+SelectedRows<T> row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
+                              RowReduceOptions options = {}) {
+    return begin_row_allreduce(exec, comm, parts, options).get();
+}
+
+/// The same for one part on each rank.
+template <class T, communicator C>
+Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, SelectedRows<T> const& part,
+                                             RowReduceOptions options = {}) {
+    return begin_row_allreduce(exec, comm, std::span(&part, 1), options);
+}
+template <class T, communicator C>
+SelectedRows<T> row_allreduce(Cpu exec, C const& comm, SelectedRows<T> const& part, RowReduceOptions options = {}) {
+    return row_allreduce(exec, comm, std::span(&part, 1), options);
+}
+
+/// The same for a vector of parts.
+template <class T, communicator C>
+Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::vector<SelectedRows<T>> const& parts,
+                                             RowReduceOptions options = {}) {
+    return begin_row_allreduce(exec, comm, std::span(parts), options);
+}
+template <class T, communicator C>
+SelectedRows<T> row_allreduce(Cpu exec, C const& comm, std::vector<SelectedRows<T>> const& parts,
+                              RowReduceOptions options = {}) {
+    return row_allreduce(exec, comm, std::span(parts), options);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/self.hpp: Self, a process group of one rank.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The result of an exchange that is complete when it returns.
+struct Done {
+    void wait() const noexcept {}
+};
+
+}  // namespace detail
+
+/// A process group of one rank, which needs no library: every exchange is a copy.
+class Self {
+public:
+    int rank() const noexcept { return 0; }
+    int size() const noexcept { return 1; }
+    void sum(std::span<std::int64_t>) const noexcept {}
+    void allgather(std::span<std::byte const> in, std::span<std::byte> out) const noexcept { copy(in, out); }
+    void alltoall(std::span<std::byte const> in, std::span<std::byte> out) const noexcept { copy(in, out); }
+    detail::Done alltoallv(std::size_t, std::span<std::byte const> in, std::span<std::size_t const>,
+                           std::span<std::byte> out, std::span<std::size_t const>) const noexcept {
+        copy(in, out);
+        return {};
+    }
+    detail::Done allgatherv(std::size_t, std::span<std::byte const> in, std::span<std::byte> out,
+                            std::span<std::size_t const>) const noexcept {
+        copy(in, out);
+        return {};
+    }
+    void barrier() const noexcept {}
+    /// Throws RemoteError: there is no other rank to end.
+    [[noreturn]] void abort(std::string_view text) const { throw RemoteError(0, std::string(text)); }
+
+private:
+    static void copy(std::span<std::byte const> in, std::span<std::byte> out) noexcept {
+        if (!in.empty()) std::memcpy(out.data(), in.data(), in.size());
+    }
+};
+
+static_assert(communicator<Self>);
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/sharded_table.hpp: ShardedTable, a table of which each rank has some rows.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct TableFiles;
+
+/// The parts of a rank, with slots instead of rows; a rank may have no parts.
+template <class T>
+class ShardParts final : public RowParts<T> {
+public:
+    ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, std::int64_t height, std::size_t width,
+               Slots const& slots)
+        : RowParts<T>({}), exec_(exec), given_(parts), height_(height), width_(width), slots_(slots) {}
+
+    void describe(Notice& notice) override {
+        for (auto const& p : given_) {
+            if (p.height() != height_)
+                throw ShapeError("parts height", std::to_string(p.height()), std::to_string(height_));
+            if (p.value().shape().size() != 2 || p.row_size() != width_)
+                throw ShapeError("parts row shape", shape_text(p.value().shape()),
+                                 std::string("[rows, ").append(std::to_string(width_)).append("]"));
+            moved_.emplace_back(height_, slots_.of(exec_, p.rows()), p.value().share());
+        }
+        if (given_.empty()) moved_.emplace_back(height_, Ids<>(), Tensor<T>::from_shape({0, width_}));
+        this->parts_ = moved_;
+        RowParts<T>::describe(notice);
+        notice.own[0] = static_cast<std::int64_t>(given_.size());
+    }
+
+private:
+    Cpu exec_;
+    std::span<SelectedRows<T> const> given_;
+    std::int64_t height_;
+    std::size_t width_;
+    Slots const& slots_;
+    std::vector<SelectedRows<T>> moved_;
+};
+
+}  // namespace detail
+
+/// A table [partition.height, width], of which each rank has the rows that the partition deals to it; no rank ever holds
+/// the whole. All functions that take `exec`, and the constructor, are collective: every rank calls them, in one order.
+///
+///     ShardedTable<float, Cpu, Mpi> table(comm, {.height = 1'000'000'000, .ranks = comm.size()}, 64, first);
+///     ShardedTable<float, Cpu, Mpi>::Lookup lookup;
+///     auto const rows = table.gather(exec, ids, lookup);                            // the ids of this rank's batch
+///     adagrad(exec, table.local(), moment, table.exchange(exec, lookup, rows_grad)); // moment: as table.local()
+///
+/// The rows have the same bits for any number of ranks and any partition, if the parts of exchange are the same.
+template <class T, class Device, communicator C>
+class ShardedTable {
+    static_assert(std::same_as<Device, Cpu>, "rowan::ShardedTable: rows lie in the memory of the CPU");
+
+public:
+    /// The ids of a gather, for exchange.
+    class Lookup {
+        friend ShardedTable;
+        detail::RowFetch fetch_;
+        std::int64_t number_ = 0;
+    };
+
+    /// Calls first(row, values), for each row of this rank, where values is a std::span<T> of `width` elements.
+    /// errors   ShapeError on all ranks if the partition or width has a bad number, ranks have different partitions, or
+    ///          partition.ranks is not comm.size(); what `first` or the allocation throws, RemoteError on the other ranks
+    /// cost     the memory of this rank's rows, one call of `first` for each, one allgather of 64 bytes
+    template <std::invocable<std::int64_t, std::span<T>> F>
+    ShardedTable(C comm, Partition partition, std::int64_t width, F const& first)
+        : comm_(std::move(comm)), partition_(partition) {
+        auto const notices = agree(detail::Collective::table, [&](detail::Notice& n) {
+            partition_.check();
+            if (width < 0) throw ShapeError("width", std::to_string(width), "at least 0");
+            if (partition_.ranks != comm_.size())
+                throw ShapeError("partition.ranks", std::to_string(partition_.ranks),
+                                 std::to_string(comm_.size()).append(", the number of ranks"));
+            slots_ = detail::Slots(partition_);
+            auto const rows = partition_.rows_of(comm_.rank());
+            local_ = Tensor<T>::from_shape({static_cast<std::size_t>(rows), static_cast<std::size_t>(width)});
+            for (std::int64_t i = 0; i < rows; ++i) first(partition_.global(comm_.rank(), i), row(i));
+            describe(n);
+            n.own[0] = partition_.block;
+        });
+        check_own(notices, "partition.block");
+    }
+
+    /// Which rank has which rows.
+    Partition const& partition() const noexcept { return partition_; }
+    /// This rank's rows, ascending: row i is row partition().global(rank, i) of the table.
+    Tensor<T>& local() noexcept { return local_; }
+    Tensor<T> const& local() const noexcept { return local_; }
+
+    /// The rows of the table at `ids`, which differ between ranks. Every id is asked for once. `lookup` is for exchange.
+    /// shapes   ids of any shape, also without ids -> ids.shape + [width]
+    /// errors   IndexError if an id is not in [0, height), RemoteError on the other ranks; `lookup` is unchanged then
+    /// cost     a sort of the ids; messages of 8 bytes for each distinct id, and the rows back; one agreement
+    Tensor<T> gather(Cpu exec, Ids<> ids, Lookup& lookup) {
+        detail::RowFetch fetch;
+        agree(detail::Collective::gather, [&](detail::Notice& n) {
+            detail::check_exec(exec);
+            describe(n);
+            fetch = detail::RowFetch(exec, partition_, slots_, ids);
+        });
+        return after_agreement([&] {
+            detail::GroupOf<C> const group(comm_);
+            fetch.ask(group, slots_.splits());
+            auto const answers = rowan::gather(exec, local_, fetch.asked());
+            auto rows = Tensor<T>::from_shape({fetch.plan().rows().size(), local_.row_size()});
+            fetch.fetch(group, local_.row_size() * sizeof(T), detail::bytes_of(answers), writable(rows));
+            auto out = rowan::gather(exec, rows, fetch.places());
+            lookup.fetch_ = std::move(fetch);
+            lookup.number_ = ++lookups_;
+            return out;
+        });
+    }
+
+    /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer. The parts of
+    /// rank 0 come first, and so on; the sums are those of sum_of_parts or merge over all, as row_allreduce.
+    /// shapes   SelectedRows of height `height` and rows of `width` elements, none or more -> of height local().shape(0)
+    /// errors   ShapeError if a height or width differs, or ranks have different orders; RemoteError on the other ranks
+    /// cost     a merge of each part; every distinct row sent once to its owner; one or two agreements
+    SelectedRows<T> exchange(Cpu exec, std::span<SelectedRows<T> const> parts, SumOrder order = SumOrder::parts) const {
+        std::unique_ptr<detail::GroupOf<C>> group;
+        std::unique_ptr<detail::ShardParts<T>> source;
+        after_agreement([&] {  // all memory that is needed before the agreement of RowReduction
+            group = std::make_unique<detail::GroupOf<C>>(comm_);
+            source = std::make_unique<detail::ShardParts<T>>(exec, parts, partition_.height, local_.row_size(), slots_);
+        });
+        detail::RowReduction reduction(std::move(group), exec, std::move(source), {order, Route::owner},
+                                       slots_.splits());
+        auto sum = reduction.finish();
+        for (auto& row : sum.rows) row -= slots_.splits()[static_cast<std::size_t>(comm_.rank())];
+        sum.height = partition_.rows_of(comm_.rank());
+        return detail::rows_of_pieces<T>(std::move(sum));
+    }
+    SelectedRows<T> exchange(Cpu exec, SelectedRows<T> const& part, SumOrder order = SumOrder::parts) const {
+        return exchange(exec, std::span(&part, 1), order);
+    }
+    SelectedRows<T> exchange(Cpu exec, std::vector<SelectedRows<T>> const& parts,
+                             SumOrder order = SumOrder::parts) const {
+        return exchange(exec, std::span<SelectedRows<T> const>(parts), order);
+    }
+
+    /// The same for the gradient of a gather's result, one part for each rank. The owners know the rows from the gather,
+    /// so that values alone travel.
+    /// shapes   out_grad as the result of the gather -> SelectedRows of height local().shape(0)
+    /// errors   ShapeError if out_grad has another shape, `lookup` is of another table, or ranks give the lookups of
+    ///          different gathers; RemoteError on the other ranks
+    /// cost     a merge, and a row sent for each distinct id; one agreement
+    SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
+        detail::RowPieces own;
+        auto const& plan = lookup.fetch_.plan();
+        auto const notices = agree(detail::Collective::exchange, [&](detail::Notice& n) {
+            detail::check_exec(exec);
+            if (lookup.number_ == 0 || lookup.fetch_.partition() != partition_)
+                throw ShapeError("lookup", "not of this table", "one that gather has made");
+            auto shape = lookup.fetch_.places().shape();
+            shape.push_back(local_.row_size());
+            if (out_grad.shape() != shape)
+                throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
+            auto const value = out_grad.reshaped({plan.size(), local_.row_size()});
+            own = detail::planned_pieces(exec, plan, value, comm_.rank());
+            describe(n);
+            n.own[0] = lookup.number_;
+        });
+        check_own(notices, "the number of the lookup");
+        return after_agreement([&] {
+            auto in = lookup.fetch_.give(detail::GroupOf<C>(comm_), std::move(own));
+            in.height = partition_.rows_of(comm_.rank());
+            return detail::from_pieces<T>(exec, detail::sum_pieces<T>(exec, in));
+        });
+    }
+
+    /// Writes the table and states of its optimizer, `<folder>/<name>`, for load on any number of ranks. The folder is one
+    /// that all ranks see. Each rank writes a file, and when all are complete, rank 0 replaces the index; until then the
+    /// old save is whole, and then it is removed. The program includes <rowan/distributed/table_files.hpp>, which needs
+    /// nanopb.
+    /// shapes   each state: a row for each row of local()
+    /// errors   Error if the name is no file name, or ranks have different names, steps or states; ShapeError if a state
+    ///          has other rows; IoError if files cannot be written; RemoteError on the other ranks
+    /// cost     as save_checkpoint of this rank's rows and states, three agreements
+    template <class S = T>
+    void save(std::string const& folder, std::string const& name, std::int64_t step,
+              std::map<std::string, Tensor<S>> const& states) const;
+
+    /// Loads what save has written on any number of ranks, and returns its step. `states` says which states to load, and
+    /// their shapes. On error, nothing has changed.
+    /// errors   FormatError on all ranks if a file is missing, damaged or of another save; ShapeError if height, width
+    ///          or the shape of a state differ; TypeError if an element type does; RemoteError on the other ranks
+    /// cost     reads the files of all ranks that had rows of this one, and keeps one at a time in memory
+    template <class S>
+    std::int64_t load(std::string const& folder, std::string const& name, std::map<std::string, Tensor<S>>& states);
+    std::int64_t load(std::string const& folder, std::string const& name);
+
+private:
+    friend struct detail::TableFiles;
+
+    template <class F>
+    std::vector<detail::Notice> agree(detail::Collective operation, F const& f) const {
+        return detail::agree(detail::GroupOf<C>(comm_), operation, f);
+    }
+    template <class F>
+    auto after_agreement(F const& f) const {
+        return detail::after_agreement(detail::GroupOf<C>(comm_), f);
+    }
+    void describe(detail::Notice& notice) const {
+        notice.same = {dtype<T>::wire, partition_.height, static_cast<std::int64_t>(local_.row_size())};
+    }
+    static void check_own(std::vector<detail::Notice> const& notices, char const* what) {
+        for (std::size_t r = 1; r < notices.size(); ++r) {
+            if (notices[r].own[0] == notices[0].own[0]) continue;
+            throw ShapeError(std::string(what).append(" on rank ").append(std::to_string(r)),
+                             std::to_string(notices[r].own[0]),
+                             std::to_string(notices[0].own[0]).append(", as on rank 0"));
+        }
+    }
+    std::span<T> row(std::int64_t i) {
+        std::size_t const width = local_.row_size();
+        return {local_.data() + static_cast<std::size_t>(i) * width, width};
+    }
+    static std::span<std::byte> writable(Tensor<T>& t) { return std::as_writable_bytes(std::span(t.data(), t.size())); }
+
+    C comm_;
+    Partition partition_;
+    detail::Slots slots_;
+    Tensor<T> local_;
+    std::int64_t lookups_ = 0;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/threads.hpp: Threads, a process group whose ranks are threads, for tests.
+
+#include <chrono>
+#include <condition_variable>
+
+namespace rowan::inline v0 {
+
+/// A process group whose ranks are threads of one process, to test programs for many ranks without MPI. Where ranks call
+/// different operations, or one does not come, all get an error that says so; the group then is unusable.
+class Threads {
+public:
+    /// Calls f(comm) on `ranks` threads, with a Threads for each, and returns when all have ended. A rank that waits for
+    /// others longer than `patience` throws.
+    /// errors   ValueError if ranks < 1; the first exception of f. The other ranks get a RemoteError that names its rank
+    /// cost     `ranks` threads
+    static void run(int ranks, std::function<void(Threads const&)> const& f,
+                    std::chrono::milliseconds patience = std::chrono::seconds(20));
+
+    int rank() const noexcept { return rank_; }
+    int size() const noexcept;
+    void sum(std::span<std::int64_t> words) const;
+    void allgather(std::span<std::byte const> in, std::span<std::byte> out) const;
+    void alltoall(std::span<std::byte const> in, std::span<std::byte> out) const;
+    detail::Done alltoallv(std::size_t unit, std::span<std::byte const> in, std::span<std::size_t const> counts,
+                           std::span<std::byte> out, std::span<std::size_t const> out_counts) const;
+    detail::Done allgatherv(std::size_t unit, std::span<std::byte const> in, std::span<std::byte> out,
+                            std::span<std::size_t const> counts) const;
+    void barrier() const;
+    /// Throws an Error of this text here, and RemoteError on the other ranks.
+    [[noreturn]] void abort(std::string_view text) const;
+
+private:
+    struct Shared {
+        Shared(int ranks, std::chrono::milliseconds wait)
+            : in(static_cast<std::size_t>(ranks)), counts(in.size()), size(ranks), patience(wait) {}
+
+        // What each rank brings to the operation that all are in.
+        std::vector<std::span<std::byte const>> in;
+        std::vector<std::span<std::size_t const>> counts;
+        int const size;
+        std::chrono::milliseconds const patience;
+
+        std::mutex mutex;  // of all that follows
+        std::condition_variable changed;
+        std::string_view op;  // of the first that has arrived
+        int op_rank = 0, arrived = 0;
+        unsigned phase = 0;
+        std::string error;  // what has broken the group
+        int error_rank = -1, ended_rank = -1;
+    };
+
+    Threads(std::shared_ptr<Shared> shared, int rank) : shared_(std::move(shared)), rank_(rank) {}
+
+    /// Waits for all ranks, calls f, which may read what they bring, and waits again.
+    void meet(std::string_view op, std::span<std::byte const> in, std::span<std::size_t const> counts,
+              std::function<void()> const& f) const;
+    void arrive(std::string_view op) const;  // the first wait; throws
+    void leave() const noexcept;             // the second
+    [[noreturn]] void fail(std::string const& text) const;
+
+    std::shared_ptr<Shared> shared_;
+    int rank_;
+};
+
+static_assert(communicator<Threads>);
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/threads_inl.hpp: the functions of threads.hpp.
+
+#include <thread>
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// errors   Error if the sizes differ
+inline void copy_bytes(std::span<std::byte const> from, std::span<std::byte> to) {
+    if (from.size() != to.size()) throw Error("ranks disagree about the number of bytes that one sends to the other");
+    if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
+}
+
+}  // namespace detail
+
+ROWAN_FUNCTION void Threads::run(int ranks, std::function<void(Threads const&)> const& f,
+                                 std::chrono::milliseconds patience) {
+    if (ranks < 1) throw ValueError("ranks", ranks, "1 or more");
+    auto const shared = std::make_shared<Shared>(ranks, patience);
+    std::exception_ptr first, any;  // of the rank that broke the group; of any rank
+    auto const rank = [&](int r) {
+        std::exception_ptr error;
+        std::string text;
+        try {
+            f(Threads(shared, r));
+        } catch (std::exception const& e) {
+            error = std::current_exception();
+            text = e.what();
+        } catch (...) {
+            error = std::current_exception();
+            text = "an exception that is not a std::exception";
+        }
+        std::scoped_lock const lock(shared->mutex);
+        if (!any) any = error;
+        if (error && (shared->error_rank < 0 || (shared->error_rank == r && !first))) {
+            shared->error_rank = r;
+            shared->error = text;
+            first = error;
+        }
+        if (shared->ended_rank < 0) shared->ended_rank = r;
+        shared->changed.notify_all();
+    };
+    std::vector<std::thread> threads;
+    for (int r = 0; r < ranks; ++r) threads.emplace_back(rank, r);
+    for (auto& t : threads) t.join();
+    if (any) std::rethrow_exception(first ? first : any);
+}
+
+ROWAN_FUNCTION int Threads::size() const noexcept { return shared_->size; }
+
+ROWAN_FUNCTION void Threads::sum(std::span<std::int64_t> words) const {
+    std::vector<std::uint64_t> total(words.size());
+    meet("sum", std::as_bytes(words), {}, [&] {
+        for (auto const from : shared_->in) {
+            std::vector<std::uint64_t> term(words.size());
+            detail::copy_bytes(from, std::as_writable_bytes(std::span(term)));
+            for (std::size_t i = 0; i < term.size(); ++i) total[i] += term[i];
+        }
+    });
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<std::int64_t>(total[i]);
+}
+
+ROWAN_FUNCTION void Threads::allgather(std::span<std::byte const> in, std::span<std::byte> out) const {
+    meet("allgather", in, {}, [&] {
+        std::size_t to = 0;
+        for (auto const from : shared_->in) {
+            if (out.size() - to < from.size()) throw Error("allgather: the ranks' sizes differ");
+            detail::copy_bytes(from, out.subspan(to, in.size()));
+            to += in.size();
+        }
+    });
+}
+
+ROWAN_FUNCTION void Threads::alltoall(std::span<std::byte const> in, std::span<std::byte> out) const {
+    std::size_t const each = in.size() / shared_->in.size();
+    meet("alltoall", in, {}, [&] {
+        std::size_t to = 0;
+        for (auto const from : shared_->in) {
+            if (from.size() != in.size()) throw Error("alltoall: the ranks' sizes differ");
+            detail::copy_bytes(from.subspan(static_cast<std::size_t>(rank_) * each, each), out.subspan(to, each));
+            to += each;
+        }
+    });
+}
+
+ROWAN_FUNCTION detail::Done Threads::alltoallv(std::size_t unit, std::span<std::byte const> in,
+                                               std::span<std::size_t const> counts, std::span<std::byte> out,
+                                               std::span<std::size_t const> out_counts) const {
+    meet("alltoallv", in, counts, [&] {
+        std::size_t to = 0;
+        for (std::size_t r = 0; r < out_counts.size(); ++r) {
+            auto const theirs = shared_->counts[r];
+            std::size_t const begin = std::accumulate(theirs.begin(), theirs.begin() + rank_, std::size_t{0});
+            std::size_t const count = theirs[static_cast<std::size_t>(rank_)];
+            detail::copy_bytes(shared_->in[r].subspan(begin * unit, count * unit),
+                               out.subspan(to, out_counts[r] * unit));
+            to += out_counts[r] * unit;
+        }
+    });
+    return {};
+}
+
+ROWAN_FUNCTION detail::Done Threads::allgatherv(std::size_t unit, std::span<std::byte const> in,
+                                                std::span<std::byte> out, std::span<std::size_t const> counts) const {
+    meet("allgatherv", in, {}, [&] {
+        std::size_t to = 0;
+        for (std::size_t r = 0; r < counts.size(); ++r) {
+            detail::copy_bytes(shared_->in[r], out.subspan(to, counts[r] * unit));
+            to += counts[r] * unit;
+        }
+    });
+    return {};
+}
+
+ROWAN_FUNCTION void Threads::barrier() const {
+    meet("barrier", {}, {}, [] {});
+}
+
+ROWAN_FUNCTION void Threads::abort(std::string_view text) const {
+    std::scoped_lock const lock(shared_->mutex);
+    fail(std::string(text));
+}
+
+ROWAN_FUNCTION void Threads::meet(std::string_view op, std::span<std::byte const> in,
+                                  std::span<std::size_t const> counts, std::function<void()> const& f) const {
+    shared_->in[static_cast<std::size_t>(rank_)] = in;
+    shared_->counts[static_cast<std::size_t>(rank_)] = counts;
+    arrive(op);
+    std::exception_ptr error;
+    try {
+        f();
+    } catch (...) {
+        error = std::current_exception();
+    }
+    leave();  // in any case: the others may still read what this rank has brought
+    if (error) std::rethrow_exception(error);
+}
+
+ROWAN_FUNCTION void Threads::arrive(std::string_view op) const {
+    std::unique_lock lock(shared_->mutex);
+    if (shared_->error_rank >= 0) throw RemoteError(shared_->error_rank, shared_->error);
+    if (shared_->arrived == 0) {
+        shared_->op = op;
+        shared_->op_rank = rank_;
+    } else if (shared_->op != op) {
+        fail(std::string("rank ")
+                 .append(std::to_string(rank_))
+                 .append(" calls ")
+                 .append(op)
+                 .append(" where rank ")
+                 .append(std::to_string(shared_->op_rank))
+                 .append(" calls ")
+                 .append(shared_->op));
+    }
+    unsigned const phase = shared_->phase;
+    if (++shared_->arrived == shared_->size) {
+        shared_->arrived = 0;
+        ++shared_->phase;
+        shared_->changed.notify_all();
+        return;
+    }
+    bool const woken = shared_->changed.wait_for(lock, shared_->patience, [&] {
+        return shared_->phase != phase || shared_->error_rank >= 0 || shared_->ended_rank >= 0;
+    });
+    if (shared_->phase != phase) return;
+    if (shared_->error_rank >= 0) throw RemoteError(shared_->error_rank, shared_->error);
+    if (!woken)
+        fail(std::string(op)
+                 .append(": ")
+                 .append(std::to_string(shared_->size - shared_->arrived))
+                 .append(" of ")
+                 .append(std::to_string(shared_->size))
+                 .append(" ranks did not come"));
+    shared_->error_rank = shared_->ended_rank;
+    shared_->error = std::string("has ended, where others call ").append(op);
+    shared_->changed.notify_all();
+    throw RemoteError(shared_->error_rank, shared_->error);
+}
+
+ROWAN_FUNCTION void Threads::leave() const noexcept {
+    std::unique_lock lock(shared_->mutex);
+    unsigned const phase = shared_->phase;
+    if (++shared_->arrived == shared_->size) {
+        shared_->arrived = 0;
+        ++shared_->phase;
+        shared_->changed.notify_all();
+    } else {
+        shared_->changed.wait(lock, [&] { return shared_->phase != phase; });
+    }
+}
+
+ROWAN_FUNCTION void Threads::fail(std::string const& text) const {
+    if (shared_->error_rank < 0) {
+        shared_->error_rank = rank_;
+        shared_->error = text;
+        shared_->changed.notify_all();
+    }
+    throw Error(text);
+}
+
+}  // namespace rowan::inline v0
+
+#endif
+
+// rowan/layer/detail/part_exchange.hpp: PartExchange, what a training asks of the ranks that train together.
+
+namespace rowan::inline v0::detail {
+
+/// The parts [begin, end) of a step of `total` parts that a rank runs.
+struct PartRange {
+    std::int64_t begin, end, total;
+
+    static PartRange of_rank(std::int64_t total, int rank, int ranks) {
+        // without total * rank, which may overflow
+        auto const at = [&](std::int64_t r) { return total / ranks * r + total % ranks * r / ranks; };
+        return {at(rank), at(rank + 1), total};
+    }
+    std::int64_t size() const noexcept { return end - begin; }
+};
+
+/// The sum of dense pieces, on its way.
+class PendingPieces {
+public:
+    PendingPieces() = default;
+    PendingPieces(PendingPieces const&) = delete;
+    PendingPieces& operator=(PendingPieces const&) = delete;
+    virtual ~PendingPieces() = default;
+    /// The sum, of elements dtype<T>::sum. Called once.
+    virtual DensePieces finish() = 0;
+};
+
+/// The ranks that train together: more than one. All ranks call the same functions in the same order. It is defined in
+/// distributed/, of which layers know nothing.
+class PartExchange {
+public:
+    using Words = std::array<std::int64_t, 3>;
+
+    PartExchange() = default;
+    PartExchange(PartExchange const&) = delete;
+    PartExchange& operator=(PartExchange const&) = delete;
+    virtual ~PartExchange() = default;
+
+    virtual int rank() const = 0;
+    virtual int size() const = 0;
+
+    /// Runs f(words) on every rank, and returns the words of all. What f throws on one rank leaves this call there, and
+    /// an error with its text on the others.
+    virtual std::vector<Words> agree(std::function<void(Words&)> const& f) const = 0;
+
+    /// Runs f after an agreement, as the other ranks wait for this one: what it throws ends all ranks.
+    virtual void must(std::function<void()> const& f) const = 0;
+
+    /// out = the ranks' bytes, one after another; rank r brings counts[r].
+    virtual void gather(std::span<std::byte const> in, std::span<std::byte> out,
+                        std::span<std::size_t const> counts) const = 0;
+
+    /// Begins to sum what the ranks have of a step of `total` parts: one piece for each node of the tree that a rank has
+    /// all parts of, of the same number of elements.
+    virtual std::unique_ptr<PendingPieces> begin_dense(Cpu exec, ElementSums const& type, DensePieces&& nodes,
+                                                       std::int64_t total) const = 0;
+    /// The same for rows: their sums, narrowed.
+    virtual RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const = 0;
+
+    /// The rows of a sharded table of this height that this rank has, ascending.
+    virtual std::vector<std::int64_t> rows_of(std::int64_t height) const = 0;
+    /// Rows of a sharded table, which may differ between ranks; `own` has those of this rank. For ranks that have agreed.
+    virtual Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows) const = 0;
+    /// As sum_rows, but each rank gets the sums of its rows of a sharded table.
+    virtual RowPieces sum_own_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const = 0;
+    /// The rows of a gradient that this rank has, in their order.
+    virtual Value own_rows(Value const& gradient) const = 0;
+};
+
+/// Runs f(words) on all ranks, as PartExchange::agree, or, without ranks, here.
+template <class F>
+std::vector<PartExchange::Words> agree(PartExchange const* ranks, F const& f) {
+    if (ranks != nullptr) return ranks->agree(f);
+    std::vector<PartExchange::Words> alone(1);
+    f(alone[0]);
+    return alone;
+}
+
+/// The rows of a sharded table of this height that this process has, ascending: without ranks, all.
+inline std::vector<std::int64_t> rows_of(PartExchange const* ranks, std::int64_t height) {
+    if (ranks != nullptr) return ranks->rows_of(height);
+    std::vector<std::int64_t> all(static_cast<std::size_t>(height));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+}
+
+/// Throws an Error on all ranks unless a word is the same on all.
+inline void check_same_word(std::vector<PartExchange::Words> const& all, std::size_t word, char const* what) {
+    for (std::size_t r = 1; r < all.size(); ++r) {
+        if (all[r][word] != all[0][word])
+            throw Error(std::string("train: rank ").append(std::to_string(r)).append(what).append("rank 0"));
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/comm.hpp: layer::Comm, the ranks that train together.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The PartExchange of a communicator; rowan/distributed/train.hpp defines it.
+template <class C>
+class TrainRanks;
+
+template <class C>
+concept has_ranks = requires(C const& c) {
+    { c.rank() } -> std::same_as<int>;
+    { c.size() } -> std::same_as<int>;
+};
+
+}  // namespace detail
+
+namespace layer {
+
+/// The ranks that train a net together: a communicator of any type, for programs that include
+/// <rowan/distributed/train.hpp>, or none.
+///     auto parameters = train(cost, reader, {.optimizer = layer::Adam{}, .comm = comm, .parts = 8});
+/// All ranks make the same net and call `train`, or the functions of a Trainer, with the same options. A step is made of
+/// options.parts batches of the reader, its parts: see layer::Parts. Of n parts, rank r of P runs
+/// [r · n / P, (r + 1) · n / P), and each rank changes its copy of the parameters by the gradient of all. The parts'
+/// gradients are summed as a tree over the numbers of the parts, and each part has its own dropout masks: the parameters
+/// have the same bits for any number of ranks, those of a training with options.parts on one. A training may be resumed
+/// on another number of ranks.
+///
+///     parts of a step       0  1  2  3  4  5  6  7
+///     on 1 rank             0  0  0  0  0  0  0  0
+///     on 3 ranks            0  0  1  1  1  2  2  2
+///
+/// On every rank, the reader gives the batches of all parts, in the same order and number. A rank reads only those of
+/// its own parts, so that the others may be `Feeds{}`; but a step of a single part, such as the last of an epoch may be,
+/// is run by all ranks. options.metrics, on_batch and on_epoch are called on every rank; if one ends the training on a
+/// rank, or throws, it ends on all. Metrics must give the same on all. Progress is printed by rank 0.
+///
+/// Of a sharded table (layer::sharded_table), each rank has some rows, and so do the parameters that train returns and
+/// that options.on_epoch and metrics get. infer, save_model and save_parameters take a communicator, too, also in these, if
+/// all ranks call them. In a step, a rank fetches the rows that its parts name, and gets the gradients of its own rows;
+/// with options.clip, of all rows.
+///
+/// No collective lies within the net. In a step, ranks agree and fetch rows, if there are sharded tables, run their parts,
+/// agree that none failed, and exchange costs and gradients, dense ones first. An error on one rank, also of the reader, is one on all: there as it was thrown, on the
+/// others a RemoteError, and no parameter has changed. Memory that fails after the agreement ends all ranks.
+/// errors   of train and of Trainer, on all ranks: Error if ranks begin with different parameters, seeds or steps, have
+///          different numbers of batches, or options.parts is not given
+/// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
+///          send for each gradient, in dtype<T>::sum, 16 bytes for each part, and three agreements of 64 bytes; with
+///          sharded tables one more, and for each two sorts of the ids, the rows that they name, and 8 bytes for each
+template <class Device>
+class CommOn {
+public:
+    CommOn() = default;  ///< this process trains alone
+    /// A communicator, which is copied. A group of one rank is none.
+    /// errors   std::bad_alloc
+    /// cost     one allocation
+    template <rowan::detail::has_ranks C>
+    CommOn(C const& comm) {
+        static_assert(
+            requires { sizeof(rowan::detail::TrainRanks<C>); },
+            "rowan::train: to train on several ranks, include <rowan/distributed/train.hpp>");
+        if constexpr (requires { sizeof(rowan::detail::TrainRanks<C>); }) {
+            if (comm.size() > 1) ranks_ = std::make_shared<rowan::detail::TrainRanks<C> const>(comm);
+        }
+    }
+
+    /// The ranks, or nullptr.
+    rowan::detail::PartExchange const* ranks() const noexcept { return ranks_.get(); }
+
+private:
+    std::shared_ptr<rowan::detail::PartExchange const> ranks_;
+};
+
+/// The ranks that train a net on the host together.
+using Comm = CommOn<Cpu>;
+
+}  // namespace layer
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/early_stop.hpp: layer::EarlyStop, which ends a training that no longer improves.
+
+namespace rowan::inline v0 {
+
+/// Functions of the parameters by name, computed after each epoch, such as the cost of the validation data.
+using Metrics = std::map<std::string, std::function<double(Parameters const&)>>;
+
+namespace layer {
+
+/// Ends a training when a metric has not improved for some epochs; the result of the training is then that of its best
+/// epoch. A training that resumes counts and compares anew: it knows neither the epochs nor the best value of the
+/// training before.
+///     {.epochs = 100,
+///      .metrics = {{"validation", [&](Parameters const& p) { return cost_of(validation, p); }}},
+///      .stop = layer::EarlyStop{.metric = "validation", .patience = 3}}
+struct EarlyStop {
+    std::string metric = {};    ///< a name in options.metrics
+    std::int64_t patience = 1;  ///< the number of epochs in a row without improvement that end the training; 0: none do
+    bool larger = false;        ///< whether larger values are better
+    double least = 0;           ///< a smaller change is no improvement
+};
+
+}  // namespace layer
+
+}  // namespace rowan::inline v0
 
 // rowan/sequence/detail/slot_kind.hpp: SlotKind, the properties that all slots of a TensorArray share.
 
@@ -13553,254 +15827,6 @@ ROWAN_TEMPLATE(struct array_kernels<std::int64_t, Cpu>)
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/graph/detail/trace.hpp: trace, the operators of a net in topological order, and names of variables.
-
-namespace rowan::inline v0::detail {
-
-/// The name, such as "fc_0.out_0", or a description of a variable without a name.
-inline std::string describe(Variable const& v) {
-    if (!v.name().empty()) return v.name();
-    return v.role() == Role::parameter ? "a parameter" : "a result without a name";
-}
-
-/// The variables of an operator in slot k of `slots`. Each slot holds one variable, except that the first one also
-/// holds all surplus variables.
-inline std::span<Variable* const> in_slot(std::vector<Variable*> const& variables, std::size_t slots, std::size_t k) {
-    std::size_t const first = variables.size() - slots + 1;  // the number of variables in the first slot
-    return k == 0 ? std::span(variables).first(first) : std::span(variables).subspan(first + k - 1, 1);
-}
-
-/// Calls f(input, result) for each input that the value of a result replaces after a step of training.
-template <class F>
-void each_next(Operator const& op, F const& f) {
-    for (std::size_t k = 0; k < op.kernel->next.size(); ++k) {
-        if (int const at = op.kernel->next[k]; at >= 0)
-            f(*in_slot(op.inputs, op.kernel->inputs.size(), k)[0],
-              *in_slot(op.outputs, op.kernel->outputs.size(), static_cast<std::size_t>(at))[0]);
-    }
-}
-
-/// All operators that `targets` depend on, each once, in topological order: a depth-first traversal that follows inputs
-/// in order. With `within`, writers of variables of other scopes are omitted.
-/// errors   GraphError if there is a cycle; the text names the operators of the cycle
-std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within = nullptr);
-
-/// Whether it is a memory or the input of a step, to which a recurrent layer that is created later assigns a value.
-inline bool is_placeholder(Variable const& v) {
-    return v.writers().empty() && (v.role() == Role::temporary || v.role() == Role::step_input);
-}
-bool depends_on_placeholder(Variable& v);
-
-/// The names of the variables of a net: the name set by the program, else "fc_0.w_0" for the input w of the first fc
-/// and "fc_0.out_0" for its result; "rnn_0.fc_0.w_0" for the input w of the first fc in the step of the first rnn. They
-/// depend only on the net, not on the order in which a program created the operators.
-std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order);
-
-/// Applies names_of to the unnamed variables of an inner scope. Returns the names that variables of outer scopes have in
-/// the inner net, from which the outer net makes theirs: "rnn_0.fc_0.w_0".
-std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
-                                              std::span<Variable* const> outer);
-
-/// Applies names_of to unnamed variables. If the scope already has a name, "~1", "~2" etc. is appended. Several threads
-/// may do so at the same time.
-void name_variables(std::span<Operator* const> order);
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/graph/detail/trace_inl.hpp: definitions of rowan/graph/detail/trace.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
-#include <array>
-#include <map>
-#include <string_view>
-#include <unordered_map>
-#include <unordered_set>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within) {
-    enum Mark { open, done };
-    struct Visit {
-        Operator* op;
-        std::size_t next;  // index of the next input to visit
-    };
-    std::vector<Operator*> order;
-    std::unordered_map<Operator const*, Mark> marks;
-    std::vector<Visit> path;  // no recursion, as nets may be deep
-    auto const enter = [&](Variable const& v, Operator* op) {
-        if (within != nullptr && &v.scope() != within) return;
-        auto const [mark, is_new] = marks.try_emplace(op, open);
-        if (is_new) {
-            path.push_back({op, 0});
-        } else if (mark->second == open) {
-            std::string text = "the net has a cycle: ";
-            bool inside = false;
-            for (Visit const& visit : path) {
-                inside = inside || visit.op == op;
-                if (inside) text.append(visit.op->kernel->name).append(" -> ");
-            }
-            throw GraphError(text.append(op->kernel->name));
-        }
-    };
-    auto const finish = [&] {
-        while (!path.empty()) {
-            Visit& visit = path.back();
-            if (visit.next == visit.op->inputs.size()) {
-                marks[visit.op] = done;
-                order.push_back(visit.op);
-                path.pop_back();
-                continue;
-            }
-            Variable const& read = *visit.op->inputs[visit.next++];
-            for (Operator* const writer : read.writers()) enter(read, writer);
-        }
-    };
-    for (Variable* const target : targets) {
-        for (Operator* const writer : target->writers()) {
-            enter(*target, writer);
-            finish();
-        }
-    }
-    return order;
-}
-
-ROWAN_FUNCTION bool depends_on_placeholder(Variable& v) {
-    if (is_placeholder(v)) return true;
-    for (Operator const* op : trace(std::array{&v})) {
-        for (Variable const* read : op->inputs) {
-            if (is_placeholder(*read)) return true;
-        }
-    }
-    return false;
-}
-
-ROWAN_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order) {
-    std::vector<std::pair<Variable*, std::string>> names;
-    std::unordered_set<Variable const*> known;
-    std::unordered_set<std::string> taken;
-    std::map<std::string_view, std::size_t> count;
-    for (Operator const* op : order) {
-        for (auto const* list : {&op->inputs, &op->outputs}) {
-            for (Variable* const v : *list) {
-                if (v->has_own_name() && known.insert(v).second) {
-                    names.emplace_back(v, v->name());
-                    taken.insert(v->name());
-                }
-            }
-        }
-    }
-    for (Operator const* op : order) {
-        std::string prefix(op->kernel->name);
-        prefix.append("_").append(std::to_string(count[op->kernel->name]++)).append(".");
-        auto const name = [&](std::vector<Variable*> const& variables, std::span<std::string_view const> slots) {
-            for (std::size_t k = 0; k < slots.size() && !variables.empty(); ++k) {
-                std::string base = prefix;
-                base.append(slots[k]).append("_");
-                auto const held = in_slot(variables, slots.size(), k);
-                for (std::size_t i = 0; i < held.size(); ++i) {
-                    if (!known.insert(held[i]).second) continue;
-                    std::size_t number = i;
-                    while (!taken.insert(base + std::to_string(number)).second) ++number;
-                    names.emplace_back(held[i], base + std::to_string(number));
-                }
-            }
-        };
-        std::size_t const first = op->inputs.size() - op->inner_names.size();
-        for (std::size_t i = 0; i < op->inner_names.size(); ++i) {
-            if (op->inner_names[i].empty() || !known.insert(op->inputs[first + i]).second) continue;
-            std::string const base = prefix + op->inner_names[i];
-            std::string free = base;
-            for (std::size_t k = 1; !taken.insert(free).second; ++k) free = base + "~" + std::to_string(k);
-            names.emplace_back(op->inputs[first + i], free);
-        }
-        name(op->inputs, op->kernel->inputs);
-        name(op->outputs, op->kernel->outputs);
-    }
-    return names;
-}
-
-ROWAN_FUNCTION std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
-                                                             std::span<Variable* const> outer) {
-    std::vector<std::string> inner(outer.size());
-    for (auto& [v, name] : names_of(order)) {
-        if (&v->scope() == &scope) {
-            if (v->name().empty()) scope.set_name(*v, std::move(name), false);
-        } else if (auto const at = std::ranges::find(outer, v); at != outer.end()) {
-            inner[static_cast<std::size_t>(at - outer.begin())] = std::move(name);
-        }
-    }
-    return inner;
-}
-
-ROWAN_FUNCTION void name_variables(std::span<Operator* const> order) {
-    if (order.empty()) return;
-    auto const lock = lock_names((order[0]->outputs.empty() ? order[0]->inputs : order[0]->outputs)[0]->scope());
-    for (auto& [v, name] : names_of(order)) {
-        if (!v->name().empty()) continue;
-        std::string free = name;
-        for (std::size_t k = 1; v->scope().find(free) != nullptr; ++k) free = name + "~" + std::to_string(k);
-        v->scope().set_name(*v, std::move(free), false);
-    }
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/op/fields.hpp: field, the name of an attribute in descriptors.
-
-namespace rowan::inline v0 {
-
-/// The name of a member of an attributes struct in descriptors. Attributes that are stored in descriptors list their
-/// members, which may be numbers, bool, enumerations, Dims, vectors of int64 or double, strings, or std::optional of
-/// these: as a std::tuple of fields, or as arguments of a call, which takes the compiler less memory.
-///     struct attributes {
-///         double limit = 1;
-///         static constexpr auto fields = std::tuple{field{"limit", &attributes::limit}};
-///     };
-///     struct others {
-///         double limit = 1;
-///         static constexpr auto fields(auto const& visit) { return visit(field{"limit", &others::limit}); }
-///     };
-template <class Struct, class Member>
-struct field {
-    std::string_view name;   ///< name in descriptors
-    Member Struct::*member;  ///< pointer to the member
-};
-template <class Struct, class Member>
-field(char const*, Member Struct::*) -> field<Struct, Member>;
-
-namespace detail {
-
-template <class A>
-concept has_fields_function = requires {
-    A::fields([](auto const&...) {});
-};
-
-}  // namespace detail
-
-/// Whether the attributes list their members.
-template <class A>
-concept has_fields = detail::has_fields_function<A> || requires {
-    A::fields;
-};
-
-/// Calls visit(field) for each member that the attributes list, in their order.
-/// errors   those of visit
-/// cost     a call for each member
-template <has_fields A, class Visit>
-constexpr void each_field(Visit const& visit) {
-    auto const each = [&](auto const&... field) { (visit(field), ...); };
-    if constexpr (detail::has_fields_function<A>) {
-        A::fields(each);
-    } else {
-        std::apply(each, A::fields);
-    }
-}
-
-}  // namespace rowan::inline v0
-
 // rowan/op/full.hpp: full, a tensor filled with one value.
 
 namespace rowan::inline v0 {
@@ -14604,30 +16630,6 @@ private:
         f(v.get<SelectedRows<E, Device>>());
         return true;
     }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/detail/only_checking.hpp: OnlyChecking, lets optimizers check their arguments without changing them.
-
-namespace rowan::inline v0::detail {
-
-/// Whether optimizers called by this thread return after they have checked their arguments.
-inline bool& only_checking() {
-    thread_local bool checking = false;
-    return checking;
-}
-
-/// Makes it so for its lifetime.
-class OnlyChecking {
-public:
-    OnlyChecking() : before_(std::exchange(only_checking(), true)) {}
-    OnlyChecking(OnlyChecking const&) = delete;
-    OnlyChecking& operator=(OnlyChecking const&) = delete;
-    ~OnlyChecking() { only_checking() = before_; }
-
-private:
-    bool before_;
 };
 
 }  // namespace rowan::inline v0::detail
@@ -17149,6 +19151,8 @@ public:
     template <gradient_clip_options C, class... T>
     GradientClipOn(C const& c, dtypes<T...>);
 
+    bool given() const noexcept { return !kinds_.empty(); }  ///< whether there is clipping
+
     /// Adds the clipping operators to a scope and replaces the gradients by their results.
     /// errors   TypeError if the element type of a gradient is not supported, or gradients differ in element type and
     ///          the operator that clips them jointly, such as a user-defined one, takes one type only
@@ -17193,7 +19197,7 @@ GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
 
 template <class Device>
 void GradientClipOn<Device>::add(Scope& scope, std::vector<ParameterGradient>& gradients) const {
-    if (kinds_.empty()) return;
+    if (!given()) return;
     std::size_t const size = together_ ? gradients.size() : 1;
     for (std::size_t begin = 0; begin < gradients.size(); begin += size) {
         std::int32_t const wire = gradients[begin].gradient->spec().dtype;
@@ -17815,488 +19819,6 @@ ROWAN_FUNCTION void Epochs::print(std::int64_t epoch) const {
 
 #endif
 
-// rowan/graph/net.hpp: Net, operators in topological order.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Appends an argument to a text such as "fc(x = words": ", w = fc_0.w_0", ", b" if the name is that of the slot, or
-/// ", x = [first, second]".
-void append_argument(std::string& call, std::string_view slot, std::span<std::string const> names);
-
-/// The operator with its inputs: "fc(x = words, w = fc_0.w_0, b = fc_0.b_0)".
-std::string describe(Operator const& op);
-
-/// Rethrows the current exception. The text of an IndexError, ShapeError, TypeError, ValueError or LodError also names
-/// the operator.
-[[noreturn]] void throw_named(Operator const& op);
-
-/// Runs f; its exceptions are rethrown by throw_named.
-template <class F>
-void run_named(Operator const& op, F const& f) {
-    try {
-        f();
-    } catch (...) {
-        throw_named(op);
-    }
-}
-
-/// Runs the operator on values.
-inline void run_on(AnyExec exec, Operator const& op, std::span<Value* const> in, std::span<Value* const> out) {
-    op.kernel->run({.exec = exec, .in = in, .out = out, .attributes = op.attributes, .levels_from = op.levels_from});
-}
-
-/// The device-independent part of Net. Its variables are numbered: first the inputs, then the results.
-class NetOrder {
-public:
-    NetOrder() = default;
-    /// Names unnamed variables. Several threads may do so at the same time.
-    explicit NetOrder(std::span<Variable* const> outputs);
-    void append(Operator& op);
-    std::span<Operator* const> operators() const noexcept { return order_; }
-    std::span<Variable* const> inputs() const noexcept { return std::span(variables_).first(inputs_); }
-    std::size_t variables() const noexcept { return variables_.size(); }
-    std::size_t number(Variable const& v) const;
-
-    /// Runs on the values of the variables.
-    void run(Scope& scope, AnyExec exec) const;
-
-    /// Runs on values by number; those of the results must be empty. Temporaries are cleared after their last use.
-    /// Several threads may do so at the same time.
-    void run(std::span<Value* const> values, AnyExec exec) const;
-    std::string dot() const;
-
-private:
-    // The numbers of the variables of an operator.
-    struct Uses {
-        std::vector<std::size_t> in, out;
-        std::vector<std::size_t> last;  // to clear after the operator
-        bool in_place = false;          // result 0 takes the value of input 0
-    };
-
-    static Variable& variable(Scope& scope, Variable& v);
-
-    // Checks the operators after i that change inputs, so that all of them run or none.
-    void check_updates(std::span<Value* const> values, AnyExec exec, std::size_t i) const;
-
-    void find_uses();
-
-    std::vector<Operator*> order_;
-    std::vector<Uses> uses_;            // for each operator
-    std::vector<Variable*> variables_;  // by number
-    std::size_t inputs_ = 0;
-    std::vector<Variable*> outputs_;
-    std::shared_ptr<MemoryPool> pool_ = std::make_shared<MemoryPool>();
-};
-
-}  // namespace detail
-
-/// The operators that some variables depend on, each once, in topological order.
-template <class Device = Cpu>
-class Net {
-public:
-    /// Traces back from the outputs through the operators that write them, and names unnamed variables.
-    /// errors   GraphError if there is a cycle
-    /// cost     O(operators, and their inputs and outputs)
-    static Net trace_and_build(std::span<Variable* const> outputs) {
-        Net net;
-        net.order_ = detail::NetOrder(outputs);
-        return net;
-    }
-    static Net trace_and_build(Variable& output) { return trace_and_build(std::array{&output}); }
-
-    /// Appends an operator, such as one of an optimizer.
-    /// errors   std::bad_alloc
-    /// cost     one pass over the net
-    void append(Operator& op) { order_.append(op); }
-
-    /// The operators, in the order in which they run.
-    std::span<Operator* const> operators() const noexcept { return order_.operators(); }
-
-    /// The variables that must have a value before the net runs, in the order in which they are first read.
-    std::span<Variable* const> inputs() const noexcept { return order_.inputs(); }
-
-    /// Runs the operators on the values of their variables. If `scope.find` finds another variable of the same name,
-    /// its value is used instead. Temporaries are cleared after their last use, except the outputs. Threads may run a
-    /// net at the same time if each has a scope with variables of its own for the results; otherwise use a Predictor.
-    /// errors   GraphError if an input has no value, or another thread uses the variables; those of the kernels, with
-    ///          the operator and its inputs named. After an error all variables have their previous values: everything
-    ///          that one of rowan's optimizers may reject is checked before the first one runs. Only if there is no
-    ///          memory for a later one, or if an optimizer is user-defined, are those updated before it changed
-    /// cost     memory is allocated from, and returned to, the thread's MemoryPool, or the net's own if there is none;
-    ///          the outputs of an earlier run keep their memory until the run is complete
-    void run(Scope& scope, Device exec = {}) const { order_.run(scope, exec); }
-
-    /// The net in Graphviz's DOT language, with kinds, element types and dims.
-    /// errors   std::bad_alloc
-    /// cost     O(length of the text)
-    std::string dot() const { return order_.dot(); }
-
-private:
-    detail::NetOrder order_;
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/detail/rethrow_in.hpp: rethrow_in, which adds to an error where it happened.
-
-namespace rowan::inline v0::detail {
-
-/// Rethrows the current exception. The field of an IndexError, ShapeError, TypeError or ValueError then begins with
-/// `place`, such as "step 2: ids"; a LodError ends with it.
-[[noreturn]] void rethrow_in(std::string place);
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/detail/rethrow_in_inl.hpp: definitions of rowan/detail/rethrow_in.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION void rethrow_in(std::string place) {
-    auto const field = [&](std::string const& name) { return place.append(": ").append(name); };
-    try {
-        throw;
-    } catch (IndexError const& e) {
-        throw e.moved_to(field(e.field()), e.position());
-    } catch (ShapeError const& e) {
-        throw ShapeError(field(e.field()), e.actual(), e.expected());
-    } catch (TypeError const& e) {
-        throw TypeError(field(e.field()), e.actual(), e.expected());
-    } catch (ValueError const& e) {
-        throw ValueError(field(e.field()), e.value(), e.expected());
-    } catch (LodError const& e) {  // its text begins with the offset
-        throw LodError(e.level(), e.position(), e.value(), std::string(e.reason()).append(", in ").append(place));
-    }
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/graph/net_inl.hpp: definitions of rowan/graph/net.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <algorithm>
-#include <optional>
-#include <sstream>
-#include <unordered_map>
-#include <unordered_set>
-#include <utility>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION void append_argument(std::string& call, std::string_view slot, std::span<std::string const> names) {
-    if (names.empty()) return;
-    if (!call.ends_with('(')) call.append(", ");
-    bool const is_list = names.size() > 1;
-    if (is_list || names[0] != slot) call.append(slot).append(is_list ? " = [" : " = ");
-    char const* separator = "";
-    for (std::string const& name : names) call.append(std::exchange(separator, ", ")).append(name);
-    if (is_list) call.append("]");
-}
-
-ROWAN_FUNCTION std::string describe(Operator const& op) {
-    std::string text(op.kernel->name);
-    text.append("(");
-    auto const& slots = op.kernel->inputs;
-    for (std::size_t k = 0; k < slots.size() && !op.inputs.empty(); ++k) {
-        std::vector<std::string> names;
-        for (Variable const* v : in_slot(op.inputs, slots.size(), k)) names.push_back(v->name());
-        append_argument(text, slots[k], names);
-    }
-    return text.append(")");
-}
-
-ROWAN_FUNCTION void throw_named(Operator const& op) { rethrow_in(describe(op)); }
-
-ROWAN_FUNCTION NetOrder::NetOrder(std::span<Variable* const> outputs) : outputs_(outputs.begin(), outputs.end()) {
-    order_ = trace(outputs);
-    name_variables(order_);
-    find_uses();
-}
-
-ROWAN_FUNCTION void NetOrder::append(Operator& op) {
-    order_.push_back(&op);
-    name_variables(std::span(&order_.back(), 1));
-    find_uses();
-}
-
-ROWAN_FUNCTION std::size_t NetOrder::number(Variable const& v) const {
-    return static_cast<std::size_t>(std::ranges::find(variables_, &v) - variables_.begin());
-}
-
-ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec) const {
-    std::optional<MemoryPool::Guard> guard;
-    if (current_pool() == nullptr) guard.emplace(*pool_);
-    Buffer<Variable*> there(variables_.size());
-    {
-        auto const lock = lock_names(scope);
-        for (std::size_t i = 0; i < there.size(); ++i) there[i] = &variable(scope, *variables_[i]);
-    }
-    ScopeUse use;  // of the variables that are written
-    for (Variable const* v : std::span(there).subspan(inputs_)) use.enter(v->scope());
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        if (!order_[i]->kernel->checks_first) continue;
-        for (std::size_t const v : uses_[i].in) use.enter(there[v]->scope());
-    }
-    Buffer<Value*> values;
-    values.reserve(there.size());
-    for (Variable* const v : there) values.push_back(&v->value());
-    std::span<Value* const> const results = std::span(values).subspan(inputs_);
-    Buffer<Value> before(results.size());  // restored after an error
-    for (std::size_t i = 0; i < results.size(); ++i) std::swap(before[i], *results[i]);
-    try {
-        run(values, exec);
-    } catch (...) {
-        for (std::size_t i = results.size(); i-- > 0;) *results[i] = std::move(before[i]);
-        throw;
-    }
-}
-
-ROWAN_FUNCTION void NetOrder::run(std::span<Value* const> values, AnyExec exec) const {
-    for (std::size_t i = 0; i < inputs_; ++i) {
-        Variable const& v = *variables_[i];
-        if (values[i]->empty())
-            throw GraphError(std::string("the variable \"")
-                                 .append(v.name())
-                                 .append("\" has no value: it is ")
-                                 .append(v.role() == Role::data        ? "fed by the caller"
-                                         : v.role() == Role::parameter ? "a parameter"
-                                                                       : "written by no operator"));
-    }
-    LimitedRun const limited(outputs_.empty() ? Limits{} : outputs_[0]->scope().limits);
-    Buffer<Value*> in, out;
-    bool updates = false;
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        Operator const& op = *order_[i];
-        Uses const& uses = uses_[i];
-        if (op.kernel->checks_first && !std::exchange(updates, true)) check_updates(values, exec, i);
-        in.clear();
-        out.clear();
-        for (std::size_t const v : uses.in) in.push_back(values[v]);
-        for (std::size_t const v : uses.out) out.push_back(values[v]);
-        if (uses.in_place) {
-            *out[0] = std::move(*in[0]);
-            in[0] = out[0];
-        }
-        run_named(op, [&] { run_on(exec, op, in, out); });
-        for (std::size_t const v : uses.last) values[v]->clear();
-    }
-}
-
-ROWAN_FUNCTION std::string NetOrder::dot() const {
-    std::ostringstream text;
-    text << "digraph net {\n  rankdir=TB;\n  node [fontname=\"sans-serif\"];\n";
-    std::unordered_set<Variable const*> shown;
-    auto const show = [&](Variable const& v) {
-        if (!shown.insert(&v).second) return;
-        char const* const shape = v.role() == Role::parameter ? "box, style=filled, fillcolor=lightgrey"
-                                  : v.role() == Role::data    ? "box, style=rounded"
-                                                              : "plaintext";
-        text << "  \"" << v.name() << "\" [shape=" << shape << ", label=\"" << v.name() << "\\n"
-             << kind_text(v.spec()) << ' ' << v.spec().dims;
-        if (v.spec().lod_level > 0) text << ", levels " << v.spec().lod_level;
-        text << "\"];\n";
-    };
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        Operator const& op = *order_[i];
-        text << "  op" << i << " [shape=ellipse, label=\"" << op.kernel->name << "\"];\n";
-        for (Variable const* v : op.inputs) {
-            show(*v);
-            text << "  \"" << v->name() << "\" -> op" << i << ";\n";
-        }
-        for (Variable const* v : op.outputs) {
-            show(*v);
-            text << "  op" << i << " -> \"" << v->name() << "\";\n";
-        }
-    }
-    text << "}\n";
-    return text.str();
-}
-
-ROWAN_FUNCTION Variable& NetOrder::variable(Scope& scope, Variable& v) {
-    if (&v.scope() == &scope || v.name().empty()) return v;
-    Variable* const there = scope.find(v.name());
-    return there == nullptr ? v : *there;
-}
-
-ROWAN_FUNCTION void NetOrder::check_updates(std::span<Value* const> values, AnyExec exec, std::size_t i) const {
-    OnlyChecking const checking;
-    Buffer<Value*> in;
-    while (++i < order_.size()) {  // the first one checks itself
-        Operator const& op = *order_[i];
-        if (!op.kernel->checks_first) continue;
-        in.clear();
-        for (std::size_t const v : uses_[i].in) in.push_back(values[v]);
-        if (std::ranges::any_of(in, [](Value const* v) { return v->empty(); })) continue;  // written later
-        run_named(op, [&] { run_on(exec, op, in, {}); });
-    }
-}
-
-ROWAN_FUNCTION void NetOrder::find_uses() {
-    variables_.clear();
-    std::unordered_map<Variable const*, std::size_t> numbers;
-    auto const add = [&](Variable* v) {
-        if (numbers.try_emplace(v, variables_.size()).second) variables_.push_back(v);
-    };
-    std::unordered_set<Variable const*> written;
-    for (Operator const* op : order_) {
-        for (Variable* const v : op->inputs) {
-            if (!written.contains(v)) add(v);
-        }
-        written.insert(op->outputs.begin(), op->outputs.end());
-    }
-    inputs_ = variables_.size();
-    uses_.assign(order_.size(), {});
-    std::unordered_map<Variable const*, std::size_t> last;
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        for (Variable* const v : order_[i]->outputs) add(v);
-        for (auto const* list : {&order_[i]->inputs, &order_[i]->outputs}) {
-            for (Variable const* v : *list) {
-                (list == &order_[i]->inputs ? uses_[i].in : uses_[i].out).push_back(numbers.at(v));
-                last[v] = i;
-            }
-        }
-    }
-    for (auto const& [v, i] : last) {
-        if (v->role() == Role::temporary && !v->writers().empty() && std::ranges::find(outputs_, v) == outputs_.end())
-            uses_[i].last.push_back(numbers.at(v));
-    }
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        Uses& uses = uses_[i];
-        uses.in_place = order_[i]->kernel->in_place && std::ranges::find(uses.last, uses.in[0]) != uses.last.end() &&
-                        std::ranges::count(uses.in, uses.in[0]) == 1;
-    }
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/layer/detail/check_fits.hpp: check_fits, whether a value may be fed to a variable.
-
-namespace rowan::inline v0::detail {
-
-/// Checks that a value matches the declaration of its variable.
-/// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
-///          differ
-void check_fits(Variable const& v, Value const& value);
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/layer/detail/check_fits_inl.hpp: definitions of rowan/layer/detail/check_fits.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <cstddef>
-#include <sstream>
-#include <string>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
-    VarSpec const& spec = v.spec();
-    if (spec.type != VarType::LOD_TENSOR && spec.type != VarType::SELECTED_ROWS)
-        throw TypeError(v.name(), value.kind(), "a value that is no tensor");
-    auto const actual = [&] {
-        try {
-            return value.spec();
-        } catch (TypeError const& e) {
-            throw TypeError(v.name(), e.actual(), kind_text(spec));
-        }
-    }();
-    if (actual.type != spec.type || actual.dtype != spec.dtype)
-        throw TypeError(v.name(), value.kind(), kind_text(spec));
-    bool fits = actual.dims.size() == spec.dims.size();
-    for (std::size_t i = 0; fits && i < spec.dims.size(); ++i)
-        fits = spec.dims[i] == UNK || spec.dims[i] == actual.dims[i];
-    if (!fits) {
-        std::ostringstream expected;
-        expected << spec.dims;
-        throw ShapeError(v.name() + ".shape()", shape_text(actual.dims), expected.str());
-    }
-    if (actual.lod_level != spec.lod_level)
-        throw ShapeError(v.name() + ".lod().levels()", std::to_string(actual.lod_level),
-                         std::to_string(spec.lod_level));
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/layer/detail/feed.hpp: feed, sets the inputs of a net to the values of a batch.
-
-namespace rowan::inline v0::detail {
-
-/// An alias of the value that a batch has for a data variable.
-/// errors   GraphError if it has none; else as check_fits
-inline Value fed_value(Variable const& v, Feeds const& feeds) {
-    auto const found = feeds.find(v.name());
-    if (found == feeds.end())
-        throw GraphError(std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
-    Value value = found->second.value();
-    check_fits(v, value);
-    return value;
-}
-
-/// Throws GraphError unless there is a data variable of this name.
-inline void check_declared(Scope const& scope, std::string const& name) {
-    auto const lock = lock_names(scope);
-    Variable const* const declared = scope.find(name);
-    if (declared == nullptr || declared->role() != Role::data)
-        throw GraphError(std::string("the batch has a value for \"")
-                             .append(name)
-                             .append("\", but there is no data variable of that name"));
-}
-
-/// Sets the data variables of a net to the values of a batch. The batch may contain variables that only another net of
-/// the scope reads, such as labels for the cost; a name that is not declared is an error. Values that are not on the
-/// net's device are copied to it.
-/// errors   GraphError if the batch lacks a variable, or contains a name that neither the net nor the scope declares;
-///          else as check_fits. On error, no variable has changed
-template <class Device>
-void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope, Device const& exec) {
-    std::map<Variable*, Value> values;
-    for (Variable* const v : inputs) {
-        if (v->role() == Role::data) values.emplace(v, fed_value(*v, feeds));
-    }
-    for (auto const& named : feeds) {
-        if (std::ranges::none_of(values, [&](auto const& known) { return known.first->name() == named.first; }))
-            check_declared(scope, named.first);
-    }
-    for (auto& [v, value] : values) {
-        if (v->bring != nullptr) v->bring(value, exec, false);
-    }
-    for (auto& [v, value] : values) v->value() = std::move(value);
-}
-
-/// Moves the values out of variables and restores them on destruction.
-class KeptValues {
-public:
-    /// `variables` must outlive this.
-    explicit KeptValues(std::span<Variable* const> variables) : variables_(variables) {
-        values_.reserve(variables_.size());  // so that the loop does not throw
-        for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
-    }
-    KeptValues(KeptValues const&) = delete;
-    KeptValues& operator=(KeptValues const&) = delete;
-    ~KeptValues() {
-        for (std::size_t i = 0; i < variables_.size(); ++i) variables_[i]->value() = std::move(values_[i]);
-    }
-
-private:
-    std::span<Variable* const> variables_;
-    Buffer<Value> values_;
-};
-
-ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/layer/detail/parameter_updates.hpp: ParameterUpdates, the optimizers and averages of a trainer's parameters.
 
 namespace rowan::inline v0::detail {
@@ -18431,10 +19953,13 @@ void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, std::spa
     agree(ranks, [&](auto&) {
         for (std::size_t i = 0; i < summed_.size(); ++i) summed_[i]->value() = std::move(gradients[i]);
         if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
+        for (auto const& g : gradients_) {
+            if (ranks != nullptr && g.parameter->sharded()) g.gradient->value() = ranks->own_rows(g.gradient->value());
+        }
         for (auto const& update : updates_) update.check_gradient();
     });
     try {
-        changes_.run(scope, exec);  // what it rejects, it rejects on all ranks: they have the same values
+        changes_.run(scope, exec);  // what it rejects, it rejects on all ranks: options and shapes
     } catch (std::bad_alloc const&) {
         if (ranks != nullptr) ranks->must([] { throw; });
         throw;
@@ -18469,7 +19994,7 @@ inline std::vector<PartCost> all_costs(PartExchange const* ranks, std::span<Part
     return all;
 }
 
-/// A number that depends on the names and the bits of variables.
+/// A number that depends on the names and the bits of variables, and the dims of those that are sharded.
 /// cost     one read of them
 inline std::uint64_t fingerprint(std::span<Variable* const> variables, std::uint64_t seed) {
     std::uint64_t hash = seed;
@@ -18489,6 +20014,10 @@ inline std::uint64_t fingerprint(std::span<Variable* const> variables, std::uint
     };
     for (Variable const* const v : variables) {
         add_bytes(std::as_bytes(std::span(v->name())));
+        if (v->sharded()) {
+            for (std::int64_t const dim : v->spec().dims) add(static_cast<std::uint64_t>(dim));
+            continue;
+        }
         Value value = v->value().on_host();
         if (v->spec().type == VarType::SELECTED_ROWS) {
             for (std::int64_t const row : value.row_numbers()) add(static_cast<std::uint64_t>(row));
@@ -18510,6 +20039,7 @@ struct GradientNodes {
     GradientSums sums;
     Variable const* like;  // its value has the shape of the gradient
     bool sparse;
+    bool own;  // whether a rank gets the sums of its rows alone
     std::vector<DensePieces> dense_nodes = {};
     std::vector<RowPieces> sparse_nodes = {};
 
@@ -18528,7 +20058,7 @@ struct GradientNodes {
 /// n parts, at most log2 n sums and one are in memory.
 class PartSums {
 public:
-    void sum(GradientSums const& sums, Variable const& gradient, Variable const& like);
+    void sum(GradientSums const& sums, Variable const& gradient, Variable const& like, bool own_rows);
 
     /// Begins a step of which these parts are added.
     void begin(PartRange const& parts);
@@ -18621,8 +20151,9 @@ ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces
     return sums.sparse_value(device, narrow_pieces(exec, sums.type, std::move(sum)));
 }
 
-ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable const& gradient, Variable const& like) {
-    nodes_.push_back({sums, &like, gradient.spec().type == VarType::SELECTED_ROWS});
+ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable const& gradient, Variable const& like,
+                                  bool own_rows) {
+    nodes_.push_back({sums, &like, gradient.spec().type == VarType::SELECTED_ROWS, own_rows});
 }
 
 ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
@@ -18669,7 +20200,9 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         auto& n = nodes_[i];
         if (!n.sparse) continue;
-        auto sum = ranks.sum_rows(exec, as_sums(n.sums.type), n.sparse_of(exec, parts_));
+        auto nodes = n.sparse_of(exec, parts_);
+        auto sum = n.own ? ranks.sum_own_rows(exec, as_sums(n.sums.type), std::move(nodes))
+                         : ranks.sum_rows(exec, as_sums(n.sums.type), std::move(nodes));
         all[i] = n.value_of(exec, device, std::move(sum), rows);
     }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -18721,90 +20254,6 @@ private:
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/var.hpp: Var, the input and result type of layers: a variable with a known element type.
-
-/// Layers: functions that add operators and parameters to a net.
-namespace rowan::inline v0::layer {
-
-/// A reference to a variable of a scope. Copies refer to the same variable.
-template <class T, class Device = Cpu>
-class Var {
-    static_assert(detail::is_element<T>(), "rowan::layer::Var<T>: specialize rowan::dtype<T> for this element type");
-
-public:
-    using value_type = T;
-
-    /// Refers to `variable`, which must have elements of T.
-    explicit Var(Variable& variable) : variable_(&variable) {}
-
-    // A mistake, which does not compile.
-    template <std::same_as<std::string> S>
-    operator S() const {
-        static_assert(!std::same_as<S, std::string>,
-                      "rowan::Feeds: the values of a batch have names: {{x->name(), value}}");
-        return {};
-    }
-
-    Variable& operator*() const noexcept { return *variable_; }  ///< the variable
-    Variable* operator->() const noexcept { return variable_; }  ///< the variable
-
-private:
-    Variable* variable_;
-};
-
-}  // namespace rowan::inline v0::layer
-
-namespace rowan::inline v0::detail {
-
-template <class V>
-inline constexpr bool is_var = false;
-template <class T, class Device>
-inline constexpr bool is_var<layer::Var<T, Device>> = true;
-
-/// For calls with an argument that is no Var, which do not compile.
-template <class T, class Device>
-void takes_var(layer::Var<T, Device> const&);
-template <class V>
-concept no_var = !requires(V const& v) {
-    takes_var(v);
-};
-template <class... V>
-constexpr void check_vars() {
-    static_assert((!no_var<V> && ...),
-                  "rowan::layer: a layer takes Vars: declare an input with layer::data<T>(name, dims), and feed the "
-                  "tensor under this name");
-}
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-/// Adds an operator, built-in or user-defined, to the default scope and returns its first result.
-///     auto y = layer::apply<my_op>({.slope = 0.1}, x);
-/// A layer function adds to the net and computes nothing. It checks the dims that are known; the others are checked
-/// when the net runs.
-/// shapes   as the operator
-/// errors   what the operator's `infer` throws for inputs that do not match
-/// cost     one operator in the net; when the net runs, that of the operator's `run`
-template <class Op, class Device, class... T>
-auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
-    namespace d = rowan::detail;
-    static_assert(operation<Op>,
-                  "rowan::layer::apply: an operator has a name, inputs, outputs and grad, see rowan::operation");
-    using First = std::tuple_element_t<0, std::tuple<T...>>;
-    auto const add = [&]<class... In>(d::type_list<In...>) {
-        using R = typename d::element_of<decltype(d::nth<0>(typename d::results_of<Op, Device, In...>::type{}))>::type;
-        return Var<R, Device>(*default_scope().new_op<Op, Device, In...>({&*in...}, std::move(attributes)).outputs[0]);
-    };
-    if constexpr (Op::inputs::size == 1 && d::is_variadic<Op, Device, First>) {
-        return add(d::type_list<First>{});  // variadic
-    } else {
-        return add(d::type_list<T...>{});
-    }
-}
-
-}  // namespace rowan::inline v0::layer
-
 // rowan/layer/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
 
 namespace rowan::inline v0 {
@@ -18827,7 +20276,8 @@ public:
     ///          a rate is given for an optimizer without a learning rate, options.resume lacks a parameter, or
     ///          options.initial has a name that is not a parameter; Error if both are given; TypeError if the optimizer
     ///          or options.clip does not support the element type of a parameter or its gradient; TypeError or
-    ///          ShapeError if a value in options.resume or options.initial does not fit its variable; ValueError if the
+    ///          ShapeError if a value in options.resume or options.initial does not fit its variable, or a sharded table
+    ///          has the rows of another rank; GraphError if one is not looked up by layer::data; ValueError if the
     ///          schedule's factor or a rate is not finite, or an optimizer rejects an option; GraphError if another
     ///          thread runs or trains a net of this scope; with options.comm, those of layer::Comm. On error, no
     ///          variable has changed, but for first values that differ between ranks
@@ -18894,12 +20344,17 @@ private:
     /// Runs this rank's parts and agrees with the others. Returns the number of all rows, the mean cost and the means of
     /// results_.
     Ran run_parts(std::span<Feeds const> batches, std::function<void()> const& enter);
+    /// The parts of a step that this rank runs.
+    detail::PartRange parts_of(std::span<Feeds const> batches) const;
+    /// The rows of sharded tables that this rank's parts name.
+    std::vector<Value> fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const;
     Ran add_up(std::span<detail::PartCost const> own, detail::PartRange const& parts);
 
     /// errors   GraphError if there is no parameter of this name
     void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
     void build(TrainOptionsOn<Device> const& options);
-    void sum_results(layer::PartsOn<Device> const& parts);
+    void find_tables();
+    void sum_results(TrainOptionsOn<Device> const& options);
     void begin(Parameters const* resume, Feeds const& initial);
 
     /// A variable that takes the value of another one after each step, such as a moving mean.
@@ -18916,6 +20371,8 @@ private:
     Net<Device> net_;
     std::vector<Variable*> parameters_, seeds_;
     std::vector<Moving> moving_;
+    std::vector<detail::TableLookups> tables_;  // sharded ones, if there are ranks
+    std::vector<Variable*> fetched_;            // the same
     std::vector<Variable*> results_;  // what a step takes from the net: gradients, then what variables are next
     detail::ParameterUpdates<Device> updates_;
     std::int64_t parts_;        // the most batches of a step
@@ -18990,8 +20447,13 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
       parts_(options.parts.count()), seed_(options.seed) {
     auto const all = detail::agree(comm_.ranks(), [&](auto& words) {
         build(options);
-        if (comm_.ranks() != nullptr)
-            words = {parts_, static_cast<std::int64_t>(detail::fingerprint(variables(), seed_)), steps_};
+        if (comm_.ranks() == nullptr) return;
+        auto same = variables();  // but for rows
+        std::erase_if(same, [&](Variable const* v) {
+            return std::ranges::any_of(fetched_,
+                                       [&](Variable const* t) { return v != t && detail::belongs_to(v->name(), *t); });
+        });
+        words = {parts_, static_cast<std::int64_t>(detail::fingerprint(same, seed_)), steps_};
     });
     detail::check_same_word(all, 0, " has other options.parts than ");
     detail::check_same_word(all, 1, " begins with other parameters, or another seed, than ");
@@ -19005,6 +20467,7 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     if (comm_.ranks() != nullptr && !options.parts.given())
         throw Error("train: options.comm has several ranks, and options.parts is not given");
     static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
+    find_tables();
     auto gradients = append_backward<T, Device>(cost_, *own_);
     for (auto const& g : gradients) parameters_.push_back(g.parameter);
     for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
@@ -19014,7 +20477,7 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     for (Operator const* op : detail::trace(std::array{&cost_}))
         detail::each_next(*op, [&](Variable& now, Variable& next) { moving_.push_back({&now, &next}); });
     for (Moving const& m : moving_) results_.push_back(m.next);
-    if (apart) sum_results(options.parts);
+    if (apart) sum_results(options);
     std::vector<Variable*> outputs{&cost_};
     outputs.insert(outputs.end(), results_.begin(), results_.end());
     if (apart && (rows_ = detail::rows_variable(cost_)) != nullptr) outputs.push_back(rows_);
@@ -19027,12 +20490,21 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
 }
 
 template <class T, class Device>
-void Trainer<T, Device>::sum_results(layer::PartsOn<Device> const& parts) {
+void Trainer<T, Device>::find_tables() {
+    auto tables = detail::table_lookups(cost_);  // also checks the net, so that what one process trains, several do
+    if (comm_.ranks() == nullptr) return;
+    tables_ = std::move(tables);
+    for (auto const& t : tables_) fetched_.push_back(t.table);
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::sum_results(TrainOptionsOn<Device> const& options) {
     std::size_t const n = parameters_.size();
     for (std::size_t i = 0; i < results_.size(); ++i) {
         Variable const& like = i < n ? *parameters_[i] : *moving_[i - n].now;
         std::string const what = std::string(i < n ? "the gradient of " : "").append(like.name());
-        sums_.sum(parts.sums_of(*results_[i], what), *results_[i], like);
+        bool const own = like.sharded() && !options.clip.given();  // clipping may need the norm of all rows
+        sums_.sum(options.parts.sums_of(*results_[i], what), *results_[i], like, own);
     }
 }
 
@@ -19059,12 +20531,18 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
         given.push_back(resumed                  ? resume->find(v->name()).share()
                         : found != initial.end() ? found->second.value()
                                                  : Value());
-        if (resumed || found != initial.end()) detail::check_fits(*v, given.back());
+        if (!resumed && found == initial.end()) continue;
+        detail::check_fits(*v, given.back());
+        if (v->sharded()) detail::check_shard(*v, given.back(), detail::rows_of(comm_.ranks(), v->spec().dims[0]));
     }
     if (resume != nullptr) updates_.check_states(*resume);
+    auto const* const ranks = comm_.ranks();
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (!given[i].empty()) {
             all[i]->value() = own_copy(*all[i], given[i]);
+        } else if (ranks != nullptr && all[i]->sharded()) {
+            all[i]->initialize_rows(all[i]->value(), ranks->rows_of(all[i]->spec().dims[0]),
+                                    detail::bits_at(seed_, i + 1), exec_);
         } else if (all[i]->initialize) {
             all[i]->initialize(all[i]->value(), detail::bits_at(seed_, i + 1), exec_);
         }
@@ -19097,20 +20575,22 @@ auto Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) -> Ran {
 
 template <class T, class Device>
 auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function<void()> const& enter) -> Ran {
-    using detail::PartRange;
-    auto const* const ranks = comm_.ranks();
     auto const total = static_cast<std::int64_t>(batches.size());
-    // All ranks run the only part of a step, so that it has the bits of a step without parts.
-    bool const alone = ranks == nullptr || total == 1;
-    PartRange const parts =
-        alone ? PartRange{0, total, total} : PartRange::of_rank(total, ranks->rank(), ranks->size());
+    detail::PartRange const parts = parts_of(batches);
     Ran only;
     std::vector<detail::PartCost> own;
-    auto const all = detail::agree(ranks, [&](auto& words) {
+    auto const begin = [&] {
         enter();
         if (total == 0 || total > parts_)
             throw ShapeError("batches", std::to_string(total),
                              std::string("1 to options.parts = ").append(std::to_string(parts_)));
+    };
+    std::vector<Value> rows;
+    if (!tables_.empty()) rows = fetch(batches, begin);
+    auto const all = detail::agree(comm_.ranks(), [&](auto& words) {
+        if (tables_.empty()) begin();
+        detail::KeptValues const own_rows(fetched_);
+        for (std::size_t i = 0; i < rows.size(); ++i) fetched_[i]->value() = std::move(rows[i]);
         words[0] = total;
         words[1] = std::bit_cast<std::int64_t>(prepare());
         sums_.begin(parts);
@@ -19129,6 +20609,34 @@ auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function
     detail::check_same_word(all, 1, " has another factor of the learning rate than ");
     detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
     return total == 1 ? std::move(only) : add_up(own, parts);
+}
+
+template <class T, class Device>
+detail::PartRange Trainer<T, Device>::parts_of(std::span<Feeds const> batches) const {
+    auto const total = static_cast<std::int64_t>(batches.size());
+    // All ranks run the only part of a step, so that it has the bits of a step without parts.
+    if (comm_.ranks() == nullptr || total == 1) return {0, total, total};
+    return detail::PartRange::of_rank(total, comm_.ranks()->rank(), comm_.ranks()->size());
+}
+
+template <class T, class Device>
+std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const {
+    auto const& ranks = *comm_.ranks();
+    auto const exec = detail::host_exec(exec_);
+    std::vector<std::vector<std::int64_t>> named;
+    static_cast<void>(ranks.agree([&](auto&) {
+        begin();
+        auto const parts = parts_of(batches);
+        auto const mine =
+            batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size()));
+        for (auto const& t : tables_) named.push_back(t.rows(exec, mine));
+    }));
+    std::vector<Value> rows;
+    ranks.must([&] {
+        for (std::size_t i = 0; i < tables_.size(); ++i)
+            rows.push_back(ranks.fetch(exec, fetched_[i]->value(), named[i]));
+    });
+    return rows;
 }
 
 template <class T, class Device>
@@ -19419,6 +20927,17 @@ public:
     RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const override {
         return RowReduction(std::make_unique<GroupOf<C>>(comm_), exec, type, std::move(nodes)).finish();
     }
+
+    std::vector<std::int64_t> rows_of(std::int64_t height) const override {
+        return rows_of_rank(shards_of(height, size()), rank());
+    }
+    Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows) const override {
+        return fetch_rows(group_, exec, own, rows);
+    }
+    RowPieces sum_own_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const override {
+        return detail::sum_own_rows(std::make_unique<GroupOf<C>>(comm_), exec, type, nodes);
+    }
+    Value own_rows(Value const& gradient) const override { return detail::own_rows(gradient, rank(), size()); }
 
 private:
     C comm_;
@@ -30800,6 +32319,26 @@ namespace rowan::inline v0::detail {
 /// errors   ShapeError if there are no dims; IndexError if a row is not in [0, height), or is repeated
 void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& rows);
 
+/// Some rows of a table, with those first values that they have in a whole one; without a seed, with any.
+template <class T, class Device>
+void first_rows(Value& value, Dims const& dims, layer::FirstValues const& first, std::span<std::int64_t const> rows,
+                std::optional<std::uint64_t> seed, AnyExec any) {
+    typename Tensor<T>::shape_type shape{rows.size()};
+    for (std::size_t i = 1; i < dims.size(); ++i) shape.push_back(static_cast<std::size_t>(dims[i]));
+    auto t = Tensor<T>::from_shape(shape);
+    std::size_t const width = t.row_size();
+    using S = typename dtype<T>::sum;
+    Cpu host{};
+    if constexpr (std::is_same_v<Device, Cpu>) host = any.or_default<Device>();
+    for_ranges(host, seed ? t.size() : 0, 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            auto const row = static_cast<std::size_t>(rows[i / width]);
+            t.data()[i] = dtype<T>::narrow(static_cast<S>(first.at(*seed, row * width + i % width)));
+        }
+    });
+    value.set(to_device(any.or_default<Device>(), SelectedRows<T>(dims[0], rows, std::move(t))));
+}
+
 }  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0::layer {
@@ -30838,17 +32377,7 @@ Var<T, Device> selected_rows(std::vector<std::int64_t> rows, Dims const& dims, F
     v.bring = &rowan::detail::bring_rows<T, Device>;
     v.initialize = [rows = std::move(rows), dims, values](Value& value, std::optional<std::uint64_t> seed,
                                                           AnyExec any) {
-        typename Tensor<T>::shape_type shape{rows.size()};
-        for (std::size_t i = 1; i < dims.size(); ++i) shape.push_back(static_cast<std::size_t>(dims[i]));
-        auto t = Tensor<T>::from_shape(shape);
-        std::size_t const width = t.row_size();
-        using S = typename dtype<T>::sum;
-        for (std::size_t i = 0; seed && i < t.size(); ++i) {
-            auto const row = static_cast<std::size_t>(rows[i / width]);
-            t.data()[i] = dtype<T>::narrow(static_cast<S>(values.at(*seed, row * width + i % width)));
-        }
-        SelectedRows<T> const host(dims[0], rows, std::move(t));
-        value.set(to_device(any.or_default<Device>(), host));
+        rowan::detail::first_rows<T, Device>(value, dims, values, rows, seed, any);
     };
     return Var<T, Device>(v);
 }
@@ -30874,886 +32403,6 @@ ROWAN_FUNCTION void check_parameter_rows(Dims const& dims, std::vector<std::int6
 }  // namespace rowan::inline v0::detail
 
 #endif
-
-// rowan/sequence/sequence_pool.hpp: sequence_pool, which reduces each sequence to one row.
-
-namespace rowan::inline v0 {
-
-/// How the rows of a sequence are reduced. sqrt is the sum divided by the square root of the length.
-enum class Pooling : std::int32_t { sum = 0, mean = 1, sqrt = 2, max = 3, min = 4, first = 5, last = 6 };
-
-namespace detail {
-
-inline void check_pool(Pooling pool) {
-    if (pool < Pooling::sum || pool > Pooling::last)
-        throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max, min, first, last");
-}
-
-/// Divides a sum by the length of its sequence (mean), by the square root of the length (sqrt), or by 1. Integers are
-/// truncated towards zero.
-template <class S>
-struct PoolDivision {
-    bool divides;
-    bool by_length;
-    std::size_t length;
-    double divisor;
-
-    ROWAN_HD PoolDivision(Pooling pool, std::size_t n)
-        : divides((pool == Pooling::mean || pool == Pooling::sqrt) && n != 1), by_length(pool == Pooling::mean),
-          length(n), divisor(!divides || by_length ? static_cast<double>(n) : square_root(static_cast<double>(n))) {}
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        if constexpr (!std::integral<S>) {
-            return quotient(x, constant<V>(divisor));
-        } else if (by_length) {
-            using Wide = std::common_type_t<S, std::int64_t>;
-            return static_cast<S>(static_cast<Wide>(x) / static_cast<Wide>(length));
-        } else {
-            return static_cast<S>(quotient(static_cast<double>(x), divisor));
-        }
-    }
-};
-
-/// Divides the sums of one sequence.
-template <class S, class From, class To>
-void divide(Pooling pool, std::size_t length, std::size_t width, From const* from, To* to) {
-    PoolDivision<S> const by(pool, length);
-    by.divides ? map_lanes<S>(by, width, from, to) : copy_lanes<S>(width, from, to);
-}
-
-/// Writes the gradient of the n > 0 rows of a sequence that was reduced by max or min.
-template <bool greatest, class T>
-void extreme_grad(T const* rows, std::size_t n, std::size_t width, T const* out_grad, T* x_grad) {
-    using S = sum_t<T>;
-    std::vector<S> best(width);
-    std::vector<std::size_t> first(width);
-    copy_lanes<S>(width, rows, best.data());
-    for (std::size_t i = 1; i < n; ++i) {
-        for (std::size_t k = 0; k < width; ++k) {
-            S const x = dtype<T>::widen(rows[i * width + k]);
-            if (!more_extreme<greatest>{}(x, best[k])) continue;
-            best[k] = x;
-            first[k] = i;
-        }
-    }
-    std::fill_n(x_grad, n * width, zero<T>());
-    for (std::size_t k = 0; k < width; ++k) x_grad[first[k] * width + k] = out_grad[k];
-}
-
-/// The numbers [begin, end), of which a window of at most longest + 4096 is in memory.
-class RunningRows {
-public:
-    RunningRows(std::int64_t begin, std::int64_t end, std::size_t longest) : end_(end) {
-        constexpr std::size_t more = 4096;
-        if (longest != 0) numbers_.resize(std::min(static_cast<std::size_t>(end - begin), longest + more));
-        std::iota(numbers_.begin(), numbers_.end(), begin);
-    }
-
-    /// The numbers from `first` on: n and, for prefetching, at least 64 more unless the range ends before.
-    std::span<std::int64_t const> from(std::int64_t first, std::size_t n) {
-        constexpr std::size_t ahead = 64;
-        std::size_t const wanted = std::min(static_cast<std::size_t>(end_ - first), n + ahead);
-        auto const skipped = static_cast<std::size_t>(first - numbers_.front());
-        if (skipped + wanted <= numbers_.size()) return std::span(numbers_).subspan(skipped);
-        numbers_.resize(std::min(numbers_.size(), static_cast<std::size_t>(end_ - first)));
-        std::iota(numbers_.begin(), numbers_.end(), first);
-        return numbers_;
-    }
-
-private:
-    std::vector<std::int64_t> numbers_;
-    std::int64_t end_;
-};
-
-/// Device-specific implementation of sequence_pool. The result for an empty sequence is `padding`.
-template <class D>
-struct SequencePool {
-    static_assert(has_backend<D>,
-                  "rowan: sequence_pool on a Thrust device needs #include <rowan/thrust/sequence/sequence_pool.hpp>");
-};
-
-template <>
-struct SequencePool<Cpu> {
-    template <class T>
-    static void pool(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows, Pooling pool,
-                     T padding, T* out) {
-        using S = sum_t<T>;
-        for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
-            bool const sums = pool == Pooling::sum || pool == Pooling::mean || pool == Pooling::sqrt;
-            std::size_t const longest = longest_of(offsets, s, end);
-            RunningRows positions(offsets[s], offsets[end], sums ? longest : 0);
-            BlockSum<T, S> sum(rows, width, longest);
-            std::vector<S> best(sums ? 0 : width);
-            for (; s < end; ++s) {
-                std::size_t const n = length_at(offsets, s);
-                T const* const first = rows + static_cast<std::size_t>(offsets[s]) * width;
-                T* const to = out + s * width;
-                if (n == 0) {
-                    std::fill_n(to, width, padding);
-                } else if (sums) {
-                    auto const window = positions.from(offsets[s], n);
-                    detail::divide<S>(pool, n, width, sum(window.data(), n, window.size() - n), to);
-                } else if (pool == Pooling::first || pool == Pooling::last) {
-                    std::copy_n(pool == Pooling::first ? first : first + (n - 1) * width, width, to);
-                } else {
-                    pool == Pooling::max ? detail::column_extremes<true>(first, n, width, best.data())
-                                         : detail::column_extremes<false>(first, n, width, best.data());
-                    copy_lanes<S>(width, static_cast<S const*>(best.data()), to);
-                }
-            }
-        });
-    }
-
-    template <class T>
-    static void grad(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows,
-                     T const* out_grad, Pooling pool, T* x_grad) {
-        using S = sum_t<T>;
-        for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
-            for (; s < end; ++s) {
-                std::size_t const n = length_at(offsets, s);
-                if (n == 0) continue;
-                std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
-                T const* const g = out_grad + s * width;
-                T* const to = x_grad + begin;
-                if (pool == Pooling::max) {
-                    detail::extreme_grad<true>(rows + begin, n, width, g, to);
-                } else if (pool == Pooling::min) {
-                    detail::extreme_grad<false>(rows + begin, n, width, g, to);
-                } else if (pool == Pooling::first || pool == Pooling::last) {
-                    std::fill_n(to, n * width, zero<T>());
-                    std::copy_n(g, width, pool == Pooling::first ? to : to + (n - 1) * width);
-                } else {
-                    detail::divide<S>(pool, n, width, g, to);
-                    detail::repeat(static_cast<T const*>(to), width, n - 1, to + width);
-                }
-            }
-        });
-    }
-};
-
-}  // namespace detail
-
-/// Reduces each sequence of the last level to one row, column by column, and drops that level. The result for an empty
-/// sequence is `pad_value`. Sums are formed in input order and blocks of 64, as in merge. Means of integers are
-/// truncated towards zero; the mean of booleans is their logical and. Max and min return the first NaN of a column.
-/// Paddle's sequence_pool.
-/// shapes   x [n, ...] -> [number of sequences, ...] with the upper levels of x
-/// errors   ShapeError if x has no levels; ValueError if the element type is an integer and cannot represent pad_value
-/// cost     one read of x and one write of the result; parallel over sequences; bitwise equal results for any number of
-///          threads, and on devices
-template <class T, device D>
-LoDTensor<T, D> sequence_pool(D const& exec, LoDTensor<T, D> const& x, Pooling pool, double pad_value = 0) {
-    detail::check_sequences(exec, "x", x);
-    detail::check_pool(pool);
-    T const padding = detail::checked_number<T>("pad_value", pad_value);
-    auto const offsets = detail::last_level(x.lod());
-    auto shape = x.shape();
-    shape[0] = offsets.size() - 1;
-    auto result = detail::new_tensor<T>(exec, shape);
-    detail::SequencePool<D>::pool(exec, offsets, x.value().row_size(), x.value().data(), pool, padding, result.data());
-    return {std::move(result), detail::upper_levels(x.lod())};
-}
-
-/// The adjoint of sequence_pool: the gradient of x. For max and min, the first row that holds the extremum of a column,
-/// or its first NaN, receives the whole gradient.
-/// shapes   x [n, ...], out_grad [number of sequences, ...] -> [n, ...] with the levels of x
-/// errors   ShapeError if x has no levels or out_grad another shape
-/// cost     one read of out_grad and one write of the result; for max and min also one read of x and a second write
-template <class T, device D>
-LoDTensor<T, D> sequence_pool_grad(D const& exec, LoDTensor<T, D> const& x,
-                                   std::type_identity_t<Tensor<T, D>> const& out_grad, Pooling pool) {
-    detail::check_sequences(exec, "x", x);
-    detail::check_pool(pool);
-    auto const offsets = detail::last_level(x.lod());
-    detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(offsets.size()) - 1);
-    detail::check_trailing("out_grad", out_grad, x.shape());
-    auto x_grad = detail::new_tensor<T>(exec, x.shape());
-    detail::SequencePool<D>::grad(exec, offsets, x.value().row_size(), x.value().data(), out_grad.data(), pool,
-                                  x_grad.data());
-    return {std::move(x_grad), x.lod()};
-}
-
-template <class T, class Device>
-LoDTensor<T, Device> sequence_pool(LoDTensor<T, Device> const& x, Pooling pool, double pad_value = 0) {
-    return sequence_pool(x.device(), x, pool, pad_value);
-}
-template <class T, class Device>
-LoDTensor<T, Device> sequence_pool_grad(LoDTensor<T, Device> const& x,
-                                        std::type_identity_t<Tensor<T, Device>> const& out_grad, Pooling pool) {
-    return sequence_pool_grad(x.device(), x, out_grad, pool);
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/op/detail/bags.hpp: pooling of bags of ids to rows of a table, and its gradient.
-
-namespace rowan::inline v0::detail {
-
-/// Checks the arguments of a lookup on any device, except whether the ids are in range.
-template <class T, class I, class D>
-void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const* weight,
-                Pooling pool) {
-    static_assert(floating_element<T>, "rowan::embedding_bag: the table must have a floating-point type");
-    if (pool != Pooling::sum && pool != Pooling::mean && pool != Pooling::sqrt && pool != Pooling::max)
-        throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max");
-    check_sequences(exec, "ids", ids);
-    if (ids.value().dimension() != 1) throw ShapeError("ids rank", std::to_string(ids.value().dimension()), "1");
-    check_rows("table", table);
-    if (weight != nullptr && weight->shape() != ids.value().shape())
-        throw ShapeError("weight.shape()", shape_text(weight->shape()), shape_text(ids.value().shape()));
-}
-
-/// Looks up bags on a device. The Thrust specialization is in rowan/thrust/op/embedding_bag.hpp.
-template <class D>
-struct BagLookups {
-    static_assert(has_backend<D>,
-                  "rowan: embedding_bag on a Thrust device needs #include <rowan/thrust/op/embedding_bag.hpp>");
-};
-
-/// The bags of a lookup, in the memory of any device.
-template <class T, class I>
-struct Bags {
-    using S = sum_t<T>;
-
-    T const* table;
-    std::size_t height;
-    std::size_t width;
-    I const* ids;
-    T const* weights;  // nullptr: all 1
-    std::int64_t const* offsets;
-    std::size_t bags;
-    Pooling pool;
-
-    /// Bad ids read row 0: the call has already failed, but parts of it may run nevertheless.
-    ROWAN_HD T const* row(std::size_t i) const {
-        auto const id = static_cast<std::size_t>(std::int64_t{ids[i]});
-        return table + (id < height ? id : 0) * width;
-    }
-    ROWAN_HD std::size_t begin(std::size_t bag) const { return static_cast<std::size_t>(offsets[bag]); }
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S weight(std::size_t i) const { return weights == nullptr ? constant<S>(1.0) : load<S>(weights + i); }
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S weighted(std::size_t i, std::size_t column) const {
-        S const x = load<S>(row(i) + column);
-        return weights == nullptr ? x : product(x, weight(i));
-    }
-
-    /// The divisor of the weighted sum of a bag; 0 means that the result of the bag is 0.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S divisor(std::size_t bag) const {
-        std::size_t const first = begin(bag), end = begin(bag + 1);
-        auto const n = static_cast<double>(end - first);
-        bool const mean = pool == Pooling::mean;
-        if (!mean && pool != Pooling::sqrt) return constant<S>(1.0);
-        if (weights == nullptr) return constant<S>(mean ? n : square_root(n));
-        S sum = constant<S>(0.0);
-        for (std::size_t i = first; i < end; ++i) {
-            S const w = weight(i);
-            sum = plus(sum, mean ? w : product(w, w));
-        }
-        return mean ? sum : square_root(sum);
-    }
-
-    /// The weighted sum of a column of a bag, in the order of the ids.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S total(std::size_t bag, std::size_t column) const {
-        S sum = constant<S>(0.0);
-        for (std::size_t i = begin(bag); i < begin(bag + 1); ++i)
-            sum = plus(sum, product(weight(i), load<S>(row(i) + column)));
-        return sum;
-    }
-
-    /// The gradient of weight i: Σ (x - out · d') / d · out_grad over the columns of its bag, with d' = 1 for the mean,
-    /// w / d for sqrt and 0 for the sum. `totals` are those of the columns.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S weight_grad(std::size_t i, S const& d, S const* totals, T const* out_grad) const {
-        S slope = constant<S>(pool == Pooling::mean ? 1.0 : 0.0);
-        if (pool == Pooling::sqrt) slope = quotient(weight(i), d);
-        S grad = constant<S>(0.0);
-        for (std::size_t k = 0; k < width; ++k) {
-            S const x = load<S>(row(i) + k);
-            S const change = quotient(S(x - product(quotient(totals[k], d), slope)), d);
-            grad = plus(grad, product(change, load<S>(out_grad + k)));
-        }
-        return grad;
-    }
-};
-
-template <class T, class I, class D>
-Bags<T, I> make_bags(Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const* weight,
-                     std::int64_t const* offsets, Pooling pool) {
-    return {.table = table.data(),
-            .height = table.shape()[0],
-            .width = table.row_size(),
-            .ids = ids.value().data(),
-            .weights = weight == nullptr ? nullptr : weight->data(),
-            .offsets = offsets,
-            .bags = last_level(ids.lod()).size() - 1,
-            .pool = pool};
-}
-
-template <>
-struct BagLookups<Cpu> {
-    template <class T, class I>
-    static LoDTensor<T> lookup(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids, Tensor<T> const* weight,
-                               Pooling pool) {
-        using S = sum_t<T>;
-        check_ids(exec, "ids", ids.value(), height_of(table));
-        std::span<std::int64_t const> const offsets = last_level(ids.lod());
-        auto const bags = make_bags(table, ids, weight, offsets.data(), pool);
-        Buffer<std::int64_t> const rows(ids.value().data(), ids.value().data() + ids.value().size());
-        std::size_t const width = table.row_size();
-        auto shape = table.shape();
-        shape[0] = bags.bags;
-        auto out = Tensor<T>::zeros(shape);
-        for_sequences(exec, offsets, width, [&](std::size_t bag, std::size_t end) {
-            std::size_t const longest = longest_of(offsets, bag, end);
-            BlockSum<T, S> sum(bags.table, width, longest);
-            ScratchRows<S> scratch(weight != nullptr && pool != Pooling::max ? longest : 0, width);
-            Buffer<S> best(width);
-            Buffer<std::size_t> position(width);
-            for (; bag < end; ++bag) {
-                std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
-                T* const to = out.data() + bag * width;
-                S const divisor = bags.divisor(bag);
-                if (n == 0 || divisor == constant<S>(0.0)) continue;
-                if (pool == Pooling::max) {
-                    largest(bags, bag, best, position);
-                    copy_lanes<S>(width, static_cast<S const*>(best.data()), to);
-                    continue;
-                }
-                S const* total = nullptr;
-                if (weight != nullptr) {
-                    for (std::size_t i = 0; i < n; ++i) {
-                        auto const times = [w = bags.weight(first + i)](auto const& x) {
-                            return product(x, std::remove_cvref_t<decltype(x)>(w));
-                        };
-                        map_lanes<S>(times, width, bags.row(first + i), scratch.row(i));
-                    }
-                    total = scratch.sum(n);
-                } else {
-                    total = sum(rows.data() + first, n, rows.size() - first - n);
-                }
-                map_lanes<S>([&](auto const& x) { return x / std::remove_cvref_t<decltype(x)>(divisor); }, width, total,
-                             to);
-            }
-        });
-        return {std::move(out), upper_levels(ids.lod())};
-    }
-
-    /// Returns one row of gradient for each id; also writes the gradients of the weights unless weight_grad is null.
-    template <class T, class I>
-    static SelectedRows<T> grad(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids, Tensor<T> const* weight,
-                                Tensor<T> const& out_grad, Pooling pool, Tensor<T>* weight_grad) {
-        using S = sum_t<T>;
-        check_ids(exec, "ids", ids.value(), height_of(table));
-        std::span<std::int64_t const> const offsets = last_level(ids.lod());
-        auto const bags = make_bags(table, ids, weight, offsets.data(), pool);
-        check_height("out_grad", out_grad, static_cast<std::int64_t>(bags.bags));
-        check_trailing("out_grad", out_grad, table.shape());
-        std::size_t const width = table.row_size();
-        auto shape = table.shape();
-        shape[0] = ids.value().size();
-        auto value = Tensor<T>::zeros(shape);
-        for_sequences(exec, offsets, width, [&](std::size_t bag, std::size_t end) {
-            Buffer<S> best(width), total(width);
-            Buffer<std::size_t> position(width);
-            for (; bag < end; ++bag) {
-                std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
-                T const* const g = out_grad.data() + bag * width;
-                S const divisor = bags.divisor(bag);
-                if (n == 0 || divisor == constant<S>(0.0)) continue;
-                if (pool == Pooling::max) {
-                    largest(bags, bag, best, position);
-                    for (std::size_t k = 0; k < width; ++k) {
-                        std::size_t const i = first + position[k];
-                        S const grad = dtype<T>::widen(g[k]);
-                        value.data()[i * width + k] = dtype<T>::narrow(product(bags.weight(i), grad));
-                        if (weight_grad == nullptr) continue;
-                        T& w = weight_grad->data()[i];
-                        w = dtype<T>::narrow(
-                            plus(S(dtype<T>::widen(w)), product(S(dtype<T>::widen(bags.row(i)[k])), grad)));
-                    }
-                    continue;
-                }
-                for (std::size_t i = first; i < first + n; ++i) {
-                    S const share = bags.weight(i) / divisor;
-                    map_lanes<S>([&](auto const& x) { return product(x, std::remove_cvref_t<decltype(x)>(share)); },
-                                 width, g, value.data() + i * width);
-                }
-                if (weight_grad == nullptr) continue;
-                for (std::size_t k = 0; k < width; ++k) total[k] = bags.total(bag, k);
-                for (std::size_t i = first; i < first + n; ++i)
-                    store(bags.weight_grad(i, divisor, total.data(), g), weight_grad->data() + i);
-            }
-        });
-        Buffer<std::int64_t> rows(ids.value().data(), ids.value().data() + ids.value().size());
-        return SelectedRowsAccess::make(height_of(table), rows, std::move(value));
-    }
-
-private:
-    /// Writes for each column the largest element of the weighted rows of a bag, and its position in the bag. Ties go
-    /// to the first.
-    template <class T, class I, class S>
-    static void largest(Bags<T, I> const& bags, std::size_t bag, Buffer<S>& best, Buffer<std::size_t>& position) {
-        std::size_t const first = bags.begin(bag);
-        for (std::size_t i = first; i < bags.begin(bag + 1); ++i) {
-            for (std::size_t k = 0; k < bags.width; ++k) {
-                S const x = bags.weighted(i, k);
-                if (i != first && !more_extreme<true>{}(x, best[k])) continue;
-                best[k] = x;
-                position[k] = i - first;
-            }
-        }
-    }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/sequence/sequence_erase.hpp: sequence_erase, which removes given tokens from sequences.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Device-specific implementation of sequence_erase. `erased` is sorted; `starts` receives the last-level offsets of
-/// the result, which has the rank of x.
-template <class D>
-struct SequenceErasure {
-    static_assert(has_backend<D>,
-                  "rowan: sequence_erase on a Thrust device needs #include <rowan/thrust/sequence/sequence_erase.hpp>");
-};
-
-template <>
-struct SequenceErasure<Cpu> {
-    template <class T>
-    static Tensor<T> run(Cpu exec, std::span<std::int64_t const> offsets, Tensor<T> const& x,
-                         std::vector<std::int64_t> const& erased, std::vector<std::int64_t>& starts) {
-        auto const stays = [&](T token) {
-            return !std::ranges::binary_search(erased, static_cast<std::int64_t>(dtype<T>::widen(token)));
-        };
-        T const* const rows = x.data();
-        for_sequences(exec, offsets, 1, [&](std::size_t s, std::size_t end) {
-            for (; s < end; ++s) starts[s + 1] = std::count_if(rows + offsets[s], rows + offsets[s + 1], stays);
-        });
-        std::partial_sum(starts.begin(), starts.end(), starts.begin());
-        auto shape = x.shape();
-        shape[0] = static_cast<std::size_t>(starts.back());
-        auto result = Tensor<T>::from_shape(shape);
-        T* const out = result.data();
-        for_sequences(exec, offsets, 1, [&](std::size_t s, std::size_t end) {
-            for (; s < end; ++s) std::copy_if(rows + offsets[s], rows + offsets[s + 1], out + starts[s], stays);
-        });
-        return result;
-    }
-};
-
-}  // namespace detail
-
-/// Removes the elements that equal one of `tokens` from the sequences of the last level; the others keep their order.
-///
-///     [3 1 4]  [1]  [5 1]   tokens {1}   ->   [3 4]  []  [5]
-///
-/// shapes   x [n] or [n, 1] …: rows of one element; tokens of any shape -> fewer rows, with the upper levels of x
-/// errors   ShapeError if x has no levels or its rows have more or less than one element
-/// cost     two reads of x and one write of the result, O(log tokens) per element; on a device the call synchronizes
-template <class T, device D>
-LoDTensor<T, D> sequence_erase(D const& exec, LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> tokens) {
-    static_assert(std::integral<T>, "rowan::sequence_erase: tokens are integers, x must hold integers");
-    detail::check_sequences(exec, "x", x);
-    if (x.value().row_size() != 1) throw ShapeError("x.row_size()", std::to_string(x.value().row_size()), "1");
-    detail::HostIds<D> const on_host(exec, tokens);
-    Ids<> const& list = on_host;
-    std::vector<std::int64_t> erased(list.size());
-    for (std::size_t i = 0; i < erased.size(); ++i) erased[i] = list[i];
-    std::ranges::sort(erased);
-    auto const offsets = detail::last_level(x.lod());
-    std::vector<std::int64_t> starts(offsets.size());
-    auto result = detail::SequenceErasure<D>::run(exec, offsets, x.value(), erased, starts);
-    return {std::move(result), detail::with_last_level(x.lod(), std::move(starts))};
-}
-
-template <class T, class Device>
-LoDTensor<T, Device> sequence_erase(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> tokens) {
-    return sequence_erase(x.device(), x, tokens);
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/op/embedding_bag.hpp: embedding_bag, one pooled row for each bag of ids, with a row-sparse gradient.
-
-namespace rowan::inline v0 {
-
-/// The settings of embedding_bag.
-struct BagOptions {
-    /// sum, mean, sqrt (divides by the root of the number of ids, or of the sum of the squared weights) or max
-    Pooling pool = Pooling::sum;
-    /// Ids that are left out of their bags: they do not count, and their table row gets no gradient.
-    std::optional<std::int64_t> padding_id = {};
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"pool", &BagOptions::pool}, field{"padding_id", &BagOptions::padding_id});
-    }
-};
-
-namespace detail {
-
-/// The bags without padding.
-/// errors   IndexError if the padding or an id is not in [0, height)
-template <class I, class D>
-LoDTensor<I, D> without_padding(D const& exec, LoDTensor<I, D> const& ids, std::int64_t padding, std::int64_t height) {
-    if (padding < 0 || padding >= height) throw IndexError("padding_id", padding, height);
-    ElementLoops<D>::check(exec, ids.value());
-    ElementLoops<D>::check_ids(exec, "ids", ids.value(), height);
-    return sequence_erase(exec, ids, {padding});
-}
-
-}  // namespace detail
-
-/// Pools the table rows of each bag, which is a sequence of ids of the last level, into one row: their sum, their mean,
-/// their sum divided by the square root of the number of ids, or their element-wise maximum. The result has one level
-/// less; the row of an empty bag, or of one with padding alone, is 0. Sums are formed in the order of the ids and in
-/// blocks of 64, as in merge. As TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
-/// shapes   table [h, ...], ids [n] with levels -> [bags, ...]
-/// errors   ShapeError if ids have no levels or a rank other than 1, or table has rank 0; IndexError if an id or
-///          options.padding_id is not in [0, h); ValueError if options.pool is not sum, mean, sqrt or max
-/// cost     one read of a table row for each id, without an intermediate copy, and two writes of the result (zeros,
-///          then the rows); on the host temporary memory of 8 bytes per id; with padding_id also a copy of the ids,
-///          and a Thrust device synchronizes; bags are divided among threads: the same
-///          bits for any number of threads
-template <class T, id_type I, device D>
-LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
-                              BagOptions const& options = {}) {
-    Tensor<T, D> const* const weight = nullptr;
-    detail::check_bags(exec, table, ids, weight, options.pool);
-    if (options.padding_id)
-        return embedding_bag(exec, table,
-                             detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table)),
-                             {.pool = options.pool});
-    return detail::BagLookups<D>::lookup(exec, table, ids, weight, options.pool);
-}
-
-/// The gradient of the table, one row for each id that is not padding. For max, the gradient of each column is assigned
-/// to the first id with the largest element.
-/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows, less those of padding
-/// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
-/// cost     one read of out_grad and two writes of n rows (zeros, then the gradients); max also reads the table rows
-template <class T, id_type I, device D>
-SelectedRows<T, D> embedding_bag_grad(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
-                                      std::type_identity_t<Tensor<T, D>> const& out_grad,
-                                      BagOptions const& options = {}) {
-    Tensor<T, D>* const none = nullptr;
-    detail::check_bags<T, I, D>(exec, table, ids, none, options.pool);
-    if (options.padding_id)
-        return embedding_bag_grad(exec, table,
-                                  detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table)),
-                                  out_grad, {.pool = options.pool});
-    return detail::BagLookups<D>::template grad<T, I>(exec, table, ids, none, out_grad, options.pool, none);
-}
-
-namespace detail {
-
-/// The ids of a table of which only some rows exist as positions in its value, without padding.
-template <class T, class I, class D>
-LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
-                                         BagOptions const& options) {
-    if (!options.padding_id) return {positions(exec, "ids", table, ids.value()), ids.lod()};
-    auto const kept = without_padding(exec, ids, *options.padding_id, table.height());
-    return {positions(exec, "ids", table, kept.value()), kept.lod()};
-}
-
-}  // namespace detail
-
-/// The same for a table of which only some rows exist.
-/// shapes   as for a Tensor
-/// errors   as for a Tensor; IndexError if an id is not among the rows of the table: `ids[1] = 7 is not a row of the
-///          table`, with its position among the ids that are not padding
-/// cost     as find_rows, and as for a Tensor
-template <class T, id_type I, device D>
-LoDTensor<T, D> embedding_bag(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
-                              BagOptions const& options = {}) {
-    return embedding_bag(exec, table.value(), detail::bag_positions(exec, table, ids, options), {.pool = options.pool});
-}
-template <class T, id_type I, device D>
-SelectedRows<T, D> embedding_bag_grad(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
-                                      std::type_identity_t<Tensor<T, D>> const& out_grad,
-                                      BagOptions const& options = {}) {
-    using Access = detail::SelectedRowsAccess;
-    auto const g = embedding_bag_grad(exec, table.value(), detail::bag_positions(exec, table, ids, options), out_grad,
-                                      {.pool = options.pool});
-    return Access::adopt(table.height(), detail::rows_at(exec, Access::rows(table), Access::rows(g)),
-                         g.value().share());
-}
-
-struct embedding_bag_grad_op {
-    static constexpr std::string_view name = "lookup_bag_grad";
-    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::w>>;
-    using attributes = BagOptions;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, BagOptions const& = {}) {
-        return {.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0};
-    }
-
-    template <class T, class I, class D>
-    static SelectedRows<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
-                                  LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
-        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
-    }
-    template <class T, class I, class D>
-    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
-                                  LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
-        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
-    }
-};
-
-struct embedding_bag_op {
-    static constexpr std::string_view name = "lookup_bag";  // the name in files
-    using inputs = slots<slot::w, slot::ids>;
-    using outputs = slots<slot::out>;
-    using attributes = BagOptions;
-    using grad = grad_rule<embedding_bag_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& = {}) {
-        spec::table("embedding_bag: w", w);
-        spec::dense("embedding_bag: ids", ids);
-        spec::ids("embedding_bag: ids", ids);
-        spec::rank("embedding_bag: ids", ids, 1, "1");
-        spec::has_levels("embedding_bag: ids", ids);
-        Dims dims = w.dims;
-        dims[0] = UNK;
-        return {.type = VarType::LOD_TENSOR, .dtype = w.dtype, .dims = dims, .lod_level = ids.lod_level - 1};
-    }
-
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
-                               BagOptions const& options = {}) {
-        return embedding_bag(exec, w, ids, options);
-    }
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
-                               BagOptions const& options = {}) {
-        return embedding_bag(exec, w, ids, options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/lookup_table_grad.hpp: lookup_table_grad, the gradient of gather with respect to its table.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-template <class Shape, class T, class D>
-void check_looked_up(Shape const& ids, Tensor<T, D> const& out_grad, std::optional<std::int64_t> padding_id,
-                     std::int64_t height) {
-    auto const& shape = out_grad.shape();
-    if (shape.size() < ids.size() || !std::equal(ids.begin(), ids.end(), shape.begin())) {
-        throw ShapeError("out_grad.shape()", shape_text(shape),
-                         "to begin with " + shape_text(ids) + ", the shape of ids");
-    }
-    if (padding_id && (*padding_id < 0 || *padding_id >= height)) throw IndexError("padding_id", *padding_id, height);
-}
-
-/// out_grad reshaped to one row per id.
-template <class Shape, class T, class D>
-Tensor<T, D> looked_up_rows(Shape const& ids, Tensor<T, D> out_grad) {
-    if (ids.size() == 1) return out_grad;
-    auto const& shape = out_grad.shape();
-    Shape rows;
-    rows.push_back(product_from(ids, 0));
-    for (std::size_t i = ids.size(); i < shape.size(); ++i) rows.push_back(shape[i]);
-    return out_grad.reshaped(rows);
-}
-
-/// Whether rows[k] is not the padding.
-struct IsNotPadding {
-    std::int64_t const* rows;
-    std::int64_t padding;
-    ROWAN_HD bool operator()(std::size_t k) const { return rows[k] != padding; }
-};
-
-}  // namespace detail
-
-/// The gradient of `gather(table, ids)` with respect to the table, as SelectedRows: row `ids[i]` has the value
-/// `out_grad[i]`. Duplicates are kept, in input order. Ids equal to `padding_id` are omitted; then a Thrust device
-/// synchronizes once to get the number of rows, and throws the IndexError of a bad id itself.
-/// shapes   ids of any shape, out_grad ids.shape + [...] -> a SelectedRows of that height and the row shape [...]
-/// errors   ShapeError if height is negative, out_grad does not begin with ids.shape, or the value would have more than
-///          8 dims; IndexError if an id or padding_id is not in [0, height)
-/// cost     O(n) without padding_id, because out_grad becomes the value without a copy: pass it with std::move or as
-///          out_grad.share(); O(n * width) with padding_id
-template <class T, device D>
-SelectedRows<T, D> lookup_table_grad(D const& exec, std::type_identity_t<Ids<D>> ids, Tensor<T, D> out_grad,
-                                     Height height, std::optional<std::int64_t> padding_id = std::nullopt) {
-    using Access = detail::SelectedRowsAccess;
-    detail::check_looked_up(ids.shape(), out_grad, padding_id, height);
-    detail::ElementLoops<D>::check(exec, out_grad);
-    auto rows = detail::RowNumbers<D>::checked(exec, "ids", ids, height);
-    auto value = detail::looked_up_rows(ids.shape(), std::move(out_grad));
-    if (!padding_id) return Access::adopt(height, std::move(rows), std::move(value));
-
-    auto const kept = detail::RowGather<D>::where(exec, rows.size(), detail::IsNotPadding{rows.data(), *padding_id});
-    return Access::adopt(height, detail::rows_at(exec, rows, kept), detail::rows_at(exec, value, kept));
-}
-
-template <class T, class Device>
-SelectedRows<T, Device> lookup_table_grad(std::type_identity_t<Ids<Device>> ids, Tensor<T, Device> out_grad,
-                                          Height height, std::optional<std::int64_t> padding_id = std::nullopt) {
-    Device const exec = out_grad.device();
-    return lookup_table_grad(exec, ids, std::move(out_grad), height, padding_id);
-}
-
-ROWAN_TEMPLATE(SelectedRows<float> lookup_table_grad(Cpu const&, Ids<>, Tensor<float>, Height,
-                                                     std::optional<std::int64_t>))
-ROWAN_TEMPLATE(SelectedRows<double> lookup_table_grad(Cpu const&, Ids<>, Tensor<double>, Height,
-                                                      std::optional<std::int64_t>))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/lookup_table.hpp: lookup_table, the rows of a table selected by ids, with a row-sparse gradient.
-
-namespace rowan::inline v0 {
-
-/// The settings of lookup_table.
-struct LookupOptions {
-    /// Rows for this id are zeros, and its table row gets no gradient.
-    std::optional<std::int64_t> padding_id = {};
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"padding_id", &LookupOptions::padding_id});
-    }
-};
-
-namespace detail {
-
-/// Writes 0 to a row whose id is the padding id.
-template <class T, class I>
-struct PadRow {
-    I const* ids;
-    std::int64_t padding;
-    T* to;
-    std::size_t width;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
-        if (ids[row] != padding) return;
-        for (std::size_t k = 0; k < width; ++k) store(constant<sum_t<T>>(0.0), to + row * width + k);
-    }
-};
-
-}  // namespace detail
-
-/// As gather, but the rows of `padding_id` are zeros, whatever the table contains.
-/// shapes   table [h, ...], ids of any shape -> ids.shape + [...]
-/// errors   IndexError if an id or padding_id is not in [0, h); ShapeError if table has rank 0
-/// cost     as gather
-template <class T, id_type I, device D>
-Tensor<T, D> lookup_table(D const& exec, Tensor<T, D> const& table, Tensor<I, D> const& ids,
-                          LookupOptions const& options = {}) {
-    detail::check_rows("table", table);
-    if (auto const padding = options.padding_id; padding && (*padding < 0 || *padding >= detail::height_of(table)))
-        throw IndexError("padding_id", *padding, detail::height_of(table));
-    auto out = gather(exec, table, ids);
-    if (!options.padding_id) return out;
-    std::size_t const width = table.row_size();
-    detail::PadRow<T, I> const pad{ids.data(), *options.padding_id, out.data(), width};
-    detail::ElementLoops<D>::each(exec, ids.size(), width, pad);
-    return out;
-}
-
-template <class T, class I, class Device>
-Tensor<T, Device> lookup_table(Tensor<T, Device> const& table, Tensor<I, Device> const& ids,
-                               LookupOptions const& options = {}) {
-    return lookup_table(table.device(), table, ids, options);
-}
-
-/// The same for a table of which only some rows exist; the row of `padding_id` need not.
-/// shapes   as above
-/// errors   as above; IndexError if another id is not among the rows of the table: `ids[1] = 7 is not a row of the
-///          table`
-/// cost     as find_rows and gather
-template <class T, id_type I, device D>
-Tensor<T, D> lookup_table(D const& exec, SelectedRows<T, D> const& table, Tensor<I, D> const& ids,
-                          LookupOptions const& options = {}) {
-    auto const padding = options.padding_id;
-    if (padding && (*padding < 0 || *padding >= table.height()))
-        throw IndexError("padding_id", *padding, table.height());
-    auto const at = detail::positions(exec, "ids", table, ids, padding);
-    if (table.rows().size() == 0)  // all ids are padding
-        return Tensor<T, D>::zeros(exec, detail::gathered_shape(ids.shape(), table.value().shape()));
-    auto out = gather(exec, table.value(), at);
-    if (!padding) return out;
-    std::size_t const width = table.row_size();
-    detail::PadRow<T, I> const pad{ids.data(), *padding, out.data(), width};
-    detail::ElementLoops<D>::each(exec, ids.size(), width, pad);
-    return out;
-}
-
-struct lookup_table_grad_op {
-    static constexpr std::string_view name = "lookup_table_grad";
-    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;  // only the height of w is used
-    using outputs = slots<grad_of<slot::w>>;
-    static constexpr unsigned row_inputs = 0b110;
-    static constexpr bool sums_rows = true;
-    using attributes = LookupOptions;
-    using grad = no_grad;
-
-    /// The gradient is always row-sparse.
-    static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, LookupOptions const& = {}) {
-        return {.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0};
-    }
-
-    template <class T, class I, class D>
-    static SelectedRows<T, D> run(D exec, Tensor<T, D> const& w, Tensor<I, D> const& ids, Tensor<T, D> const& out_grad,
-                                  LookupOptions const& options = {}) {
-        return lookup_table_grad(exec, ids, out_grad.share(), static_cast<std::int64_t>(w.shape(0)),
-                                 options.padding_id);
-    }
-    template <class T, class I, class D>
-    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& w, Tensor<I, D> const& ids,
-                                  Tensor<T, D> const& out_grad, LookupOptions const& options = {}) {
-        return lookup_table_grad(exec, ids, out_grad.share(), w.height(), options.padding_id);
-    }
-};
-
-struct lookup_table_op {
-    static constexpr std::string_view name = "lookup_table";
-    using inputs = slots<slot::w, slot::ids>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b10;
-    using attributes = LookupOptions;
-    using grad = grad_rule<lookup_table_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, LookupOptions const& = {}) {
-        spec::table("lookup_table: w", w);
-        spec::dense("lookup_table: ids", ids);
-        spec::ids("lookup_table: ids", ids);
-        Dims dims = ids.dims;
-        for (std::size_t i = 1; i < w.dims.size(); ++i) dims.push_back(w.dims[i]);
-        return {.type = VarType::LOD_TENSOR, .dtype = w.dtype, .dims = dims, .lod_level = ids.lod_level};
-    }
-
-    template <class T, id_type I, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& w, Tensor<I, D> const& ids, LookupOptions const& options = {}) {
-        return lookup_table(exec, w, ids, options);
-    }
-    template <class T, id_type I, class D>
-    static Tensor<T, D> run(D exec, SelectedRows<T, D> const& w, Tensor<I, D> const& ids,
-                            LookupOptions const& options = {}) {
-        return lookup_table(exec, w, ids, options);
-    }
-};
-
-}  // namespace rowan::inline v0
 
 // rowan/op/weighted_embedding_bag.hpp: embedding_bag with a weight for each id.
 
@@ -31879,14 +32528,49 @@ struct EmbeddingOptions {
     /// the rows that exist at first, e.g. {{10, 20, 30}}: the table is a SelectedRows, see layer::selected_rows; without
     /// it all rows exist
     std::optional<std::vector<std::int64_t>> rows = {};
+    /// whether the ranks that train together share out the rows: see layer::sharded_table
+    bool sharded = false;
 };
+
+/// Creates a table that is a SelectedRows, of which each of the ranks that train together has some rows: see layer::Comm.
+/// Blocks of 64 rows are dealt to ranks in turn, and no rank ever holds the table. A process that trains alone has all
+/// rows. What is trained has the bits of a whole table, for any number of ranks.
+///
+///     on 3 ranks      row 0 … 63    64 … 127    128 … 191    192 … 255   …
+///     of rank                  0           1            2            0   …
+///
+/// Nets read it by embedding, and by embedding_bag without weights, whose ids are layer::data. A step begins with the
+/// exchange of the rows that its ids name: rows fetched earlier would lack what the step before has changed.
+/// shapes   [options.height, options.width]
+/// errors   as layer::parameter; GraphError if the net is for a device, or options.rows is given
+/// cost     one parameter in the net; in training, 8 bytes for each row besides its elements and states
+template <class T = float, class Device = Cpu>
+Var<T, Device> sharded_table(EmbeddingOptions const& options) {
+    if (!std::is_same_v<Device, Cpu>)
+        throw GraphError("layer::embedding: rows of a sharded table lie in the memory of the CPU");
+    if (options.rows) throw GraphError("layer::embedding: a sharded table has all rows: give either .sharded or .rows");
+    Dims const dims{options.height, options.width};
+    auto const table = selected_rows<T, Device>({}, dims, options.table, options.name);
+    auto const make = [dims, first = options.table.of(dims)](Value& value, std::span<std::int64_t const> rows,
+                                                             std::optional<std::uint64_t> seed, AnyExec exec) {
+        rowan::detail::first_rows<T, Device>(value, dims, first, rows, seed, exec);
+    };
+    table->initialize_rows = make;
+    table->initialize = [=](Value& value, std::optional<std::uint64_t> seed, AnyExec exec) {
+        std::vector<std::int64_t> all(static_cast<std::size_t>(dims[0]));
+        std::iota(all.begin(), all.end(), 0);
+        make(value, all, seed, exec);
+    };
+    return table;
+}
 
 /// Creates a table, which several embeddings may share.
 /// shapes   [options.height, options.width]
-/// errors   as layer::parameter; with options.rows as layer::selected_rows
+/// errors   as layer::parameter; with options.rows as layer::selected_rows, with options.sharded as sharded_table
 /// cost     one parameter in the net
 template <class T = float, class Device = Cpu>
 Var<T, Device> embedding_table(EmbeddingOptions const& options) {
+    if (options.sharded) return sharded_table<T, Device>(options);
     Dims const dims{options.height, options.width};
     if (options.rows) return selected_rows<T, Device>(*options.rows, dims, options.table, options.name);
     return parameter<T, Device>(dims, options.table, options.name);
@@ -34295,215 +34979,6 @@ auto if_else(Var<bool, Device> const& mask, Var<T, Device> const& x, Then const&
 }
 
 }  // namespace rowan::inline v0::layer
-
-// rowan/layer/loaded_model.hpp: LoadedModel, a net with its parameters.
-
-namespace rowan::inline v0 {
-
-/// A net and its parameters, loaded from a file.
-///     auto const model = load_model("model.rowan");
-///     auto y = infer(model.predict, {{"x", batch}}, model.parameters);
-template <class T = float, class Device = Cpu>
-struct LoadedModel {
-    std::unique_ptr<Scope> scope;   ///< owns the variables
-    layer::Var<T, Device> predict;  ///< the output of the net
-    Parameters parameters;          ///< by the names of the variables
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/predictor.hpp: Predictor, computes the value of a layer for batches, in any number of threads.
-
-namespace rowan::inline v0 {
-
-/// The settings of a Predictor.
-struct PredictorOptions {
-    /// Whether a batch that contains a value that the net does not read is an error; otherwise it is ignored.
-    bool refuse_other_feeds = false;
-};
-
-namespace detail {
-
-/// Memory pools, each for one call at a time.
-class IdlePools {
-public:
-    std::unique_ptr<MemoryPool> take() {
-        std::lock_guard const lock(mutex_);
-        if (idle_.empty()) {
-            idle_.reserve(made_ + 1);  // so that put does not allocate
-            ++made_;
-            return std::make_unique<MemoryPool>();
-        }
-        auto pool = std::move(idle_.back());
-        idle_.pop_back();
-        return pool;
-    }
-    void put(std::unique_ptr<MemoryPool> pool) noexcept {
-        std::lock_guard const lock(mutex_);
-        idle_.push_back(std::move(pool));
-    }
-
-private:
-    std::mutex mutex_;
-    std::vector<std::unique_ptr<MemoryPool>> idle_;
-    std::size_t made_ = 0;
-};
-
-/// The pool of a call, which the thread uses until destruction.
-class LentPool {
-public:
-    explicit LentPool(IdlePools& from) : from_(from), pool_(from.take()), guard_(std::in_place, *pool_) {}
-    LentPool(LentPool const&) = delete;
-    LentPool& operator=(LentPool const&) = delete;
-    ~LentPool() {
-        guard_.reset();
-        from_.put(std::move(pool_));
-    }
-
-private:
-    IdlePools& from_;
-    std::unique_ptr<MemoryPool> pool_;
-    std::optional<MemoryPool::Guard> guard_;
-};
-
-}  // namespace detail
-
-/// A layer with given parameters, made ready once. Any number of threads may call it at the same time: each call has
-/// its own values.
-///     Predictor const predictor(predict, parameters);
-///     auto y = predictor({{"x", batch}});
-///     Predictor const loaded(load_model("model.rowan"));
-template <class T = float, class Device = Cpu>
-class Predictor {
-public:
-    /// Keeps aliases of the parameters. On a device, `exec` copies parameters in host memory to it; calls have an exec
-    /// of their own.
-    /// requires   the scope of the net outlives the predictor, and nothing is added to the net during the call
-    /// errors   GraphError if no operator writes predict, a parameter is missing or there is a cycle; TypeError or
-    ///          ShapeError if a parameter differs from its variable
-    /// cost     that of tracing the net
-    explicit Predictor(layer::Var<T, Device> const& predict, Parameters const& parameters,
-                       PredictorOptions const& options = {}, Device exec = {})
-        : net_(std::vector<Variable*>{&*predict}), options_(options), pools_(std::make_unique<detail::IdlePools>()) {
-        if (predict->writers().empty()) throw GraphError(predict->name() + " is written by no operator");
-        out_ = net_.number(*predict);
-        auto const inputs = net_.inputs();
-        given_.resize(inputs.size());
-        places_.resize(net_.variables(), nullptr);
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            Variable& v = *inputs[i];
-            if (v.role() == Role::data) continue;
-            if (v.role() == Role::parameter) {
-                Value const& value = parameters.find(v.name());
-                detail::check_fits(v, value);
-                given_[i] = value.share();
-                if (v.bring != nullptr) v.bring(given_[i], exec, false);
-            } else if (v.role() == Role::seed) {  // dropout returns its input
-                given_[i].set(LoDTensor<std::int64_t, Device>(Tensor<std::int64_t, Device>::from_shape({0})));
-            } else {
-                given_[i] = v.value().share();
-            }
-            places_[i] = &given_[i];
-        }
-        synchronize(exec);
-    }
-
-    /// Keeps the model, which was loaded from a file.
-    /// errors   as above
-    /// cost     as above
-    explicit Predictor(LoadedModel<T, Device> model, PredictorOptions const& options = {}, Device exec = {})
-        : Predictor(model.predict, model.parameters, options, exec) {
-        scope_ = std::move(model.scope);
-    }
-
-    /// Returns the value of the layer for a batch, with the same bits as infer. On a device, the call blocks until the
-    /// result is ready. The result may be an alias of a parameter or of the batch, if the last operator returns one,
-    /// such as drop_levels.
-    /// shapes   that of the layer, with the dims of the batch
-    /// errors   GraphError if the batch lacks a variable, or has one too many and these are refused; TypeError or
-    ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
-    ///          variable's; those of the kernels, with the operator and its inputs named
-    /// cost     that of the operators; memory from the thread's MemoryPool, else from a pool that the predictor keeps
-    ///          for each call that runs at the same time
-    LoDTensor<T, Device> operator()(Feeds const& feeds, Device exec = {}) const {
-        std::optional<detail::LentPool> pool;
-        if (detail::current_pool() == nullptr) pool.emplace(*pools_);
-        detail::Buffer<Value> values(places_.size());
-        detail::Buffer<Value*> places(places_);
-        for (std::size_t i = 0; i < places.size(); ++i) {
-            if (places[i] == nullptr) places[i] = &values[i];
-        }
-        feed(feeds, values, exec);
-        detail::in_order(exec, [&] { net_.run(std::span<Value* const>(places), exec); });
-        synchronize(exec);
-        return std::move(values[out_].template get<LoDTensor<T, Device>>());
-    }
-
-private:
-    void feed(Feeds const& feeds, detail::Buffer<Value>& values, Device const& exec) const {
-        auto const inputs = net_.inputs();
-        std::size_t used = 0;
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            Variable const& v = *inputs[i];
-            if (v.role() != Role::data) continue;
-            values[i] = detail::fed_value(v, feeds);
-            if (v.bring != nullptr) v.bring(values[i], exec, false);
-            ++used;
-        }
-        if (used == feeds.size() || !options_.refuse_other_feeds) return;
-        for (auto const& named : feeds) {
-            bool read = false;
-            for (Variable const* v : inputs) read = read || (v->role() == Role::data && v->name() == named.first);
-            if (!read)
-                throw GraphError(std::string("the batch has a value for \"")
-                                     .append(named.first)
-                                     .append("\", which the net does not read"));
-        }
-    }
-
-    detail::NetOrder net_;
-    PredictorOptions options_;
-    std::size_t out_ = 0;
-    detail::Buffer<Value> given_;    // by number: parameters and constants
-    detail::Buffer<Value*> places_;  // by number: those in given_, or nullptr for values of a call
-    std::unique_ptr<Scope> scope_;   // of a loaded model
-    std::unique_ptr<detail::IdlePools> pools_;
-};
-
-ROWAN_TEMPLATE(class Predictor<float>)
-ROWAN_TEMPLATE(class Predictor<double>)
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/infer.hpp: infer, the value of a layer for a batch.
-
-namespace rowan::inline v0 {
-
-/// Returns the value of a layer for a batch and trained parameters.
-///     auto y = infer(predict, {{"x", batch}}, parameters);
-/// A batch may contain data that only other layers need, such as the labels of a cost. Dropout returns its input. On a
-/// device, the call blocks until the result is ready, and parameters in host memory are copied to the device in every
-/// call. Threads may call it for the same net at the same time; a Predictor does not trace the net in every call. The
-/// result may be an alias of a value of the batch or of a parameter that it equals, as with layer::reshape or a branch
-/// that returns a parameter: copy it before you write to it.
-/// shapes   that of predict, with the dims of the batch
-/// errors   GraphError if no operator writes predict, the batch or the parameters lack a variable, or the batch
-///          contains a name that no layer::data declared; TypeError or ShapeError if the element type, rank, a dim or
-///          the number of levels of a value in the batch or the parameters differs from the variable's; else as
-///          Net::run
-/// cost     that of the operators that predict depends on, plus tracing the net
-template <class T, class Device>
-LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& feeds, Parameters const& parameters,
-                           Device exec = {}) {
-    Predictor<T, Device> const predictor(predict, parameters, {}, exec);
-    for (auto const& feed : feeds) detail::check_declared(predict->scope(), feed.first);
-    return predictor(feeds, exec);
-}
-
-ROWAN_TEMPLATE(LoDTensor<float> infer(layer::Var<float> const&, Feeds const&, Parameters const&, Cpu))
-ROWAN_TEMPLATE(LoDTensor<double> infer(layer::Var<double> const&, Feeds const&, Parameters const&, Cpu))
-
-}  // namespace rowan::inline v0
 
 // rowan/op/layer_norm.hpp: layer_norm, each row with mean 0 and variance 1, scaled and shifted.
 

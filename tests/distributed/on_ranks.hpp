@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -34,6 +35,18 @@ inline std::vector<Ranks> first_ranks(int ranks) {
 #else
 using Ranks = rowan::Threads;
 #endif
+
+/// The path that rank 0 gives, on all ranks.
+inline std::string shared_path(std::string const& own) {
+    std::string name = own;
+#ifdef ROWAN_TEST_MPI
+    name.resize(200);
+    std::vector<char> all(name.size() * static_cast<std::size_t>(world().size()));
+    world().allgather(std::as_bytes(std::span(name)), std::as_writable_bytes(std::span(all)));
+    name = all.data();
+#endif
+    return name;
+}
 
 /// Calls f(comm) on `ranks` ranks, with MPI on as many as there are, and returns what it returns on each, on all. What it
 /// throws on one leaves this call. Catch2's assertions are for one thread: f returns what is to be checked.

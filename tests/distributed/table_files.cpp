@@ -77,21 +77,9 @@ void save(C const& comm, std::string const& folder, std::int64_t step, std::int6
     t.save(folder, "t", step, states(t, comm.rank(), step));
 }
 
-/// A folder of rank 0 of the test, which all ranks name.
-std::string all_ranks(std::string const& folder) {
-    std::string name = folder;
-#ifdef ROWAN_TEST_MPI
-    name.resize(200);
-    std::vector<char> all(name.size() * static_cast<std::size_t>(test::world().size()));
-    test::world().allgather(std::as_bytes(std::span(name)), std::as_writable_bytes(std::span(all)));
-    name = all.data();
-#endif
-    return name;
-}
-
 TEST_CASE("a table is loaded on any number of ranks", "[distributed][io]") {
     test::Folder const folder;
-    auto const at = all_ranks(folder / "new");
+    auto const at = test::shared_path(folder / "new");
     std::int64_t step = 0;
     for (int from = 1; from <= 4; ++from) {
         for (int to = 1; to <= 4; ++to) {
@@ -114,7 +102,7 @@ TEST_CASE("a save removes the files of the one before", "[distributed][io]") {
 
 TEST_CASE("a missing, damaged or foreign shard is a FormatError on all ranks", "[distributed][io][errors]") {
     test::Folder const folder;
-    auto const at = all_ranks(folder / "");
+    auto const at = test::shared_path(folder / "");
     auto const shard = [&](int rank) { return std::string(at).append("t-1.").append(std::to_string(rank)); };
     auto const damaged = [&](std::string const& text, auto const& damage) {
         test::on_ranks(1, [&](auto const&) { return std::filesystem::remove_all(at), 0; });
@@ -154,7 +142,7 @@ TEST_CASE("a missing, damaged or foreign shard is a FormatError on all ranks", "
 
 TEST_CASE("a save that ranks ask for differently leaves the one before", "[distributed][io][errors]") {
     test::Folder const folder;
-    auto const at = all_ranks(folder / "");
+    auto const at = test::shared_path(folder / "");
     auto const right = test::on_ranks(3, [&](auto const& comm) {
         save(comm, at, 1);
         bool const last = comm.rank() == comm.size() - 1;

@@ -32,7 +32,9 @@ TEST_CASE("find_rows gives the first position of each id, sorted or not", "[find
         for (std::int64_t i = 0; i < height; ++i) rows.push_back((i * 7 + 3) % height);
         for (std::int64_t i = 0; i < 50; ++i) ids.push_back(i * i % height);
         SelectedRows<float> const all(height, rows, Tensor<float>::from_shape({rows.size(), 0}));
-        auto const found = find_rows(all, Tensor<std::int64_t>::from_values({ids.size()}, ids));
+        auto const asked = Tensor<std::int64_t>::from_values({ids.size()}, ids);
+        auto const found = find_rows(all, asked);
+        CHECK(find_rows(merge(all), asked) == asked);
         for (std::size_t i = 0; i < ids.size(); ++i) {
             std::int64_t want = 0;
             while (rows[static_cast<std::size_t>(want)] != ids[i]) ++want;

@@ -2,5 +2,6 @@
 #include <rowan/rowan.hpp>
 
 #include <rowan/compiled/define.hpp>
+#include <rowan/distributed/model.hpp>
 #include <rowan/distributed/table_files.hpp>
 #include <rowan/io.hpp>

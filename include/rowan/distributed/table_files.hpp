@@ -6,21 +6,17 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/detail/agree.hpp>
+#include <rowan/distributed/detail/process_group.hpp>
+#include <rowan/distributed/detail/shard_files.hpp>
 #include <rowan/distributed/detail/table_index.hpp>
 #include <rowan/distributed/sharded_table.hpp>
-#include <rowan/distributed/together.hpp>
-#include <rowan/io/checkpoint.hpp>
 #include <rowan/io/checkpoint_file.hpp>
 
-#include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
-#include <exception>
 #include <map>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -31,40 +27,12 @@ struct TableFiles {
     template <class Files, class T, class D, class C, class S>
     static void save(ShardedTable<T, D, C> const& table, std::string const& folder, std::string const& name,
                      std::int64_t step, std::map<std::string, Tensor<S>> const& states) {
-        C const& comm = table.comm_;
-        std::int64_t number = 0, what = 0, id = 0;
-        std::string path;
-        Checkpoint c;
-        together(comm, [&] {
-            check_save_name(name);
+        save_shards<Files>(table.comm_, folder, name, [&] {
+            ShardSave save{.partition = table.partition_, .step = step};
             for (auto const& [key, state] : states) check_state(key, state.shape(), table.local_);
-            c.add("rows", table.local_);
-            for (auto const& [key, state] : states) c.add("state " + key, state);
-            what = number_of(c, name, step);
-            if (comm.rank() == 0) number = new_save(folder, name);
-        });
-        comm.sum({&number, 1});  // that of rank 0
-        std::int64_t all = what;
-        comm.sum({&all, 1});
-        together(comm, [&] {
-            if (all != what * comm.size())
-                throw Error(
-                    std::string("save of ").append(name).append(": ranks have different names, steps or states"));
-            path = shard_path(folder, name, number, comm.rank());
-        });
-        try {
-            together(comm, [&] { id = static_cast<std::int64_t>(save_checkpoint<Files>(c, path)); });
-        } catch (...) {
-            std::remove(path.c_str());
-            throw;
-        }
-        TableIndex index{table.partition_, step, number,
-                         std::vector<std::int64_t>(static_cast<std::size_t>(comm.size()))};
-        comm.allgather(std::as_bytes(std::span(&id, 1)), bytes_of(index.ids));
-        together(comm, [&] {
-            if (comm.rank() != 0) return;
-            save_checkpoint<Files>(index.checkpoint(), index_path(folder, name));
-            remove_other_saves(folder, name, number);
+            save.shard.add("rows", table.local_);
+            for (auto const& [key, state] : states) save.shard.add("state " + key, state);
+            return save;
         });
     }
 
@@ -75,32 +43,18 @@ struct TableFiles {
         Tensor<T> local;
         std::map<std::string, Tensor<S>> read;
         std::int64_t step = 0;
-        std::exception_ptr damage;
-        auto const notices = table.agree(Collective::load, [&](Notice& n) {
+        load_shards(GroupOf<C>(table.comm_), path, [&](Notice& n) {
             table.describe(n);
             check_save_name(name);
-            try {
-                TableIndex const index(path);
-                check_height(path, index.partition, table.partition_);
-                for (auto const& [key, state] : states) check_state(key, state.shape(), table.local_);
-                local = Tensor<T>::from_shape(table.local_.shape());
-                for (auto const& [key, state] : states) read.emplace(key, Tensor<S>::from_shape(state.shape()));
-                for (int r = 0; r < index.partition.ranks; ++r) read_shard(table, index, folder, name, r, local, read);
-                step = index.step;
-                n.own[1] = index.number;
-            } catch (FormatError const&) {
-                damage = std::current_exception();
-                n.own[0] = 1;
-            }
+            TableIndex const index(open_saved(path));
+            check_height(path, index.partition, table.partition_);
+            for (auto const& [key, state] : states) check_state(key, state.shape(), table.local_);
+            local = Tensor<T>::from_shape(table.local_.shape());
+            for (auto const& [key, state] : states) read.emplace(key, Tensor<S>::from_shape(state.shape()));
+            for (int r = 0; r < index.partition.ranks; ++r) read_shard(table, index, folder, name, r, local, read);
+            step = index.step;
+            return index.number;
         });
-        for (std::size_t r = 0; r < notices.size(); ++r) {
-            if (notices[r].own[0] == 0) continue;
-            if (damage) std::rethrow_exception(damage);
-            throw FormatError(0, path, std::string("cannot be loaded on rank ").append(std::to_string(r)));
-        }
-        for (auto const& n : notices) {
-            if (n.own[1] != notices[0].own[1]) throw FormatError(0, path, "is not the same file on all ranks");
-        }
         table.local_ = std::move(local);
         states.swap(read);
         return step;

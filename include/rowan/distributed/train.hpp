@@ -7,6 +7,8 @@
 #include <rowan/distributed/detail/dense_exchange.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/row_reduction.hpp>
+#include <rowan/distributed/detail/shards.hpp>
+#include <rowan/graph/value.hpp>
 #include <rowan/layer/comm.hpp>
 #include <rowan/layer/detail/part_exchange.hpp>
 #include <rowan/layer/train.hpp>
@@ -63,6 +65,17 @@ public:
     RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const override {
         return RowReduction(std::make_unique<GroupOf<C>>(comm_), exec, type, std::move(nodes)).finish();
     }
+
+    std::vector<std::int64_t> rows_of(std::int64_t height) const override {
+        return rows_of_rank(shards_of(height, size()), rank());
+    }
+    Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows) const override {
+        return fetch_rows(group_, exec, own, rows);
+    }
+    RowPieces sum_own_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const override {
+        return detail::sum_own_rows(std::make_unique<GroupOf<C>>(comm_), exec, type, nodes);
+    }
+    Value own_rows(Value const& gradient) const override { return detail::own_rows(gradient, rank(), size()); }
 
 private:
     C comm_;

@@ -101,6 +101,12 @@ public:
     /// without a seed it allocates a value that is read from a file.
     Initializer initialize;
 
+    /// Of a table that is sharded: creates the first values of some rows, those of this process. `initialize` creates all.
+    std::function<void(Value&, std::span<std::int64_t const> rows, std::optional<std::uint64_t> seed, AnyExec exec)>
+        initialize_rows;
+    /// Whether it is a table of which each of the ranks that train together has some rows.
+    bool sharded() const noexcept { return initialize_rows != nullptr; }
+
     /// For variables that are fed or trained: transfers a value to the net's device, see detail::bring.
     void (*bring)(Value&, AnyExec exec, bool own) = nullptr;
 

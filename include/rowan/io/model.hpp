@@ -54,6 +54,10 @@ std::map<std::string, Variable*> parameters_of(Variable& predict);
 /// errors   TypeError if the value is neither a tensor nor a SelectedRows
 CheckpointEntry entry_of(std::string name, Value const& value);
 
+/// The value of a parameter.
+/// errors   GraphError if there is none; ShapeError if it is a sharded table without all its rows
+Value const& whole_value(Variable const& v, Parameters const& parameters);
+
 /// Loads a variable whose element type is one of `T...`, to the device.
 /// errors   TypeError if its element type is not in `T...`; otherwise as CheckpointFile::load
 template <class Device, class... T>
@@ -84,7 +88,18 @@ Value load_value(CheckpointFile const& file, std::string const& name, LoadOption
 /// errors   TypeError or ShapeError if it does not fit the parameter; as CheckpointFile::load_into
 Value load_rows(CheckpointFile const& file, CheckpointEntry const& there, Variable const& v, Value const& like);
 
-/// errors   GraphError if the file is a delta
+/// Loads a parameter that exists in a net.
+/// errors   TypeError or ShapeError if the file's does not fit; GraphError if its type is not known; as
+///          CheckpointFile::load_into
+Value load_parameter(CheckpointFile const& file, std::string const& name, Variable const& v);
+
+/// The number of steps that save_parameters has written.
+/// errors   GraphError if there is none; FormatError if it is not one
+std::int64_t load_steps(CheckpointFile const& file);
+
+/// errors   GraphError if ranks have saved parts of it
+void expect_no_shards(CheckpointFile const& file);
+/// errors   GraphError if the file is a delta, or ranks have saved parts of it
 void expect_whole(CheckpointFile const& file);
 
 [[noreturn]] void of_another_net(CheckpointFile const& file, char const* has, std::string const& name,
@@ -98,7 +113,8 @@ void expect_whole(CheckpointFile const& file);
 /// shapes   any
 /// errors   GraphError if there is no value for a parameter, or the net has an operator that is not in Ops (use
 ///          `save_model<forward_ops::with<my_op>>`); TypeError if a value is neither a tensor nor a
-///          SelectedRows; IoError if the file cannot be written: an existing file is then unchanged
+///          SelectedRows; ShapeError if a sharded table has the rows of a rank alone; IoError if the file cannot be
+///          written: an existing file is then unchanged
 /// cost     one write of the parameters
 template <class Ops = forward_ops, class T, class Device>
 void save_model(layer::Var<T, Device> const& predict, Parameters const& parameters, std::string const& path) {
@@ -106,7 +122,7 @@ void save_model(layer::Var<T, Device> const& predict, Parameters const& paramete
     Checkpoint model;
     model.program = to_program<Ops>(*predict);
     for (auto const& [name, v] : detail::parameters_of(*predict))
-        model.add(name, detail::entry_of(name, parameters.find(v->name())));
+        model.add(name, detail::entry_of(name, detail::whole_value(*v, parameters)));
     save_checkpoint(model, path);
 }
 
@@ -141,25 +157,7 @@ Parameters load_model(layer::Var<T, Device> const& predict, std::string const& p
     for (auto const& [name, v] : expected) {
         if (!file.has(name))
             detail::of_another_net(file, " has no parameter \"", name, "\": the file belongs to another net");
-        if (!v->initialize) throw GraphError(name + " is a parameter without an initial value: its type is not known");
-        Value value;
-        v->initialize(value, std::nullopt);
-        CheckpointEntry const there = file.map(name);
-        if (v->spec().type == VarType::SELECTED_ROWS) {
-            parameters.set(v->name(), detail::load_rows(file, there, *v, value));
-            continue;
-        }
-        auto const e = value.elements();
-        auto const& found = there.desc.lod_desc;
-        if (!found || found->tensor.data_type != e.dtype || there.type_name != e.type)
-            throw TypeError(path + ": " + name, detail::kind_text(there.desc, there.type_name), value.kind());
-        if (!there.lod->empty())
-            throw ShapeError(path + ": " + name + ".lod().levels()", std::to_string(there.lod->levels()), "0");
-        if (found->tensor.dims != e.dims)
-            throw ShapeError(path + ": " + name + ".shape()", detail::shape_text(found->tensor.dims),
-                             detail::shape_text(e.dims));
-        value.write([&, &name = name](std::span<std::byte> bytes) { file.load_into(name, bytes); });
-        parameters.set(v->name(), std::move(value));
+        parameters.set(v->name(), detail::load_parameter(file, name, *v));
     }
     return parameters;
 }
@@ -210,21 +208,19 @@ void save_parameters(Parameters const& parameters, std::string const& path);
 
 /// Loads a file that save_parameters wrote.
 ///     train(cost, reader, {.resume = &parameters});
-/// errors   IoError if the file cannot be read; FormatError if it is damaged; GraphError if it has no number of steps;
+/// errors   IoError if the file cannot be read; FormatError if it is damaged; GraphError if it has no number of steps, or
+///          several ranks have saved it;
 ///          TypeError if an element type is not float, double or one of T...
 /// cost     one read of the file, except for elements that are mapped
 template <class... T>
 Parameters load_parameters(std::string const& path, LoadOptions const& options = {}) {
     CheckpointFile const file(path);
+    detail::expect_no_shards(file);
     Parameters parameters;
     for (std::string const& name : file.names()) {
         if (name != "@steps") parameters.set(name, detail::load_value<Cpu, float, double, T...>(file, name, options));
     }
-    auto const steps = file.load<Tensor<std::int64_t>>("@steps");
-    if (steps.size() != 1 || steps.data()[0] < 0)
-        throw FormatError(0, "@steps",
-                          "is " + detail::shape_text(steps.shape()) + " of " + path + ", expected one count");
-    parameters.steps = steps.data()[0];
+    parameters.steps = detail::load_steps(file);
     return parameters;
 }
 

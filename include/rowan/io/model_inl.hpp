@@ -46,6 +46,16 @@ ROWAN_FUNCTION CheckpointEntry entry_of(std::string name, Value const& value) {
     return entry;
 }
 
+ROWAN_FUNCTION Value const& whole_value(Variable const& v, Parameters const& parameters) {
+    Value const& value = parameters.find(v.name());
+    if (!v.sharded()) return value;
+    auto const rows = static_cast<std::int64_t>(value.row_values().rows());
+    if (rows != v.spec().dims[0])
+        throw ShapeError(v.name() + ".rows()", std::to_string(rows) + " rows",
+                         std::to_string(v.spec().dims[0]) + ": those of a rank are saved by save_model(comm, …)");
+    return value;
+}
+
 ROWAN_FUNCTION Value load_rows(CheckpointFile const& file, CheckpointEntry const& there, Variable const& v,
                                Value const& like) {
     std::string const& name = there.desc.name;
@@ -60,8 +70,40 @@ ROWAN_FUNCTION Value load_rows(CheckpointFile const& file, CheckpointEntry const
     return value;
 }
 
+ROWAN_FUNCTION Value load_parameter(CheckpointFile const& file, std::string const& name, Variable const& v) {
+    if (!v.initialize) throw GraphError(name + " is a parameter without an initial value: its type is not known");
+    Value value;
+    v.initialize(value, std::nullopt);
+    CheckpointEntry const there = file.map(name);
+    if (v.spec().type == VarType::SELECTED_ROWS) return load_rows(file, there, v, value);
+    auto const e = value.elements();
+    auto const& found = there.desc.lod_desc;
+    auto const what = file.path() + ": " + name;
+    if (!found || found->tensor.data_type != e.dtype || there.type_name != e.type)
+        throw TypeError(what, kind_text(there.desc, there.type_name), value.kind());
+    if (!there.lod->empty()) throw ShapeError(what + ".lod().levels()", std::to_string(there.lod->levels()), "0");
+    if (found->tensor.dims != e.dims)
+        throw ShapeError(what + ".shape()", shape_text(found->tensor.dims), shape_text(e.dims));
+    value.write([&](std::span<std::byte> bytes) { file.load_into(name, bytes); });
+    return value;
+}
+
+ROWAN_FUNCTION std::int64_t load_steps(CheckpointFile const& file) {
+    auto const steps = file.load<Tensor<std::int64_t>>("@steps");
+    if (steps.size() == 1 && steps.data()[0] >= 0) return steps.data()[0];
+    throw FormatError(0, "@steps", "is " + shape_text(steps.shape()) + " of " + file.path() + ", expected one count");
+}
+
+ROWAN_FUNCTION void expect_no_shards(CheckpointFile const& file) {
+    if (file.has("@shards"))
+        throw GraphError(file.path() +
+                         " is the index of files of several ranks: load it with the functions of "
+                         "<rowan/distributed/model.hpp>, with Self{} for one process");
+}
+
 ROWAN_FUNCTION void expect_whole(CheckpointFile const& file) {
     if (file.base()) throw GraphError(file.path() + " is a delta: see CheckpointChain");
+    expect_no_shards(file);
 }
 
 ROWAN_FUNCTION void of_another_net(CheckpointFile const& file, char const* has, std::string const& name,

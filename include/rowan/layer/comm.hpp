@@ -44,13 +44,19 @@ namespace layer {
 /// is run by all ranks. options.metrics, on_batch and on_epoch are called on every rank; if one ends the training on a
 /// rank, or throws, it ends on all. Metrics must give the same on all. Progress is printed by rank 0.
 ///
-/// No collective lies within the net. In a step, ranks run their parts, agree that none failed, and exchange costs and
-/// gradients, dense ones first. An error on one rank, also of the reader, is one on all: there as it was thrown, on the
+/// Of a sharded table (layer::sharded_table), each rank has some rows, and so do the parameters that train returns and
+/// that options.on_epoch and metrics get. infer, save_model and save_parameters take a communicator, too, also in these, if
+/// all ranks call them. In a step, a rank fetches the rows that its parts name, and gets the gradients of its own rows;
+/// with options.clip, of all rows.
+///
+/// No collective lies within the net. In a step, ranks agree and fetch rows, if there are sharded tables, run their parts,
+/// agree that none failed, and exchange costs and gradients, dense ones first. An error on one rank, also of the reader, is one on all: there as it was thrown, on the
 /// others a RemoteError, and no parameter has changed. Memory that fails after the agreement ends all ranks.
 /// errors   of train and of Trainer, on all ranks: Error if ranks begin with different parameters, seeds or steps, have
 ///          different numbers of batches, or options.parts is not given
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
-///          send for each gradient, in dtype<T>::sum, 16 bytes for each part, and three agreements of 64 bytes
+///          send for each gradient, in dtype<T>::sum, 16 bytes for each part, and three agreements of 64 bytes; with
+///          sharded tables one more, and for each two sorts of the ids, the rows that they name, and 8 bytes for each
 template <class Device>
 class CommOn {
 public:

@@ -1,6 +1,11 @@
 // rowan/layer/embedding.hpp: layer::embedding, lookups of ids or bags of ids in a trainable table.
 #pragma once
 
+#include <rowan/core/device.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/graph/any_ref.hpp>
+#include <rowan/graph/value.hpp>
+#include <rowan/layer/first_values.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/selected_rows.hpp>
 #include <rowan/op/embedding_bag.hpp>
@@ -8,9 +13,13 @@
 #include <rowan/op/weighted_embedding_bag.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace rowan::inline v0::layer {
@@ -26,14 +35,49 @@ struct EmbeddingOptions {
     /// the rows that exist at first, e.g. {{10, 20, 30}}: the table is a SelectedRows, see layer::selected_rows; without
     /// it all rows exist
     std::optional<std::vector<std::int64_t>> rows = {};
+    /// whether the ranks that train together share out the rows: see layer::sharded_table
+    bool sharded = false;
 };
+
+/// Creates a table that is a SelectedRows, of which each of the ranks that train together has some rows: see layer::Comm.
+/// Blocks of 64 rows are dealt to ranks in turn, and no rank ever holds the table. A process that trains alone has all
+/// rows. What is trained has the bits of a whole table, for any number of ranks.
+///
+///     on 3 ranks      row 0 … 63    64 … 127    128 … 191    192 … 255   …
+///     of rank                  0           1            2            0   …
+///
+/// Nets read it by embedding, and by embedding_bag without weights, whose ids are layer::data. A step begins with the
+/// exchange of the rows that its ids name: rows fetched earlier would lack what the step before has changed.
+/// shapes   [options.height, options.width]
+/// errors   as layer::parameter; GraphError if the net is for a device, or options.rows is given
+/// cost     one parameter in the net; in training, 8 bytes for each row besides its elements and states
+template <class T = float, class Device = Cpu>
+Var<T, Device> sharded_table(EmbeddingOptions const& options) {
+    if (!std::is_same_v<Device, Cpu>)
+        throw GraphError("layer::embedding: rows of a sharded table lie in the memory of the CPU");
+    if (options.rows) throw GraphError("layer::embedding: a sharded table has all rows: give either .sharded or .rows");
+    Dims const dims{options.height, options.width};
+    auto const table = selected_rows<T, Device>({}, dims, options.table, options.name);
+    auto const make = [dims, first = options.table.of(dims)](Value& value, std::span<std::int64_t const> rows,
+                                                             std::optional<std::uint64_t> seed, AnyExec exec) {
+        rowan::detail::first_rows<T, Device>(value, dims, first, rows, seed, exec);
+    };
+    table->initialize_rows = make;
+    table->initialize = [=](Value& value, std::optional<std::uint64_t> seed, AnyExec exec) {
+        std::vector<std::int64_t> all(static_cast<std::size_t>(dims[0]));
+        std::iota(all.begin(), all.end(), 0);
+        make(value, all, seed, exec);
+    };
+    return table;
+}
 
 /// Creates a table, which several embeddings may share.
 /// shapes   [options.height, options.width]
-/// errors   as layer::parameter; with options.rows as layer::selected_rows
+/// errors   as layer::parameter; with options.rows as layer::selected_rows, with options.sharded as sharded_table
 /// cost     one parameter in the net
 template <class T = float, class Device = Cpu>
 Var<T, Device> embedding_table(EmbeddingOptions const& options) {
+    if (options.sharded) return sharded_table<T, Device>(options);
     Dims const dims{options.height, options.width};
     if (options.rows) return selected_rows<T, Device>(*options.rows, dims, options.table, options.name);
     return parameter<T, Device>(dims, options.table, options.name);

@@ -77,6 +77,8 @@ public:
     template <gradient_clip_options C, class... T>
     GradientClipOn(C const& c, dtypes<T...>);
 
+    bool given() const noexcept { return !kinds_.empty(); }  ///< whether there is clipping
+
     /// Adds the clipping operators to a scope and replaces the gradients by their results.
     /// errors   TypeError if the element type of a gradient is not supported, or gradients differ in element type and
     ///          the operator that clips them jointly, such as a user-defined one, takes one type only
@@ -121,7 +123,7 @@ GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
 
 template <class Device>
 void GradientClipOn<Device>::add(Scope& scope, std::vector<ParameterGradient>& gradients) const {
-    if (kinds_.empty()) return;
+    if (!given()) return;
     std::size_t const size = together_ ? gradients.size() : 1;
     for (std::size_t begin = 0; begin < gradients.size(); begin += size) {
         std::int32_t const wire = gradients[begin].gradient->spec().dtype;

@@ -3,6 +3,7 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/layer/first_values.hpp>
 #include <rowan/layer/parameter.hpp>
@@ -12,7 +13,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -20,6 +23,26 @@ namespace rowan::inline v0::detail {
 
 /// errors   ShapeError if there are no dims; IndexError if a row is not in [0, height), or is repeated
 void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& rows);
+
+/// Some rows of a table, with those first values that they have in a whole one; without a seed, with any.
+template <class T, class Device>
+void first_rows(Value& value, Dims const& dims, layer::FirstValues const& first, std::span<std::int64_t const> rows,
+                std::optional<std::uint64_t> seed, AnyExec any) {
+    typename Tensor<T>::shape_type shape{rows.size()};
+    for (std::size_t i = 1; i < dims.size(); ++i) shape.push_back(static_cast<std::size_t>(dims[i]));
+    auto t = Tensor<T>::from_shape(shape);
+    std::size_t const width = t.row_size();
+    using S = typename dtype<T>::sum;
+    Cpu host{};
+    if constexpr (std::is_same_v<Device, Cpu>) host = any.or_default<Device>();
+    for_ranges(host, seed ? t.size() : 0, 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            auto const row = static_cast<std::size_t>(rows[i / width]);
+            t.data()[i] = dtype<T>::narrow(static_cast<S>(first.at(*seed, row * width + i % width)));
+        }
+    });
+    value.set(to_device(any.or_default<Device>(), SelectedRows<T>(dims[0], rows, std::move(t))));
+}
 
 }  // namespace rowan::inline v0::detail
 
@@ -59,17 +82,7 @@ Var<T, Device> selected_rows(std::vector<std::int64_t> rows, Dims const& dims, F
     v.bring = &rowan::detail::bring_rows<T, Device>;
     v.initialize = [rows = std::move(rows), dims, values](Value& value, std::optional<std::uint64_t> seed,
                                                           AnyExec any) {
-        typename Tensor<T>::shape_type shape{rows.size()};
-        for (std::size_t i = 1; i < dims.size(); ++i) shape.push_back(static_cast<std::size_t>(dims[i]));
-        auto t = Tensor<T>::from_shape(shape);
-        std::size_t const width = t.row_size();
-        using S = typename dtype<T>::sum;
-        for (std::size_t i = 0; seed && i < t.size(); ++i) {
-            auto const row = static_cast<std::size_t>(rows[i / width]);
-            t.data()[i] = dtype<T>::narrow(static_cast<S>(values.at(*seed, row * width + i % width)));
-        }
-        SelectedRows<T> const host(dims[0], rows, std::move(t));
-        value.set(to_device(any.or_default<Device>(), host));
+        rowan::detail::first_rows<T, Device>(value, dims, values, rows, seed, any);
     };
     return Var<T, Device>(v);
 }

@@ -12,6 +12,7 @@
 #include <rowan/layer/detail/part_exchange.hpp>
 #include <rowan/layer/detail/part_sums.hpp>
 #include <rowan/layer/detail/passing_scope.hpp>
+#include <rowan/layer/detail/table_lookups.hpp>
 #include <rowan/layer/feeds.hpp>
 #include <rowan/layer/parameters.hpp>
 #include <rowan/layer/parts.hpp>
@@ -52,7 +53,8 @@ public:
     ///          a rate is given for an optimizer without a learning rate, options.resume lacks a parameter, or
     ///          options.initial has a name that is not a parameter; Error if both are given; TypeError if the optimizer
     ///          or options.clip does not support the element type of a parameter or its gradient; TypeError or
-    ///          ShapeError if a value in options.resume or options.initial does not fit its variable; ValueError if the
+    ///          ShapeError if a value in options.resume or options.initial does not fit its variable, or a sharded table
+    ///          has the rows of another rank; GraphError if one is not looked up by layer::data; ValueError if the
     ///          schedule's factor or a rate is not finite, or an optimizer rejects an option; GraphError if another
     ///          thread runs or trains a net of this scope; with options.comm, those of layer::Comm. On error, no
     ///          variable has changed, but for first values that differ between ranks
@@ -119,12 +121,17 @@ private:
     /// Runs this rank's parts and agrees with the others. Returns the number of all rows, the mean cost and the means of
     /// results_.
     Ran run_parts(std::span<Feeds const> batches, std::function<void()> const& enter);
+    /// The parts of a step that this rank runs.
+    detail::PartRange parts_of(std::span<Feeds const> batches) const;
+    /// The rows of sharded tables that this rank's parts name.
+    std::vector<Value> fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const;
     Ran add_up(std::span<detail::PartCost const> own, detail::PartRange const& parts);
 
     /// errors   GraphError if there is no parameter of this name
     void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
     void build(TrainOptionsOn<Device> const& options);
-    void sum_results(layer::PartsOn<Device> const& parts);
+    void find_tables();
+    void sum_results(TrainOptionsOn<Device> const& options);
     void begin(Parameters const* resume, Feeds const& initial);
 
     /// A variable that takes the value of another one after each step, such as a moving mean.
@@ -141,6 +148,8 @@ private:
     Net<Device> net_;
     std::vector<Variable*> parameters_, seeds_;
     std::vector<Moving> moving_;
+    std::vector<detail::TableLookups> tables_;  // sharded ones, if there are ranks
+    std::vector<Variable*> fetched_;            // the same
     std::vector<Variable*> results_;  // what a step takes from the net: gradients, then what variables are next
     detail::ParameterUpdates<Device> updates_;
     std::int64_t parts_;        // the most batches of a step

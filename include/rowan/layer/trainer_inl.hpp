@@ -35,8 +35,13 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
       parts_(options.parts.count()), seed_(options.seed) {
     auto const all = detail::agree(comm_.ranks(), [&](auto& words) {
         build(options);
-        if (comm_.ranks() != nullptr)
-            words = {parts_, static_cast<std::int64_t>(detail::fingerprint(variables(), seed_)), steps_};
+        if (comm_.ranks() == nullptr) return;
+        auto same = variables();  // but for rows
+        std::erase_if(same, [&](Variable const* v) {
+            return std::ranges::any_of(fetched_,
+                                       [&](Variable const* t) { return v != t && detail::belongs_to(v->name(), *t); });
+        });
+        words = {parts_, static_cast<std::int64_t>(detail::fingerprint(same, seed_)), steps_};
     });
     detail::check_same_word(all, 0, " has other options.parts than ");
     detail::check_same_word(all, 1, " begins with other parameters, or another seed, than ");
@@ -50,6 +55,7 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     if (comm_.ranks() != nullptr && !options.parts.given())
         throw Error("train: options.comm has several ranks, and options.parts is not given");
     static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
+    find_tables();
     auto gradients = append_backward<T, Device>(cost_, *own_);
     for (auto const& g : gradients) parameters_.push_back(g.parameter);
     for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
@@ -59,7 +65,7 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     for (Operator const* op : detail::trace(std::array{&cost_}))
         detail::each_next(*op, [&](Variable& now, Variable& next) { moving_.push_back({&now, &next}); });
     for (Moving const& m : moving_) results_.push_back(m.next);
-    if (apart) sum_results(options.parts);
+    if (apart) sum_results(options);
     std::vector<Variable*> outputs{&cost_};
     outputs.insert(outputs.end(), results_.begin(), results_.end());
     if (apart && (rows_ = detail::rows_variable(cost_)) != nullptr) outputs.push_back(rows_);
@@ -72,12 +78,21 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
 }
 
 template <class T, class Device>
-void Trainer<T, Device>::sum_results(layer::PartsOn<Device> const& parts) {
+void Trainer<T, Device>::find_tables() {
+    auto tables = detail::table_lookups(cost_);  // also checks the net, so that what one process trains, several do
+    if (comm_.ranks() == nullptr) return;
+    tables_ = std::move(tables);
+    for (auto const& t : tables_) fetched_.push_back(t.table);
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::sum_results(TrainOptionsOn<Device> const& options) {
     std::size_t const n = parameters_.size();
     for (std::size_t i = 0; i < results_.size(); ++i) {
         Variable const& like = i < n ? *parameters_[i] : *moving_[i - n].now;
         std::string const what = std::string(i < n ? "the gradient of " : "").append(like.name());
-        sums_.sum(parts.sums_of(*results_[i], what), *results_[i], like);
+        bool const own = like.sharded() && !options.clip.given();  // clipping may need the norm of all rows
+        sums_.sum(options.parts.sums_of(*results_[i], what), *results_[i], like, own);
     }
 }
 
@@ -104,12 +119,18 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
         given.push_back(resumed                  ? resume->find(v->name()).share()
                         : found != initial.end() ? found->second.value()
                                                  : Value());
-        if (resumed || found != initial.end()) detail::check_fits(*v, given.back());
+        if (!resumed && found == initial.end()) continue;
+        detail::check_fits(*v, given.back());
+        if (v->sharded()) detail::check_shard(*v, given.back(), detail::rows_of(comm_.ranks(), v->spec().dims[0]));
     }
     if (resume != nullptr) updates_.check_states(*resume);
+    auto const* const ranks = comm_.ranks();
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (!given[i].empty()) {
             all[i]->value() = own_copy(*all[i], given[i]);
+        } else if (ranks != nullptr && all[i]->sharded()) {
+            all[i]->initialize_rows(all[i]->value(), ranks->rows_of(all[i]->spec().dims[0]),
+                                    detail::bits_at(seed_, i + 1), exec_);
         } else if (all[i]->initialize) {
             all[i]->initialize(all[i]->value(), detail::bits_at(seed_, i + 1), exec_);
         }
@@ -142,20 +163,22 @@ auto Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) -> Ran {
 
 template <class T, class Device>
 auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function<void()> const& enter) -> Ran {
-    using detail::PartRange;
-    auto const* const ranks = comm_.ranks();
     auto const total = static_cast<std::int64_t>(batches.size());
-    // All ranks run the only part of a step, so that it has the bits of a step without parts.
-    bool const alone = ranks == nullptr || total == 1;
-    PartRange const parts =
-        alone ? PartRange{0, total, total} : PartRange::of_rank(total, ranks->rank(), ranks->size());
+    detail::PartRange const parts = parts_of(batches);
     Ran only;
     std::vector<detail::PartCost> own;
-    auto const all = detail::agree(ranks, [&](auto& words) {
+    auto const begin = [&] {
         enter();
         if (total == 0 || total > parts_)
             throw ShapeError("batches", std::to_string(total),
                              std::string("1 to options.parts = ").append(std::to_string(parts_)));
+    };
+    std::vector<Value> rows;
+    if (!tables_.empty()) rows = fetch(batches, begin);
+    auto const all = detail::agree(comm_.ranks(), [&](auto& words) {
+        if (tables_.empty()) begin();
+        detail::KeptValues const own_rows(fetched_);
+        for (std::size_t i = 0; i < rows.size(); ++i) fetched_[i]->value() = std::move(rows[i]);
         words[0] = total;
         words[1] = std::bit_cast<std::int64_t>(prepare());
         sums_.begin(parts);
@@ -174,6 +197,34 @@ auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function
     detail::check_same_word(all, 1, " has another factor of the learning rate than ");
     detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
     return total == 1 ? std::move(only) : add_up(own, parts);
+}
+
+template <class T, class Device>
+detail::PartRange Trainer<T, Device>::parts_of(std::span<Feeds const> batches) const {
+    auto const total = static_cast<std::int64_t>(batches.size());
+    // All ranks run the only part of a step, so that it has the bits of a step without parts.
+    if (comm_.ranks() == nullptr || total == 1) return {0, total, total};
+    return detail::PartRange::of_rank(total, comm_.ranks()->rank(), comm_.ranks()->size());
+}
+
+template <class T, class Device>
+std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const {
+    auto const& ranks = *comm_.ranks();
+    auto const exec = detail::host_exec(exec_);
+    std::vector<std::vector<std::int64_t>> named;
+    static_cast<void>(ranks.agree([&](auto&) {
+        begin();
+        auto const parts = parts_of(batches);
+        auto const mine =
+            batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size()));
+        for (auto const& t : tables_) named.push_back(t.rows(exec, mine));
+    }));
+    std::vector<Value> rows;
+    ranks.must([&] {
+        for (std::size_t i = 0; i < tables_.size(); ++i)
+            rows.push_back(ranks.fetch(exec, fetched_[i]->value(), named[i]));
+    });
+    return rows;
 }
 
 template <class T, class Device>

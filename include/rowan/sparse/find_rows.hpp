@@ -42,8 +42,8 @@ Tensor<std::int64_t, D> positions(D const& exec, char const* field, SelectedRows
 /// shapes   ids of any shape -> the same
 /// errors   IndexError if an id is not in [0, table.height()), or is not among the rows: `ids[1] = 7 is not a row of the
 ///          table`; ShapeError if the value of the table does not have a row for each
-/// cost     O(n log rows) for n ids if table.merged(), else one pass over the row numbers and a hash table of the ids;
-///          on a device, row numbers and ids are copied to the host
+/// cost     O(n log rows) for n ids if table.merged(), and O(n) if it has all rows besides; else one pass over the row
+///          numbers and a hash table of the ids; on a device, row numbers and ids are copied to the host
 template <class T, id_type I, device D>
 Tensor<std::int64_t, D> find_rows(D const& exec, SelectedRows<T, D> const& table, Tensor<I, D> const& ids) {
     return detail::positions(exec, "ids", table, ids);

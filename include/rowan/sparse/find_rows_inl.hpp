@@ -14,6 +14,7 @@ namespace rowan::inline v0::detail {
 ROWAN_FUNCTION void find_rows(char const* field, std::span<std::int64_t const> rows, bool merged, std::int64_t height,
                               Ids<> const& ids, std::optional<std::int64_t> skip, std::int64_t* to) {
     check_ids(Cpu{}, field, ids, height);
+    bool const all = merged && static_cast<std::int64_t>(rows.size()) == height;
     ids.visit([&](auto list) {
         std::unordered_map<std::int64_t, std::int64_t> first;  // of the ids, if the rows are not sorted
         if (!merged) {
@@ -30,6 +31,8 @@ ROWAN_FUNCTION void find_rows(char const* field, std::span<std::int64_t const> r
             std::int64_t const id = list[i];
             if (id == skip) {
                 to[i] = 0;
+            } else if (all) {
+                to[i] = id;
             } else if (!merged) {
                 to[i] = first.at(id);
             } else {

@@ -16,7 +16,17 @@
 namespace rowan::inline v0::detail {
 
 /// The operations that begin with an agreement, so that ranks that call different ones notice.
-enum class Collective : std::int64_t { together, row_allreduce, dense_allreduce, table, gather, exchange, load, train };
+enum class Collective : std::int64_t {
+    together,
+    row_allreduce,
+    dense_allreduce,
+    table,
+    gather,
+    exchange,
+    load,
+    train,
+    infer
+};
 
 /// What a rank tells the others before rows travel.
 struct Notice {

@@ -45,8 +45,8 @@ inline std::vector<Notice> all_notices(ProcessGroup const& group, Notice const& 
 }
 
 inline void check_same(std::vector<Notice> const& all) {
-    static constexpr std::array<char const*, 8> operations{
-        "together", "row_allreduce", "dense_allreduce", "ShardedTable", "gather", "exchange", "load", "train"};
+    static constexpr std::array<char const*, 9> operations{
+        "together", "row_allreduce", "dense_allreduce", "ShardedTable", "gather", "exchange", "load", "train", "infer"};
     static constexpr std::array<char const*, 3> names{"the element type", "height", "the row size"};
     for (std::size_t r = 1; r < all.size(); ++r) {
         if (all[r].operation != all[0].operation)

@@ -47,7 +47,8 @@ public:
     RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSource> source,
                  RowReduceOptions options, std::vector<std::int64_t> splits = {});
     /// For ranks that have agreed on a step of parts, and have the sums of some of its nodes.
-    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, RowPieces&& nodes);
+    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, RowPieces&& nodes,
+                 std::vector<std::int64_t> splits = {});
     /// The result, narrowed. Called once.
     RowPieces finish();
 

@@ -22,8 +22,9 @@ ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> gr
 }
 
 ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                                          RowPieces&& nodes)
-    : group_(std::move(group)), exec_(exec), type_(type), own_(std::move(nodes)) {
+                                          RowPieces&& nodes, std::vector<std::int64_t> splits)
+    : group_(std::move(group)), exec_(exec), type_(type), splits_(std::move(splits)), own_(std::move(nodes)) {
+    if (!splits_.empty()) options_.route = Route::owner;
     after_agreement(*group_, [&] {
         counts_ = all_counts(*group_, own_.rows.size());
         if (group_->size() > 1) begin();

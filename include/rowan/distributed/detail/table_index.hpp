@@ -1,4 +1,4 @@
-// rowan/distributed/detail/table_index.hpp: TableIndex, which files a sharded table was saved in.
+// rowan/distributed/detail/table_index.hpp: TableIndex, which files of ranks make a save.
 #pragma once
 
 #include <rowan/distributed/partition.hpp>
@@ -12,20 +12,24 @@
 
 namespace rowan::inline v0::detail {
 
-/// A save of a table is a file for each rank, `<name>-<number>.<rank>`, and the index, `<name>`, which is replaced when
-/// they are complete. So there is always an old or a new save, whole.
+/// A save of tables is a file for each rank, `<name>-<number>.<rank>`, and the index, `<name>`, which is replaced when
+/// they are complete, and has what is not sharded besides. So there is always an old or a new save, whole.
 struct TableIndex {
-    Partition partition;
+    Partition partition;  // of height 0 if tables of any heights are dealt like this
     std::int64_t step = 0, number = 0;
     std::vector<std::int64_t> ids;  // of the ranks' files
 
     TableIndex(Partition const& p, std::int64_t at_step, std::int64_t n, std::vector<std::int64_t> of_files)
         : partition(p), step(at_step), number(n), ids(std::move(of_files)) {}
-    /// errors   FormatError if the file is missing or not an index
-    explicit TableIndex(std::string const& path);
+    /// errors   FormatError if the file is not an index
+    explicit TableIndex(CheckpointFile const& file);
 
-    Checkpoint checkpoint() const;
+    void add_to(Checkpoint& index) const;
 };
+
+/// Opens a file of a save.
+/// errors   FormatError if it is missing; as CheckpointFile
+CheckpointFile open_saved(std::string const& path);
 
 /// errors   Error if it cannot be the name of a file in a folder
 void check_save_name(std::string const& name);

@@ -20,8 +20,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// Opens a file of a save, which must be there.
-inline CheckpointFile open_saved(std::string const& path) {
+ROWAN_FUNCTION CheckpointFile open_saved(std::string const& path) {
     try {
         return CheckpointFile(path);
     } catch (IoError const& e) {
@@ -30,11 +29,12 @@ inline CheckpointFile open_saved(std::string const& path) {
     }
 }
 
-ROWAN_FUNCTION TableIndex::TableIndex(std::string const& path) {
-    auto const file = open_saved(path);
-    if (!file.has("sharded_table") || !file.has("ids"))
+ROWAN_FUNCTION TableIndex::TableIndex(CheckpointFile const& file) {
+    auto const& path = file.path();
+    if (!file.has("@shards") || !file.has("@shard_ids"))
         throw FormatError(0, path, "is not the index of a sharded table");
-    auto const numbers = file.load<Tensor<std::int64_t>>("sharded_table"), all = file.load<Tensor<std::int64_t>>("ids");
+    auto const numbers = file.load<Tensor<std::int64_t>>("@shards"),
+               all = file.load<Tensor<std::int64_t>>("@shard_ids");
     std::int64_t const ranks = static_cast<std::int64_t>(all.size());
     if (numbers.size() != 4 || numbers.data()[0] < 0 || numbers.data()[1] < 1 || ranks < 1 ||
         ranks > std::numeric_limits<int>::max())
@@ -45,13 +45,11 @@ ROWAN_FUNCTION TableIndex::TableIndex(std::string const& path) {
     ids.assign(all.data(), all.data() + all.size());
 }
 
-ROWAN_FUNCTION Checkpoint TableIndex::checkpoint() const {
+ROWAN_FUNCTION void TableIndex::add_to(Checkpoint& index) const {
     auto all = Tensor<std::int64_t>::from_shape({ids.size()});
     std::ranges::copy(ids, all.data());
-    Checkpoint c;
-    c.add("sharded_table", Tensor<std::int64_t>{partition.height, partition.block, step, number});
-    c.add("ids", std::move(all));
-    return c;
+    index.add("@shards", Tensor<std::int64_t>{partition.height, partition.block, step, number});
+    index.add("@shard_ids", std::move(all));
 }
 
 ROWAN_FUNCTION void check_save_name(std::string const& name) {

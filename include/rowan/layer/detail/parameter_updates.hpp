@@ -155,10 +155,13 @@ void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, std::spa
     agree(ranks, [&](auto&) {
         for (std::size_t i = 0; i < summed_.size(); ++i) summed_[i]->value() = std::move(gradients[i]);
         if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
+        for (auto const& g : gradients_) {
+            if (ranks != nullptr && g.parameter->sharded()) g.gradient->value() = ranks->own_rows(g.gradient->value());
+        }
         for (auto const& update : updates_) update.check_gradient();
     });
     try {
-        changes_.run(scope, exec);  // what it rejects, it rejects on all ranks: they have the same values
+        changes_.run(scope, exec);  // what it rejects, it rejects on all ranks: options and shapes
     } catch (std::bad_alloc const&) {
         if (ranks != nullptr) ranks->must([] { throw; });
         throw;

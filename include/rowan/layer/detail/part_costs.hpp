@@ -33,7 +33,7 @@ inline std::vector<PartCost> all_costs(PartExchange const* ranks, std::span<Part
     return all;
 }
 
-/// A number that depends on the names and the bits of variables.
+/// A number that depends on the names and the bits of variables, and the dims of those that are sharded.
 /// cost     one read of them
 inline std::uint64_t fingerprint(std::span<Variable* const> variables, std::uint64_t seed) {
     std::uint64_t hash = seed;
@@ -53,6 +53,10 @@ inline std::uint64_t fingerprint(std::span<Variable* const> variables, std::uint
     };
     for (Variable const* const v : variables) {
         add_bytes(std::as_bytes(std::span(v->name())));
+        if (v->sharded()) {
+            for (std::int64_t const dim : v->spec().dims) add(static_cast<std::uint64_t>(dim));
+            continue;
+        }
         Value value = v->value().on_host();
         if (v->spec().type == VarType::SELECTED_ROWS) {
             for (std::int64_t const row : value.row_numbers()) add(static_cast<std::uint64_t>(row));

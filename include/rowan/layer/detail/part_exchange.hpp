@@ -5,6 +5,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/detail/dense_pieces.hpp>
 #include <rowan/detail/tree_sum.hpp>
+#include <rowan/graph/value.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
 
 #include <array>
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -72,6 +74,15 @@ public:
                                                        std::int64_t total) const = 0;
     /// The same for rows: their sums, narrowed.
     virtual RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const = 0;
+
+    /// The rows of a sharded table of this height that this rank has, ascending.
+    virtual std::vector<std::int64_t> rows_of(std::int64_t height) const = 0;
+    /// Rows of a sharded table, which may differ between ranks; `own` has those of this rank. For ranks that have agreed.
+    virtual Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows) const = 0;
+    /// As sum_rows, but each rank gets the sums of its rows of a sharded table.
+    virtual RowPieces sum_own_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const = 0;
+    /// The rows of a gradient that this rank has, in their order.
+    virtual Value own_rows(Value const& gradient) const = 0;
 };
 
 /// Runs f(words) on all ranks, as PartExchange::agree, or, without ranks, here.
@@ -81,6 +92,14 @@ std::vector<PartExchange::Words> agree(PartExchange const* ranks, F const& f) {
     std::vector<PartExchange::Words> alone(1);
     f(alone[0]);
     return alone;
+}
+
+/// The rows of a sharded table of this height that this process has, ascending: without ranks, all.
+inline std::vector<std::int64_t> rows_of(PartExchange const* ranks, std::int64_t height) {
+    if (ranks != nullptr) return ranks->rows_of(height);
+    std::vector<std::int64_t> all(static_cast<std::size_t>(height));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
 }
 
 /// Throws an Error on all ranks unless a word is the same on all.

@@ -23,6 +23,7 @@ struct GradientNodes {
     GradientSums sums;
     Variable const* like;  // its value has the shape of the gradient
     bool sparse;
+    bool own;  // whether a rank gets the sums of its rows alone
     std::vector<DensePieces> dense_nodes = {};
     std::vector<RowPieces> sparse_nodes = {};
 
@@ -41,7 +42,7 @@ struct GradientNodes {
 /// n parts, at most log2 n sums and one are in memory.
 class PartSums {
 public:
-    void sum(GradientSums const& sums, Variable const& gradient, Variable const& like);
+    void sum(GradientSums const& sums, Variable const& gradient, Variable const& like, bool own_rows);
 
     /// Begins a step of which these parts are added.
     void begin(PartRange const& parts);

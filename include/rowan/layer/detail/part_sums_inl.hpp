@@ -72,8 +72,9 @@ ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces
     return sums.sparse_value(device, narrow_pieces(exec, sums.type, std::move(sum)));
 }
 
-ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable const& gradient, Variable const& like) {
-    nodes_.push_back({sums, &like, gradient.spec().type == VarType::SELECTED_ROWS});
+ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable const& gradient, Variable const& like,
+                                  bool own_rows) {
+    nodes_.push_back({sums, &like, gradient.spec().type == VarType::SELECTED_ROWS, own_rows});
 }
 
 ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
@@ -120,7 +121,9 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         auto& n = nodes_[i];
         if (!n.sparse) continue;
-        auto sum = ranks.sum_rows(exec, as_sums(n.sums.type), n.sparse_of(exec, parts_));
+        auto nodes = n.sparse_of(exec, parts_);
+        auto sum = n.own ? ranks.sum_own_rows(exec, as_sums(n.sums.type), std::move(nodes))
+                         : ranks.sum_rows(exec, as_sums(n.sums.type), std::move(nodes));
         all[i] = n.value_of(exec, device, std::move(sum), rows);
     }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {

@@ -1,0 +1,94 @@
+// rowan/distributed/detail/shards_inl.hpp: the functions of shards.hpp.
+#pragma once
+
+#include <rowan/distributed/detail/shards.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/allocator.hpp>
+#include <rowan/distributed/detail/row_reduction.hpp>
+#include <rowan/distributed/detail/shard_exchange.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank) {
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(partition.rows_of(rank)));
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = partition.global(rank, static_cast<std::int64_t>(i));
+    return rows;
+}
+
+ROWAN_FUNCTION Value with_bytes(Value const& like, std::span<std::int64_t const> rows, std::span<std::byte const> from,
+                                std::span<std::int64_t const> at) {
+    Value made = like.with_rows(rows);
+    made.row_values().write([&](std::span<std::byte> to) {
+        if (to.empty()) return;
+        std::size_t const bytes = to.size() / rows.size();
+        for (std::size_t i = 0; i < at.size(); ++i)
+            std::memcpy(to.data() + i * bytes, from.data() + static_cast<std::size_t>(at[i]) * bytes, bytes);
+    });
+    return made;
+}
+
+ROWAN_FUNCTION Value fetch_rows(ProcessGroup const& group, Cpu exec, Value const& own,
+                                std::span<std::int64_t const> rows) {
+    Partition const partition = shards_of(own.spec().dims[0], group.size());
+    Slots const slots(partition);
+    RowFetch fetch(exec, partition, slots, rows);
+    fetch.ask(group, slots.splits());
+    Value answers = own.row_values().gather(exec, fetch.asked());
+    auto const e = answers.elements();
+    std::size_t row_bytes = e.element_size;
+    for (std::size_t i = 1; i < e.dims.size(); ++i) row_bytes *= static_cast<std::size_t>(e.dims[i]);
+    Buffer<std::byte> found(fetch.plan().rows().size() * row_bytes);
+    fetch.fetch(group, row_bytes, e.bytes, found);
+    return with_bytes(own, rows, found, {fetch.places().data(), fetch.places().size()});
+}
+
+ROWAN_FUNCTION Value own_rows(Value const& all, int rank, int ranks) {
+    Partition const partition = shards_of(all.spec().dims[0], ranks);
+    auto const rows = all.row_numbers();
+    std::vector<std::int64_t> kept, at;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (partition.owner(rows[i]) != rank) continue;
+        kept.push_back(rows[i]);
+        at.push_back(static_cast<std::int64_t>(i));
+    }
+    if (at.size() == rows.size()) return all.share();
+    return with_bytes(all, kept, all.row_values().elements().bytes, at);
+}
+
+/// The pieces of each rank's rows together, in their order, with slots instead of rows.
+inline RowPieces dealt_pieces(Cpu exec, Partition const& partition, Slots const& slots, RowPieces const& in) {
+    std::vector<std::size_t> next(static_cast<std::size_t>(partition.ranks) + 1);
+    for (auto const row : in.rows) ++next[static_cast<std::size_t>(partition.owner(row)) + 1];
+    for (std::size_t r = 1; r < next.size(); ++r) next[r] += next[r - 1];
+    auto const to = slots.of(exec, in.rows);
+    auto out = in.like();
+    out.resize(in.rows.size());
+    for (std::size_t i = 0; i < in.rows.size(); ++i) {
+        std::size_t const k = next[static_cast<std::size_t>(partition.owner(in.rows[i]))]++;
+        out.rows[k] = to[i];
+        out.keys[k] = in.keys[i];
+        if (in.row_bytes != 0)
+            std::memcpy(out.bytes.data() + k * in.row_bytes, in.bytes.data() + i * in.row_bytes, in.row_bytes);
+    }
+    return out;
+}
+
+ROWAN_FUNCTION RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
+                                      RowPieces const& nodes) {
+    int const rank = group->rank();
+    Partition const partition = shards_of(nodes.height, group->size());
+    Slots const slots(partition);
+    auto sums = RowReduction(std::move(group), exec, type, dealt_pieces(exec, partition, slots, nodes), slots.splits())
+                    .finish();
+    for (auto& row : sums.rows) row = partition.global(rank, row - slots.splits()[static_cast<std::size_t>(rank)]);
+    return sums;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif

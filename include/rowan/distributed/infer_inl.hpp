@@ -1,0 +1,46 @@
+// rowan/distributed/infer_inl.hpp: definitions of rowan/distributed/infer.hpp.
+#pragma once
+
+#include <rowan/distributed/infer.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec, Variable& predict, Feeds const& feeds,
+                                             Parameters const& parameters) {
+    Parameters mine;
+    std::vector<TableLookups> tables;
+    std::vector<std::vector<std::int64_t>> named;
+    std::uint64_t net = 0;
+    auto const notices = agree(group, Collective::infer, [&](Notice& n) {
+        tables = table_lookups(predict);
+        mine = parameters.share();
+        for (auto const& t : tables) {
+            check_fits(*t.table, parameters.find(t.table->name()));
+            auto const rows = static_cast<std::int64_t>(parameters.find(t.table->name()).row_values().rows());
+            std::int64_t const own = shards_of(t.height(), group.size()).rows_of(group.rank());
+            if (rows != own)
+                throw ShapeError(std::string(t.table->name()).append(".rows()"), std::to_string(rows),
+                                 std::to_string(own).append(", the number of this rank's rows"));
+            named.push_back(t.rows(exec, std::span(&feeds, 1)));
+            net = net * 31 + static_cast<std::uint64_t>(t.table->spec().dtype);
+            for (std::int64_t const dim : t.table->spec().dims) net = net * 31 + static_cast<std::uint64_t>(dim);
+        }
+        n.own[0] = static_cast<std::int64_t>(net);
+    });
+    for (auto const& n : notices) {
+        if (n.own[0] != notices[0].own[0]) throw Error("infer: ranks have nets with different sharded tables");
+    }
+    after_agreement(group, [&] {
+        for (std::size_t i = 0; i < tables.size(); ++i) {
+            auto const& name = tables[i].table->name();
+            mine.set(name, fetch_rows(group, exec, parameters.find(name), named[i]));
+        }
+    });
+    return mine;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif

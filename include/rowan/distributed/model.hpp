@@ -1,0 +1,109 @@
+// rowan/distributed/model.hpp: models and parameters of which each rank saves its rows of sharded tables. Needs nanopb.
+#pragma once
+
+#include <rowan/distributed/communicator.hpp>
+#include <rowan/distributed/detail/model_files.hpp>
+#include <rowan/distributed/detail/process_group.hpp>
+#include <rowan/distributed/detail/shard_files.hpp>
+#include <rowan/graph/detail/trace.hpp>
+#include <rowan/io/model.hpp>
+#include <rowan/io/to_program.hpp>
+#include <rowan/layer/parameters.hpp>
+#include <rowan/layer/var.hpp>
+#include <rowan/op/forward_ops.hpp>
+
+#include <array>
+#include <string>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// What the functions below do, with the system calls of Files.
+struct ModelFiles {
+    template <class Files, class Ops, class C>
+    static void save_model(C const& comm, Variable& predict, Parameters const& parameters, std::string const& path) {
+        SavePlace const place(path);
+        save_shards<Files>(comm, place.folder, place.name, [&] {
+            auto save = model_save(predict, parameters, comm.rank(), comm.size());
+            save.index.program = to_program<Ops>(predict);
+            return save;
+        });
+    }
+
+    template <class Files, class C>
+    static void save_parameters(C const& comm, Variable& net, Parameters const& parameters, std::string const& path) {
+        SavePlace const place(path);
+        save_shards<Files>(comm, place.folder, place.name,
+                           [&] { return parameters_save(net, parameters, comm.rank(), comm.size()); });
+    }
+
+    template <class C, class Read>
+    static Parameters load(C const& comm, std::string const& path, Read const& read) {
+        Parameters parameters;
+        load_shards(GroupOf<C>(comm), path, [&](Notice&) {
+            SavedShards const saved(path, comm.rank(), comm.size());
+            parameters = read(saved);
+            return saved.index.number;
+        });
+        return parameters;
+    }
+};
+
+}  // namespace detail
+
+/// Writes a net, as a program, and its parameters, of sharded tables the rows of each rank: for load_model on any number
+/// of ranks. `path` is one that all ranks see. Rank r writes `<path>-<number>.<r>`, and when all are complete, rank 0
+/// replaces `path`, which has what is not sharded; until then the old save is whole, and then its files are removed. All
+/// ranks call it.
+///     save_model(comm, predict, parameters, "model.rowan");
+/// shapes   any
+/// errors   on all ranks: as rowan::save_model; ShapeError if a table does not have this rank's rows; Error if ranks save
+///          different nets; IoError if files cannot be written; RemoteError on the other ranks
+/// cost     one write of the parameters, of sharded tables of each rank's rows; four agreements
+template <class Ops = forward_ops, communicator C, class T>
+void save_model(C const& comm, layer::Var<T> const& predict, Parameters const& parameters, std::string const& path) {
+    detail::ModelFiles::save_model<detail::PosixFiles, Ops>(comm, *predict, parameters, path);
+}
+
+/// Loads the parameters of an existing net, which any number of ranks have saved by save_model: on each rank its rows of
+/// sharded tables, for infer. With Self{}, one process has all. All ranks call it.
+/// shapes   as in the net
+/// errors   on all ranks: FormatError if a file is missing, damaged or of another save; else as rowan::load_model, and
+///          RemoteError on the other ranks
+/// cost     reads the files of all ranks that had rows of this one, and keeps one table of one file at a time in memory
+template <communicator C, class T>
+Parameters load_model(C const& comm, layer::Var<T> const& predict, std::string const& path) {
+    return detail::ModelFiles::load(comm, path, [&](auto const& saved) { return detail::read_model(*predict, saved); });
+}
+
+/// Writes all trained values, including states and the number of steps, as save_model does: training can be resumed on
+/// any number of ranks. `net` is the cost, or the layer that was trained. All ranks call it.
+///     save_parameters(comm, cost, parameters, "parameters.rowan");
+/// shapes   any
+/// errors   as save_model
+/// cost     as save_model, and of the states
+template <communicator C, class T>
+void save_parameters(C const& comm, layer::Var<T> const& net, Parameters const& parameters, std::string const& path) {
+    detail::ModelFiles::save_parameters<detail::PosixFiles>(comm, *net, parameters, path);
+}
+
+/// Loads what save_parameters has written on any number of ranks: on each rank its rows of sharded tables and of their
+/// states. All ranks call it.
+///     auto const before = load_parameters(comm, cost, "parameters.rowan");
+///     train(cost, reader, {.comm = comm, .parts = 8, .resume = &before});
+/// shapes   as when they were saved
+/// errors   as load_model; GraphError if the net lacks a sharded table of the file; ShapeError if a height differs;
+///          TypeError if an element type is not float, double or one of T...
+/// cost     as load_model, and of the states
+template <class... T, communicator C, class E>
+Parameters load_parameters(C const& comm, layer::Var<E> const& net, std::string const& path) {
+    return detail::ModelFiles::load(comm, path, [&](auto const& saved) {
+        return detail::read_parameters(*net, saved, [](CheckpointFile const& file, std::string const& name) {
+            return detail::load_value<Cpu, float, double, T...>(file, name, {});
+        });
+    });
+}
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,84 @@
+// rowan/layer/detail/table_lookups_inl.hpp: definitions of rowan/layer/detail/table_lookups.hpp.
+#pragma once
+
+#include <rowan/layer/detail/table_lookups.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/error.hpp>
+#include <rowan/core/ids.hpp>
+#include <rowan/graph/detail/trace.hpp>
+#include <rowan/layer/detail/feed.hpp>
+#include <rowan/op/embedding_bag.hpp>
+#include <rowan/op/lookup_table.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/sparse/row_plan.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<Feeds const> batches) const {
+    std::vector<std::int64_t> all;
+    auto const add = [&](Variable const& v, Ids<> const& list) {
+        check_ids(exec, v.name().c_str(), list, height());
+        list.visit([&](auto some) { all.insert(all.end(), some.begin(), some.end()); });
+    };
+    for (Feeds const& feeds : batches) {
+        for (Variable const* const v : ids) {
+            Value const value = fed_value(*v, feeds);
+            if (value.is<LoDTensor<std::int32_t>>()) {
+                add(*v, value.get<LoDTensor<std::int32_t>>().value());
+            } else {
+                add(*v, value.get<LoDTensor<std::int64_t>>().value());
+            }
+        }
+    }
+    RowPlan<> const plan(exec, all, height());
+    return {plan.rows().begin(), plan.rows().end()};
+}
+
+ROWAN_FUNCTION void check_shard(Variable const& table, Value const& value, std::vector<std::int64_t> const& own) {
+    auto const rows = value.row_numbers();
+    if (rows != own)
+        throw ShapeError(std::string(table.name()).append(".rows()"), std::to_string(rows.size()).append(" rows"),
+                         std::string("the ")
+                             .append(std::to_string(own.size()))
+                             .append(" of this rank, as load_parameters(comm, …) gives them"));
+}
+
+ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
+    auto const order = trace(std::array{&target});
+    name_variables(order);
+    std::vector<TableLookups> all;
+    for (Operator const* const op : order) {
+        bool const looks_up =
+            op->kernel->op == &type_tag<lookup_table_op> || op->kernel->op == &type_tag<embedding_bag_op>;
+        for (Variable* const table : op->inputs) {
+            if (!table->sharded()) continue;
+            auto const what = [&] { return std::string("the sharded table ").append(table->name()); };
+            if (!looks_up)
+                throw GraphError(what()
+                                     .append(" is read by ")
+                                     .append(op->kernel->name)
+                                     .append(": nets read it outside of steps and branches, by layer::embedding, or by "
+                                             "layer::embedding_bag without weights"));
+            Variable const* const ids = op->inputs[1];
+            if (ids->role() != Role::data)
+                throw GraphError(
+                    what()
+                        .append(" is looked up with ids that are computed, ")
+                        .append(describe(*ids))
+                        .append(": they must be layer::data, as the rows are fetched before the net runs"));
+            auto at = std::ranges::find(all, table, &TableLookups::table);
+            if (at == all.end()) at = all.insert(at, {table});
+            if (std::ranges::find(at->ids, ids) == at->ids.end()) at->ids.push_back(ids);
+        }
+    }
+    return all;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif

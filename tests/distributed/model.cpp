@@ -1,0 +1,194 @@
+// tests/distributed/model.cpp
+#include <rowan/distributed/model.hpp>
+#include <rowan/io/checkpoint_file.hpp>
+
+#include <rowan/distributed/infer.hpp>
+#include <rowan/distributed/self.hpp>
+#include <rowan/distributed/train.hpp>
+
+#include "../io/files.hpp"
+#include "catch.hpp"
+#include "on_ranks.hpp"
+#include "sharded_nets.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace test_sharded_model {
+
+using namespace rowan;
+using namespace sharded;
+
+/// Trains a net on batches [begin, end).
+Parameters trained(Net1 const& net, std::int64_t begin, std::int64_t end, layer::Comm const& comm = {},
+                   Parameters const* resume = nullptr) {
+    return train(net.cost, [&](std::int64_t) { return batches(begin, end); },
+                 {.optimizer = layer::RowwiseAdaGrad{}, .comm = comm, .parts = 3, .exec = {1}, .resume = resume});
+}
+
+/// The text of the error of f, after its kind.
+template <class F>
+std::string said(F const& f) {
+    try {
+        f();
+    } catch (FormatError const& e) {
+        return std::string("damaged: ").append(e.what());
+    } catch (Error const& e) {
+        return std::string("refused: ").append(e.what());
+    }
+    return "";
+}
+
+TEST_CASE("what some ranks have saved, others load, infer and resume with the same bits", "[distributed][io]") {
+    test::Folder const folder;
+    auto const model = test::shared_path(folder / "new/model"), values = test::shared_path(folder / "values");
+    Net1 const net(false);
+    auto const half = trained(net, 0, 4);
+    auto const want = hash_of(trained(net, 4, 8, {}, &half));
+    for (auto const [from, to] : {std::array{1, 3}, {3, 2}, {2, 4}, {4, 1}, {3, 3}}) {
+        test::on_ranks(from, [&](auto const& comm) {
+            Net1 const mine(true);
+            auto const learned = trained(mine, 0, 4, comm);
+            save_model(comm, mine.predict, learned, model);
+            save_parameters(comm, mine.cost, learned, values);
+            return 0;
+        });
+        auto const same = test::on_ranks(to, [&](auto const& comm) {
+            Net1 const mine(true);
+            auto const data = batch(20 + comm.rank());
+            auto const loaded = load_model(comm, mine.predict, model);
+            return infer(comm, mine.predict, data, loaded) == infer(net.predict, data, half) ? 1 : 0;
+        });
+        auto const all = test::on_ranks(to, [&](auto const& comm) {
+            Net1 const mine(true);
+            auto const before = load_parameters(comm, mine.cost, values);
+            return hash_of(trained(mine, 4, 8, comm, &before));
+        });
+        CAPTURE(from, to);
+        for (int const s : same) CHECK(s == 1);
+        CHECK(together(all) == want);
+    }
+}
+
+TEST_CASE("one process loads with Self what ranks have saved, and plain loads and saves say so", "[distributed][io]") {
+    test::Folder const folder;
+    auto const at = test::shared_path(folder / "model");
+    auto const right = test::on_ranks(3, [&](auto const& comm) {
+        Net1 const net(true);
+        auto const learned = trained(net, 0, 3, comm);
+        save_model(comm, net.predict, learned, at);
+        auto const rows = load_model(Self(), net.predict, at).get_rows<float>("table");
+        auto const own = load_model(comm, net.predict, at).template get_rows<float>("table");
+        auto const has = [](std::string const& text, char const* part) { return text.find(part) != std::string::npos; };
+        bool const plain = has(said([&] { load_model(net.predict, at); }), "with Self{} for one process") &&
+                           has(said([&] { load_parameters(at); }), "with Self{} for one process");
+        bool const refused = comm.size() == 1 || has(said([&] { save_model(net.predict, learned, at); }),
+                                                     "300: those of a rank are saved by save_model(comm, …)");
+        return (rows.rows().size() == height ? 1 : 0) + (own == learned.template get_rows<float>("table") ? 2 : 0) +
+               (plain ? 4 : 0) + (refused ? 8 : 0);
+    });
+    for (int const r : right) CHECK(r == 15);
+}
+
+TEST_CASE("a missing, damaged or foreign file of a rank is a FormatError on all", "[distributed][io][errors]") {
+    test::Folder const folder;
+    auto const at = test::shared_path(folder / "model");
+    auto const shard = [&](int rank) { return std::string(at).append("-1.").append(std::to_string(rank)); };
+    auto const damaged = [&](std::string const& text, auto const& damage) {
+        test::on_ranks(1, [&](auto const&) {
+            for (auto const& file : std::filesystem::directory_iterator(std::filesystem::path(at).parent_path()))
+                std::filesystem::remove(file);
+            return 0;
+        });
+        test::on_ranks(3, [&](auto const& comm) {
+            Net1 const net(true);
+            return save_model(comm, net.predict, trained(net, 0, 3, comm), at), 0;
+        });
+        test::on_ranks(1, [&](auto const&) { return damage(), 0; });
+        auto const right = test::on_ranks(2, [&](auto const& comm) {
+            Net1 const net(true);
+            auto const what = said([&] { load_model(comm, net.predict, at); });
+            return (what.starts_with("damaged: ") ? 1 : 0) + (what.find(text) != std::string::npos ? 2 : 0);
+        });
+        int own = 0;
+        CAPTURE(text);
+        for (int const r : right) {
+            CHECK((r & 1) == 1);
+            own += r / 2;
+        }
+        CHECK(own >= 1);
+    };
+    damaged("-1.2 is missing", [&] { std::filesystem::remove(shard(2)); });
+    damaged("model is missing", [&] { std::filesystem::remove(at); });
+    damaged("", [&] {
+        auto bytes = test::read(shard(1));
+        bytes[bytes.size() - 70] ^= std::byte{1};
+        test::write(shard(1), bytes);
+    });
+    damaged("is of another save than its index",
+            [&] { std::filesystem::copy_file(shard(0), shard(1), std::filesystem::copy_options::overwrite_existing); });
+    damaged("is not the index of a sharded table", [&] { save_checkpoint(Checkpoint(), at); });
+}
+
+TEST_CASE("files of another net, and values of other ranks, are refused", "[distributed][io][errors]") {
+    test::Folder const folder;
+    auto const at = test::shared_path(folder / "model");
+    Net1 const whole(false);
+    auto const all = trained(whole, 0, 3);
+    auto const right = test::on_ranks(3, [&](auto const& comm) {
+        Net1 const net(true);
+        auto const learned = trained(net, 0, 3, comm);
+        auto const has = [](std::string const& text, std::string const& part) {
+            return text.starts_with("refused: ") && text.find(part) != std::string::npos ? 1 : 0;
+        };
+        save_parameters(comm, net.cost, learned, at);
+        Net1 const other(false);
+        int n = has(said([&] { load_parameters(comm, other.cost, at); }), "no sharded table of this net");
+        n += has(said([&] { load_model(comm, net.predict, at); }), "the file belongs to another net");
+        auto changed = learned.share();
+        if (comm.rank() == comm.size() - 1) changed.set("table", all.find("table").share());
+        n += has(said([&] { save_parameters(comm, net.cost, changed, at); }), "");
+        if (comm.rank() == comm.size() - 1) changed.set("table", learned.find("table").share());
+        changed.steps = comm.rank() == 0 ? 7 : 8;
+        n += comm.size() == 1
+                 ? 1
+                 : has(said([&] { save_parameters(comm, net.cost, changed, at); }), "ranks have different");
+        return n + (load_parameters(comm, net.cost, at).steps == learned.steps ? 1 : 0);
+    });
+    for (int const r : right) CHECK(r == 5);
+}
+
+TEST_CASE("a save of a model that is killed at any system call leaves the old or the new one", "[distributed][io]") {
+    using test::FaultyFiles;
+    Net1 const net(true);
+    auto const first = trained(net, 0, 3), second = trained(net, 0, 6);
+    bool whole = false;
+    for (std::size_t call = 1; !whole; ++call) {
+        test::Folder const folder;
+        auto const at = folder / "values";
+        save_parameters(Self(), net.cost, first, at);
+        pid_t const child = ::fork();
+        if (child == 0) {
+            FaultyFiles::state = {.fail = call, .kill = true};
+            detail::ModelFiles::save_parameters<FaultyFiles>(Self(), *net.cost, second, at);
+            ::_exit(0);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        whole = WIFEXITED(status);
+        auto const now = load_parameters(Self(), net.cost, at);
+        CAPTURE(call);
+        CHECK((hash_of(now) == hash_of(second) || (hash_of(now) == hash_of(first) && !whole)));
+        save_parameters(Self(), net.cost, first, at);
+        CHECK(hash_of(load_parameters(Self(), net.cost, at)) == hash_of(first));
+        CHECK(folder.files() == 2);
+        REQUIRE(call < 200);
+    }
+}
+
+}  // namespace test_sharded_model

@@ -1,0 +1,279 @@
+// tests/distributed/sharded_train.cpp
+#include <rowan/distributed/infer.hpp>
+#include <rowan/distributed/train.hpp>
+
+#include "on_ranks.hpp"
+#include "sharded_nets.hpp"
+
+#include <rowan/layer/cast.hpp>
+#include <rowan/layer/cond.hpp>
+#include <rowan/layer/elementwise.hpp>
+#include <rowan/layer/reshape.hpp>
+#include <rowan/layer/rnn.hpp>
+
+#include <string>
+#include <vector>
+
+namespace test_sharded_train {
+
+using namespace rowan;
+using namespace sharded;
+
+TrainOptions options_for(std::int64_t parts, layer::Comm const& comm = {}) {
+    return {.optimizer = layer::Adam{.learning_rate = 0.05}, .comm = comm, .parts = parts, .epochs = 2, .exec = {1}};
+}
+
+/// Trains a net on batches [begin, end): the hash of the rows of this rank, and of all else.
+Hash trained(bool shards, TrainOptions const& options, std::int64_t end = 7) {
+    Net1 const net(shards);
+    auto const learned = train(
+        net.cost, [&](std::int64_t) { return batches(0, end); }, options);
+    return hash_of(learned);
+}
+
+/// Whether the ranks together have the rows of a whole table, for 1 to 4 of them.
+template <class F>
+void same_bits(F const& run) {
+    Hash const want = run(false, layer::Comm());
+    CHECK(run(true, layer::Comm()) == want);
+    for (int const n : {1, 2, 3, 4}) {
+        auto const all = test::on_ranks(n, [&](auto const& comm) { return run(true, comm); });
+        CAPTURE(n);
+        CHECK(together(all) == want);
+    }
+}
+
+TEST_CASE("a net with a sharded table has the bits of one with a whole one, for any number of ranks", "[distributed]") {
+    for (std::int64_t const parts : {3, 5})  // 7 batches: steps of 3, 3 and 1, and of 5 and 2
+        same_bits([&](bool shards, layer::Comm const& comm) { return trained(shards, options_for(parts, comm)); });
+}
+
+TEST_CASE("every optimizer has the bits of a whole table on shards", "[distributed]") {
+    for (layer::Optimizer const& optimizer :
+         {layer::Optimizer(layer::Sgd{}), layer::Optimizer(layer::AdaGrad{}), layer::Optimizer(layer::RowwiseAdaGrad{}),
+          layer::Optimizer(layer::Momentum{}), layer::Optimizer(layer::AdamW{}), layer::Optimizer(layer::RmsProp{}),
+          layer::Optimizer(layer::Ftrl{})}) {
+        same_bits([&](bool shards, layer::Comm const& comm) {
+            auto options = options_for(3, comm);
+            options.optimizer = optimizer;
+            return trained(shards, options, 4);
+        });
+    }
+}
+
+TEST_CASE("gradients of shards are clipped as those of a whole table", "[distributed]") {
+    for (layer::GradientClip const& clip : {layer::GradientClip(layer::ClipByGlobalNorm{.max_norm = 0.05}),
+                                            layer::GradientClip(layer::ClipByNorm{.max_norm = 0.02}),
+                                            layer::GradientClip(layer::ClipByValue{-0.01, 0.01})}) {
+        same_bits([&](bool shards, layer::Comm const& comm) {
+            auto options = options_for(3, comm);
+            options.clip = clip;
+            return trained(shards, options, 4);
+        });
+    }
+}
+
+TEST_CASE("steps of one part have the bits of a training without parts, rows that repeat too", "[distributed]") {
+    Net1 const net(false);
+    auto options = options_for(1);
+    options.optimizer = layer::Sgd{.learning_rate = 0.001};  // rows that repeat are subtracted in order
+    options.parts = {};
+    auto const want = hash_of(train(
+        net.cost, [](std::int64_t) { return batches(0, 4); }, options));
+    for (int const n : {1, 3}) {
+        auto const all = test::on_ranks(n, [&](auto const& comm) {
+            auto mine = options;
+            mine.comm = comm;
+            mine.parts = 1;
+            return trained(true, mine, 4);
+        });
+        CHECK(together(all) == want);
+    }
+}
+
+TEST_CASE("sharded tables of bfloat16 and double, next to each other, have the bits of whole ones", "[distributed]") {
+    auto data = batches(0, 4);
+    for (auto& feeds : data) {
+        feeds.erase("bags");
+        auto kinds = Tensor<std::int32_t>::zeros({feeds.at("ids").value().rows()});
+        kinds(0) = 6;
+        feeds.emplace("kinds", kinds);
+    }
+    same_bits([&](bool shards, layer::Comm const& comm) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto const ids = layer::data<std::int64_t>("ids", {UNK});
+        auto const half =
+            layer::embedding_table<bfloat16>({.height = height, .width = 2, .name = "table", .sharded = shards});
+        auto const wide = layer::embedding_table<double>({.height = 7, .width = 2, .name = "small", .sharded = shards});
+        auto const rows = layer::cast<float>(layer::embedding(ids, half)) +
+                          layer::cast<float>(layer::embedding(layer::data<std::int32_t>("kinds", {UNK}), wide));
+        auto const error = rows - layer::data<float>("y", {UNK, 2});
+        return hash_of(train(
+            layer::reduce_mean(error * error), [&](std::int64_t) { return data; }, options_for(3, comm)));
+    });
+}
+
+TEST_CASE("a rank fetches the rows of its own batches alone", "[distributed]") {
+    auto const data = batches(0, 4);
+    Net1 const alone(false);
+    Trainer whole(alone.cost, options_for(4));
+    whole.step(data);
+    auto const all = test::on_ranks(2, [&](auto const& comm) {
+        Net1 const net(true);
+        Trainer trainer(net.cost, options_for(4, comm));
+        auto mine = data;
+        std::size_t const other = comm.rank() == 0 ? 2 : 0;
+        if (comm.size() > 1) mine[other] = mine[other + 1] = Feeds{};
+        trainer.step(mine);
+        return hash_of(trainer.parameters());
+    });
+    CHECK(together(all) == hash_of(whole.parameters()));
+}
+
+/// Calls f(comm, trainer) on 3 ranks. It throws on all, on some with `text`. Then a step has the bits of one on one
+/// process: nothing has changed.
+template <class F>
+void refused(std::string const& text, F const& f) {
+    Net1 const alone(false);
+    Trainer one(alone.cost, options_for(4));
+    one.step(batches(0, 4));
+    struct Result {
+        Hash hash;
+        int thrown = 0, said = 0;
+    };
+    auto const all = test::on_ranks(3, [&](auto const& comm) {
+        Net1 const net(true);
+        Trainer trainer(net.cost, options_for(4, comm));
+        Result r;
+        try {
+            f(comm, trainer);
+        } catch (Error const& e) {
+            r.thrown = 1;
+            r.said = std::string(e.what()).find(text) != std::string::npos ? 1 : 0;
+        }
+        trainer.step(batches(0, 4));
+        r.hash = hash_of(trainer.parameters());
+        return r;
+    });
+    CAPTURE(text);
+    std::vector<Hash> hashes;
+    for (Result const& r : all) {
+        CHECK((r.thrown == 1 && r.said == 1));
+        hashes.push_back(r.hash);
+    }
+    CHECK(together(hashes) == hash_of(one.parameters()));
+}
+
+TEST_CASE("a bad batch on one rank is an error on all, and nothing has changed", "[distributed][errors]") {
+    auto const with = [](std::size_t i, auto const& change) {
+        auto all = batches(0, 4);
+        change(all[i]);
+        return all;
+    };
+    refused("ids[0] = 300 is not in [0, 300)", [&](auto const&, auto& trainer) {
+        trainer.step(with(2, [](Feeds& f) { f.insert_or_assign("ids", std::vector<std::int64_t>{300, 1, 1}); }));
+    });
+    refused("the batch has no value for the variable \"bags\"",
+            [&](auto const&, auto& trainer) { trainer.step(with(0, [](Feeds& f) { f.erase("bags"); })); });
+    refused("y", [&](auto const&, auto& trainer) {  // found when the net runs, after rows have been fetched
+        trainer.step(with(3, [](Feeds& f) { f.insert_or_assign("y", Tensor<float>::zeros({1, 2})); }));
+    });
+    refused("has another number of batches for a step than", [&](auto const& comm, auto& trainer) {
+        trainer.step(batches(0, comm.rank() == 0 && comm.size() > 1 ? 1 : 4));
+        if (comm.size() == 1) throw Error("has another number of batches for a step than");
+    });
+}
+
+TEST_CASE("a sharded table that is not looked up by data is a GraphError", "[distributed][errors]") {
+    auto const says = [](std::string const& text, auto const& make) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto const ids = layer::data<std::int64_t>("ids", {UNK}, 1);
+        auto const table = layer::embedding_table({.height = 9, .width = 2, .name = "table", .sharded = true});
+        CAPTURE(text);
+        try {
+            Trainer<float> const trainer(layer::reduce_mean(make(ids, table)));
+            FAIL("no error");
+        } catch (GraphError const& e) {
+            CHECK(std::string(e.what()).find(text) != std::string::npos);
+        }
+    };
+    says("the sharded table table is looked up with ids that are computed",
+         [](auto const& ids, auto const& table) { return layer::embedding(ids + ids, table); });
+    says("the sharded table table is read by weighted_bag", [](auto const& ids, auto const& table) {
+        return layer::embedding_bag(ids, layer::data<float>("weight", {UNK}), table, {});
+    });
+    says("the sharded table table is read by rnn", [](auto const& ids, auto const& table) {
+        return layer::rnn(ids, 2, [&](auto id, auto state) {
+            auto const next = layer::embedding(id, table) + state;
+            return layer::Step{next, next};
+        });
+    });
+    Scope scope;
+    ScopeGuard const guard(scope);
+    CHECK_THROWS_AS(
+        layer::embedding_table({.height = 9, .width = 2, .rows = std::vector<std::int64_t>{1}, .sharded = true}),
+        GraphError);
+}
+
+TEST_CASE("parameters of other ranks are refused", "[distributed][errors]") {
+    Net1 const net(true);
+    auto const whole = Trainer(net.cost, options_for(4)).parameters();
+    auto const right = test::on_ranks(3, [&](auto const& comm) {
+        Net1 const mine(true);
+        auto options = options_for(4, comm);
+        options.resume = &whole;
+        try {
+            Trainer const trainer(mine.cost, options);
+        } catch (Error const& e) {
+            return std::string(e.what()).find("as load_parameters(comm, …) gives them") != std::string::npos ? 1 : 0;
+        }
+        return comm.size() == 1 ? 1 : 0;
+    });
+    for (int const r : right) CHECK(r == 1);
+}
+
+TEST_CASE("infer on ranks, each with its batch, gives what one process gives", "[distributed]") {
+    auto const options = options_for(3);
+    Net1 const net(false);
+    auto const whole = train(
+        net.cost, [](std::int64_t) { return batches(0, 4); }, options);
+    for (int const n : {1, 2, 4}) {
+        auto const right = test::on_ranks(n, [&](auto const& comm) {
+            Net1 const mine(true);
+            auto with = options;
+            with.comm = comm;
+            auto const learned = train(
+                mine.cost, [](std::int64_t) { return batches(0, 4); }, with);
+            auto const data = batch(20 + comm.rank());
+            int right_ones = infer(comm, mine.predict, data, learned) == infer(net.predict, data, whole) ? 1 : 0;
+            auto bad = data;
+            if (comm.rank() == comm.size() - 1) bad.insert_or_assign("ids", std::vector<std::int64_t>{-1});
+            try {
+                infer(comm, mine.predict, bad, learned);
+            } catch (Error const& e) {
+                right_ones += std::string(e.what()).find("ids[0] = -1 is not in [0, 300)") != std::string::npos ? 2 : 0;
+            }
+            return right_ones;
+        });
+        CAPTURE(n);
+        for (int const r : right) CHECK(r == 3);
+    }
+}
+
+TEST_CASE("ranks infer together when an epoch has ended", "[distributed]") {
+    auto const right = test::on_ranks(3, [&](auto const& comm) {
+        Net1 const net(true);
+        auto options = options_for(3, comm);
+        LoDTensor<float> last;
+        auto const data = batch(20 + comm.rank());
+        options.on_epoch = [&](std::int64_t, Parameters const& now) { last = infer(comm, net.predict, data, now); };
+        auto const learned = train(
+            net.cost, [](std::int64_t) { return batches(0, 4); }, options);
+        return infer(comm, net.predict, data, learned) == last ? 1 : 0;
+    });
+    for (int const r : right) CHECK(r == 1);
+}
+
+}  // namespace test_sharded_train
