@@ -12474,9 +12474,8 @@ ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
                 throw GraphError(what()
                                      .append(" is read by ")
                                      .append(op->kernel->name)
-                                     .append(": nets read it by layer::embedding, outside of steps and branches, or by "
-                                             "layer::embedding_bag "
-                                             "without weights"));
+                                     .append(": nets read it outside of steps and branches, by layer::embedding, or by "
+                                             "layer::embedding_bag without weights"));
             Variable const* const ids = op->inputs[1];
             if (ids->role() != Role::data)
                 throw GraphError(
@@ -13421,6 +13420,7 @@ ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec
     Parameters mine;
     std::vector<TableLookups> tables;
     std::vector<std::vector<std::int64_t>> named;
+    std::uint64_t net = 0;
     auto const notices = agree(group, Collective::infer, [&](Notice& n) {
         tables = table_lookups(predict);
         mine = parameters.share();
@@ -13432,8 +13432,10 @@ ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec
                 throw ShapeError(std::string(t.table->name()).append(".rows()"), std::to_string(rows),
                                  std::to_string(own).append(", the number of this rank's rows"));
             named.push_back(t.rows(exec, std::span(&feeds, 1)));
-            n.own[0] = n.own[0] * 31 + t.height();
+            net = net * 31 + static_cast<std::uint64_t>(t.table->spec().dtype);
+            for (std::int64_t const dim : t.table->spec().dims) net = net * 31 + static_cast<std::uint64_t>(dim);
         }
+        n.own[0] = static_cast<std::int64_t>(net);
     });
     for (auto const& n : notices) {
         if (n.own[0] != notices[0].own[0]) throw Error("infer: ranks have nets with different sharded tables");
@@ -19992,7 +19994,7 @@ inline std::vector<PartCost> all_costs(PartExchange const* ranks, std::span<Part
     return all;
 }
 
-/// A number that depends on the names and the bits of variables.
+/// A number that depends on the names and the bits of variables, and the dims of those that are sharded.
 /// cost     one read of them
 inline std::uint64_t fingerprint(std::span<Variable* const> variables, std::uint64_t seed) {
     std::uint64_t hash = seed;
@@ -20012,6 +20014,10 @@ inline std::uint64_t fingerprint(std::span<Variable* const> variables, std::uint
     };
     for (Variable const* const v : variables) {
         add_bytes(std::as_bytes(std::span(v->name())));
+        if (v->sharded()) {
+            for (std::int64_t const dim : v->spec().dims) add(static_cast<std::uint64_t>(dim));
+            continue;
+        }
         Value value = v->value().on_host();
         if (v->spec().type == VarType::SELECTED_ROWS) {
             for (std::int64_t const row : value.row_numbers()) add(static_cast<std::uint64_t>(row));
@@ -20442,11 +20448,12 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
     auto const all = detail::agree(comm_.ranks(), [&](auto& words) {
         build(options);
         if (comm_.ranks() == nullptr) return;
-        auto whole = variables();
-        std::erase_if(whole, [&](Variable const* v) {
-            return std::ranges::any_of(fetched_, [&](Variable const* t) { return detail::belongs_to(v->name(), *t); });
+        auto same = variables();  // but for rows
+        std::erase_if(same, [&](Variable const* v) {
+            return std::ranges::any_of(fetched_,
+                                       [&](Variable const* t) { return v != t && detail::belongs_to(v->name(), *t); });
         });
-        words = {parts_, static_cast<std::int64_t>(detail::fingerprint(whole, seed_)), steps_};
+        words = {parts_, static_cast<std::int64_t>(detail::fingerprint(same, seed_)), steps_};
     });
     detail::check_same_word(all, 0, " has other options.parts than ");
     detail::check_same_word(all, 1, " begins with other parameters, or another seed, than ");
