@@ -20353,7 +20353,6 @@ private:
     /// errors   GraphError if there is no parameter of this name
     void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
     void build(TrainOptionsOn<Device> const& options);
-    void find_tables();
     void sum_results(TrainOptionsOn<Device> const& options);
     void begin(Parameters const* resume, Feeds const& initial);
 
@@ -20467,7 +20466,9 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     if (comm_.ranks() != nullptr && !options.parts.given())
         throw Error("train: options.comm has several ranks, and options.parts is not given");
     static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
-    find_tables();
+    tables_ = detail::table_lookups(cost_);                  // checks the net also without ranks
+    if (comm_.ranks() == nullptr) tables_.clear();
+    for (auto const& t : tables_) fetched_.push_back(t.table);
     auto gradients = append_backward<T, Device>(cost_, *own_);
     for (auto const& g : gradients) parameters_.push_back(g.parameter);
     for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
@@ -20487,14 +20488,6 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     }
     updates_.add_updates(*own_, options);
     begin(options.resume, options.initial);
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::find_tables() {
-    auto tables = detail::table_lookups(cost_);  // also checks the net, so that what one process trains, several do
-    if (comm_.ranks() == nullptr) return;
-    tables_ = std::move(tables);
-    for (auto const& t : tables_) fetched_.push_back(t.table);
 }
 
 template <class T, class Device>

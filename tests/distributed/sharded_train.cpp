@@ -234,6 +234,39 @@ TEST_CASE("parameters of other ranks are refused", "[distributed][errors]") {
     for (int const r : right) CHECK(r == 1);
 }
 
+TEST_CASE("sharded tables that differ between ranks are an error on all", "[distributed][errors]") {
+    auto const right = test::on_ranks(3, [](auto const& comm) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        std::int64_t const own = 9 + (comm.rank() == comm.size() - 1 ? comm.rank() : 0);
+        auto const rows = layer::embedding(layer::data<std::int64_t>("ids", {UNK}),
+                                           {.height = own, .width = 2, .name = "table", .sharded = true});
+        Feeds const feeds{{"ids", std::vector<std::int64_t>{1}}};
+        int refusals = 0;
+        auto const refuses = [&](char const* text, auto const& f) {
+            try {
+                f();
+                if (comm.size() == 1) ++refusals;
+            } catch (Error const& e) {
+                refusals += std::string(e.what()).find(text) != std::string::npos ? 1 : 0;
+            }
+        };
+        refuses("begins with other parameters",
+                [&] { Trainer<float> const trainer(layer::reduce_mean(rows), options_for(4, comm)); });
+        std::vector<std::int64_t> mine;  // as many as this rank has of a table of this height
+        if (comm.rank() == 0) {
+            for (std::int64_t i = 0; i < own; ++i) mine.push_back(i);
+        }
+        Value value;
+        value.set(SelectedRows<float>(own, mine, Tensor<float>::zeros({mine.size(), 2})));
+        Parameters parameters;
+        parameters.set("table", std::move(value));
+        refuses("different sharded tables", [&] { infer(comm, rows, feeds, parameters); });
+        return refusals;
+    });
+    for (int const r : right) CHECK(r == 2);
+}
+
 TEST_CASE("infer on ranks, each with its batch, gives what one process gives", "[distributed]") {
     auto const options = options_for(3);
     Net1 const net(false);

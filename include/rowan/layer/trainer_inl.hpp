@@ -55,7 +55,9 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     if (comm_.ranks() != nullptr && !options.parts.given())
         throw Error("train: options.comm has several ranks, and options.parts is not given");
     static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
-    find_tables();
+    tables_ = detail::table_lookups(cost_);                  // checks the net also without ranks
+    if (comm_.ranks() == nullptr) tables_.clear();
+    for (auto const& t : tables_) fetched_.push_back(t.table);
     auto gradients = append_backward<T, Device>(cost_, *own_);
     for (auto const& g : gradients) parameters_.push_back(g.parameter);
     for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
@@ -75,14 +77,6 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     }
     updates_.add_updates(*own_, options);
     begin(options.resume, options.initial);
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::find_tables() {
-    auto tables = detail::table_lookups(cost_);  // also checks the net, so that what one process trains, several do
-    if (comm_.ranks() == nullptr) return;
-    tables_ = std::move(tables);
-    for (auto const& t : tables_) fetched_.push_back(t.table);
 }
 
 template <class T, class Device>
