@@ -120,7 +120,7 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         auto& n = nodes_[i];
         if (!n.sparse) continue;
-        auto sum = ranks.sum_rows(exec, as_sums(n.sums.type), n.sparse_of(exec, parts_));
+        auto sum = ranks.sum_rows(exec, as_sums(n.sums.type), n.sparse_of(exec, parts_), parts_.total);
         all[i] = n.value_of(exec, device, std::move(sum), rows);
     }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
