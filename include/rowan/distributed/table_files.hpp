@@ -11,6 +11,7 @@
 #include <rowan/distributed/together.hpp>
 #include <rowan/io/checkpoint.hpp>
 #include <rowan/io/checkpoint_file.hpp>
+#include <rowan/io/detail/file.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -36,7 +37,7 @@ struct TableFiles {
         std::string path;
         Checkpoint c;
         together(comm, [&] {
-            check_save_name(name);
+            check_file_name(name);
             for (auto const& [key, state] : states) check_state(key, state.shape(), table.local_);
             c.add("rows", table.local_);
             for (auto const& [key, state] : states) c.add("state " + key, state);
@@ -78,7 +79,7 @@ struct TableFiles {
         std::exception_ptr damage;
         auto const notices = table.agree(Collective::load, [&](Notice& n) {
             table.describe(n);
-            check_save_name(name);
+            check_file_name(name);
             try {
                 TableIndex const index(path);
                 check_height(path, index.partition, table.partition_);

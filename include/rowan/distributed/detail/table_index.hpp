@@ -27,9 +27,6 @@ struct TableIndex {
     Checkpoint checkpoint() const;
 };
 
-/// errors   Error if it cannot be the name of a file in a folder
-void check_save_name(std::string const& name);
-
 /// A number that is the same on all ranks if what they save has the same name, step, and names and types of states.
 std::int64_t number_of(Checkpoint const& variables, std::string const& name, std::int64_t step);
 
