@@ -60,8 +60,8 @@ public:
             std::make_unique<DenseReduction>(std::make_unique<GroupOf<C>>(comm_), exec, type, std::move(nodes), total));
     }
 
-    RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const override {
-        return RowReduction(std::make_unique<GroupOf<C>>(comm_), exec, type, std::move(nodes)).finish();
+    RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total) const override {
+        return RowReduction(std::make_unique<GroupOf<C>>(comm_), exec, type, std::move(nodes), total).finish();
     }
 
 private:
