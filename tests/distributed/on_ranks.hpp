@@ -19,7 +19,12 @@
 namespace test {
 
 #ifdef ROWAN_TEST_MPI
-using Ranks = rowan::Mpi;
+/// Mpi, of which 4 ranks agree as if they were many.
+struct Ranks : rowan::Mpi {
+    using Mpi::Mpi;
+    Ranks(Mpi const& ranks) : Mpi(ranks) {}
+    static constexpr int few_ranks = 3;
+};
 rowan::Mpi const& world();  // in tests/mpi/main.cpp
 
 /// The first `ranks` ranks of mpirun, or all; null on the others.
@@ -37,7 +42,7 @@ inline std::vector<Ranks> first_ranks(int ranks, int per_node) {
 using Ranks = rowan::Threads;
 #endif
 
-/// The same ranks, which agree as if they were many.
+/// Ranks that agree as if they were many.
 struct Many : Ranks {
     Many(Ranks const& ranks) : Ranks(ranks) {}
     static constexpr int few_ranks = 0;

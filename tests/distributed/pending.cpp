@@ -6,6 +6,7 @@
 
 #include <rowan/distributed/dense_allreduce.hpp>
 #include <rowan/distributed/row_allreduce.hpp>
+#include <rowan/distributed/self.hpp>
 #include <rowan/distributed/together.hpp>
 
 #include <memory>

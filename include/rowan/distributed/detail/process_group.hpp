@@ -93,9 +93,14 @@ public:
     }
     std::unique_ptr<NodeGroups> nodes() const override {
         if constexpr (requires { comm_.nodes(); }) {
-            if (auto all = comm_.nodes())
-                return std::make_unique<NodeGroups>(std::make_unique<GroupOf>(all->node),
-                                                    std::make_unique<GroupOf>(all->across), std::move(all->begins));
+            if (auto all = comm_.nodes()) {
+                using Group = GroupOf<decltype(all->node)>;
+                auto groups = std::make_unique<NodeGroups>();
+                groups->node = std::make_unique<Group>(all->node);
+                groups->across = std::make_unique<Group>(all->across);
+                groups->begins = std::move(all->begins);
+                return groups;
+            }
         }
         return nullptr;
     }
