@@ -15,6 +15,7 @@ struct RouteCounts {
     std::size_t nodes, places;  // 1 node, or several, each with so many ranks or more
     std::size_t gathered;       // bytes of what is to be summed, if every rank gets it
     std::size_t dealt;          // the same, if owners get it
+    std::size_t added;          // bytes that are added up, if owners sum
     std::size_t result;         // bytes of the sum
 };
 
@@ -32,13 +33,14 @@ inline Route fastest_route(RouteCounts const& c) {
         double owner_messages() const { return 4 * (others + small) * message; }
     };
     Step const all(c.ranks), node(c.places), across(c.nodes);
+    auto const of_rank = [&](std::size_t bytes) { return static_cast<double>(bytes) / static_cast<double>(c.ranks); };
     double const gathered = static_cast<double>(c.gathered), result = static_cast<double>(c.result),
-                 dealt = static_cast<double>(c.dealt) / static_cast<double>(c.ranks),
+                 dealt = of_rank(c.dealt), added = of_rank(c.added),
                  shared = std::min(0.75 * dealt, result / static_cast<double>(c.places));  // a rank's rows of its node
     double const gather = (2 * all.others + all.small) * message + (all.share + 1) * gathered;
-    double const owner = all.owner_messages() + all.share * (dealt + result) + dealt + in_place * result;
+    double const owner = all.owner_messages() + all.share * (dealt + result) + added + in_place * result;
     double const by_node = node.owner_messages() + across.owner_messages() + near * node.share * (dealt + result) +
-                           across.share * (shared + result / static_cast<double>(c.places)) + dealt + shared +
+                           across.share * (shared + result / static_cast<double>(c.places)) + added + shared +
                            in_place * result;
     if (c.nodes > 1 && c.places > 1 && by_node < std::min(gather, owner)) return Route::node;
     return owner < gather ? Route::owner : Route::gather;

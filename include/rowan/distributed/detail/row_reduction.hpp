@@ -61,7 +61,7 @@ public:
 private:
     void agree_on_parts();
     void agree_on_contributions();
-    void choose(std::size_t gathered, std::size_t dealt);
+    void choose(std::size_t gathered, std::size_t dealt, std::size_t added);
     void begin();
     void begin_contributions();
     RowPieces end();

@@ -118,7 +118,7 @@ ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
 }
 
 // Of the rows that ranks have, three quarters are different, as in batches that share their frequent rows.
-ROWAN_FUNCTION void RowReduction::choose(std::size_t gathered, std::size_t dealt) {
+ROWAN_FUNCTION void RowReduction::choose(std::size_t gathered, std::size_t dealt, std::size_t added) {
     if (!splits_.empty()) return;
     route_ = options_.route;
     if (route_ == Route::automatic || route_ == Route::node) nodes_ = group_->nodes();
@@ -126,8 +126,9 @@ ROWAN_FUNCTION void RowReduction::choose(std::size_t gathered, std::size_t dealt
         std::size_t const row =
             own_.row_bytes / (by_parts() ? type_.sum_bytes : type_.bytes) * type_.bytes + sizeof(std::int64_t);
         std::size_t const rows = std::min(total(counts_) / 4 * 3, static_cast<std::size_t>(own_.height));
-        route_ = fastest_route({counts_.size(), nodes_ == nullptr ? 1 : nodes_->count(),
-                                nodes_ == nullptr ? counts_.size() : nodes_->places(), gathered, dealt, rows * row});
+        route_ =
+            fastest_route({counts_.size(), nodes_ == nullptr ? 1 : nodes_->count(),
+                           nodes_ == nullptr ? counts_.size() : nodes_->places(), gathered, dealt, added, rows * row});
     }
     if (route_ != Route::node) nodes_ = nullptr;
 }
@@ -163,7 +164,7 @@ ROWAN_FUNCTION std::vector<std::size_t> RowReduction::dealt_across(std::span<std
 ROWAN_FUNCTION void RowReduction::begin() {
     if (!by_parts()) return begin_contributions();
     std::size_t const bytes = total(counts_) * (own_.row_bytes + (one_part_each_ ? 1 : 2) * sizeof(std::int64_t));
-    choose(bytes, bytes);
+    choose(bytes, bytes, bytes);
     if (route_ == Route::gather) {
         transfer_ = begin_gather(*group_, std::move(own_), counts_, rank_keys());
         return;
@@ -175,11 +176,14 @@ ROWAN_FUNCTION void RowReduction::begin() {
 }
 
 // By owner, a rank sends a row once if it is the first that has it, and else up to 63 of its contributions one by one, until
-// a block of 64 begins: about half of those beyond the first.
+// a block of 64 begins: about half of those beyond the first. It adds up its own, and what owners add takes twice as long as
+// in a merge.
 ROWAN_FUNCTION void RowReduction::begin_contributions() {
     std::size_t const word = sizeof(std::int64_t), rows = total(counts_), all = total(contributions_),
-                      sum_row = own_.row_bytes / type_.bytes * type_.sum_bytes;
-    choose(all * (own_.row_bytes + word), (rows + all) / 2 * (sum_row + 2 * word) + rows * 3 * word);
+                      sum_row = own_.row_bytes / type_.bytes * type_.sum_bytes,
+                      gathered = all * (own_.row_bytes + word),
+                      in_pieces = (rows + all) / 2 * (sum_row + 2 * word) + rows * 3 * word;
+    choose(gathered, in_pieces, gathered + 2 * in_pieces);
     if (route_ == Route::gather) {
         std::vector<std::int64_t> const no_keys(counts_.size());
         transfer_ = begin_gather(*group_, std::move(own_), contributions_, no_keys);
