@@ -6,6 +6,7 @@
 #include "parts.hpp"
 #include "refused.hpp"
 
+#include <rowan/distributed/detail/route_model.hpp>
 #include <rowan/distributed/together.hpp>
 #include <rowan/sparse/sum_of_parts.hpp>
 
@@ -76,6 +77,22 @@ TEST_CASE("nodes whose ranks have no rows, rows without elements, great tables",
     auto all = parts::make<float>(6, 0, 3, 10);
     all[5] = parts::make<float>(1, 2000, 3, 10)[0];
     check(all, {4, 5, 6}, 2);
+}
+
+TEST_CASE("the route is chosen by ranks, bytes and nodes", "[distributed]") {
+    auto const route = [](std::size_t ranks, std::size_t nodes, std::size_t lookups) {
+        std::size_t const bytes = ranks * lookups * 264;
+        return detail::fastest_route({ranks, nodes, ranks / nodes, bytes, bytes, bytes, bytes / 4 * 3});
+    };
+    for (std::size_t const lookups : {0U, 100U, 1'000'000U}) CHECK(route(2, 1, lookups) == Route::gather);
+    for (std::size_t const ranks : {4U, 64U, 4096U}) {
+        CHECK(route(ranks, 1, 0) == Route::gather);
+        CHECK(route(ranks, 1, 10'000) == Route::owner);
+        CHECK(route(ranks, ranks, 10'000) == Route::owner);
+    }
+    CHECK(route(16, 2, 0) == Route::gather);
+    CHECK(route(16, 2, 10'000) == Route::node);
+    CHECK(route(64, 8, 0) == Route::node);
 }
 
 TEST_CASE("any number of parts", "[distributed]") {
