@@ -46,6 +46,9 @@ public:
     void barrier() const;
     /// Throws an Error of this text here, and RemoteError on the other ranks.
     [[noreturn]] void abort(std::string_view text) const;
+    /// The nodes, if run has made several.
+    /// errors   none
+    /// cost     no message
     std::optional<Nodes<Threads>> nodes() const;
 
 private:
