@@ -2577,8 +2577,8 @@ struct Nodes {
 ///
 /// A model may also have
 /// - `nodes()`, a std::optional<Nodes<C>>: none, as without it, if all ranks are on one node. All ranks call it.
-/// - `few_ranks`, a static constant: above this number of ranks, without it 512, ranks agree by a `sum` of 3 words, and
-///   by an allgather of 64 bytes from each only where they differ.
+/// - `few_ranks`, a static constant. Operations begin with an agreement: up to this number of ranks, without it 512, an
+///   allgather of 64 bytes from each; above, a `sum` of 3 words, and then an allgather only where it is needed.
 template <class C>
 concept communicator = std::copy_constructible<C> &&
     requires(C const& c, std::span<std::byte const> in, std::span<std::byte> out, std::span<std::int64_t> words,
@@ -7491,7 +7491,7 @@ public:
     /// Calls first(row, values), for each row of this rank, where values is a std::span<T> of `width` elements.
     /// errors   ShapeError on all ranks if the partition or width has a bad number, ranks have different partitions, or
     ///          partition.ranks is not comm.size(); what `first` or the allocation throws, RemoteError on the other ranks
-    /// cost     the memory of this rank's rows, one call of `first` for each, one allgather of 64 bytes
+    /// cost     the memory of this rank's rows, one call of `first` for each, one agreement
     template <std::invocable<std::int64_t, std::span<T>> F>
     ShardedTable(C comm, Partition partition, std::int64_t width, F const& first)
         : comm_(std::move(comm)), partition_(partition) {
@@ -7983,7 +7983,7 @@ namespace rowan::inline v0 {
 ///     together(comm, [&] { batch = read(file); });
 /// f must not call operations of `comm`: the others would not.
 /// errors   those of f; RemoteError if f throws on another rank; Error if the ranks call different operations
-/// cost     that of f, and one allgather of 64 bytes for each rank
+/// cost     that of f, and one agreement: an allgather of 64 bytes for each rank, of more than 512 a sum of 3 words
 template <communicator C, class F>
 void together(C const& comm, F const& f) {
     static_cast<void>(

@@ -39,8 +39,8 @@ struct Nodes {
 ///
 /// A model may also have
 /// - `nodes()`, a std::optional<Nodes<C>>: none, as without it, if all ranks are on one node. All ranks call it.
-/// - `few_ranks`, a static constant: above this number of ranks, without it 512, ranks agree by a `sum` of 3 words, and
-///   by an allgather of 64 bytes from each only where they differ.
+/// - `few_ranks`, a static constant. Operations begin with an agreement: up to this number of ranks, without it 512, an
+///   allgather of 64 bytes from each; above, a `sum` of 3 words, and then an allgather only where it is needed.
 template <class C>
 concept communicator = std::copy_constructible<C> &&
     requires(C const& c, std::span<std::byte const> in, std::span<std::byte> out, std::span<std::int64_t> words,

@@ -297,7 +297,7 @@ static_assert(communicator<Mpi>);
 /// leaves f is printed as `rank 2: …` and ends all ranks, so that none waits for ever. If f returns on one rank while the
 /// others still call operations, these throw RemoteError.
 /// errors   none: they end the program
-/// cost     that of MPI_Init_thread and MPI_Finalize, and one allgather of 64 bytes
+/// cost     that of MPI_Init_thread and MPI_Finalize, and one agreement
 template <std::invocable<Mpi const&> F>
 int run_mpi(int& argc, char**& argv, F const& f) {
     int provided = 0;

@@ -90,7 +90,7 @@ public:
     /// Calls first(row, values), for each row of this rank, where values is a std::span<T> of `width` elements.
     /// errors   ShapeError on all ranks if the partition or width has a bad number, ranks have different partitions, or
     ///          partition.ranks is not comm.size(); what `first` or the allocation throws, RemoteError on the other ranks
-    /// cost     the memory of this rank's rows, one call of `first` for each, one allgather of 64 bytes
+    /// cost     the memory of this rank's rows, one call of `first` for each, one agreement
     template <std::invocable<std::int64_t, std::span<T>> F>
     ShardedTable(C comm, Partition partition, std::int64_t width, F const& first)
         : comm_(std::move(comm)), partition_(partition) {
