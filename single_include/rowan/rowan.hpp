@@ -2550,6 +2550,15 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
 
 namespace rowan::inline v0 {
 
+/// What a rank of a group on several nodes knows of them. A node is a run of consecutive ranks that exchange bytes faster
+/// with each other than with others, such as those of one machine.
+template <class C>
+struct Nodes {
+    C node;                   ///< the ranks of this rank's node, in their order
+    C across;                 ///< the ranks that have this one's place in their nodes, in their order
+    std::vector<int> begins;  ///< the first rank of each node, and the number of all ranks; the same on all ranks
+};
+
 /// A process group: `size()` ranks, numbered from 0, that exchange bytes. Every rank calls the same operations in the
 /// same order. Models: Self, Threads, Mpi, Nccl.
 ///
@@ -2565,6 +2574,11 @@ namespace rowan::inline v0 {
 ///
 /// alltoallv and allgatherv begin an exchange, which is complete when `wait()` of their result returns. Until then, the
 /// spans must stay valid. Several may be open at once; all ranks begin them in the same order.
+///
+/// A model may also have
+/// - `nodes()`, a std::optional<Nodes<C>>: none, as without it, if all ranks are on one node. All ranks call it.
+/// - `few_ranks`, a static constant. Operations begin with an agreement: up to this number of ranks, without it 512, an
+///   allgather of 64 bytes from each; above, a `sum` of 3 words, and then an allgather only where it is needed.
 template <class C>
 concept communicator = std::copy_constructible<C> &&
     requires(C const& c, std::span<std::byte const> in, std::span<std::byte> out, std::span<std::int64_t> words,
@@ -3334,6 +3348,22 @@ public:
     virtual void wait() = 0;
 };
 
+class ProcessGroup;
+
+/// Nodes of a communicator of any type.
+struct NodeGroups {
+    std::unique_ptr<ProcessGroup const> node, across;
+    std::vector<int> begins;
+
+    std::size_t count() const { return begins.size() - 1; }
+    /// The places that every node has: the size of the smallest.
+    std::size_t places() const {
+        int least = begins[1];
+        for (std::size_t k = 2; k < begins.size(); ++k) least = std::min(least, begins[k] - begins[k - 1]);
+        return static_cast<std::size_t>(least);
+    }
+};
+
 /// A communicator of any type, so that what is above it is compiled once. Its functions are those of the concept.
 class ProcessGroup {
 public:
@@ -3355,6 +3385,8 @@ public:
                                                  std::span<std::size_t const> counts) const = 0;
     virtual void barrier() const = 0;
     [[noreturn]] virtual void abort(std::string_view text) const = 0;
+    virtual std::unique_ptr<NodeGroups> nodes() const = 0;  // null: one node
+    virtual int few_ranks() const = 0;
 };
 
 template <communicator C>
@@ -3380,6 +3412,26 @@ public:
     [[noreturn]] void abort(std::string_view text) const override {
         comm_.abort(text);
         std::terminate();  // abort does not return
+    }
+    std::unique_ptr<NodeGroups> nodes() const override {
+        if constexpr (requires { comm_.nodes(); }) {
+            if (auto all = comm_.nodes()) {
+                using Group = GroupOf<decltype(all->node)>;
+                auto groups = std::make_unique<NodeGroups>();
+                groups->node = std::make_unique<Group>(all->node);
+                groups->across = std::make_unique<Group>(all->across);
+                groups->begins = std::move(all->begins);
+                return groups;
+            }
+        }
+        return nullptr;
+    }
+    int few_ranks() const override {
+        if constexpr (requires { C::few_ranks; }) {
+            return C::few_ranks;
+        } else {
+            return 512;
+        }
     }
 
 private:
@@ -3459,16 +3511,34 @@ struct Notice {
     std::array<std::int64_t, 3> own{};   // of the operation; may differ
 };
 
+/// Which notices an agreement returns.
+enum class Told {
+    differences,  ///< this rank's, which is that of all, or those of all, if a word in `own` differs
+    all,          ///< those of all
+};
+
 /// Runs f(notice) on every rank. If it throws on one, that error leaves this call there, and a RemoteError with its text
-/// on the other ranks. Else returns the notices of all ranks.
+/// on the other ranks. Else returns the notices, by rank.
 /// errors   Error on all ranks if their operations differ; ShapeError on all if a number in `same` does
 /// What fails here after f has returned or thrown, such as memory, ends all ranks.
-/// cost     one allgather of 64 bytes
-std::vector<Notice> agree(ProcessGroup const& group, Collective operation, std::function<void(Notice&)> const& f);
+/// cost     one allgather of 64 bytes; of more than group.few_ranks() ranks, one sum of 3 words, and then one allgather of
+///          24 bytes for `all`, or of 64 if something differs or was thrown
+std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told,
+                          std::function<void(Notice&)> const& f);
+template <class F>
+std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told, F const& f) {
+    return agree(group, operation, told, std::function<void(Notice&)>(std::cref(f)));  // a reference needs no memory
+}
 template <class F>
 std::vector<Notice> agree(ProcessGroup const& group, Collective operation, F const& f) {
-    return agree(group, operation, std::function<void(Notice&)>(std::cref(f)));  // a reference needs no memory
+    return agree(group, operation, Told::differences, f);
 }
+
+/// errors   ShapeError on all ranks if own[word] differs: the number `what`
+void check_same_number(std::vector<Notice> const& notices, std::size_t word, char const* what);
+
+/// errors   ShapeError on all ranks if own[word], which stands for `what`, differs
+void check_same_hash(std::vector<Notice> const& notices, std::size_t word, char const* what);
 
 /// Runs f, which must not fail, as the other ranks wait for this one: what it throws ends all ranks.
 /// cost     that of f
@@ -3518,6 +3588,44 @@ inline std::vector<Notice> all_notices(ProcessGroup const& group, Notice const& 
     return all;
 }
 
+/// Two numbers for what must be the same on all ranks. Their sums are those of equal numbers only if all are equal, but
+/// for one case in 2^100, so that all ranks conclude the same.
+inline std::array<std::uint64_t, 2> hashes_of(Notice const& n, Told told) {
+    std::array<std::uint64_t, 2> hashes{0x9E3779B97F4A7C15U, 0xC2B2AE3D27D4EB4FU};
+    auto const add = [&](std::int64_t word) {
+        for (auto& h : hashes) {
+            h = (h ^ static_cast<std::uint64_t>(word)) * (h | 1);
+            h ^= h >> 29;
+        }
+    };
+    add(static_cast<std::int64_t>(n.operation));
+    for (auto const word : n.same) add(word);
+    for (auto const word : n.own) add(told == Told::all ? 0 : word);
+    return hashes;
+}
+
+/// Whether no rank has thrown or ended, and what must be the same is.
+inline bool all_agree(ProcessGroup const& group, Notice const& mine, Told told) {
+    auto const hashes = hashes_of(mine, told);
+    std::array<std::int64_t, 3> sums{mine.failed, static_cast<std::int64_t>(hashes[0]),
+                                     static_cast<std::int64_t>(hashes[1])};
+    group.sum(sums);
+    auto const ranks = static_cast<std::uint64_t>(group.size());
+    return sums[0] == 0 && static_cast<std::uint64_t>(sums[1]) == ranks * hashes[0] &&
+           static_cast<std::uint64_t>(sums[2]) == ranks * hashes[1];
+}
+
+/// The notices that an agreement is about.
+inline std::vector<Notice> tell(ProcessGroup const& group, Notice const& mine, Told told) {
+    if (group.size() <= group.few_ranks() || !all_agree(group, mine, told)) return all_notices(group, mine);
+    if (told == Told::differences) return {mine};
+    std::vector<std::array<std::int64_t, 3>> own(static_cast<std::size_t>(group.size()));
+    group.allgather(bytes_of(mine.own), bytes_of(own));
+    std::vector<Notice> all(own.size(), mine);
+    for (std::size_t r = 0; r < own.size(); ++r) all[r].own = own[r];
+    return all;
+}
+
 /// Tells the text of this rank's error, if it has one, to all, and throws.
 [[noreturn]] inline void throw_remote(ProcessGroup const& group, std::exception_ptr const& mine,
                                       std::vector<Notice> const& all) {
@@ -3553,7 +3661,29 @@ inline void check_same(std::vector<Notice> const& all) {
     }
 }
 
-ROWAN_FUNCTION std::vector<Notice> agree(ProcessGroup const& group, Collective operation,
+/// The first rank whose own[word] is not that of rank 0; 0: none.
+inline std::size_t first_other(std::vector<Notice> const& notices, std::size_t word) {
+    for (std::size_t r = 1; r < notices.size(); ++r) {
+        if (notices[r].own[word] != notices[0].own[word]) return r;
+    }
+    return 0;
+}
+
+ROWAN_FUNCTION void check_same_number(std::vector<Notice> const& notices, std::size_t word, char const* what) {
+    std::size_t const r = first_other(notices, word);
+    if (r == 0) return;
+    throw ShapeError(std::string(what).append(" on rank ").append(std::to_string(r)),
+                     std::to_string(notices[r].own[word]),
+                     std::to_string(notices[0].own[word]).append(", as on rank 0"));
+}
+
+ROWAN_FUNCTION void check_same_hash(std::vector<Notice> const& notices, std::size_t word, char const* what) {
+    std::size_t const r = first_other(notices, word);
+    if (r == 0) return;
+    throw ShapeError(std::string(what).append(" of rank ").append(std::to_string(r)), "another", "that of rank 0");
+}
+
+ROWAN_FUNCTION std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told,
                                          std::function<void(Notice&)> const& f) {
     Notice mine;
     std::exception_ptr error;
@@ -3564,7 +3694,7 @@ ROWAN_FUNCTION std::vector<Notice> agree(ProcessGroup const& group, Collective o
         mine.failed = 1;
     }
     mine.operation = operation;
-    auto all = after_agreement(group, [&] { return all_notices(group, mine); });
+    auto all = after_agreement(group, [&] { return tell(group, mine, told); });
     if (std::ranges::any_of(all, [](Notice const& n) { return n.failed != 0; })) throw_remote(group, error, all);
     check_same(all);
     return all;
@@ -3574,7 +3704,7 @@ ROWAN_FUNCTION void farewell(ProcessGroup const& group) {
     for (;;) {
         Notice mine;
         mine.failed = 2;
-        auto const all = all_notices(group, mine);
+        auto const all = tell(group, mine, Told::all);
         if (std::ranges::all_of(all, [](Notice const& n) { return n.failed == 2; })) return;
         try {
             throw_remote(group, std::make_exception_ptr(Error("has ended, where others go on")), all);
@@ -3591,7 +3721,26 @@ ROWAN_FUNCTION void farewell(ProcessGroup const& group) {
 
 namespace rowan::inline v0::detail {
 
-/// A dense_allreduce that has begun: ranks have agreed, and slices of their sums travel to the ranks that add them up.
+/// Pieces in slices, on their way: rank r of a group gets elements [cuts[r], cuts[r + 1]) of those of all its ranks.
+class SliceExchange {
+public:
+    /// Begins to send `own`. keys[r] are those of the pieces of rank r.
+    void begin(ProcessGroup const& group, DensePieces&& own, std::vector<std::size_t> cuts,
+               std::vector<std::vector<std::int64_t>> const& keys);
+    bool begun() const { return transfer_ != nullptr; }
+    /// What has come, ordered by ranks.
+    DensePieces wait();
+    /// The way back: the slices of one piece, narrowed, become the piece on all ranks.
+    DensePieces gather(ProcessGroup const& group, DensePieces const& slice) const;
+
+private:
+    std::vector<std::size_t> cuts_, send_, receive_;
+    DensePieces own_, in_;
+    std::unique_ptr<Transfer> transfer_;
+};
+
+/// A dense_allreduce that has begun: ranks have agreed, and slices of their sums travel to the ranks that add them up. On
+/// several nodes of several ranks, first within the nodes, then between the ranks that have the same place.
 class DenseReduction {
 public:
     /// `parts` checks this rank's parts, writes notice.same and gives them, one element for each, numbered from 0 on;
@@ -3606,33 +3755,42 @@ public:
 
 private:
     void begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices);
-    void add_keys(std::int64_t first, std::int64_t end, std::int64_t total);
     void send();
     DensePieces end();
-    std::size_t slice(std::size_t rank) const { return sliced(own_.elements, rank, keys_.size()); }
-    static std::size_t sliced(std::size_t n, std::size_t rank, std::size_t ranks) {
-        return n / ranks * rank + n % ranks * rank / ranks;
-    }
+    DensePieces sum(DensePieces const& in) const;
+    DensePieces sum_across(DensePieces&& in) const;
+    std::vector<std::int64_t> keys(std::size_t rank, std::size_t end) const;
 
     std::unique_ptr<ProcessGroup const> group_;
     Cpu exec_;
     ElementSums type_;
-    std::vector<std::vector<std::int64_t>> keys_;  // of each rank's nodes
-    std::vector<std::size_t> send_, receive_;
-    DensePieces own_;
-    Storage<std::byte> in_;
-    std::unique_ptr<Transfer> transfer_;
+    std::vector<std::int64_t> firsts_;   // the first part of each rank, and the number of all parts
+    std::unique_ptr<NodeGroups> nodes_;  // null: one stage
+    DensePieces own_;                    // until they are sent
+    SliceExchange slices_;
 };
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/even_cut.hpp: even_cut, a range cut into parts of about the same size.
+
+namespace rowan::inline v0::detail {
+
+/// Where part k of [0, total) begins if it is cut into n parts, k in [0, n]: total · k / n, which does not overflow.
+template <class I>
+constexpr I even_cut(I total, I k, I n) {
+    return total / n * k + total % n * k / n;
+}
 
 }  // namespace rowan::inline v0::detail
 
 // rowan/distributed/detail/dense_exchange_inl.hpp: the functions of dense_exchange.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+
 #include <algorithm>
 #include <cstring>
 #include <span>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -3642,14 +3800,11 @@ ROWAN_FUNCTION DenseReduction::DenseReduction(std::unique_ptr<ProcessGroup const
                                               std::function<std::vector<DensePieces>(Notice&)> const& parts)
     : group_(std::move(group)), exec_(exec), type_(type) {
     std::vector<DensePieces> own;
-    auto const notices = agree(*group_, Collective::dense_allreduce, [&](Notice& n) {
+    auto const notices = agree(*group_, Collective::dense_allreduce, Told::all, [&](Notice& n) {
         own = parts(n);
         n.own[0] = static_cast<std::int64_t>(own.size());
     });
-    for (std::size_t r = 1; r < notices.size(); ++r) {
-        if (notices[r].own[2] == notices[0].own[2]) continue;
-        throw ShapeError(std::string("the shape of rank ").append(std::to_string(r)), "another", "that of rank 0");
-    }
+    check_same_hash(notices, 2, "the shape");
     after_agreement(*group_, [&] { begin(std::move(own), notices); });
 }
 
@@ -3658,8 +3813,7 @@ ROWAN_FUNCTION DenseReduction::DenseReduction(std::unique_ptr<ProcessGroup const
     : group_(std::move(group)), exec_(exec), type_(type), own_(std::move(nodes)) {
     after_agreement(*group_, [&] {
         std::int64_t const ranks = group_->size();
-        auto const at = [&](std::int64_t r) { return total / ranks * r + total % ranks * r / ranks; };
-        for (std::int64_t r = 0; r < ranks; ++r) add_keys(at(r), at(r + 1), total);
+        for (std::int64_t r = 0; r <= ranks; ++r) firsts_.push_back(even_cut(total, r, ranks));
         if (ranks > 1) send();
     });
 }
@@ -3668,90 +3822,125 @@ ROWAN_FUNCTION DensePieces DenseReduction::finish() {
     return after_agreement(*group_, [&] { return end(); });
 }
 
-/// The pieces of all ranges [at(r), at(r + 1)) one after another: piece after piece within a range.
-inline DensePieces by_ranges(DensePieces const& pieces, std::size_t ranges, auto const& at) {
+/// The pieces of all ranges [cuts[r], cuts[r + 1]) one after another: piece after piece within a range.
+inline DensePieces by_ranges(DensePieces const& pieces, std::span<std::size_t const> cuts) {
     DensePieces out;
     out.elements = pieces.elements;
     out.element_bytes = pieces.element_bytes;
     out.keys = pieces.keys;
     out.bytes = Storage<std::byte>(pieces.bytes.size());
     auto* to = out.bytes.data();
-    for (std::size_t r = 0; r < ranges; ++r) {
-        std::size_t const bytes = (at(r + 1) - at(r)) * pieces.element_bytes;
+    for (std::size_t r = 0; r + 1 < cuts.size(); ++r) {
+        std::size_t const bytes = (cuts[r + 1] - cuts[r]) * pieces.element_bytes;
         for (std::size_t k = 0; k < pieces.keys.size() && bytes != 0; ++k, to += bytes)
-            std::memcpy(to, pieces.bytes.data() + k * pieces.piece_bytes() + at(r) * pieces.element_bytes, bytes);
+            std::memcpy(to, pieces.bytes.data() + k * pieces.piece_bytes() + cuts[r] * pieces.element_bytes, bytes);
     }
+    return out;
+}
+
+ROWAN_FUNCTION void SliceExchange::begin(ProcessGroup const& group, DensePieces&& own, std::vector<std::size_t> cuts,
+                                         std::vector<std::vector<std::int64_t>> const& keys) {
+    auto const me = static_cast<std::size_t>(group.rank());
+    cuts_ = std::move(cuts);
+    own_ = own.keys.size() > 1 ? by_ranges(own, cuts_) : std::move(own);
+    in_.elements = cuts_[me + 1] - cuts_[me];
+    in_.element_bytes = own_.element_bytes;
+    for (std::size_t r = 0; r < keys.size(); ++r) {
+        send_.push_back(own_.keys.size() * (cuts_[r + 1] - cuts_[r]));
+        receive_.push_back(keys[r].size() * in_.elements);
+        in_.keys.insert(in_.keys.end(), keys[r].begin(), keys[r].end());
+    }
+    in_.bytes = Storage<std::byte>(in_.keys.size() * in_.piece_bytes());
+    transfer_ =
+        group.alltoallv(own_.element_bytes, bytes_of(std::as_const(own_.bytes)), send_, bytes_of(in_.bytes), receive_);
+}
+
+ROWAN_FUNCTION DensePieces SliceExchange::wait() {
+    transfer_->wait();
+    own_ = {};
+    return std::move(in_);
+}
+
+ROWAN_FUNCTION DensePieces SliceExchange::gather(ProcessGroup const& group, DensePieces const& slice) const {
+    DensePieces out;
+    out.elements = cuts_.back();
+    out.element_bytes = slice.element_bytes;
+    out.keys = {0};
+    out.bytes = Storage<std::byte>(out.piece_bytes());
+    std::vector<std::size_t> counts;
+    for (std::size_t r = 0; r + 1 < cuts_.size(); ++r) counts.push_back(cuts_[r + 1] - cuts_[r]);
+    group.allgatherv(out.element_bytes, bytes_of(slice.bytes), bytes_of(out.bytes), counts)->wait();
     return out;
 }
 
 ROWAN_FUNCTION void DenseReduction::begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices) {
-    std::int64_t all = 0, before = 0, mine = 0;
-    for (auto const& n : notices) all += n.own[0];
-    for (std::size_t r = 0; r < notices.size(); ++r) {
-        std::int64_t const end = before + notices[r].own[0];
-        if (static_cast<int>(r) == group_->rank()) mine = before;
-        add_keys(before, end, all);
-        before = end;
-    }
+    firsts_ = {0};
+    for (auto const& n : notices) firsts_.push_back(firsts_.back() + n.own[0]);
+    std::int64_t const mine = firsts_[static_cast<std::size_t>(group_->rank())];
     for (auto& p : parts) {
         for (auto& key : p.keys) key += mine;
     }
-    own_ = node_pieces(exec_, type_, std::move(parts), mine, all);
+    own_ = node_pieces(exec_, type_, std::move(parts), mine, firsts_.back());
     if (notices.size() > 1) send();
 }
 
-ROWAN_FUNCTION void DenseReduction::add_keys(std::int64_t first, std::int64_t end, std::int64_t total) {
-    auto& keys = keys_.emplace_back();
-    for (std::int64_t const node_end : whole_nodes(first, end, total)) {
-        if (first >= end) break;
+/// The first parts of the nodes of the tree of which ranks [rank, end) have all parts.
+ROWAN_FUNCTION std::vector<std::int64_t> DenseReduction::keys(std::size_t rank, std::size_t end) const {
+    std::vector<std::int64_t> keys;
+    std::int64_t first = firsts_[rank];
+    for (std::int64_t const node_end : whole_nodes(first, firsts_[end], firsts_.back())) {
+        if (first >= firsts_[end]) break;
         keys.push_back(first);
         first = node_end;
     }
+    return keys;
 }
 
 ROWAN_FUNCTION void DenseReduction::send() {
-    auto const me = static_cast<std::size_t>(group_->rank());
-    std::size_t const ranks = keys_.size();
-    std::size_t const own = slice(me + 1) - slice(me);
-    for (std::size_t r = 0; r < ranks; ++r) {
-        send_.push_back(keys_[me].size() * (slice(r + 1) - slice(r)));
-        receive_.push_back(keys_[r].size() * own);
-    }
-    if (own_.keys.size() > 1) own_ = by_ranges(own_, ranks, [&](std::size_t r) { return slice(r); });
-    in_ = Storage<std::byte>(total(receive_) * own_.element_bytes);
-    transfer_ =
-        group_->alltoallv(own_.element_bytes, bytes_of(std::as_const(own_.bytes)), send_, bytes_of(in_), receive_);
+    nodes_ = group_->nodes();
+    if (nodes_ != nullptr && nodes_->places() == 1) nodes_ = nullptr;
+    auto const& group = nodes_ == nullptr ? *group_ : *nodes_->node;
+    auto const ranks = static_cast<std::size_t>(group.size()),
+               first = static_cast<std::size_t>(group_->rank() - group.rank()),
+               places = nodes_ == nullptr ? ranks : nodes_->places();
+    std::vector<std::size_t> cuts;
+    std::vector<std::vector<std::int64_t>> all;
+    for (std::size_t r = 0; r <= ranks; ++r) cuts.push_back(even_cut(own_.elements, std::min(r, places), places));
+    for (std::size_t r = 0; r < ranks; ++r) all.push_back(keys(first + r, first + r + 1));
+    slices_.begin(group, std::move(own_), std::move(cuts), all);
+}
+
+ROWAN_FUNCTION DensePieces DenseReduction::sum(DensePieces const& in) const {
+    return narrow_pieces(exec_, type_, sum_pieces(exec_, type_, std::span(&in, 1)));
+}
+
+/// The sum of this place's slice on all nodes, of which it has that of its own.
+ROWAN_FUNCTION DensePieces DenseReduction::sum_across(DensePieces&& in) const {
+    auto const node = static_cast<std::size_t>(nodes_->node->size()),
+               place = static_cast<std::size_t>(nodes_->node->rank()),
+               first = static_cast<std::size_t>(group_->rank()) - place, nodes = nodes_->count();
+    auto sums =
+        sum_pieces(exec_, type_, std::span(&in, 1), whole_nodes(firsts_[first], firsts_[first + node], firsts_.back()));
+    in = {};
+    if (place >= nodes_->places()) return narrow_pieces(exec_, type_, std::move(sums));  // without elements
+    std::vector<std::size_t> cuts;
+    std::vector<std::vector<std::int64_t>> all;
+    for (std::size_t k = 0; k <= nodes; ++k) cuts.push_back(even_cut(sums.elements, k, nodes));
+    for (std::size_t k = 0; k < nodes; ++k)
+        all.push_back(
+            keys(static_cast<std::size_t>(nodes_->begins[k]), static_cast<std::size_t>(nodes_->begins[k + 1])));
+    SliceExchange slices;
+    slices.begin(*nodes_->across, std::move(sums), std::move(cuts), all);
+    auto const slice = sum(slices.wait());
+    return slices.gather(*nodes_->across, slice);
 }
 
 ROWAN_FUNCTION DensePieces DenseReduction::end() {
-    if (transfer_ == nullptr) return narrow_pieces(exec_, type_, std::move(own_));
-    transfer_->wait();
-    auto const me = static_cast<std::size_t>(group_->rank());
-    DensePieces sum, out;
-    sum.elements = slice(me + 1) - slice(me);
-    sum.element_bytes = own_.element_bytes;
-    sum.keys = {0};
-    std::vector<std::int64_t> keys;
-    std::vector<std::byte const*> from;
-    std::vector<std::size_t> counts;
-    for (std::size_t r = 0; r < keys_.size(); ++r) {
-        counts.push_back(slice(r + 1) - slice(r));
-        for (std::int64_t const key : keys_[r]) {
-            from.push_back(in_.data() + keys.size() * sum.piece_bytes());
-            keys.push_back(key);
-        }
-    }
-    sum.bytes = Storage<std::byte>(sum.piece_bytes());
-    sum_dense(exec_, type_, sum.elements, keys, from, sum.bytes.data());
-    sum = narrow_pieces(exec_, type_, std::move(sum));
-    out.elements = own_.elements;
-    out.element_bytes = sum.element_bytes;
-    out.keys = {0};
-    own_.bytes = {};
-    in_ = {};
-    out.bytes = Storage<std::byte>(out.piece_bytes());
-    group_->allgatherv(out.element_bytes, bytes_of(std::as_const(sum.bytes)), bytes_of(out.bytes), counts)->wait();
-    return out;
+    if (!slices_.begun()) return narrow_pieces(exec_, type_, std::move(own_));
+    auto in = slices_.wait();
+    auto const slice = nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
+    in = {};
+    return slices_.gather(nodes_ == nullptr ? *group_ : *nodes_->node, slice);
 }
 
 }  // namespace rowan::inline v0::detail
@@ -5733,7 +5922,8 @@ Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, std::span<Tens
 /// errors   on all ranks: ShapeError if a rank has no parts, or shapes or element types differ; nothing has changed
 ///          then. What fails later, such as memory, ends all ranks
 /// cost     bytes sent by a rank of P: 2 (P - 1) / P of the tensor, as in a ring; the first half is more if a rank's
-///          parts do not make one node of the tree, by their number of nodes, at most 2 log2(parts)
+///          parts do not make one node of the tree, by their number of nodes, at most 2 log2(parts). On several nodes of q
+///          ranks or more, ranks of a node first sum among themselves, so that only 1 / q of that leaves the node
 template <class T, communicator C>
 Tensor<T> dense_allreduce(Cpu exec, C const& comm, std::span<Tensor<T> const> parts) {
     return begin_dense_allreduce(exec, comm, parts).get();
@@ -7791,7 +7981,7 @@ Value own_rows(Value const& all, int rank, int ranks);
 /// The sums of this rank's rows, narrowed. `nodes` are as those of RowReduction. For ranks that have agreed.
 /// cost     every row sent once to the rank that has it
 RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                       RowPieces const& nodes);
+                       RowPieces const& nodes, std::int64_t total);
 
 }  // namespace rowan::inline v0::detail
 
@@ -7843,13 +8033,31 @@ RowPieces gather_pieces(ProcessGroup const& group, RowPieces&& own);
 /// The pieces that the ranks have for this one. The numbers are exchanged first.
 RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send);
 
-/// Rows [splits[r], splits[r + 1]) are rank r's, such that of the rows that all ranks bring, each has about as many.
-/// `rows` are this rank's, sorted; counts[r] is the number of those of rank r.
-std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::span<std::int64_t const> rows,
-                                     std::span<std::size_t const> counts);
+/// Cuts the rows of a table into ranges [splits[k], splits[k + 1]), such that of the rows that all ranks bring, each has
+/// about as many. `rows` are this rank's, sorted; counts[r] is the number of those of rank r.
+std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::size_t ranges,
+                                     std::span<std::int64_t const> rows, std::span<std::size_t const> counts);
 
 /// The number of sorted rows in each range of row_splits.
 std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits, std::span<std::int64_t const> rows);
+
+/// Distinct rows, and how many contributions each has.
+struct RowCounts {
+    std::vector<std::int64_t> rows, counts;
+
+    RowCounts() = default;
+    explicit RowCounts(RowPlan<> const& plan);
+};
+
+/// Where the contributions of each of rows begin among those of all ranks.
+using FirstContributions = std::function<std::vector<std::int64_t>(RowCounts const& rows)>;
+
+/// Where this rank's contributions to each row begin among those of the group's ranks, which begin at first(rows); the
+/// first send[0] rows go to rank 0, which asks `first` for them, and so on.
+/// cost     three exchanges of 8, 16 and 8 bytes a row
+std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group, std::int64_t height,
+                                              RowCounts const& mine, std::span<std::size_t const> send,
+                                              FirstContributions const& first);
 
 /// Contributions [first, first + count) of row plan.rows()[row], in the plan's order.
 struct Cut {
@@ -7860,21 +8068,22 @@ struct Cut {
 /// Writes the sum of each cut, of elements dtype<T>::sum.
 using CutSums = std::function<void(RowPlan<> const& plan, std::span<Cut const> cuts, std::byte* out)>;
 
-/// Cuts the contributions of this rank into the greatest sums that merge would form if those of all ranks stood one
-/// after another. Keys are the numbers of contributions. The first send[0] rows of the plan go to rank 0, and so on;
-/// `send` becomes the numbers of pieces.
-/// cost     three exchanges of 8, 16 and 8 bytes a row
-RowPieces contribution_pieces(Cpu exec, ProcessGroup const& group, RowPlan<> const& plan, RowPieces const& like,
-                              CutSums const& sums, std::vector<std::size_t>& send);
+/// Cuts the contributions of this rank, which begin at first[k] for row plan.rows()[k], into the greatest sums that merge
+/// would form of those of all ranks. Keys are the numbers of contributions. Rows ascend.
+RowPieces contribution_pieces(RowPlan<> const& plan, std::span<std::int64_t const> first, RowPieces const& like,
+                              CutSums const& sums);
 
-/// Sums the pieces of contributions of each row, in the order of ranks, as merge does. Result rows ascend.
-RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in);
+/// Sums the pieces of contributions of each row, in the order of ranks, as merge does. They are all; or, with `first`, they
+/// begin there, one number for each distinct row, and make the greatest sums that merge would form. Result rows ascend.
+RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in,
+                            std::span<std::int64_t const> first = {});
 
 }  // namespace rowan::inline v0::detail
 
 // rowan/distributed/detail/row_exchange_inl.hpp: the functions of row_exchange.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -7959,7 +8168,7 @@ ROWAN_FUNCTION RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own,
 }
 
 // Each rank shows rows at equal distances in its list; every one stands for the same number of its rows.
-ROWAN_FUNCTION std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height,
+ROWAN_FUNCTION std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::size_t ranges,
                                                     std::span<std::int64_t const> rows,
                                                     std::span<std::size_t const> counts) {
     struct Sample {
@@ -7969,8 +8178,7 @@ ROWAN_FUNCTION std::vector<std::int64_t> row_splits(ProcessGroup const& group, s
     std::size_t const ranks = counts.size(), each = std::clamp<std::size_t>(512 / ranks, 4, 64);
     std::vector<std::int64_t> mine(each), all(each * ranks);
     for (std::size_t i = 0; i < each && !rows.empty(); ++i) {
-        std::size_t const n = rows.size();
-        mine[i] = rows[n / each * i + n % each * i / each];
+        mine[i] = rows[even_cut(rows.size(), i, each)];
     }
     group.allgather(bytes_of(std::as_const(mine)), bytes_of(all));
     std::vector<Sample> samples;
@@ -7982,11 +8190,10 @@ ROWAN_FUNCTION std::vector<std::int64_t> row_splits(ProcessGroup const& group, s
     std::vector<std::int64_t> splits{0};
     std::size_t before = 0;
     for (auto const& s : samples) {
-        auto const want = [&] { return weight / ranks * splits.size() + weight % ranks * splits.size() / ranks; };
-        while (splits.size() < ranks && before >= want()) splits.push_back(s.row);
+        while (splits.size() < ranges && before >= even_cut(weight, splits.size(), ranges)) splits.push_back(s.row);
         before += s.weight;
     }
-    splits.resize(ranks, height);
+    splits.resize(ranges, height);
     splits.push_back(height);
     return splits;
 }
@@ -8065,48 +8272,49 @@ private:
     std::array<std::int64_t, levels> counts_{};
 };
 
-/// Where this rank's contributions to each row of its plan begin among those of all ranks.
-inline std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group, RowPlan<> const& plan,
-                                                     std::span<std::size_t const> send) {
+ROWAN_FUNCTION RowCounts::RowCounts(RowPlan<> const& plan) : rows(plan.rows().begin(), plan.rows().end()) {
+    for (std::size_t k = 0; k < rows.size(); ++k) counts.push_back(plan.offsets()[k + 1] - plan.offsets()[k]);
+}
+
+ROWAN_FUNCTION std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group, std::int64_t height,
+                                                             RowCounts const& mine, std::span<std::size_t const> send,
+                                                             FirstContributions const& first) {
     struct RowCount {
         std::int64_t row, count;
     };
     auto const receive = exchange_counts(group, send);
-    std::size_t const rows = plan.rows().size();
-    std::vector<RowCount> mine(rows), theirs(total(receive));
-    for (std::size_t k = 0; k < rows; ++k) mine[k] = {plan.rows()[k], plan.offsets()[k + 1] - plan.offsets()[k]};
-    group.alltoallv(sizeof(RowCount), bytes_of(std::as_const(mine)), send, bytes_of(theirs), receive)->wait();
-    std::vector<std::int64_t> asked(theirs.size()), first(theirs.size()), at(rows);
-    std::ranges::transform(theirs, asked.begin(), &RowCount::row);
-    RowPlan<> const all(exec, asked, plan.height());
-    for (std::size_t k = 0; k < all.rows().size(); ++k) {
-        std::int64_t before = 0;
-        for (auto i = all.offsets()[k]; i < all.offsets()[k + 1]; ++i) {
-            auto const p = static_cast<std::size_t>(all.positions()[static_cast<std::size_t>(i)]);
-            first[p] = before;
-            before += theirs[p].count;
+    std::vector<RowCount> out(mine.rows.size()), in(total(receive));
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = {mine.rows[k], mine.counts[k]};
+    group.alltoallv(sizeof(RowCount), bytes_of(std::as_const(out)), send, bytes_of(in), receive)->wait();
+    std::vector<std::int64_t> rows(in.size()), answers(in.size()), at(out.size());
+    std::ranges::transform(in, rows.begin(), &RowCount::row);
+    RowPlan<> const plan(exec, rows, height);
+    auto const each = [&](auto const& f) {  // f(k, i): in[i] is of row plan.rows()[k]
+        for (std::size_t k = 0; k < plan.rows().size(); ++k) {
+            for (auto i = plan.offsets()[k]; i < plan.offsets()[k + 1]; ++i)
+                f(k, static_cast<std::size_t>(plan.positions()[static_cast<std::size_t>(i)]));
         }
-    }
-    group.alltoallv(sizeof(std::int64_t), bytes_of(std::as_const(first)), receive, bytes_of(at), send)->wait();
+    };
+    RowCounts sums(plan);
+    std::ranges::fill(sums.counts, 0);
+    each([&](std::size_t k, std::size_t i) { sums.counts[k] += in[i].count; });
+    auto next = first(sums);
+    each([&](std::size_t k, std::size_t i) {
+        answers[i] = next[k];
+        next[k] += in[i].count;
+    });
+    group.alltoallv(sizeof(std::int64_t), bytes_of(std::as_const(answers)), receive, bytes_of(at), send)->wait();
     return at;
 }
 
-ROWAN_FUNCTION RowPieces contribution_pieces(Cpu exec, ProcessGroup const& group, RowPlan<> const& plan,
-                                             RowPieces const& like, CutSums const& sums,
-                                             std::vector<std::size_t>& send) {
-    auto const at = first_contributions(exec, group, plan, send);
+ROWAN_FUNCTION RowPieces contribution_pieces(RowPlan<> const& plan, std::span<std::int64_t const> first,
+                                             RowPieces const& like, CutSums const& sums) {
     std::vector<Cut> cuts;
-    std::vector<std::size_t> pieces;
-    std::size_t k = 0;
-    for (std::size_t const rows : send) {
-        std::size_t const before = cuts.size();
-        for (std::size_t const end = k + rows; k < end; ++k) {
-            BlockPieces::cut(at[k], plan.offsets()[k + 1] - plan.offsets()[k],
-                             [&](std::int64_t first, std::int64_t count) {
-                                 cuts.push_back({k, first, count});
-                             });
-        }
-        pieces.push_back(cuts.size() - before);
+    for (std::size_t k = 0; k < first.size(); ++k) {
+        BlockPieces::cut(first[k], plan.offsets()[k + 1] - plan.offsets()[k],
+                         [&](std::int64_t begin, std::int64_t count) {
+                             cuts.push_back({k, begin, count});
+                         });
     }
     auto out = like.like();
     out.resize(cuts.size());
@@ -8115,27 +8323,47 @@ ROWAN_FUNCTION RowPieces contribution_pieces(Cpu exec, ProcessGroup const& group
         out.keys[i] = cuts[i].count;
     }
     sums(plan, cuts, out.bytes.data());
-    send = std::move(pieces);
     return out;
 }
 
-ROWAN_FUNCTION RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in) {
+ROWAN_FUNCTION RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in,
+                                           std::span<std::int64_t const> first) {
     auto out = in.like();
     RowPlan<> const plan(exec, in.rows, in.height);
     std::size_t const rows = plan.rows().size(), width = in.row_bytes / type.sum_bytes;
-    out.resize(rows);
+    auto const piece = [&](std::int64_t i) {
+        return static_cast<std::size_t>(plan.positions()[static_cast<std::size_t>(i)]);
+    };
+    // Calls f(count) for the sums of row k.
+    auto const each_sum = [&](std::size_t k, auto const& f) {
+        std::int64_t n = 0;
+        for (auto i = plan.offsets()[k]; i < plan.offsets()[k + 1]; ++i) n += in.keys[piece(i)];
+        if (first.empty()) return f(n);
+        BlockPieces::cut(first[k], n, [&](std::int64_t, std::int64_t count) { f(count); });
+    };
+    std::vector<std::size_t> begins{0};  // of the result's pieces of each row
+    for (std::size_t k = 0; k < rows; ++k) {
+        begins.push_back(begins[k]);
+        each_sum(k, [&](std::int64_t) { ++begins[k + 1]; });
+    }
+    out.resize(begins[rows]);
     parallel_work(exec, in.rows.size() * width, rows, rows_per_range(in.row_bytes),
                   [&](std::size_t begin, std::size_t end) {
                       BlockPieces sum(type, width);
                       for (std::size_t k = begin; k < end; ++k) {
-                          sum.begin();
-                          for (auto i = plan.offsets()[k]; i < plan.offsets()[k + 1]; ++i) {
-                              auto const p = static_cast<std::size_t>(plan.positions()[static_cast<std::size_t>(i)]);
-                              sum.add(in.keys[p], in.bytes.data() + p * in.row_bytes);
-                          }
-                          out.rows[k] = plan.rows()[k];
-                          out.keys[k] = 0;
-                          sum.end(out.bytes.data() + k * in.row_bytes);
+                          std::size_t to = begins[k];
+                          auto i = plan.offsets()[k];
+                          each_sum(k, [&](std::int64_t count) {
+                              sum.begin();
+                              for (std::int64_t done = 0; done < count; ++i) {
+                                  sum.add(in.keys[piece(i)], in.bytes.data() + piece(i) * in.row_bytes);
+                                  done += in.keys[piece(i)];
+                              }
+                              out.rows[to] = plan.rows()[k];
+                              out.keys[to] = count;
+                              sum.end(out.bytes.data() + to * in.row_bytes);
+                              ++to;
+                          });
                       }
                   });
     return out;
@@ -8157,9 +8385,10 @@ enum class SumOrder {
 
 /// How rows travel between ranks. The bits do not depend on it.
 enum class Route {
-    automatic,  ///< by the bytes of the other two, from numbers that all ranks know
+    automatic,  ///< the fastest by a model of messages and bytes, from numbers that all ranks know
     gather,     ///< every rank gets all ranks' sums, and adds them up
     owner,      ///< ranges of rows are summed by one rank each, which sends the sums to all
+    node,       ///< as owner, but first within each node, then between ranks of the same place: see Nodes
 };
 
 /// The options of row_allreduce: the same on all ranks.
@@ -8199,26 +8428,40 @@ public:
 
 /// A row_allreduce that has begun: it has agreed, and rows travel. With splits, rows [splits[r], splits[r + 1]) are summed
 /// by rank r, which keeps them.
+///
+/// By owners, rows go to the ranks that sum them, which send the sums to all. By nodes, this happens twice: the ranks of a
+/// node deal the rows to its first places, the same ranges on every node, and each place sums what it gets; the ranks of
+/// one place then do the same among themselves, and at last the node's ranks gather. Sums of a node are only those that
+/// the order of the sums has.
 class RowReduction {
 public:
     RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSource> source,
                  RowReduceOptions options, std::vector<std::int64_t> splits = {});
-    /// For ranks that have agreed on a step of parts, and have the sums of some of its nodes.
+    /// For ranks that have agreed on a step of `total` parts: rank r of P has the sums of the nodes of the tree of parts
+    /// [r · total / P, (r + 1) · total / P).
     RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, RowPieces&& nodes,
-                 std::vector<std::int64_t> splits = {});
+                 std::int64_t total, std::vector<std::int64_t> splits = {});
     /// The result, narrowed. Called once.
     RowPieces finish();
 
 private:
     void agree_on_parts();
     void agree_on_contributions();
-    bool choose_owner(std::size_t gathered, std::size_t dealt) const;
+    void choose(std::size_t gathered, std::size_t dealt, std::size_t added);
     void begin();
+    void begin_contributions();
     RowPieces end();
-    RowPieces send_to_all(RowPieces&& own) const;
+    RowPieces sum(RowPieces const& in) const;
+    RowPieces sum_across(RowPieces&& in) const;
     void describe(Notice& notice);
-    void check_same_options(std::vector<Notice> const& notices) const;
-    std::vector<std::int64_t> splits(std::span<std::int64_t const> rows) const;
+    void split(std::span<std::int64_t const> rows);
+    ProcessGroup const& dealers() const { return nodes_ == nullptr ? *group_ : *nodes_->node; }
+    std::size_t first_dealer() const { return static_cast<std::size_t>(group_->rank() - dealers().rank()); }
+    std::vector<std::size_t> dealt(std::span<std::int64_t const> rows) const;
+    std::vector<std::size_t> dealt_across(std::span<std::int64_t const> rows) const;
+    std::vector<std::int64_t> node_ends() const;
+    bool has_place() const { return static_cast<std::size_t>(nodes_->node->rank()) < nodes_->places(); }
+    std::span<std::int64_t const> rank_keys() const;
     Collective operation() const { return splits_.empty() ? Collective::row_allreduce : Collective::exchange; }
     bool by_parts() const { return options_.order == SumOrder::parts; }
 
@@ -8232,8 +8475,12 @@ private:
     RowPlan<> plan_;                   // of contributions
     std::vector<std::size_t> counts_;  // of rows on each rank: pieces, or distinct rows of contributions
     std::vector<std::size_t> contributions_;
-    std::vector<std::int64_t> rank_keys_;  // the only part of each rank, if each has one
-    bool owner_ = false;
+    std::vector<std::int64_t> firsts_;  // the first part of each rank, and the number of all parts
+    bool one_part_each_ = false;
+    Route route_ = Route::owner;         // never automatic
+    std::unique_ptr<NodeGroups> nodes_;  // by nodes
+    std::vector<std::int64_t> ranges_;   // of rows, by owner; by nodes, those of place 0 first
+    std::vector<std::int64_t> before_;   // by nodes: contributions on lower nodes to each row that this place has
     RowTransfer transfer_;
 };
 
@@ -8321,9 +8568,53 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/distributed/detail/route_model.hpp: fastest_route, what Route::automatic chooses.
+
+namespace rowan::inline v0::detail {
+
+/// What all ranks know of a sum of rows before rows travel. Bytes are those of all ranks together.
+struct RouteCounts {
+    std::size_t ranks;
+    std::size_t nodes, places;  // 1 node, or several, each with so many ranks or more
+    std::size_t gathered;       // bytes of what is to be summed, if every rank gets it
+    std::size_t dealt;          // the same, if owners get it
+    std::size_t added;          // bytes that are added up, if owners sum
+    std::size_t result;         // bytes of the sum
+};
+
+/// The route that takes the least time by the model of tests/bench/README.md. Its unit is the time in which a byte
+/// travels. That of a message is between those measured within a machine, 4 KiB, and assumed of a network, 240 KiB. A
+/// byte that is summed takes as long as one that travels; of the sum that owners send, half as long to put in place; and
+/// one that stays on its node a quarter.
+inline Route fastest_route(RouteCounts const& c) {
+    static constexpr double message = 32768, in_place = 0.5, near = 0.25;
+    struct Step {  // an exchange among n ranks: the others, as a number and as a share
+        double others, share, small;
+        explicit Step(std::size_t n)
+            : others(static_cast<double>(n - 1)), share(others / static_cast<double>(n)),
+              small(static_cast<double>(std::bit_width(n - 1))) {}
+        double owner_messages() const { return 4 * (others + small) * message; }
+    };
+    Step const all(c.ranks), node(c.places), across(c.nodes);
+    auto const of_rank = [&](std::size_t bytes) { return static_cast<double>(bytes) / static_cast<double>(c.ranks); };
+    double const gathered = static_cast<double>(c.gathered), result = static_cast<double>(c.result),
+                 dealt = of_rank(c.dealt), added = of_rank(c.added),
+                 shared = std::min(0.75 * dealt, result / static_cast<double>(c.places));  // a rank's rows of its node
+    double const gather = (2 * all.others + all.small) * message + (all.share + 1) * gathered;
+    double const owner = all.owner_messages() + all.share * (dealt + result) + added + in_place * result;
+    double const by_node = node.owner_messages() + across.owner_messages() + near * node.share * (dealt + result) +
+                           across.share * (shared + result / static_cast<double>(c.places)) + added + shared +
+                           in_place * result;
+    if (c.nodes > 1 && c.places > 1 && by_node < std::min(gather, owner)) return Route::node;
+    return owner < gather ? Route::owner : Route::gather;
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/distributed/detail/row_reduction_inl.hpp: the functions of row_reduction.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+
 #include <algorithm>
 
 namespace rowan::inline v0::detail {
@@ -8342,12 +8633,14 @@ ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> gr
 }
 
 ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                                          RowPieces&& nodes, std::vector<std::int64_t> splits)
+                                          RowPieces&& nodes, std::int64_t total, std::vector<std::int64_t> splits)
     : group_(std::move(group)), exec_(exec), type_(type), splits_(std::move(splits)), own_(std::move(nodes)) {
     if (!splits_.empty()) options_.route = Route::owner;
     after_agreement(*group_, [&] {
+        std::int64_t const ranks = group_->size();
+        for (std::int64_t r = 0; r <= ranks; ++r) firsts_.push_back(even_cut(total, r, ranks));
         counts_ = all_counts(*group_, own_.rows.size());
-        if (group_->size() > 1) begin();
+        if (ranks > 1) begin();
     });
 }
 
@@ -8358,14 +8651,6 @@ ROWAN_FUNCTION RowPieces RowReduction::finish() {
 ROWAN_FUNCTION void RowReduction::describe(Notice& notice) {
     check_exec(exec_);
     source_->describe(notice);
-}
-
-ROWAN_FUNCTION void RowReduction::check_same_options(std::vector<Notice> const& notices) const {
-    for (std::size_t r = 1; r < notices.size(); ++r) {
-        if (notices[r].own[2] == notices[0].own[2]) continue;
-        throw ShapeError(std::string("the options or the row shape of rank ").append(std::to_string(r)), "others",
-                         "those of rank 0");
-    }
 }
 
 /// One number for the options and the shape of a row, of which the others know only the size.
@@ -8388,9 +8673,9 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
         n.own[1] = static_cast<std::int64_t>(own_.rows.size());
         n.own[2] = options_number(options_, own_.shape);
     };
-    auto notices = agree(*group_, operation(), [&](Notice& n) {
+    auto notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
         describe(n);
-        rank_keys_.reserve(static_cast<std::size_t>(group_->size()));
+        firsts_.reserve(static_cast<std::size_t>(group_->size()) + 1);
         parts = source_->parts(exec_);
         if (parts.size() == 1) {
             own_ = std::move(parts[0]);
@@ -8399,18 +8684,19 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
         }
         tell(n);
     });
-    check_same_options(notices);
+    check_same_hash(notices, 2, "the options or the row shape");
     std::int64_t all = 0;
     for (auto const& n : notices) {
-        rank_keys_.push_back(all);
+        firsts_.push_back(all);
         all += n.own[0];
     }
-    std::int64_t const first = rank_keys_[static_cast<std::size_t>(group_->rank())];
-    if (std::ranges::all_of(notices, [](Notice const& n) { return n.own[0] == 1; })) {
+    firsts_.push_back(all);
+    std::int64_t const first = firsts_[static_cast<std::size_t>(group_->rank())];
+    one_part_each_ = std::ranges::all_of(notices, [](Notice const& n) { return n.own[0] == 1; });
+    if (one_part_each_) {
         std::ranges::fill(own_.keys, first);
     } else {
-        rank_keys_.clear();
-        notices = agree(*group_, operation(), [&](Notice& n) {
+        notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
             if (parts.size() <= 1) {
                 std::ranges::fill(own_.keys, first);
             } else {
@@ -8426,68 +8712,118 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
 }
 
 ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
-    auto const notices = agree(*group_, operation(), [&](Notice& n) {
+    auto const notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
         describe(n);
         own_ = source_->joined();
         plan_ = RowPlan<>(exec_, own_.rows, own_.height);
         n.own = {static_cast<std::int64_t>(own_.rows.size()), static_cast<std::int64_t>(plan_.rows().size()),
                  options_number(options_, own_.shape)};
     });
-    check_same_options(notices);
+    check_same_hash(notices, 2, "the options or the row shape");
     after_agreement(*group_, [&] {
         contributions_ = own_counts(notices, 0);
         counts_ = own_counts(notices, 1);
     });
 }
 
-/// Bytes that a rank sends, on average and times P / (P - 1): `gathered`, or `dealt` and, of three quarters of the rows,
-/// as batches that share their frequent rows have, the sums.
-ROWAN_FUNCTION bool RowReduction::choose_owner(std::size_t gathered, std::size_t dealt) const {
-    static constexpr std::size_t few = std::size_t{1} << 16;  // bytes that travel faster than more messages
-    if (options_.route != Route::automatic) return options_.route == Route::owner;
-    std::size_t const ranks = counts_.size();
-    std::size_t const result =
-        own_.row_bytes / (by_parts() ? type_.sum_bytes : type_.bytes) * type_.bytes + sizeof(std::int64_t);
-    return gathered > few && gathered > dealt / ranks + total(counts_) / 4 * 3 * result;
+// Of the rows that ranks have, three quarters are different, as in batches that share their frequent rows.
+ROWAN_FUNCTION void RowReduction::choose(std::size_t gathered, std::size_t dealt, std::size_t added) {
+    if (!splits_.empty()) return;
+    route_ = options_.route;
+    if (route_ == Route::automatic || route_ == Route::node) nodes_ = group_->nodes();
+    if (route_ == Route::automatic) {
+        std::size_t const row =
+            own_.row_bytes / (by_parts() ? type_.sum_bytes : type_.bytes) * type_.bytes + sizeof(std::int64_t);
+        std::size_t const rows = std::min(total(counts_) / 4 * 3, static_cast<std::size_t>(own_.height));
+        route_ =
+            fastest_route({counts_.size(), nodes_ == nullptr ? 1 : nodes_->count(),
+                           nodes_ == nullptr ? counts_.size() : nodes_->places(), gathered, dealt, added, rows * row});
+    }
+    if (route_ != Route::node) nodes_ = nullptr;
 }
 
-ROWAN_FUNCTION std::vector<std::int64_t> RowReduction::splits(std::span<std::int64_t const> rows) const {
-    return splits_.empty() ? row_splits(*group_, own_.height, rows, counts_) : splits_;
+/// The parts of the dealers, if each has one.
+ROWAN_FUNCTION std::span<std::int64_t const> RowReduction::rank_keys() const {
+    if (!one_part_each_) return {};
+    return std::span(firsts_).subspan(first_dealer(), static_cast<std::size_t>(dealers().size()));
+}
+
+ROWAN_FUNCTION void RowReduction::split(std::span<std::int64_t const> rows) {
+    std::size_t const ranges = nodes_ == nullptr ? counts_.size() : nodes_->places() * nodes_->count();
+    ranges_ = splits_.empty() ? row_splits(*group_, own_.height, ranges, rows, counts_) : splits_;
+}
+
+/// How many of sorted rows go to each of the dealers.
+ROWAN_FUNCTION std::vector<std::size_t> RowReduction::dealt(std::span<std::int64_t const> rows) const {
+    if (nodes_ == nullptr) return counts_in(ranges_, rows);
+    std::vector<std::int64_t> of_places;
+    for (std::size_t k = 0; k < ranges_.size(); k += nodes_->count()) of_places.push_back(ranges_[k]);
+    auto counts = counts_in(of_places, rows);
+    counts.resize(static_cast<std::size_t>(nodes_->node->size()));
+    return counts;
+}
+
+/// How many of sorted rows of this place go to each node.
+ROWAN_FUNCTION std::vector<std::size_t> RowReduction::dealt_across(std::span<std::int64_t const> rows) const {
+    std::size_t const nodes = nodes_->count();
+    return counts_in(std::span(ranges_).subspan(static_cast<std::size_t>(nodes_->node->rank()) * nodes, nodes + 1),
+                     rows);
 }
 
 ROWAN_FUNCTION void RowReduction::begin() {
-    std::size_t const word = sizeof(std::int64_t), rows = total(counts_);
-    if (by_parts()) {
-        std::size_t const piece = own_.row_bytes + (rank_keys_.empty() ? 2 : 1) * word;
-        owner_ = choose_owner(rows * piece, rows * piece);
-        if (!owner_) {
-            transfer_ = begin_gather(*group_, std::move(own_), counts_, rank_keys_);
-            return;
-        }
-        auto const send = counts_in(splits(own_.rows), own_.rows);
-        auto const receive = exchange_counts(*group_, send);
-        transfer_ = begin_deal(*group_, std::move(own_), send, receive, rank_keys_);
+    if (!by_parts()) return begin_contributions();
+    std::size_t const bytes = total(counts_) * (own_.row_bytes + (one_part_each_ ? 1 : 2) * sizeof(std::int64_t));
+    choose(bytes, bytes, bytes);
+    if (route_ == Route::gather) {
+        transfer_ = begin_gather(*group_, std::move(own_), counts_, rank_keys());
         return;
     }
-    std::size_t const sum_row = own_.row_bytes / type_.bytes * type_.sum_bytes;
-    owner_ = choose_owner(total(contributions_) * (own_.row_bytes + word), rows * (sum_row + 5 * word));
-    if (!owner_) {
+    split(own_.rows);
+    auto const send = dealt(own_.rows);
+    auto const receive = exchange_counts(dealers(), send);
+    transfer_ = begin_deal(dealers(), std::move(own_), send, receive, rank_keys());
+}
+
+// By owner, a rank sends a row once if it is the first that has it, and else up to 63 of its contributions one by one, until
+// a block of 64 begins: about half of those beyond the first. It adds up its own, and what owners add counts twice, as it
+// comes in pieces.
+ROWAN_FUNCTION void RowReduction::begin_contributions() {
+    std::size_t const word = sizeof(std::int64_t), rows = total(counts_), all = total(contributions_),
+                      sum_row = own_.row_bytes / type_.bytes * type_.sum_bytes,
+                      gathered = all * (own_.row_bytes + word),
+                      in_pieces = (rows + all) / 2 * (sum_row + 2 * word) + rows * 3 * word;
+    choose(gathered, in_pieces, gathered + 2 * in_pieces);
+    if (route_ == Route::gather) {
         std::vector<std::int64_t> const no_keys(counts_.size());
         transfer_ = begin_gather(*group_, std::move(own_), contributions_, no_keys);
         return;
     }
-    auto send = counts_in(splits(plan_.rows()), plan_.rows());
+    split(plan_.rows());
+    FirstContributions const none = [](RowCounts const& r) { return std::vector<std::int64_t>(r.rows.size()); };
+    FirstContributions const of_lower_nodes = [&](RowCounts const& r) {
+        if (has_place())
+            before_ = first_contributions(exec_, *nodes_->across, own_.height, r, dealt_across(r.rows), none);
+        return before_;
+    };
+    auto const first = first_contributions(exec_, dealers(), own_.height, RowCounts(plan_), dealt(plan_.rows()),
+                                           nodes_ == nullptr ? none : of_lower_nodes);
     auto sums = own_.like();
     sums.row_bytes = sum_row;
-    auto pieces = contribution_pieces(
-        exec_, *group_, plan_, sums,
-        [&](RowPlan<> const& plan, std::span<Cut const> cuts, std::byte* out) {
+    auto pieces =
+        contribution_pieces(plan_, first, sums, [&](RowPlan<> const& plan, std::span<Cut const> cuts, std::byte* out) {
             source_->cut_sums(exec_, own_, plan, cuts, out);
-        },
-        send);
+        });
     own_ = own_.like();
-    auto const receive = exchange_counts(*group_, send);
-    transfer_ = begin_deal(*group_, std::move(pieces), send, receive);
+    auto const send = dealt(pieces.rows);
+    auto const receive = exchange_counts(dealers(), send);
+    transfer_ = begin_deal(dealers(), std::move(pieces), send, receive);
+}
+
+/// Sends what each rank has to all.
+inline RowPieces send_to_all(ProcessGroup const& group, RowPieces&& own) {
+    auto const counts = all_counts(group, own.rows.size());
+    std::vector<std::int64_t> const no_keys(counts.size());
+    return begin_gather(group, std::move(own), counts, no_keys).wait();
 }
 
 ROWAN_FUNCTION RowPieces RowReduction::end() {
@@ -8496,17 +8832,32 @@ ROWAN_FUNCTION RowPieces RowReduction::end() {
         return narrow_pieces(exec_, type_, std::move(own_));
     }
     auto in = transfer_.wait();
-    if (!by_parts() && !owner_) return source_->merged(exec_, std::move(in));
-    auto sums = by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1)) : sum_contributions(exec_, type_, in);
+    if (route_ == Route::gather && !by_parts()) return source_->merged(exec_, std::move(in));
+    auto sums = nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
     in = {};
-    sums = narrow_pieces(exec_, type_, std::move(sums));
-    return owner_ && splits_.empty() ? send_to_all(std::move(sums)) : std::move(sums);
+    return route_ == Route::gather || !splits_.empty() ? std::move(sums) : send_to_all(dealers(), std::move(sums));
 }
 
-ROWAN_FUNCTION RowPieces RowReduction::send_to_all(RowPieces&& own) const {
-    auto const counts = all_counts(*group_, own.rows.size());
-    std::vector<std::int64_t> const no_keys(counts.size());
-    return begin_gather(*group_, std::move(own), counts, no_keys).wait();
+/// The sums of all parts or contributions, narrowed.
+ROWAN_FUNCTION RowPieces RowReduction::sum(RowPieces const& in) const {
+    return narrow_pieces(
+        exec_, type_, by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1)) : sum_contributions(exec_, type_, in));
+}
+
+/// The ends of the nodes of the tree of which the ranks of this node have all parts.
+ROWAN_FUNCTION std::vector<std::int64_t> RowReduction::node_ends() const {
+    std::size_t const first = first_dealer(), end = first + static_cast<std::size_t>(nodes_->node->size());
+    return whole_nodes(firsts_[first], firsts_[end], firsts_.back());
+}
+
+/// The sums of the rows of this place on all nodes, of which it has those of its own.
+ROWAN_FUNCTION RowPieces RowReduction::sum_across(RowPieces&& in) const {
+    auto sums = by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1), node_ends())
+                           : sum_contributions(exec_, type_, in, before_);
+    in = {};
+    if (!has_place()) return narrow_pieces(exec_, type_, std::move(sums));  // without rows
+    auto const send = dealt_across(sums.rows);
+    return send_to_all(*nodes_->across, sum(deal_pieces(*nodes_->across, std::move(sums), send)));
 }
 
 }  // namespace rowan::inline v0::detail
@@ -8704,12 +9055,12 @@ inline RowPieces dealt_pieces(Cpu exec, Partition const& partition, Slots const&
 }
 
 ROWAN_FUNCTION RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                                      RowPieces const& nodes) {
+                                      RowPieces const& nodes, std::int64_t total) {
     int const rank = group->rank();
     Partition const partition = shards_of(nodes.height, group->size());
     Slots const slots(partition);
-    auto sums = RowReduction(std::move(group), exec, type, dealt_pieces(exec, partition, slots, nodes), slots.splits())
-                    .finish();
+    auto dealt = dealt_pieces(exec, partition, slots, nodes);
+    auto sums = RowReduction(std::move(group), exec, type, std::move(dealt), total, slots.splits()).finish();
     for (auto& row : sums.rows) row = partition.global(rank, row - slots.splits()[static_cast<std::size_t>(rank)]);
     return sums;
 }
@@ -8727,7 +9078,7 @@ namespace rowan::inline v0 {
 ///     together(comm, [&] { batch = read(file); });
 /// f must not call operations of `comm`: the others would not.
 /// errors   those of f; RemoteError if f throws on another rank; Error if the ranks call different operations
-/// cost     that of f, and one allgather of 64 bytes for each rank
+/// cost     that of f, and one agreement: an allgather of 64 bytes for each rank, of more than 512 a sum of 3 words
 template <communicator C, class F>
 void together(C const& comm, F const& f) {
     static_cast<void>(
@@ -13500,7 +13851,11 @@ Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::span<
 ///          nothing has changed then. What fails later, such as memory, ends all ranks
 /// cost     a merge of each part; bytes sent by a rank of P, for u distinct rows of a rank, U of all, R bytes a row: by
 ///          gather (P - 1) u (R + 8), by owner (P - 1) / P (u + U) (R + 8), and 8 more for each of u if a rank has
-///          several parts; a sort of what comes, and one sum of it
+///          several parts; by node, of N nodes of q ranks that have w distinct rows, (q - 1) / q (u + U) (R + 8) within it
+///          and (N - 1) / N (w (R + 16) + U (R + 8)) / q to others. In the order of contributions, gather sends all n of a
+///          rank, and an owner's u (R + 8) is v (R + 16) + 24 u: of a row that lower ranks have, contributions travel one by
+///          one until a block of 64 begins, then as sums of blocks, together v, between u and n. A sort of what comes, and
+///          one sum of it
 template <class T, communicator C>
 SelectedRows<T> row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
                               RowReduceOptions options = {}) {
@@ -13643,7 +13998,7 @@ public:
     /// Calls first(row, values), for each row of this rank, where values is a std::span<T> of `width` elements.
     /// errors   ShapeError on all ranks if the partition or width has a bad number, ranks have different partitions, or
     ///          partition.ranks is not comm.size(); what `first` or the allocation throws, RemoteError on the other ranks
-    /// cost     the memory of this rank's rows, one call of `first` for each, one allgather of 64 bytes
+    /// cost     the memory of this rank's rows, one call of `first` for each, one agreement
     template <std::invocable<std::int64_t, std::span<T>> F>
     ShardedTable(C comm, Partition partition, std::int64_t width, F const& first)
         : comm_(std::move(comm)), partition_(partition) {
@@ -13660,7 +14015,7 @@ public:
             describe(n);
             n.own[0] = partition_.block;
         });
-        check_own(notices, "partition.block");
+        detail::check_same_number(notices, 0, "partition.block");
     }
 
     /// Which rank has which rows.
@@ -13742,7 +14097,7 @@ public:
             describe(n);
             n.own[0] = lookup.number_;
         });
-        check_own(notices, "the number of the lookup");
+        detail::check_same_number(notices, 0, "the number of the lookup");
         return after_agreement([&] {
             auto in = lookup.fetch_.give(detail::GroupOf<C>(comm_), std::move(own));
             in.height = partition_.rows_of(comm_.rank());
@@ -13785,14 +14140,6 @@ private:
     void describe(detail::Notice& notice) const {
         notice.same = {dtype<T>::wire, partition_.height, static_cast<std::int64_t>(local_.row_size())};
     }
-    static void check_own(std::vector<detail::Notice> const& notices, char const* what) {
-        for (std::size_t r = 1; r < notices.size(); ++r) {
-            if (notices[r].own[0] == notices[0].own[0]) continue;
-            throw ShapeError(std::string(what).append(" on rank ").append(std::to_string(r)),
-                             std::to_string(notices[r].own[0]),
-                             std::to_string(notices[0].own[0]).append(", as on rank 0"));
-        }
-    }
     std::span<T> row(std::int64_t i) {
         std::size_t const width = local_.row_size();
         return {local_.data() + static_cast<std::size_t>(i) * width, width};
@@ -13820,11 +14167,12 @@ namespace rowan::inline v0 {
 class Threads {
 public:
     /// Calls f(comm) on `ranks` threads, with a Threads for each, and returns when all have ended. A rank that waits for
-    /// others longer than `patience` throws.
-    /// errors   ValueError if ranks < 1; the first exception of f. The other ranks get a RemoteError that names its rank
+    /// others longer than `patience` throws. `per_node` ranks make a node, and what remains the last one; 0: one node.
+    /// errors   ValueError if ranks < 1 or per_node < 0; the first exception of f. The other ranks get a RemoteError that
+    ///          names its rank
     /// cost     `ranks` threads
     static void run(int ranks, std::function<void(Threads const&)> const& f,
-                    std::chrono::milliseconds patience = std::chrono::seconds(20));
+                    std::chrono::milliseconds patience = std::chrono::seconds(20), int per_node = 0);
 
     int rank() const noexcept { return rank_; }
     int size() const noexcept;
@@ -13838,28 +14186,43 @@ public:
     void barrier() const;
     /// Throws an Error of this text here, and RemoteError on the other ranks.
     [[noreturn]] void abort(std::string_view text) const;
+    /// The nodes, if run has made several.
+    /// errors   none
+    /// cost     no message
+    std::optional<Nodes<Threads>> nodes() const;
 
 private:
-    struct Shared {
-        Shared(int ranks, std::chrono::milliseconds wait)
-            : in(static_cast<std::size_t>(ranks)), counts(in.size()), size(ranks), patience(wait) {}
+    /// What the groups of one run have in common.
+    struct World {
+        std::chrono::milliseconds patience;
+        std::mutex mutex;  // of all that follows, and of what Shared says
+        std::condition_variable changed;
+        std::string error;  // what has broken the groups
+        int error_rank = -1;
+    };
 
+    /// A group: all ranks, those of a node, or those of one place in their nodes.
+    struct Shared {
+        Shared(std::shared_ptr<World> all, int first_rank, int step_to_next, int ranks)
+            : world(std::move(all)), first(first_rank), step(step_to_next), size(ranks),
+              in(static_cast<std::size_t>(ranks)), counts(in.size()) {}
+        int number(int rank) const { return first + rank * step; }  // among all ranks
+
+        std::shared_ptr<World> const world;
+        int const first, step, size;
         // What each rank brings to the operation that all are in.
         std::vector<std::span<std::byte const>> in;
         std::vector<std::span<std::size_t const>> counts;
-        int const size;
-        std::chrono::milliseconds const patience;
+        std::vector<std::shared_ptr<Shared>> nodes, places;  // of all ranks, if these have several nodes
 
-        std::mutex mutex;  // of all that follows
-        std::condition_variable changed;
+        // With the mutex of the world:
         std::string_view op;  // of the first that has arrived
-        int op_rank = 0, arrived = 0;
+        int op_rank = 0, arrived = 0, ended_rank = -1;
         unsigned phase = 0;
-        std::string error;  // what has broken the group
-        int error_rank = -1, ended_rank = -1;
     };
 
     Threads(std::shared_ptr<Shared> shared, int rank) : shared_(std::move(shared)), rank_(rank) {}
+    static std::shared_ptr<Shared> all_ranks(int ranks, std::chrono::milliseconds patience, int per_node);
 
     /// Waits for all ranks, calls f, which may read what they bring, and waits again.
     void meet(std::string_view op, std::span<std::byte const> in, std::span<std::size_t const> counts,
@@ -13894,10 +14257,35 @@ inline void copy_bytes(std::span<std::byte const> from, std::span<std::byte> to)
 
 }  // namespace detail
 
+ROWAN_FUNCTION std::shared_ptr<Threads::Shared> Threads::all_ranks(int ranks, std::chrono::milliseconds patience,
+                                                                   int per_node) {
+    auto const world = std::make_shared<World>();
+    world->patience = patience;
+    auto all = std::make_shared<Shared>(world, 0, 1, ranks);
+    if (per_node == 0 || per_node >= ranks) return all;
+    for (int first = 0; first < ranks; first += per_node)
+        all->nodes.push_back(std::make_shared<Shared>(world, first, 1, std::min(per_node, ranks - first)));
+    for (int place = 0; place < per_node; ++place)
+        all->places.push_back(std::make_shared<Shared>(world, place, per_node, (ranks - place - 1) / per_node + 1));
+    return all;
+}
+
+ROWAN_FUNCTION std::optional<Nodes<Threads>> Threads::nodes() const {
+    if (shared_->nodes.empty()) return {};
+    int const per_node = shared_->nodes[0]->size, node = rank_ / per_node, place = rank_ % per_node;
+    std::vector<int> begins;
+    for (auto const& n : shared_->nodes) begins.push_back(n->first);
+    begins.push_back(size());
+    return Nodes<Threads>{Threads(shared_->nodes[static_cast<std::size_t>(node)], place),
+                          Threads(shared_->places[static_cast<std::size_t>(place)], node), std::move(begins)};
+}
+
 ROWAN_FUNCTION void Threads::run(int ranks, std::function<void(Threads const&)> const& f,
-                                 std::chrono::milliseconds patience) {
+                                 std::chrono::milliseconds patience, int per_node) {
     if (ranks < 1) throw ValueError("ranks", ranks, "1 or more");
-    auto const shared = std::make_shared<Shared>(ranks, patience);
+    if (per_node < 0) throw ValueError("per_node", per_node, "0 or more");
+    auto const shared = all_ranks(ranks, patience, per_node);
+    auto const& world = shared->world;
     std::exception_ptr first, any;  // of the rank that broke the group; of any rank
     auto const rank = [&](int r) {
         std::exception_ptr error;
@@ -13911,15 +14299,22 @@ ROWAN_FUNCTION void Threads::run(int ranks, std::function<void(Threads const&)> 
             error = std::current_exception();
             text = "an exception that is not a std::exception";
         }
-        std::scoped_lock const lock(shared->mutex);
+        std::scoped_lock const lock(world->mutex);
         if (!any) any = error;
-        if (error && (shared->error_rank < 0 || (shared->error_rank == r && !first))) {
-            shared->error_rank = r;
-            shared->error = text;
+        if (error && (world->error_rank < 0 || (world->error_rank == r && !first))) {
+            world->error_rank = r;
+            world->error = text;
             first = error;
         }
-        if (shared->ended_rank < 0) shared->ended_rank = r;
-        shared->changed.notify_all();
+        auto const ended = [&](Shared& group) {
+            if (group.ended_rank < 0) group.ended_rank = r;
+        };
+        ended(*shared);
+        if (!shared->nodes.empty()) {
+            ended(*shared->nodes[static_cast<std::size_t>(r / per_node)]);
+            ended(*shared->places[static_cast<std::size_t>(r % per_node)]);
+        }
+        world->changed.notify_all();
     };
     std::vector<std::thread> threads;
     for (int r = 0; r < ranks; ++r) threads.emplace_back(rank, r);
@@ -13998,7 +14393,7 @@ ROWAN_FUNCTION void Threads::barrier() const {
 }
 
 ROWAN_FUNCTION void Threads::abort(std::string_view text) const {
-    std::scoped_lock const lock(shared_->mutex);
+    std::scoped_lock const lock(shared_->world->mutex);
     fail(std::string(text));
 }
 
@@ -14018,18 +14413,19 @@ ROWAN_FUNCTION void Threads::meet(std::string_view op, std::span<std::byte const
 }
 
 ROWAN_FUNCTION void Threads::arrive(std::string_view op) const {
-    std::unique_lock lock(shared_->mutex);
-    if (shared_->error_rank >= 0) throw RemoteError(shared_->error_rank, shared_->error);
+    auto& world = *shared_->world;
+    std::unique_lock lock(world.mutex);
+    if (world.error_rank >= 0) throw RemoteError(world.error_rank, world.error);
     if (shared_->arrived == 0) {
         shared_->op = op;
         shared_->op_rank = rank_;
     } else if (shared_->op != op) {
         fail(std::string("rank ")
-                 .append(std::to_string(rank_))
+                 .append(std::to_string(shared_->number(rank_)))
                  .append(" calls ")
                  .append(op)
                  .append(" where rank ")
-                 .append(std::to_string(shared_->op_rank))
+                 .append(std::to_string(shared_->number(shared_->op_rank)))
                  .append(" calls ")
                  .append(shared_->op));
     }
@@ -14037,14 +14433,14 @@ ROWAN_FUNCTION void Threads::arrive(std::string_view op) const {
     if (++shared_->arrived == shared_->size) {
         shared_->arrived = 0;
         ++shared_->phase;
-        shared_->changed.notify_all();
+        world.changed.notify_all();
         return;
     }
-    bool const woken = shared_->changed.wait_for(lock, shared_->patience, [&] {
-        return shared_->phase != phase || shared_->error_rank >= 0 || shared_->ended_rank >= 0;
+    bool const woken = world.changed.wait_for(lock, world.patience, [&] {
+        return shared_->phase != phase || world.error_rank >= 0 || shared_->ended_rank >= 0;
     });
     if (shared_->phase != phase) return;
-    if (shared_->error_rank >= 0) throw RemoteError(shared_->error_rank, shared_->error);
+    if (world.error_rank >= 0) throw RemoteError(world.error_rank, world.error);
     if (!woken)
         fail(std::string(op)
                  .append(": ")
@@ -14052,29 +14448,31 @@ ROWAN_FUNCTION void Threads::arrive(std::string_view op) const {
                  .append(" of ")
                  .append(std::to_string(shared_->size))
                  .append(" ranks did not come"));
-    shared_->error_rank = shared_->ended_rank;
-    shared_->error = std::string("has ended, where others call ").append(op);
-    shared_->changed.notify_all();
-    throw RemoteError(shared_->error_rank, shared_->error);
+    world.error_rank = shared_->ended_rank;
+    world.error = std::string("has ended, where others call ").append(op);
+    world.changed.notify_all();
+    throw RemoteError(world.error_rank, world.error);
 }
 
 ROWAN_FUNCTION void Threads::leave() const noexcept {
-    std::unique_lock lock(shared_->mutex);
+    auto& world = *shared_->world;
+    std::unique_lock lock(world.mutex);
     unsigned const phase = shared_->phase;
     if (++shared_->arrived == shared_->size) {
         shared_->arrived = 0;
         ++shared_->phase;
-        shared_->changed.notify_all();
+        world.changed.notify_all();
     } else {
-        shared_->changed.wait(lock, [&] { return shared_->phase != phase; });
+        world.changed.wait(lock, [&] { return shared_->phase != phase; });
     }
 }
 
 ROWAN_FUNCTION void Threads::fail(std::string const& text) const {
-    if (shared_->error_rank < 0) {
-        shared_->error_rank = rank_;
-        shared_->error = text;
-        shared_->changed.notify_all();
+    auto& world = *shared_->world;
+    if (world.error_rank < 0) {
+        world.error_rank = shared_->number(rank_);
+        world.error = text;
+        world.changed.notify_all();
     }
     throw Error(text);
 }
@@ -14092,9 +14490,8 @@ struct PartRange {
     std::int64_t begin, end, total;
 
     static PartRange of_rank(std::int64_t total, int rank, int ranks) {
-        // without total * rank, which may overflow
-        auto const at = [&](std::int64_t r) { return total / ranks * r + total % ranks * r / ranks; };
-        return {at(rank), at(rank + 1), total};
+        std::int64_t const r = rank, n = ranks;
+        return {even_cut(total, r, n), even_cut(total, r + 1, n), total};
     }
     std::int64_t size() const noexcept { return end - begin; }
 };
@@ -14124,8 +14521,8 @@ public:
     virtual int rank() const = 0;
     virtual int size() const = 0;
 
-    /// Runs f(words) on every rank, and returns the words of all. What f throws on one rank leaves this call there, and
-    /// an error with its text on the others.
+    /// Runs f(words) on every rank, and returns the words of all, or of this one alone if they are the same on all. What f
+    /// throws on one rank leaves this call there, and an error with its text on the others.
     virtual std::vector<Words> agree(std::function<void(Words&)> const& f) const = 0;
 
     /// Runs f after an agreement, as the other ranks wait for this one: what it throws ends all ranks.
@@ -14140,14 +14537,14 @@ public:
     virtual std::unique_ptr<PendingPieces> begin_dense(Cpu exec, ElementSums const& type, DensePieces&& nodes,
                                                        std::int64_t total) const = 0;
     /// The same for rows: their sums, narrowed.
-    virtual RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const = 0;
+    virtual RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total) const = 0;
 
     /// The rows of a sharded table of this height that this rank has, ascending.
     virtual std::vector<std::int64_t> rows_of(std::int64_t height) const = 0;
     /// Rows of a sharded table, which may differ between ranks; `own` has those of this rank. For ranks that have agreed.
     virtual Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows) const = 0;
     /// As sum_rows, but each rank gets the sums of its rows of a sharded table.
-    virtual RowPieces sum_own_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const = 0;
+    virtual RowPieces sum_own_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total) const = 0;
     /// The rows of a gradient that this rank has, in their order.
     virtual Value own_rows(Value const& gradient) const = 0;
 };
@@ -20201,8 +20598,8 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
         auto& n = nodes_[i];
         if (!n.sparse) continue;
         auto nodes = n.sparse_of(exec, parts_);
-        auto sum = n.own ? ranks.sum_own_rows(exec, as_sums(n.sums.type), std::move(nodes))
-                         : ranks.sum_rows(exec, as_sums(n.sums.type), std::move(nodes));
+        auto sum = n.own ? ranks.sum_own_rows(exec, as_sums(n.sums.type), std::move(nodes), parts_.total)
+                         : ranks.sum_rows(exec, as_sums(n.sums.type), std::move(nodes), parts_.total);
         all[i] = n.value_of(exec, device, std::move(sum), rows);
     }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -20917,8 +21314,8 @@ public:
             std::make_unique<DenseReduction>(std::make_unique<GroupOf<C>>(comm_), exec, type, std::move(nodes), total));
     }
 
-    RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const override {
-        return RowReduction(std::make_unique<GroupOf<C>>(comm_), exec, type, std::move(nodes)).finish();
+    RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total) const override {
+        return RowReduction(std::make_unique<GroupOf<C>>(comm_), exec, type, std::move(nodes), total).finish();
     }
 
     std::vector<std::int64_t> rows_of(std::int64_t height) const override {
@@ -20927,8 +21324,8 @@ public:
     Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows) const override {
         return fetch_rows(group_, exec, own, rows);
     }
-    RowPieces sum_own_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const override {
-        return detail::sum_own_rows(std::make_unique<GroupOf<C>>(comm_), exec, type, nodes);
+    RowPieces sum_own_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total) const override {
+        return detail::sum_own_rows(std::make_unique<GroupOf<C>>(comm_), exec, type, nodes, total);
     }
     Value own_rows(Value const& gradient) const override { return detail::own_rows(gradient, rank(), size()); }
 
@@ -23055,6 +23452,10 @@ auto uninterrupted(Call const& call) {
 /// errors   IoError if the path has a byte 0, where the system would cut it
 std::string checked_path(char const* operation, std::string path);
 
+/// errors   Error unless it can be the name of a file in a folder, with a few more characters: it is empty, longer than 200
+///          bytes, or has a slash or NUL
+void check_file_name(std::string const& name);
+
 /// The folder of a path, with a slash at its end.
 std::string folder_of(std::string const& path);
 
@@ -23283,6 +23684,14 @@ ROWAN_FUNCTION std::string checked_path(char const* operation, std::string path)
             EINVAL);
     }
     return path;
+}
+
+ROWAN_FUNCTION void check_file_name(std::string const& name) {
+    auto const refuse = [&](char const* why) { throw Error("the name \"" + name + "\" " + why); };
+    if (name.empty()) refuse("is empty");
+    if (name.size() > 200) refuse("is longer than 200 bytes");
+    if (name.find('/') != name.npos || name.find('\0') != name.npos)
+        refuse("has a character that is not allowed in file names");
 }
 
 ROWAN_FUNCTION std::string folder_of(std::string const& path) {
@@ -23858,9 +24267,6 @@ private:
 
 namespace detail {
 
-/// errors   Error unless `name`.npy is a valid file name
-void check_npy_name(std::string const& name);
-
 /// Flushes the folder of `path` (fsync), so that a rename in it is durable.
 void sync_folder_of(std::string const& path);
 
@@ -23921,14 +24327,6 @@ void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> co
 #include <utility>
 
 namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION void check_npy_name(std::string const& name) {
-    auto const refuse = [&](char const* why) { throw Error("the name \"" + name + "\" " + why); };
-    if (name.empty()) refuse("is empty");
-    if (name.size() > 200) refuse("is longer than 200 bytes");
-    if (name.find('/') != name.npos || name.find('\0') != name.npos)
-        refuse("has a character that is not allowed in file names");
-}
 
 ROWAN_FUNCTION void sync_folder_of(std::string const& path) {
     std::string const name = folder_of(path);
@@ -24006,7 +24404,7 @@ ROWAN_FUNCTION std::string NpyFolder::file(std::string const& name) const {
 }
 
 ROWAN_FUNCTION void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> const& arrays) {
-    for (auto const& [name, array] : arrays) detail::check_npy_name(name);
+    for (auto const& [name, array] : arrays) detail::check_file_name(name);
     std::string const folder = detail::checked_path("create", path).substr(0, path.find_last_not_of('/') + 1);
     detail::NewFolder part(folder);
     for (auto const& [name, array] : arrays) {

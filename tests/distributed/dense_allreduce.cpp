@@ -13,13 +13,16 @@ using namespace rowan;
 using parts::bits, parts::of_rank;
 
 template <class T>
-void check(std::vector<Tensor<T>> const& all, std::vector<int> const& sizes) {
+void check(std::vector<Tensor<T>> const& all, std::vector<int> const& sizes, int per_node = 0) {
     auto const want = bits(sum_of_parts(all));
     for (int const n : sizes) {
-        auto const sums = test::on_ranks(n, [&](auto const& comm) {
-            return bits(dense_allreduce(Cpu{1}, comm, of_rank(all, comm.rank(), comm.size())));
-        });
-        CAPTURE(n, all.size(), all[0].size());
+        auto const sums = test::on_ranks(
+            n,
+            [&](auto const& comm) {
+                return bits(dense_allreduce(Cpu{1}, comm, of_rank(all, comm.rank(), comm.size())));
+            },
+            per_node);
+        CAPTURE(n, per_node, all.size(), all[0].size());
         for (auto const sum : sums) CHECK(sum == want);
     }
 }
@@ -27,6 +30,17 @@ void check(std::vector<Tensor<T>> const& all, std::vector<int> const& sizes) {
 TEST_CASE("dense parts have the bits of one process, for any number of ranks", "[distributed]") {
     check(parts::make_dense<float>(8, {37, 100}), {1, 2, 3, 4, 5, 6, 7, 8});
     for (std::size_t const n : {3U, 5U, 13U, 64U}) check(parts::make_dense<float>(n, {3, 5}), {1, 2, 3});
+}
+
+TEST_CASE("dense parts have the bits of one process on several nodes, of as many ranks or not", "[distributed]") {
+    for (int const per_node : {1, 2, 3, 4}) {
+        check(parts::make_dense<float>(8, {37, 100}), {3, 4, 5, 6, 7, 8}, per_node);
+        for (std::size_t const n : {7U, 13U, 64U}) check(parts::make_dense<float>(n, {3, 5}), {4, 5, 7}, per_node);
+        check(parts::make_dense<float>(8, {1}), {4, 8}, per_node);
+        check(parts::make_dense<float>(5, {0, 5}), {5}, per_node);
+    }
+    check(parts::make_dense<double>(5, {70}), {4, 5}, 2);
+    check(parts::make_dense<bfloat16>(5, {70}), {4, 5}, 2);
 }
 
 TEST_CASE("tensors of few elements, and of none", "[distributed]") {

@@ -9,6 +9,8 @@
 #include <rowan/distributed/threads.hpp>
 #endif
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -18,16 +20,21 @@
 namespace test {
 
 #ifdef ROWAN_TEST_MPI
-using Ranks = rowan::Mpi;
+/// Mpi, of which 4 ranks agree as if they were many.
+struct Ranks : rowan::Mpi {
+    using Mpi::Mpi;
+    Ranks(Mpi const& ranks) : Mpi(ranks) {}
+    static constexpr int few_ranks = 3;
+};
 rowan::Mpi const& world();  // in tests/mpi/main.cpp
 
 /// The first `ranks` ranks of mpirun, or all; null on the others.
-inline std::vector<Ranks> first_ranks(int ranks) {
+inline std::vector<Ranks> first_ranks(int ranks, int per_node) {
     MPI_Comm part = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, world().rank() < ranks ? 0 : MPI_UNDEFINED, world().rank(), &part);
     std::vector<Ranks> mine;
     if (part != MPI_COMM_NULL) {
-        mine.emplace_back(part);
+        mine.emplace_back(part, per_node);
         MPI_Comm_free(&part);
     }
     return mine;
@@ -48,15 +55,22 @@ inline std::string shared_path(std::string const& own) {
     return name;
 }
 
+/// Ranks that agree as if they were many.
+struct Many : Ranks {
+    Many(Ranks const& ranks) : Ranks(ranks) {}
+    static constexpr int few_ranks = 0;
+};
+
 /// Calls f(comm) on `ranks` ranks, with MPI on as many as there are, and returns what it returns on each, on all. What it
-/// throws on one leaves this call. Catch2's assertions are for one thread: f returns what is to be checked.
+/// throws on one leaves this call. Catch2's assertions are for one thread: f returns what is to be checked. `per_node` ranks
+/// make a node, and what remains the last one; 0: one node.
 template <class F>
-auto on_ranks(int ranks, F const& f) {
+auto on_ranks(int ranks, F const& f, int per_node = 0) {
     using R = std::invoke_result_t<F const&, Ranks const&>;
     static_assert(std::is_trivially_copyable_v<R> && !std::is_same_v<R, bool>, "std::vector<bool> has no elements");
     std::vector<R> all(static_cast<std::size_t>(ranks));
 #ifdef ROWAN_TEST_MPI
-    auto const mine = first_ranks(ranks);
+    auto const mine = first_ranks(ranks, per_node);
     std::size_t const n = std::min<std::size_t>(all.size(), static_cast<std::size_t>(world().size()));
     all.resize(static_cast<std::size_t>(world().size()));
     R result{};
@@ -66,7 +80,9 @@ auto on_ranks(int ranks, F const& f) {
     world().allgather(std::as_bytes(std::span(&result, 1)), std::as_writable_bytes(std::span(all)));
     all.resize(n);
 #else
-    rowan::Threads::run(ranks, [&](Ranks const& comm) { all[static_cast<std::size_t>(comm.rank())] = f(comm); });
+    rowan::Threads::run(
+        ranks, [&](Ranks const& comm) { all[static_cast<std::size_t>(comm.rank())] = f(comm); },
+        std::chrono::seconds(20), per_node);
 #endif
     return all;
 }

@@ -6,6 +6,7 @@
 
 #include <rowan/distributed/dense_allreduce.hpp>
 #include <rowan/distributed/row_allreduce.hpp>
+#include <rowan/distributed/self.hpp>
 #include <rowan/distributed/together.hpp>
 
 #include <memory>
@@ -20,15 +21,16 @@ TEST_CASE("several exchanges are open at once", "[distributed]") {
     auto const dense = parts::make_dense<float>(6, {33});
     auto const want = bits(sum_of_parts(rows)) ^ bits(sum_of_parts(dense)) ^ bits(merge(parts::joined(others)));
     for (int const n : {1, 2, 3, 4}) {
-        for (Route const route : {Route::gather, Route::owner}) {
-            auto const sums = test::on_ranks(n, [&](auto const& comm) {
+        for (Route const route : {Route::gather, Route::owner, Route::node}) {
+            auto const exchange = [&](auto const& comm) {
                 auto a = begin_row_allreduce(Cpu{1}, comm, of_rank(rows, comm.rank(), n), {.route = route});
                 auto b = begin_dense_allreduce(Cpu{1}, comm, of_rank(dense, comm.rank(), n));
                 auto c = begin_row_allreduce(Cpu{1}, comm, of_rank(others, comm.rank(), n),
                                              {SumOrder::contributions, route});
                 auto const moved = std::move(a).get();
                 return bits(moved) ^ bits(b.get()) ^ bits(c.get());
-            });
+            };
+            auto const sums = test::on_ranks(n, exchange, 2);
             for (auto const sum : sums) CHECK(sum == want);
         }
     }

@@ -4,6 +4,7 @@
 #include "catch.hpp"
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -70,6 +71,62 @@ TEST_CASE("ranks that are threads sum, gather and exchange what each brings", "[
             if (!right) throw Error("wrong");
         });
     }
+}
+
+TEST_CASE("ranks know their nodes, of which the last has what remains", "[distributed]") {
+    std::atomic<int> right{0};
+    Threads::run(
+        5,
+        [&](Threads const& comm) {
+            auto const nodes = comm.nodes();
+            std::array<std::int64_t, 1> ranks{comm.rank()}, places{comm.rank()};
+            nodes->node.sum(ranks);
+            nodes->across.sum(places);
+            right += nodes->begins == std::vector{0, 2, 4, 5} && nodes->node.rank() == comm.rank() % 2 &&
+                     nodes->across.rank() == comm.rank() / 2 && nodes->across.size() == 3 - comm.rank() % 2 &&
+                     nodes->node.size() == (comm.rank() == 4 ? 1 : 2) &&
+                     ranks[0] == std::array{1, 1, 5, 5, 4}[static_cast<std::size_t>(comm.rank())] &&
+                     places[0] == (comm.rank() % 2 == 0 ? 6 : 4);
+        },
+        std::chrono::seconds(2), 2);
+    CHECK(right == 5);
+    Threads::run(
+        2, [&](Threads const& comm) { right += comm.nodes() ? 0 : 1; }, std::chrono::seconds(2), 2);
+    CHECK(right == 7);
+    CHECK_THROWS_AS(Threads::run(
+                        2, [](Threads const&) {}, std::chrono::seconds(2), -1),
+                    ValueError);
+}
+
+TEST_CASE("an error of one rank ends those that wait within nodes and between them", "[distributed]") {
+    auto const error_of = [](auto const& f) -> std::string {
+        try {
+            Threads::run(4, f, std::chrono::milliseconds(200), 2);
+        } catch (Error const& e) {
+            return e.what();
+        }
+        return "none";
+    };
+    std::atomic<int> remote{0};
+    CHECK(error_of([&](Threads const& comm) {
+              auto const nodes = *comm.nodes();
+              if (comm.rank() == 3) throw Error("bad");
+              try {
+                  comm.rank() == 2 ? nodes.node.barrier() : nodes.across.barrier();
+                  comm.barrier();
+              } catch (RemoteError const& e) {
+                  remote += std::string(e.what()) == "rank 3: bad";
+                  throw;
+              }
+          }) == "bad");
+    CHECK(remote == 3);
+    CHECK(error_of([](Threads const& comm) {
+              if (comm.rank() != 3) comm.nodes()->across.barrier();
+          }) == "rank 3: has ended, where others call barrier");
+    CHECK(error_of([](Threads const& comm) {  // who has ended is not missed in a group that it is not in
+              if (comm.rank() == 3) return;
+              if (comm.rank() != 1) comm.nodes()->across.barrier();
+          }) == "none");
 }
 
 TEST_CASE("an error of one rank ends the others, and the caller gets it", "[distributed]") {

@@ -2,6 +2,7 @@
 #include <rowan/distributed/together.hpp>
 
 #include "catch.hpp"
+#include "on_ranks.hpp"
 
 #include <rowan/distributed/self.hpp>
 #include <rowan/distributed/threads.hpp>
@@ -13,10 +14,11 @@ namespace test_together {
 
 using namespace rowan;
 
-TEST_CASE("what throws on one rank throws on all, and work goes on", "[distributed]") {
+TEMPLATE_TEST_CASE("what throws on one rank throws on all, and work goes on", "[distributed]", test::Ranks,
+                   test::Many) {
     for (int const n : {1, 2, 5}) {
         std::atomic<int> own{0}, remote{0}, after{0};
-        Threads::run(n, [&](Threads const& comm) {
+        Threads::run(n, [&](TestType const& comm) {
             try {
                 together(comm, [&] {
                     if (comm.rank() == n - 1) throw IndexError("rows", 1, 9, 4);
@@ -36,9 +38,10 @@ TEST_CASE("what throws on one rank throws on all, and work goes on", "[distribut
     }
 }
 
-TEST_CASE("several ranks that throw: each gets its own error, the others that of the first", "[distributed]") {
+TEMPLATE_TEST_CASE("several ranks that throw: each gets its own error, the others that of the first", "[distributed]",
+                   test::Ranks, test::Many) {
     std::atomic<int> right{0};
-    Threads::run(4, [&](Threads const& comm) {
+    Threads::run(4, [&](TestType const& comm) {
         try {
             together(comm, [&] {
                 if (comm.rank() % 2 == 1) throw Error(std::string(600, 'x').append(std::to_string(comm.rank())));

@@ -28,7 +28,7 @@ namespace {
 
 using namespace rowan;
 
-constexpr int ranks = 3;
+constexpr int ranks = 3, per_node = 2;
 constexpr std::string_view failed = "std::bad_alloc";
 
 /// What a call has done on a rank. Nothing here allocates.
@@ -71,10 +71,13 @@ template <class Call>
 void survives(Call const& call) {
     limit_kept_memory(0);  // so that a freed block is not live
     std::uint64_t want = 0;
-    Threads::run(ranks, [&](Threads const& comm) {
-        auto const bits = call(comm);
-        if (comm.rank() == 0) want = bits;
-    });
+    Threads::run(
+        ranks,
+        [&](Threads const& comm) {
+            auto const bits = call(comm);
+            if (comm.rank() == 0) want = bits;
+        },
+        std::chrono::seconds(20), per_node);
     std::size_t ended = 0, went_on = 0;
     std::vector<Outcome> first, second;
     for (bool const ever_after : {false, true}) {
@@ -98,7 +101,7 @@ void survives(Call const& call) {
                     next.of([&] { next.good = call(comm) == want; });
                     together.arrive_and_wait();  // none has ended before
                 },
-                std::chrono::seconds(2));
+                std::chrono::seconds(2), per_node);
             std::ptrdiff_t const leaked = test::live_blocks() - blocks;
             CAPTURE(n, ever_after, first[0].text.data(), first[1].text.data(), first[2].text.data(),
                     second[0].text.data(), second[1].text.data(), second[2].text.data());
@@ -132,7 +135,7 @@ TEST_CASE("out of memory on one rank: row_allreduce throws on all, and changes n
     auto const before = bits_of_all(all);
     for (auto const order : {SumOrder::parts, SumOrder::contributions}) {
         if (each == 2 && order == SumOrder::contributions) continue;  // as with one part
-        for (auto const route : {Route::gather, Route::owner}) {
+        for (auto const route : {Route::gather, Route::owner, Route::node}) {
             CAPTURE(each, static_cast<int>(order), static_cast<int>(route));
             survives([&](Threads const& comm) {
                 return parts::bits(

@@ -64,6 +64,25 @@ TEST_CASE("MPI's ranks sum, gather and exchange what each brings", "[mpi]") {
     }
 }
 
+TEST_CASE("MPI's ranks of one machine are one node, unless they are told how many make one", "[mpi]") {
+    auto const alone = test::on_ranks(4, [](Mpi const& comm) { return comm.nodes() ? 0 : 1; });
+    for (int const one : alone) CHECK(one == 1);
+    auto const right = test::on_ranks(
+        3,
+        [](Mpi const& comm) {
+            if (comm.size() < 3) return 1;
+            auto const nodes = *comm.nodes(), again = *Mpi(comm).nodes();
+            std::array<std::int64_t, 2> words{comm.rank(), comm.rank()};
+            nodes.node.sum(std::span(words).first(1));
+            again.across.sum(std::span(words).last(1));
+            return static_cast<int>(nodes.begins == std::vector{0, 2, 3} && nodes.node.rank() == comm.rank() % 2 &&
+                                    nodes.across.rank() == comm.rank() / 2 && words[0] == (comm.rank() < 2 ? 1 : 2) &&
+                                    words[1] == (comm.rank() == 1 ? 1 : 2) && !nodes.node.nodes());
+        },
+        2);
+    for (int const good : right) CHECK(good == 1);
+}
+
 TEST_CASE("messages that are not waited for are complete when their result is destroyed", "[mpi]") {
     auto const right = test::on_ranks(2, [](Mpi const& comm) {
         std::vector<std::size_t> const counts(static_cast<std::size_t>(comm.size()), 1000);

@@ -8,8 +8,18 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace rowan::inline v0 {
+
+/// What a rank of a group on several nodes knows of them. A node is a run of consecutive ranks that exchange bytes faster
+/// with each other than with others, such as those of one machine.
+template <class C>
+struct Nodes {
+    C node;                   ///< the ranks of this rank's node, in their order
+    C across;                 ///< the ranks that have this one's place in their nodes, in their order
+    std::vector<int> begins;  ///< the first rank of each node, and the number of all ranks; the same on all ranks
+};
 
 /// A process group: `size()` ranks, numbered from 0, that exchange bytes. Every rank calls the same operations in the
 /// same order. Models: Self, Threads, Mpi, Nccl.
@@ -26,6 +36,11 @@ namespace rowan::inline v0 {
 ///
 /// alltoallv and allgatherv begin an exchange, which is complete when `wait()` of their result returns. Until then, the
 /// spans must stay valid. Several may be open at once; all ranks begin them in the same order.
+///
+/// A model may also have
+/// - `nodes()`, a std::optional<Nodes<C>>: none, as without it, if all ranks are on one node. All ranks call it.
+/// - `few_ranks`, a static constant. Operations begin with an agreement: up to this number of ranks, without it 512, an
+///   allgather of 64 bytes from each; above, a `sum` of 3 words, and then an allgather only where it is needed.
 template <class C>
 concept communicator = std::copy_constructible<C> &&
     requires(C const& c, std::span<std::byte const> in, std::span<std::byte> out, std::span<std::int64_t> words,

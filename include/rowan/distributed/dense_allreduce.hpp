@@ -76,7 +76,8 @@ Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, std::span<Tens
 /// errors   on all ranks: ShapeError if a rank has no parts, or shapes or element types differ; nothing has changed
 ///          then. What fails later, such as memory, ends all ranks
 /// cost     bytes sent by a rank of P: 2 (P - 1) / P of the tensor, as in a ring; the first half is more if a rank's
-///          parts do not make one node of the tree, by their number of nodes, at most 2 log2(parts)
+///          parts do not make one node of the tree, by their number of nodes, at most 2 log2(parts). On several nodes of q
+///          ranks or more, ranks of a node first sum among themselves, so that only 1 / q of that leaves the node
 template <class T, communicator C>
 Tensor<T> dense_allreduce(Cpu exec, C const& comm, std::span<Tensor<T> const> parts) {
     return begin_dense_allreduce(exec, comm, parts).get();

@@ -4,6 +4,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/detail/agree.hpp>
+#include <rowan/distributed/detail/print_error.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 
 #if !__has_include(<mpi.h>)
@@ -21,12 +22,12 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -90,21 +91,13 @@ private:
 ///     }
 class Mpi {
 public:
-    /// Duplicates the communicator, so that what the program sends cannot meet what rowan sends. Collective.
-    /// errors   MpiError
-    /// cost     one MPI_Comm_dup
-    explicit Mpi(MPI_Comm comm = MPI_COMM_WORLD) {
-        MPI_Comm own = MPI_COMM_NULL;
-        detail::check_mpi(MPI_Comm_dup(comm, &own), "MPI_Comm_dup");
-        comm_ = std::shared_ptr<MPI_Comm>(new MPI_Comm(own), [](MPI_Comm* c) {
-            int finalized = 0;
-            MPI_Finalized(&finalized);
-            if (finalized == 0) MPI_Comm_free(c);
-            delete c;
-        });
-        detail::check_mpi(MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-        detail::check_mpi(MPI_Comm_rank(own, &rank_), "MPI_Comm_rank");
-        detail::check_mpi(MPI_Comm_size(own, &size_), "MPI_Comm_size");
+    /// Duplicates the communicator, so that what the program sends cannot meet what rowan sends. Collective. Ranks that can
+    /// share memory are a node, or, with `per_node`, so many consecutive ranks and what remains: those of a socket.
+    /// requires   the same per_node, 0 or more, on all ranks
+    /// errors     MpiError
+    /// cost       one MPI_Comm_dup
+    explicit Mpi(MPI_Comm comm = MPI_COMM_WORLD, int per_node = 0) : Mpi(duplicate(comm), Owned{}) {
+        shared_->per_node = per_node;
     }
 
     int rank() const noexcept { return rank_; }
@@ -113,7 +106,7 @@ public:
     void sum(std::span<std::int64_t> words) const {
         for (std::size_t at = 0; at < words.size(); at += most_words) {
             auto const n = static_cast<int>(std::min(most_words, words.size() - at));
-            detail::check_mpi(MPI_Allreduce(MPI_IN_PLACE, words.data() + at, n, MPI_INT64_T, MPI_SUM, *comm_),
+            detail::check_mpi(MPI_Allreduce(MPI_IN_PLACE, words.data() + at, n, MPI_INT64_T, MPI_SUM, shared_->comm),
                               "MPI_Allreduce");
         }
     }
@@ -125,7 +118,8 @@ public:
             return;
         }
         int const n = static_cast<int>(in.size());
-        detail::check_mpi(MPI_Allgather(in.data(), n, MPI_BYTE, out.data(), n, MPI_BYTE, *comm_), "MPI_Allgather");
+        detail::check_mpi(MPI_Allgather(in.data(), n, MPI_BYTE, out.data(), n, MPI_BYTE, shared_->comm),
+                          "MPI_Allgather");
     }
 
     void alltoall(std::span<std::byte const> in, std::span<std::byte> out) const {
@@ -136,7 +130,7 @@ public:
             return;
         }
         int const n = static_cast<int>(each);
-        detail::check_mpi(MPI_Alltoall(in.data(), n, MPI_BYTE, out.data(), n, MPI_BYTE, *comm_), "MPI_Alltoall");
+        detail::check_mpi(MPI_Alltoall(in.data(), n, MPI_BYTE, out.data(), n, MPI_BYTE, shared_->comm), "MPI_Alltoall");
     }
 
     /// Point to point, in pieces of at most 1 GiB: nothing is sent where there is nothing, and no count or displacement
@@ -178,7 +172,7 @@ public:
             int const* const at = requests.keep(std::move(begins)).data();
             requests.add("MPI_Iallgatherv", [&](MPI_Request* request) {
                 return MPI_Iallgatherv(in.data(), static_cast<int>(in.size()), MPI_BYTE, out.data(), n, at, MPI_BYTE,
-                                       *comm_, request);
+                                       shared_->comm, request);
             });
             return requests;
         }
@@ -193,13 +187,21 @@ public:
         return requests;
     }
 
-    void barrier() const { detail::check_mpi(MPI_Barrier(*comm_), "MPI_Barrier"); }
+    void barrier() const { detail::check_mpi(MPI_Barrier(shared_->comm), "MPI_Barrier"); }
+
+    /// A node is a run of consecutive ranks: of ranks that are dealt to machines in turn, each is one.
+    /// errors   MpiError
+    /// cost     the first call: three MPI_Comm_split and an allgather of 4 bytes; later ones none
+    std::optional<Nodes<Mpi>> nodes() const {
+        if (!std::exchange(shared_->knows_nodes, true)) find_nodes();
+        if (shared_->nodes == nullptr) return {};
+        return *shared_->nodes;
+    }
 
     /// Prints the text with the rank to standard error and ends all ranks.
     [[noreturn]] void abort(std::string_view text) const {
-        std::fprintf(stderr, "rank %d: %.*s\n", rank_, static_cast<int>(text.size()), text.data());
-        std::fflush(nullptr);
-        MPI_Abort(*comm_, 1);
+        detail::print_error(rank_, text);
+        MPI_Abort(shared_->comm, 1);
         std::abort();
     }
 
@@ -208,11 +210,71 @@ private:
     static constexpr std::size_t most_words = largest / sizeof(std::int64_t);
     static constexpr int tag = 1;
 
+    /// What copies share.
+    struct Shared {
+        explicit Shared(MPI_Comm own) : comm(own) {}
+        Shared(Shared const&) = delete;
+        Shared& operator=(Shared const&) = delete;
+        ~Shared() {
+            int finalized = 0;
+            MPI_Finalized(&finalized);
+            if (finalized == 0) MPI_Comm_free(&comm);
+        }
+        MPI_Comm comm;
+        int per_node = 0;
+        bool knows_nodes = false;
+        std::unique_ptr<Nodes<Mpi>> nodes;  // null: one, or unknown
+    };
+    struct Owned {};
+
+    Mpi(MPI_Comm own, Owned) : shared_(std::make_shared<Shared>(own)) {
+        detail::check_mpi(MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+        detail::check_mpi(MPI_Comm_rank(own, &rank_), "MPI_Comm_rank");
+        detail::check_mpi(MPI_Comm_size(own, &size_), "MPI_Comm_size");
+    }
+    static MPI_Comm duplicate(MPI_Comm comm) {
+        MPI_Comm own = MPI_COMM_NULL;
+        detail::check_mpi(MPI_Comm_dup(comm, &own), "MPI_Comm_dup");
+        return own;
+    }
+    /// The ranks of the same color.
+    Mpi split(int color) const {
+        MPI_Comm part = MPI_COMM_NULL;
+        detail::check_mpi(MPI_Comm_split(shared_->comm, color, rank_, &part), "MPI_Comm_split");
+        Mpi mine(part, Owned{});
+        mine.shared_->knows_nodes = true;
+        return mine;
+    }
+    void find_nodes() const {
+        int first = shared_->per_node == 0 ? first_on_machine() : rank_ / shared_->per_node * shared_->per_node;
+        std::vector<int> all(static_cast<std::size_t>(size_)), begins;
+        allgather(std::as_bytes(std::span(&first, 1)), std::as_writable_bytes(std::span(all)));
+        for (int r = 0; r < size_; ++r) {
+            auto const at = static_cast<std::size_t>(r);
+            if (r == 0 || all[at] != all[at - 1]) begins.push_back(r);
+            if (r == rank_) first = begins.back();
+        }
+        if (begins.size() == 1) return;
+        begins.push_back(size_);
+        shared_->nodes =
+            std::make_unique<Nodes<Mpi>>(Nodes<Mpi>{split(first), split(rank_ - first), std::move(begins)});
+    }
+    /// The first of the ranks with which this one shares memory.
+    int first_on_machine() const {
+        MPI_Comm machine = MPI_COMM_NULL;
+        detail::check_mpi(MPI_Comm_split_type(shared_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &machine),
+                          "MPI_Comm_split_type");
+        Mpi const ranks(machine, Owned{});
+        std::vector<int> all(static_cast<std::size_t>(ranks.size()));
+        ranks.allgather(std::as_bytes(std::span(&rank_, 1)), std::as_writable_bytes(std::span(all)));
+        return all[0];
+    }
+
     void receive(std::span<std::byte> bytes, std::size_t rank, detail::MpiRequests& requests) const {
         for (std::size_t at = 0; at < bytes.size(); at += largest) {
             requests.add("MPI_Irecv", [&](MPI_Request* request) {
                 return MPI_Irecv(bytes.data() + at, static_cast<int>(std::min(largest, bytes.size() - at)), MPI_BYTE,
-                                 static_cast<int>(rank), tag, *comm_, request);
+                                 static_cast<int>(rank), tag, shared_->comm, request);
             });
         }
     }
@@ -220,12 +282,12 @@ private:
         for (std::size_t at = 0; at < bytes.size(); at += largest) {
             requests.add("MPI_Isend", [&](MPI_Request* request) {
                 return MPI_Isend(bytes.data() + at, static_cast<int>(std::min(largest, bytes.size() - at)), MPI_BYTE,
-                                 static_cast<int>(rank), tag, *comm_, request);
+                                 static_cast<int>(rank), tag, shared_->comm, request);
             });
         }
     }
 
-    std::shared_ptr<MPI_Comm> comm_;
+    std::shared_ptr<Shared> shared_;
     int rank_ = 0, size_ = 1;
 };
 
@@ -235,7 +297,7 @@ static_assert(communicator<Mpi>);
 /// leaves f is printed as `rank 2: …` and ends all ranks, so that none waits for ever. If f returns on one rank while the
 /// others still call operations, these throw RemoteError.
 /// errors   none: they end the program
-/// cost     that of MPI_Init_thread and MPI_Finalize, and one allgather of 64 bytes
+/// cost     that of MPI_Init_thread and MPI_Finalize, and one agreement
 template <std::invocable<Mpi const&> F>
 int run_mpi(int& argc, char**& argv, F const& f) {
     int provided = 0;

@@ -7,13 +7,13 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/distributed/communicator.hpp>
+#include <rowan/distributed/detail/print_error.hpp>
 
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <span>
 #include <string>
@@ -157,8 +157,7 @@ public:
 
     /// Prints the text with the rank to standard error and ends this process; what started the ranks ends the others.
     [[noreturn]] void abort(std::string_view text) const {
-        std::fprintf(stderr, "rank %d: %.*s\n", rank_, static_cast<int>(text.size()), text.data());
-        std::fflush(nullptr);
+        detail::print_error(rank_, text);
         static_cast<void>(ncclCommAbort(comm_));
         std::abort();
     }

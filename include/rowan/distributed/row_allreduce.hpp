@@ -60,7 +60,11 @@ Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::span<
 ///          nothing has changed then. What fails later, such as memory, ends all ranks
 /// cost     a merge of each part; bytes sent by a rank of P, for u distinct rows of a rank, U of all, R bytes a row: by
 ///          gather (P - 1) u (R + 8), by owner (P - 1) / P (u + U) (R + 8), and 8 more for each of u if a rank has
-///          several parts; a sort of what comes, and one sum of it
+///          several parts; by node, of N nodes of q ranks that have w distinct rows, (q - 1) / q (u + U) (R + 8) within it
+///          and (N - 1) / N (w (R + 16) + U (R + 8)) / q to others. In the order of contributions, gather sends all n of a
+///          rank, and an owner's u (R + 8) is v (R + 16) + 24 u: of a row that lower ranks have, contributions travel one by
+///          one until a block of 64 begins, then as sums of blocks, together v, between u and n. A sort of what comes, and
+///          one sum of it
 template <class T, communicator C>
 SelectedRows<T> row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
                               RowReduceOptions options = {}) {

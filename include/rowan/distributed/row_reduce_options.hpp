@@ -13,9 +13,10 @@ enum class SumOrder {
 
 /// How rows travel between ranks. The bits do not depend on it.
 enum class Route {
-    automatic,  ///< by the bytes of the other two, from numbers that all ranks know
+    automatic,  ///< the fastest by a model of messages and bytes, from numbers that all ranks know
     gather,     ///< every rank gets all ranks' sums, and adds them up
     owner,      ///< ranges of rows are summed by one rank each, which sends the sums to all
+    node,       ///< as owner, but first within each node, then between ranks of the same place: see Nodes
 };
 
 /// The options of row_allreduce: the same on all ranks.

@@ -90,7 +90,7 @@ public:
     /// Calls first(row, values), for each row of this rank, where values is a std::span<T> of `width` elements.
     /// errors   ShapeError on all ranks if the partition or width has a bad number, ranks have different partitions, or
     ///          partition.ranks is not comm.size(); what `first` or the allocation throws, RemoteError on the other ranks
-    /// cost     the memory of this rank's rows, one call of `first` for each, one allgather of 64 bytes
+    /// cost     the memory of this rank's rows, one call of `first` for each, one agreement
     template <std::invocable<std::int64_t, std::span<T>> F>
     ShardedTable(C comm, Partition partition, std::int64_t width, F const& first)
         : comm_(std::move(comm)), partition_(partition) {
@@ -107,7 +107,7 @@ public:
             describe(n);
             n.own[0] = partition_.block;
         });
-        check_own(notices, "partition.block");
+        detail::check_same_number(notices, 0, "partition.block");
     }
 
     /// Which rank has which rows.
@@ -189,7 +189,7 @@ public:
             describe(n);
             n.own[0] = lookup.number_;
         });
-        check_own(notices, "the number of the lookup");
+        detail::check_same_number(notices, 0, "the number of the lookup");
         return after_agreement([&] {
             auto in = lookup.fetch_.give(detail::GroupOf<C>(comm_), std::move(own));
             in.height = partition_.rows_of(comm_.rank());
@@ -231,14 +231,6 @@ private:
     }
     void describe(detail::Notice& notice) const {
         notice.same = {dtype<T>::wire, partition_.height, static_cast<std::int64_t>(local_.row_size())};
-    }
-    static void check_own(std::vector<detail::Notice> const& notices, char const* what) {
-        for (std::size_t r = 1; r < notices.size(); ++r) {
-            if (notices[r].own[0] == notices[0].own[0]) continue;
-            throw ShapeError(std::string(what).append(" on rank ").append(std::to_string(r)),
-                             std::to_string(notices[r].own[0]),
-                             std::to_string(notices[0].own[0]).append(", as on rank 0"));
-        }
     }
     std::span<T> row(std::int64_t i) {
         std::size_t const width = local_.row_size();

@@ -11,6 +11,7 @@
 #include <rowan/distributed/detail/table_index.hpp>
 #include <rowan/distributed/sharded_table.hpp>
 #include <rowan/io/checkpoint_file.hpp>
+#include <rowan/io/detail/file.hpp>
 
 #include <cstdint>
 #include <cstring>
@@ -45,7 +46,7 @@ struct TableFiles {
         std::int64_t step = 0;
         load_shards(GroupOf<C>(table.comm_), path, [&](Notice& n) {
             table.describe(n);
-            check_save_name(name);
+            check_file_name(name);
             TableIndex const index(open_saved(path));
             check_height(path, index.partition, table.partition_);
             for (auto const& [key, state] : states) check_state(key, state.shape(), table.local_);

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,11 +27,12 @@ namespace rowan::inline v0 {
 class Threads {
 public:
     /// Calls f(comm) on `ranks` threads, with a Threads for each, and returns when all have ended. A rank that waits for
-    /// others longer than `patience` throws.
-    /// errors   ValueError if ranks < 1; the first exception of f. The other ranks get a RemoteError that names its rank
+    /// others longer than `patience` throws. `per_node` ranks make a node, and what remains the last one; 0: one node.
+    /// errors   ValueError if ranks < 1 or per_node < 0; the first exception of f. The other ranks get a RemoteError that
+    ///          names its rank
     /// cost     `ranks` threads
     static void run(int ranks, std::function<void(Threads const&)> const& f,
-                    std::chrono::milliseconds patience = std::chrono::seconds(20));
+                    std::chrono::milliseconds patience = std::chrono::seconds(20), int per_node = 0);
 
     int rank() const noexcept { return rank_; }
     int size() const noexcept;
@@ -44,28 +46,43 @@ public:
     void barrier() const;
     /// Throws an Error of this text here, and RemoteError on the other ranks.
     [[noreturn]] void abort(std::string_view text) const;
+    /// The nodes, if run has made several.
+    /// errors   none
+    /// cost     no message
+    std::optional<Nodes<Threads>> nodes() const;
 
 private:
-    struct Shared {
-        Shared(int ranks, std::chrono::milliseconds wait)
-            : in(static_cast<std::size_t>(ranks)), counts(in.size()), size(ranks), patience(wait) {}
+    /// What the groups of one run have in common.
+    struct World {
+        std::chrono::milliseconds patience;
+        std::mutex mutex;  // of all that follows, and of what Shared says
+        std::condition_variable changed;
+        std::string error;  // what has broken the groups
+        int error_rank = -1;
+    };
 
+    /// A group: all ranks, those of a node, or those of one place in their nodes.
+    struct Shared {
+        Shared(std::shared_ptr<World> all, int first_rank, int step_to_next, int ranks)
+            : world(std::move(all)), first(first_rank), step(step_to_next), size(ranks),
+              in(static_cast<std::size_t>(ranks)), counts(in.size()) {}
+        int number(int rank) const { return first + rank * step; }  // among all ranks
+
+        std::shared_ptr<World> const world;
+        int const first, step, size;
         // What each rank brings to the operation that all are in.
         std::vector<std::span<std::byte const>> in;
         std::vector<std::span<std::size_t const>> counts;
-        int const size;
-        std::chrono::milliseconds const patience;
+        std::vector<std::shared_ptr<Shared>> nodes, places;  // of all ranks, if these have several nodes
 
-        std::mutex mutex;  // of all that follows
-        std::condition_variable changed;
+        // With the mutex of the world:
         std::string_view op;  // of the first that has arrived
-        int op_rank = 0, arrived = 0;
+        int op_rank = 0, arrived = 0, ended_rank = -1;
         unsigned phase = 0;
-        std::string error;  // what has broken the group
-        int error_rank = -1, ended_rank = -1;
     };
 
     Threads(std::shared_ptr<Shared> shared, int rank) : shared_(std::move(shared)), rank_(rank) {}
+    static std::shared_ptr<Shared> all_ranks(int ranks, std::chrono::milliseconds patience, int per_node);
 
     /// Waits for all ranks, calls f, which may read what they bring, and waits again.
     void meet(std::string_view op, std::span<std::byte const> in, std::span<std::size_t const> counts,

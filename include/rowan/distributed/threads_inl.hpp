@@ -3,6 +3,7 @@
 
 #include <rowan/distributed/threads.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <numeric>
@@ -22,10 +23,35 @@ inline void copy_bytes(std::span<std::byte const> from, std::span<std::byte> to)
 
 }  // namespace detail
 
+ROWAN_FUNCTION std::shared_ptr<Threads::Shared> Threads::all_ranks(int ranks, std::chrono::milliseconds patience,
+                                                                   int per_node) {
+    auto const world = std::make_shared<World>();
+    world->patience = patience;
+    auto all = std::make_shared<Shared>(world, 0, 1, ranks);
+    if (per_node == 0 || per_node >= ranks) return all;
+    for (int first = 0; first < ranks; first += per_node)
+        all->nodes.push_back(std::make_shared<Shared>(world, first, 1, std::min(per_node, ranks - first)));
+    for (int place = 0; place < per_node; ++place)
+        all->places.push_back(std::make_shared<Shared>(world, place, per_node, (ranks - place - 1) / per_node + 1));
+    return all;
+}
+
+ROWAN_FUNCTION std::optional<Nodes<Threads>> Threads::nodes() const {
+    if (shared_->nodes.empty()) return {};
+    int const per_node = shared_->nodes[0]->size, node = rank_ / per_node, place = rank_ % per_node;
+    std::vector<int> begins;
+    for (auto const& n : shared_->nodes) begins.push_back(n->first);
+    begins.push_back(size());
+    return Nodes<Threads>{Threads(shared_->nodes[static_cast<std::size_t>(node)], place),
+                          Threads(shared_->places[static_cast<std::size_t>(place)], node), std::move(begins)};
+}
+
 ROWAN_FUNCTION void Threads::run(int ranks, std::function<void(Threads const&)> const& f,
-                                 std::chrono::milliseconds patience) {
+                                 std::chrono::milliseconds patience, int per_node) {
     if (ranks < 1) throw ValueError("ranks", ranks, "1 or more");
-    auto const shared = std::make_shared<Shared>(ranks, patience);
+    if (per_node < 0) throw ValueError("per_node", per_node, "0 or more");
+    auto const shared = all_ranks(ranks, patience, per_node);
+    auto const& world = shared->world;
     std::exception_ptr first, any;  // of the rank that broke the group; of any rank
     auto const rank = [&](int r) {
         std::exception_ptr error;
@@ -39,15 +65,22 @@ ROWAN_FUNCTION void Threads::run(int ranks, std::function<void(Threads const&)> 
             error = std::current_exception();
             text = "an exception that is not a std::exception";
         }
-        std::scoped_lock const lock(shared->mutex);
+        std::scoped_lock const lock(world->mutex);
         if (!any) any = error;
-        if (error && (shared->error_rank < 0 || (shared->error_rank == r && !first))) {
-            shared->error_rank = r;
-            shared->error = text;
+        if (error && (world->error_rank < 0 || (world->error_rank == r && !first))) {
+            world->error_rank = r;
+            world->error = text;
             first = error;
         }
-        if (shared->ended_rank < 0) shared->ended_rank = r;
-        shared->changed.notify_all();
+        auto const ended = [&](Shared& group) {
+            if (group.ended_rank < 0) group.ended_rank = r;
+        };
+        ended(*shared);
+        if (!shared->nodes.empty()) {
+            ended(*shared->nodes[static_cast<std::size_t>(r / per_node)]);
+            ended(*shared->places[static_cast<std::size_t>(r % per_node)]);
+        }
+        world->changed.notify_all();
     };
     std::vector<std::thread> threads;
     for (int r = 0; r < ranks; ++r) threads.emplace_back(rank, r);
@@ -126,7 +159,7 @@ ROWAN_FUNCTION void Threads::barrier() const {
 }
 
 ROWAN_FUNCTION void Threads::abort(std::string_view text) const {
-    std::scoped_lock const lock(shared_->mutex);
+    std::scoped_lock const lock(shared_->world->mutex);
     fail(std::string(text));
 }
 
@@ -146,18 +179,19 @@ ROWAN_FUNCTION void Threads::meet(std::string_view op, std::span<std::byte const
 }
 
 ROWAN_FUNCTION void Threads::arrive(std::string_view op) const {
-    std::unique_lock lock(shared_->mutex);
-    if (shared_->error_rank >= 0) throw RemoteError(shared_->error_rank, shared_->error);
+    auto& world = *shared_->world;
+    std::unique_lock lock(world.mutex);
+    if (world.error_rank >= 0) throw RemoteError(world.error_rank, world.error);
     if (shared_->arrived == 0) {
         shared_->op = op;
         shared_->op_rank = rank_;
     } else if (shared_->op != op) {
         fail(std::string("rank ")
-                 .append(std::to_string(rank_))
+                 .append(std::to_string(shared_->number(rank_)))
                  .append(" calls ")
                  .append(op)
                  .append(" where rank ")
-                 .append(std::to_string(shared_->op_rank))
+                 .append(std::to_string(shared_->number(shared_->op_rank)))
                  .append(" calls ")
                  .append(shared_->op));
     }
@@ -165,14 +199,14 @@ ROWAN_FUNCTION void Threads::arrive(std::string_view op) const {
     if (++shared_->arrived == shared_->size) {
         shared_->arrived = 0;
         ++shared_->phase;
-        shared_->changed.notify_all();
+        world.changed.notify_all();
         return;
     }
-    bool const woken = shared_->changed.wait_for(lock, shared_->patience, [&] {
-        return shared_->phase != phase || shared_->error_rank >= 0 || shared_->ended_rank >= 0;
+    bool const woken = world.changed.wait_for(lock, world.patience, [&] {
+        return shared_->phase != phase || world.error_rank >= 0 || shared_->ended_rank >= 0;
     });
     if (shared_->phase != phase) return;
-    if (shared_->error_rank >= 0) throw RemoteError(shared_->error_rank, shared_->error);
+    if (world.error_rank >= 0) throw RemoteError(world.error_rank, world.error);
     if (!woken)
         fail(std::string(op)
                  .append(": ")
@@ -180,29 +214,31 @@ ROWAN_FUNCTION void Threads::arrive(std::string_view op) const {
                  .append(" of ")
                  .append(std::to_string(shared_->size))
                  .append(" ranks did not come"));
-    shared_->error_rank = shared_->ended_rank;
-    shared_->error = std::string("has ended, where others call ").append(op);
-    shared_->changed.notify_all();
-    throw RemoteError(shared_->error_rank, shared_->error);
+    world.error_rank = shared_->ended_rank;
+    world.error = std::string("has ended, where others call ").append(op);
+    world.changed.notify_all();
+    throw RemoteError(world.error_rank, world.error);
 }
 
 ROWAN_FUNCTION void Threads::leave() const noexcept {
-    std::unique_lock lock(shared_->mutex);
+    auto& world = *shared_->world;
+    std::unique_lock lock(world.mutex);
     unsigned const phase = shared_->phase;
     if (++shared_->arrived == shared_->size) {
         shared_->arrived = 0;
         ++shared_->phase;
-        shared_->changed.notify_all();
+        world.changed.notify_all();
     } else {
-        shared_->changed.wait(lock, [&] { return shared_->phase != phase; });
+        world.changed.wait(lock, [&] { return shared_->phase != phase; });
     }
 }
 
 ROWAN_FUNCTION void Threads::fail(std::string const& text) const {
-    if (shared_->error_rank < 0) {
-        shared_->error_rank = rank_;
-        shared_->error = text;
-        shared_->changed.notify_all();
+    auto& world = *shared_->world;
+    if (world.error_rank < 0) {
+        world.error_rank = shared_->number(rank_);
+        world.error = text;
+        world.changed.notify_all();
     }
     throw Error(text);
 }

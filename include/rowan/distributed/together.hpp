@@ -12,7 +12,7 @@ namespace rowan::inline v0 {
 ///     together(comm, [&] { batch = read(file); });
 /// f must not call operations of `comm`: the others would not.
 /// errors   those of f; RemoteError if f throws on another rank; Error if the ranks call different operations
-/// cost     that of f, and one allgather of 64 bytes for each rank
+/// cost     that of f, and one agreement: an allgather of 64 bytes for each rank, of more than 512 a sum of 3 words
 template <communicator C, class F>
 void together(C const& comm, F const& f) {
     static_cast<void>(

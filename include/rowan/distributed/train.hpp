@@ -62,8 +62,8 @@ public:
             std::make_unique<DenseReduction>(std::make_unique<GroupOf<C>>(comm_), exec, type, std::move(nodes), total));
     }
 
-    RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const override {
-        return RowReduction(std::make_unique<GroupOf<C>>(comm_), exec, type, std::move(nodes)).finish();
+    RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total) const override {
+        return RowReduction(std::make_unique<GroupOf<C>>(comm_), exec, type, std::move(nodes), total).finish();
     }
 
     std::vector<std::int64_t> rows_of(std::int64_t height) const override {
@@ -72,8 +72,8 @@ public:
     Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows) const override {
         return fetch_rows(group_, exec, own, rows);
     }
-    RowPieces sum_own_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const override {
-        return detail::sum_own_rows(std::make_unique<GroupOf<C>>(comm_), exec, type, nodes);
+    RowPieces sum_own_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total) const override {
+        return detail::sum_own_rows(std::make_unique<GroupOf<C>>(comm_), exec, type, nodes, total);
     }
     Value own_rows(Value const& gradient) const override { return detail::own_rows(gradient, rank(), size()); }
 

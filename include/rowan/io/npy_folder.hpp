@@ -35,9 +35,6 @@ private:
 
 namespace detail {
 
-/// errors   Error unless `name`.npy is a valid file name
-void check_npy_name(std::string const& name);
-
 /// Flushes the folder of `path` (fsync), so that a rename in it is durable.
 void sync_folder_of(std::string const& path);
 

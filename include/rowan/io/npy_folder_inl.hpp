@@ -16,14 +16,6 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void check_npy_name(std::string const& name) {
-    auto const refuse = [&](char const* why) { throw Error("the name \"" + name + "\" " + why); };
-    if (name.empty()) refuse("is empty");
-    if (name.size() > 200) refuse("is longer than 200 bytes");
-    if (name.find('/') != name.npos || name.find('\0') != name.npos)
-        refuse("has a character that is not allowed in file names");
-}
-
 ROWAN_FUNCTION void sync_folder_of(std::string const& path) {
     std::string const name = folder_of(path);
     int const file = uninterrupted([&] { return ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
@@ -100,7 +92,7 @@ ROWAN_FUNCTION std::string NpyFolder::file(std::string const& name) const {
 }
 
 ROWAN_FUNCTION void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> const& arrays) {
-    for (auto const& [name, array] : arrays) detail::check_npy_name(name);
+    for (auto const& [name, array] : arrays) detail::check_file_name(name);
     std::string const folder = detail::checked_path("create", path).substr(0, path.find_last_not_of('/') + 1);
     detail::NewFolder part(folder);
     for (auto const& [name, array] : arrays) {

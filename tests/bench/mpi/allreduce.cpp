@@ -1,16 +1,20 @@
 // tests/bench/mpi/allreduce.cpp: row_allreduce beside an allgather of all rows and a merge, as Horovod does it, and
 // dense_allreduce beside MPI_Allreduce: in turns, with the bytes that a rank sends beside those of the model. Then the
-// costs of both routes for 2 to 4,096 ranks, from what was measured.
+// costs of the routes for 2 to 4,096 ranks, from what was measured, and what Route::automatic chooses.
 //
-//     mpirun -np 2 rowan_bench_mpi [--lookups N] [--width N] [--rounds N] [--alpha US] [--beta NS] [--tiny]
+//     mpirun -np 2 rowan_bench_mpi [--lookups N] [--width N] [--rounds N] [--per-node N] [--alpha US] [--beta NS] [--tiny]
 //
-// --alpha and --beta replace the measured microseconds of a message and nanoseconds of a byte in the costs.
+// --per-node makes nodes of so many ranks. --alpha and --beta replace the measured microseconds of a message and
+// nanoseconds of a byte in the costs.
 #include <rowan/distributed/dense_allreduce.hpp>
+#include <rowan/distributed/detail/route_model.hpp>
 #include <rowan/distributed/mpi.hpp>
 #include <rowan/distributed/row_allreduce.hpp>
+#include <rowan/sparse/add.hpp>
 #include <rowan/sparse/merge.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -18,11 +22,14 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -59,10 +66,16 @@ public:
     }
     void barrier() const { mpi_.barrier(); }
     void abort(std::string_view text) const { mpi_.abort(text); }
+    std::optional<Nodes<Counted>> nodes() const {
+        auto all = mpi_.nodes();
+        if (!all) return {};
+        return Nodes<Counted>{Counted(all->node, bytes), Counted(all->across, bytes), std::move(all->begins)};
+    }
 
     std::shared_ptr<std::size_t> bytes = std::make_shared<std::size_t>(0);
 
 private:
+    Counted(Mpi const& mpi, std::shared_ptr<std::size_t> to) : bytes(std::move(to)), mpi_(mpi) {}
     std::size_t others() const { return static_cast<std::size_t>(size() - 1); }
     Mpi mpi_;
 };
@@ -70,6 +83,7 @@ private:
 struct Options {
     std::size_t lookups = std::size_t{1} << 16, width = 64, rounds = 21;
     double alpha = 0, beta = 0;
+    int per_node = 0;
     bool tiny = false;
 };
 
@@ -82,13 +96,18 @@ Options parse(int argc, char** argv) {
             return std::stod(argv[i]);
         };
         if (word == "--tiny") {
-            o = {.lookups = 512, .width = 8, .rounds = 2, .tiny = true};
+            o.lookups = 512;
+            o.width = 8;
+            o.rounds = 2;
+            o.tiny = true;
         } else if (word == "--lookups") {
             o.lookups = static_cast<std::size_t>(next());
         } else if (word == "--width") {
             o.width = static_cast<std::size_t>(next());
         } else if (word == "--rounds") {
             o.rounds = static_cast<std::size_t>(next());
+        } else if (word == "--per-node") {
+            o.per_node = static_cast<int>(next());
         } else if (word == "--alpha") {
             o.alpha = next();
         } else if (word == "--beta") {
@@ -112,6 +131,21 @@ SelectedRows<float> gradient(Options const& o, int rank) {
     auto value = Tensor<float>::from_shape({o.lookups, o.width});
     for (float& x : value) x = static_cast<float>(random() % 4096) * 0x1p-12F - 0.5F;
     return {height, ids, std::move(value)};
+}
+
+/// The number of sums in which the contributions of a rank travel by owner: to a row that lower ranks have, each one by
+/// itself until a block of 64 begins, then the blocks, then the rest as one.
+double pieces(Options const& o, int rank) {
+    std::unordered_map<std::int64_t, std::size_t> before, mine;
+    for (int r = 0; r <= rank; ++r) {
+        for (std::int64_t const row : gradient(o, r).rows()) ++(r < rank ? before : mine)[row];
+    }
+    std::size_t sum = 0;
+    for (auto const& [row, n] : mine) {
+        std::size_t const alone = std::min(n, (64 - before[row] % 64) % 64);
+        sum += alone + (n - alone + 63) / 64;
+    }
+    return static_cast<double>(sum);
 }
 
 /// What Horovod does: all ids and all rows to all, and then a merge.
@@ -148,7 +182,6 @@ struct Method {
     std::string name;
     std::function<void()> run;
     double model;  // bytes that this rank sends; 0: none
-    bool exact = true;
     std::vector<double> ms{};
     std::size_t bytes = 0;
 
@@ -203,13 +236,19 @@ struct Model {
     static double small(double ranks) { return std::ceil(std::log2(ranks)); }  // messages of an allgather of numbers
     static double gather_messages(double p) { return 2 * (p - 1) + small(p); }
     static double owner_messages(double p) { return 4 * (p - 1) + 4 * small(p); }
+    static Route choice(double p, double per_node, double u, double all, double row) {
+        auto const whole = [](double x) { return static_cast<std::size_t>(x); };
+        double const bytes = p * u * row;
+        return detail::fastest_route({whole(p), whole(p / per_node), whole(per_node), whole(bytes), whole(bytes),
+                                      whole(bytes), whole(all * row)});
+    }
     double gather_bytes(double p) const { return (p - 1) * u * row; }
     double owner_bytes(double p, double all) const { return (p - 1) / p * (u + all) * row; }
     double gather(double p) const {
         return merge + gather_messages(p) * alpha + gather_bytes(p) * beta + p * u * row * gamma;
     }
     double owner(double p, double all) const {
-        return merge + owner_messages(p) * alpha + owner_bytes(p, all) * beta + u * row * gamma;
+        return merge + owner_messages(p) * alpha + owner_bytes(p, all) * beta + (u + all / 2) * row * gamma;
     }
 };
 
@@ -223,17 +262,23 @@ void print(Model const& model, double lookups) {
                     model.owner_bytes(p, all) / 1e6, model.owner(p, all), model.gather(p) / model.owner(p, all));
     }
     // Below so many lookups of a rank, gather is faster.
-    std::printf("\n%6s %9s %s\n", "ranks", "lookups", "of a rank from which on the owner's route is faster");
+    std::printf("\nlookups of a rank from which on\n%6s %15s %15s %15s\n", "ranks", "owner is faster",
+                "owner is chosen", "node, of nodes of 8");
     for (int ranks = 2; ranks <= 4096; ranks *= 2) {
         double const p = ranks;
-        double at = 0;
-        for (double n = 1; n <= 1 << 22 && at == 0; n *= 1.25) {
+        std::array<double, 3> from{};
+        for (double n = 1; n <= 1 << 22; n *= 1.25) {
             Model m = model;
             m.u = distinct(n);
             m.merge = 0;
-            if (m.owner(p, distinct(p * n)) < m.gather(p)) at = n;
+            double const all = distinct(p * n), guess = std::min(0.75 * p * m.u, static_cast<double>(height));
+            if (from[0] == 0 && m.owner(p, all) < m.gather(p)) from[0] = n;
+            if (from[1] == 0 && Model::choice(p, p, m.u, guess, m.row) == Route::owner) from[1] = n;
+            if (ranks > 8 && from[2] == 0 && Model::choice(p, 8, m.u, guess, m.row) == Route::node) from[2] = n;
         }
-        at == 0 ? std::printf("%6d %9s\n", ranks, "none") : std::printf("%6d %9.0f\n", ranks, at);
+        std::printf("%6d", ranks);
+        for (double const n : from) n == 0 ? std::printf(" %15s", "none") : std::printf(" %15.0f", n);
+        std::printf("\n");
     }
 }
 
@@ -248,10 +293,23 @@ int bench(Mpi const& mpi, Options const& o) {
     };
     double const id = sizeof(std::int64_t), row = static_cast<double>(o.width) * sizeof(float),
                  n = static_cast<double>(o.lookups), u = static_cast<double>(merge(exec, g).rows().size()),
-                 all = static_cast<double>(want.rows().size());
+                 v = pieces(o, comm.rank()), all = static_cast<double>(want.rows().size());
     auto dense = Tensor<float>::full({o.tiny ? 1000U : 1U << 22}, 0.5F);
     auto reduced = Tensor<float>::from_shape(dense.shape());
 
+    // Within the node to the places; between nodes, with keys, to the owners; and the sums back.
+    double by_node = f * (u + all) * (row + id);
+    if (auto const nodes = comm.nodes()) {
+        double const q = nodes->node.size(), m = static_cast<double>(nodes->begins.size() - 1);
+        auto of_node = g;
+        for (int r = 0; r < size; ++r) {
+            if (r / nodes->node.size() == comm.rank() / nodes->node.size())
+                of_node = merge(exec, add(of_node, gradient(o, r)));
+        }
+        by_node = (q - 1) / q * (u + all) * (row + id) +
+                  (m - 1) / m / q * (static_cast<double>(of_node.rows().size()) * (row + 2 * id) + all * (row + id));
+    }
+    *comm.bytes = 0;
     std::vector<Method> methods;
     auto const rows = [&](char const* name, SumOrder order, Route route, double model) {
         methods.push_back({name, [&, order, route] { row_allreduce(exec, comm, g, {order, route}); }, model});
@@ -262,7 +320,10 @@ int bench(Mpi const& mpi, Options const& o) {
     rows("  owner", SumOrder::parts, Route::owner, f * (u + all) * (row + id));
     rows("row_allreduce, contributions", SumOrder::contributions, Route::automatic, 0);
     rows("  gather", SumOrder::contributions, Route::gather, (p - 1) * n * (row + id));
-    rows("  owner", SumOrder::contributions, Route::owner, f * u * (row + 5 * id) + f * all * (row + id));
+    rows("  owner", SumOrder::contributions, Route::owner,
+         f * (v * (row + 2 * id) + u * 3 * id) + f * all * (row + id));
+    rows("row_allreduce, parts, node", SumOrder::parts, Route::node, by_node);
+    rows("row_allreduce, contributions, node", SumOrder::contributions, Route::node, 0);
     methods.push_back({"MPI_Allreduce",
                        [&] {
                            MPI_Allreduce(dense.data(), reduced.data(), static_cast<int>(dense.size()), MPI_FLOAT,
@@ -272,7 +333,7 @@ int bench(Mpi const& mpi, Options const& o) {
     methods.push_back({"dense_allreduce", [&] { dense_allreduce(exec, comm, dense); },
                        2 * f * static_cast<double>(dense.size()) * sizeof(float)});
 
-    for (auto const route : {Route::gather, Route::owner}) {
+    for (auto const route : {Route::gather, Route::owner, Route::node}) {
         if (!std::ranges::equal(bits(row_allreduce(exec, comm, g, {SumOrder::contributions, route})), bits(want)))
             throw std::runtime_error("other bits than the merge of all");
     }
@@ -286,11 +347,10 @@ int bench(Mpi const& mpi, Options const& o) {
         }
         merges.push_back(timed([&] { merge(exec, g); }));
     }
-    methods[6].exact = false;  // a row whose contributions are cut inside a block of 64 travels in several pieces
     bool right = true;
     if (comm.rank() == 0)
         std::printf(
-            "%d ranks, %zu lookups of %zu floats on each, %.0f distinct on rank 0, %.0f in all\n%-30s %8s %8s %8s %9s "
+            "%d ranks, %zu lookups of %zu floats on each, %.0f distinct on rank 0, %.0f in all\n%-34s %8s %8s %8s %9s "
             "%s\n",
             size, o.lookups, o.width, u, all, "", "median", "least", "ratio", "MB sent", "of the model");
     for (auto const& m : methods) {
@@ -298,12 +358,12 @@ int bench(Mpi const& mpi, Options const& o) {
             methods[m.name.find("llreduce") == std::string::npos || m.name.starts_with("row") ? 0 : methods.size() - 2];
         double const sent = mean(static_cast<double>(m.bytes), size), model = mean(m.model, size);
         if (comm.rank() == 0) {
-            std::printf("%-30s %8.3f %8.3f %8.2f", m.name.c_str(), m.median(), m.least(), m.median() / base.median());
+            std::printf("%-34s %8.3f %8.3f %8.2f", m.name.c_str(), m.median(), m.least(), m.median() / base.median());
             if (sent != 0) std::printf(" %9.3f", sent / 1e6);
             if (model != 0) std::printf(" %.3f", sent / model);
             std::printf("\n");
         }
-        right = right && (model == 0 || !m.exact || o.tiny || std::abs(sent / model - 1) < 0.05);
+        right = right && (model == 0 || o.tiny || std::abs(sent / model - 1) < 0.05);
     }
     double const own_merge = *std::ranges::min_element(merges);
     double const alpha = message(comm.rank(), size, 8, o.tiny ? 10 : 1000);
@@ -327,5 +387,8 @@ int bench(Mpi const& mpi, Options const& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return run_mpi(argc, argv, [&](Mpi const& comm) { return bench(comm, parse(argc, argv)); });
+    return run_mpi(argc, argv, [&](Mpi const&) {
+        auto const o = parse(argc, argv);
+        return bench(Mpi(MPI_COMM_WORLD, o.per_node), o);
+    });
 }

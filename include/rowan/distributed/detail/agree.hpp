@@ -6,6 +6,7 @@
 #include <rowan/distributed/remote_error.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -36,16 +37,34 @@ struct Notice {
     std::array<std::int64_t, 3> own{};   // of the operation; may differ
 };
 
+/// Which notices an agreement returns.
+enum class Told {
+    differences,  ///< this rank's, which is that of all, or those of all, if a word in `own` differs
+    all,          ///< those of all
+};
+
 /// Runs f(notice) on every rank. If it throws on one, that error leaves this call there, and a RemoteError with its text
-/// on the other ranks. Else returns the notices of all ranks.
+/// on the other ranks. Else returns the notices, by rank.
 /// errors   Error on all ranks if their operations differ; ShapeError on all if a number in `same` does
 /// What fails here after f has returned or thrown, such as memory, ends all ranks.
-/// cost     one allgather of 64 bytes
-std::vector<Notice> agree(ProcessGroup const& group, Collective operation, std::function<void(Notice&)> const& f);
+/// cost     one allgather of 64 bytes; of more than group.few_ranks() ranks, one sum of 3 words, and then one allgather of
+///          24 bytes for `all`, or of 64 if something differs or was thrown
+std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told,
+                          std::function<void(Notice&)> const& f);
+template <class F>
+std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told, F const& f) {
+    return agree(group, operation, told, std::function<void(Notice&)>(std::cref(f)));  // a reference needs no memory
+}
 template <class F>
 std::vector<Notice> agree(ProcessGroup const& group, Collective operation, F const& f) {
-    return agree(group, operation, std::function<void(Notice&)>(std::cref(f)));  // a reference needs no memory
+    return agree(group, operation, Told::differences, f);
 }
+
+/// errors   ShapeError on all ranks if own[word] differs: the number `what`
+void check_same_number(std::vector<Notice> const& notices, std::size_t word, char const* what);
+
+/// errors   ShapeError on all ranks if own[word], which stands for `what`, differs
+void check_same_hash(std::vector<Notice> const& notices, std::size_t word, char const* what);
 
 /// Runs f, which must not fail, as the other ranks wait for this one: what it throws ends all ranks.
 /// cost     that of f

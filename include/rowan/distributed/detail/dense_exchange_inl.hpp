@@ -4,10 +4,11 @@
 #include <rowan/distributed/detail/dense_exchange.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/detail/even_cut.hpp>
+
 #include <algorithm>
 #include <cstring>
 #include <span>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -17,14 +18,11 @@ ROWAN_FUNCTION DenseReduction::DenseReduction(std::unique_ptr<ProcessGroup const
                                               std::function<std::vector<DensePieces>(Notice&)> const& parts)
     : group_(std::move(group)), exec_(exec), type_(type) {
     std::vector<DensePieces> own;
-    auto const notices = agree(*group_, Collective::dense_allreduce, [&](Notice& n) {
+    auto const notices = agree(*group_, Collective::dense_allreduce, Told::all, [&](Notice& n) {
         own = parts(n);
         n.own[0] = static_cast<std::int64_t>(own.size());
     });
-    for (std::size_t r = 1; r < notices.size(); ++r) {
-        if (notices[r].own[2] == notices[0].own[2]) continue;
-        throw ShapeError(std::string("the shape of rank ").append(std::to_string(r)), "another", "that of rank 0");
-    }
+    check_same_hash(notices, 2, "the shape");
     after_agreement(*group_, [&] { begin(std::move(own), notices); });
 }
 
@@ -33,8 +31,7 @@ ROWAN_FUNCTION DenseReduction::DenseReduction(std::unique_ptr<ProcessGroup const
     : group_(std::move(group)), exec_(exec), type_(type), own_(std::move(nodes)) {
     after_agreement(*group_, [&] {
         std::int64_t const ranks = group_->size();
-        auto const at = [&](std::int64_t r) { return total / ranks * r + total % ranks * r / ranks; };
-        for (std::int64_t r = 0; r < ranks; ++r) add_keys(at(r), at(r + 1), total);
+        for (std::int64_t r = 0; r <= ranks; ++r) firsts_.push_back(even_cut(total, r, ranks));
         if (ranks > 1) send();
     });
 }
@@ -43,90 +40,125 @@ ROWAN_FUNCTION DensePieces DenseReduction::finish() {
     return after_agreement(*group_, [&] { return end(); });
 }
 
-/// The pieces of all ranges [at(r), at(r + 1)) one after another: piece after piece within a range.
-inline DensePieces by_ranges(DensePieces const& pieces, std::size_t ranges, auto const& at) {
+/// The pieces of all ranges [cuts[r], cuts[r + 1]) one after another: piece after piece within a range.
+inline DensePieces by_ranges(DensePieces const& pieces, std::span<std::size_t const> cuts) {
     DensePieces out;
     out.elements = pieces.elements;
     out.element_bytes = pieces.element_bytes;
     out.keys = pieces.keys;
     out.bytes = Storage<std::byte>(pieces.bytes.size());
     auto* to = out.bytes.data();
-    for (std::size_t r = 0; r < ranges; ++r) {
-        std::size_t const bytes = (at(r + 1) - at(r)) * pieces.element_bytes;
+    for (std::size_t r = 0; r + 1 < cuts.size(); ++r) {
+        std::size_t const bytes = (cuts[r + 1] - cuts[r]) * pieces.element_bytes;
         for (std::size_t k = 0; k < pieces.keys.size() && bytes != 0; ++k, to += bytes)
-            std::memcpy(to, pieces.bytes.data() + k * pieces.piece_bytes() + at(r) * pieces.element_bytes, bytes);
+            std::memcpy(to, pieces.bytes.data() + k * pieces.piece_bytes() + cuts[r] * pieces.element_bytes, bytes);
     }
+    return out;
+}
+
+ROWAN_FUNCTION void SliceExchange::begin(ProcessGroup const& group, DensePieces&& own, std::vector<std::size_t> cuts,
+                                         std::vector<std::vector<std::int64_t>> const& keys) {
+    auto const me = static_cast<std::size_t>(group.rank());
+    cuts_ = std::move(cuts);
+    own_ = own.keys.size() > 1 ? by_ranges(own, cuts_) : std::move(own);
+    in_.elements = cuts_[me + 1] - cuts_[me];
+    in_.element_bytes = own_.element_bytes;
+    for (std::size_t r = 0; r < keys.size(); ++r) {
+        send_.push_back(own_.keys.size() * (cuts_[r + 1] - cuts_[r]));
+        receive_.push_back(keys[r].size() * in_.elements);
+        in_.keys.insert(in_.keys.end(), keys[r].begin(), keys[r].end());
+    }
+    in_.bytes = Storage<std::byte>(in_.keys.size() * in_.piece_bytes());
+    transfer_ =
+        group.alltoallv(own_.element_bytes, bytes_of(std::as_const(own_.bytes)), send_, bytes_of(in_.bytes), receive_);
+}
+
+ROWAN_FUNCTION DensePieces SliceExchange::wait() {
+    transfer_->wait();
+    own_ = {};
+    return std::move(in_);
+}
+
+ROWAN_FUNCTION DensePieces SliceExchange::gather(ProcessGroup const& group, DensePieces const& slice) const {
+    DensePieces out;
+    out.elements = cuts_.back();
+    out.element_bytes = slice.element_bytes;
+    out.keys = {0};
+    out.bytes = Storage<std::byte>(out.piece_bytes());
+    std::vector<std::size_t> counts;
+    for (std::size_t r = 0; r + 1 < cuts_.size(); ++r) counts.push_back(cuts_[r + 1] - cuts_[r]);
+    group.allgatherv(out.element_bytes, bytes_of(slice.bytes), bytes_of(out.bytes), counts)->wait();
     return out;
 }
 
 ROWAN_FUNCTION void DenseReduction::begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices) {
-    std::int64_t all = 0, before = 0, mine = 0;
-    for (auto const& n : notices) all += n.own[0];
-    for (std::size_t r = 0; r < notices.size(); ++r) {
-        std::int64_t const end = before + notices[r].own[0];
-        if (static_cast<int>(r) == group_->rank()) mine = before;
-        add_keys(before, end, all);
-        before = end;
-    }
+    firsts_ = {0};
+    for (auto const& n : notices) firsts_.push_back(firsts_.back() + n.own[0]);
+    std::int64_t const mine = firsts_[static_cast<std::size_t>(group_->rank())];
     for (auto& p : parts) {
         for (auto& key : p.keys) key += mine;
     }
-    own_ = node_pieces(exec_, type_, std::move(parts), mine, all);
+    own_ = node_pieces(exec_, type_, std::move(parts), mine, firsts_.back());
     if (notices.size() > 1) send();
 }
 
-ROWAN_FUNCTION void DenseReduction::add_keys(std::int64_t first, std::int64_t end, std::int64_t total) {
-    auto& keys = keys_.emplace_back();
-    for (std::int64_t const node_end : whole_nodes(first, end, total)) {
-        if (first >= end) break;
+/// The first parts of the nodes of the tree of which ranks [rank, end) have all parts.
+ROWAN_FUNCTION std::vector<std::int64_t> DenseReduction::keys(std::size_t rank, std::size_t end) const {
+    std::vector<std::int64_t> keys;
+    std::int64_t first = firsts_[rank];
+    for (std::int64_t const node_end : whole_nodes(first, firsts_[end], firsts_.back())) {
+        if (first >= firsts_[end]) break;
         keys.push_back(first);
         first = node_end;
     }
+    return keys;
 }
 
 ROWAN_FUNCTION void DenseReduction::send() {
-    auto const me = static_cast<std::size_t>(group_->rank());
-    std::size_t const ranks = keys_.size();
-    std::size_t const own = slice(me + 1) - slice(me);
-    for (std::size_t r = 0; r < ranks; ++r) {
-        send_.push_back(keys_[me].size() * (slice(r + 1) - slice(r)));
-        receive_.push_back(keys_[r].size() * own);
-    }
-    if (own_.keys.size() > 1) own_ = by_ranges(own_, ranks, [&](std::size_t r) { return slice(r); });
-    in_ = Storage<std::byte>(total(receive_) * own_.element_bytes);
-    transfer_ =
-        group_->alltoallv(own_.element_bytes, bytes_of(std::as_const(own_.bytes)), send_, bytes_of(in_), receive_);
+    nodes_ = group_->nodes();
+    if (nodes_ != nullptr && nodes_->places() == 1) nodes_ = nullptr;
+    auto const& group = nodes_ == nullptr ? *group_ : *nodes_->node;
+    auto const ranks = static_cast<std::size_t>(group.size()),
+               first = static_cast<std::size_t>(group_->rank() - group.rank()),
+               places = nodes_ == nullptr ? ranks : nodes_->places();
+    std::vector<std::size_t> cuts;
+    std::vector<std::vector<std::int64_t>> all;
+    for (std::size_t r = 0; r <= ranks; ++r) cuts.push_back(even_cut(own_.elements, std::min(r, places), places));
+    for (std::size_t r = 0; r < ranks; ++r) all.push_back(keys(first + r, first + r + 1));
+    slices_.begin(group, std::move(own_), std::move(cuts), all);
+}
+
+ROWAN_FUNCTION DensePieces DenseReduction::sum(DensePieces const& in) const {
+    return narrow_pieces(exec_, type_, sum_pieces(exec_, type_, std::span(&in, 1)));
+}
+
+/// The sum of this place's slice on all nodes, of which it has that of its own.
+ROWAN_FUNCTION DensePieces DenseReduction::sum_across(DensePieces&& in) const {
+    auto const node = static_cast<std::size_t>(nodes_->node->size()),
+               place = static_cast<std::size_t>(nodes_->node->rank()),
+               first = static_cast<std::size_t>(group_->rank()) - place, nodes = nodes_->count();
+    auto sums =
+        sum_pieces(exec_, type_, std::span(&in, 1), whole_nodes(firsts_[first], firsts_[first + node], firsts_.back()));
+    in = {};
+    if (place >= nodes_->places()) return narrow_pieces(exec_, type_, std::move(sums));  // without elements
+    std::vector<std::size_t> cuts;
+    std::vector<std::vector<std::int64_t>> all;
+    for (std::size_t k = 0; k <= nodes; ++k) cuts.push_back(even_cut(sums.elements, k, nodes));
+    for (std::size_t k = 0; k < nodes; ++k)
+        all.push_back(
+            keys(static_cast<std::size_t>(nodes_->begins[k]), static_cast<std::size_t>(nodes_->begins[k + 1])));
+    SliceExchange slices;
+    slices.begin(*nodes_->across, std::move(sums), std::move(cuts), all);
+    auto const slice = sum(slices.wait());
+    return slices.gather(*nodes_->across, slice);
 }
 
 ROWAN_FUNCTION DensePieces DenseReduction::end() {
-    if (transfer_ == nullptr) return narrow_pieces(exec_, type_, std::move(own_));
-    transfer_->wait();
-    auto const me = static_cast<std::size_t>(group_->rank());
-    DensePieces sum, out;
-    sum.elements = slice(me + 1) - slice(me);
-    sum.element_bytes = own_.element_bytes;
-    sum.keys = {0};
-    std::vector<std::int64_t> keys;
-    std::vector<std::byte const*> from;
-    std::vector<std::size_t> counts;
-    for (std::size_t r = 0; r < keys_.size(); ++r) {
-        counts.push_back(slice(r + 1) - slice(r));
-        for (std::int64_t const key : keys_[r]) {
-            from.push_back(in_.data() + keys.size() * sum.piece_bytes());
-            keys.push_back(key);
-        }
-    }
-    sum.bytes = Storage<std::byte>(sum.piece_bytes());
-    sum_dense(exec_, type_, sum.elements, keys, from, sum.bytes.data());
-    sum = narrow_pieces(exec_, type_, std::move(sum));
-    out.elements = own_.elements;
-    out.element_bytes = sum.element_bytes;
-    out.keys = {0};
-    own_.bytes = {};
-    in_ = {};
-    out.bytes = Storage<std::byte>(out.piece_bytes());
-    group_->allgatherv(out.element_bytes, bytes_of(std::as_const(sum.bytes)), bytes_of(out.bytes), counts)->wait();
-    return out;
+    if (!slices_.begun()) return narrow_pieces(exec_, type_, std::move(own_));
+    auto in = slices_.wait();
+    auto const slice = nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
+    in = {};
+    return slices_.gather(nodes_ == nullptr ? *group_ : *nodes_->node, slice);
 }
 
 }  // namespace rowan::inline v0::detail

@@ -3,8 +3,10 @@
 
 #include <rowan/distributed/communicator.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -22,6 +24,22 @@ public:
     Transfer& operator=(Transfer const&) = delete;
     virtual ~Transfer() = default;
     virtual void wait() = 0;
+};
+
+class ProcessGroup;
+
+/// Nodes of a communicator of any type.
+struct NodeGroups {
+    std::unique_ptr<ProcessGroup const> node, across;
+    std::vector<int> begins;
+
+    std::size_t count() const { return begins.size() - 1; }
+    /// The places that every node has: the size of the smallest.
+    std::size_t places() const {
+        int least = begins[1];
+        for (std::size_t k = 2; k < begins.size(); ++k) least = std::min(least, begins[k] - begins[k - 1]);
+        return static_cast<std::size_t>(least);
+    }
 };
 
 /// A communicator of any type, so that what is above it is compiled once. Its functions are those of the concept.
@@ -45,6 +63,8 @@ public:
                                                  std::span<std::size_t const> counts) const = 0;
     virtual void barrier() const = 0;
     [[noreturn]] virtual void abort(std::string_view text) const = 0;
+    virtual std::unique_ptr<NodeGroups> nodes() const = 0;  // null: one node
+    virtual int few_ranks() const = 0;
 };
 
 template <communicator C>
@@ -70,6 +90,26 @@ public:
     [[noreturn]] void abort(std::string_view text) const override {
         comm_.abort(text);
         std::terminate();  // abort does not return
+    }
+    std::unique_ptr<NodeGroups> nodes() const override {
+        if constexpr (requires { comm_.nodes(); }) {
+            if (auto all = comm_.nodes()) {
+                using Group = GroupOf<decltype(all->node)>;
+                auto groups = std::make_unique<NodeGroups>();
+                groups->node = std::make_unique<Group>(all->node);
+                groups->across = std::make_unique<Group>(all->across);
+                groups->begins = std::move(all->begins);
+                return groups;
+            }
+        }
+        return nullptr;
+    }
+    int few_ranks() const override {
+        if constexpr (requires { C::few_ranks; }) {
+            return C::few_ranks;
+        } else {
+            return 512;
+        }
     }
 
 private:

@@ -60,13 +60,31 @@ RowPieces gather_pieces(ProcessGroup const& group, RowPieces&& own);
 /// The pieces that the ranks have for this one. The numbers are exchanged first.
 RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send);
 
-/// Rows [splits[r], splits[r + 1]) are rank r's, such that of the rows that all ranks bring, each has about as many.
-/// `rows` are this rank's, sorted; counts[r] is the number of those of rank r.
-std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::span<std::int64_t const> rows,
-                                     std::span<std::size_t const> counts);
+/// Cuts the rows of a table into ranges [splits[k], splits[k + 1]), such that of the rows that all ranks bring, each has
+/// about as many. `rows` are this rank's, sorted; counts[r] is the number of those of rank r.
+std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::size_t ranges,
+                                     std::span<std::int64_t const> rows, std::span<std::size_t const> counts);
 
 /// The number of sorted rows in each range of row_splits.
 std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits, std::span<std::int64_t const> rows);
+
+/// Distinct rows, and how many contributions each has.
+struct RowCounts {
+    std::vector<std::int64_t> rows, counts;
+
+    RowCounts() = default;
+    explicit RowCounts(RowPlan<> const& plan);
+};
+
+/// Where the contributions of each of rows begin among those of all ranks.
+using FirstContributions = std::function<std::vector<std::int64_t>(RowCounts const& rows)>;
+
+/// Where this rank's contributions to each row begin among those of the group's ranks, which begin at first(rows); the
+/// first send[0] rows go to rank 0, which asks `first` for them, and so on.
+/// cost     three exchanges of 8, 16 and 8 bytes a row
+std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group, std::int64_t height,
+                                              RowCounts const& mine, std::span<std::size_t const> send,
+                                              FirstContributions const& first);
 
 /// Contributions [first, first + count) of row plan.rows()[row], in the plan's order.
 struct Cut {
@@ -77,15 +95,15 @@ struct Cut {
 /// Writes the sum of each cut, of elements dtype<T>::sum.
 using CutSums = std::function<void(RowPlan<> const& plan, std::span<Cut const> cuts, std::byte* out)>;
 
-/// Cuts the contributions of this rank into the greatest sums that merge would form if those of all ranks stood one
-/// after another. Keys are the numbers of contributions. The first send[0] rows of the plan go to rank 0, and so on;
-/// `send` becomes the numbers of pieces.
-/// cost     three exchanges of 8, 16 and 8 bytes a row
-RowPieces contribution_pieces(Cpu exec, ProcessGroup const& group, RowPlan<> const& plan, RowPieces const& like,
-                              CutSums const& sums, std::vector<std::size_t>& send);
+/// Cuts the contributions of this rank, which begin at first[k] for row plan.rows()[k], into the greatest sums that merge
+/// would form of those of all ranks. Keys are the numbers of contributions. Rows ascend.
+RowPieces contribution_pieces(RowPlan<> const& plan, std::span<std::int64_t const> first, RowPieces const& like,
+                              CutSums const& sums);
 
-/// Sums the pieces of contributions of each row, in the order of ranks, as merge does. Result rows ascend.
-RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in);
+/// Sums the pieces of contributions of each row, in the order of ranks, as merge does. They are all; or, with `first`, they
+/// begin there, one number for each distinct row, and make the greatest sums that merge would form. Result rows ascend.
+RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in,
+                            std::span<std::int64_t const> first = {});
 
 }  // namespace rowan::inline v0::detail
 

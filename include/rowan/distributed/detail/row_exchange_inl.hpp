@@ -4,6 +4,8 @@
 #include <rowan/distributed/detail/row_exchange.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/detail/even_cut.hpp>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -88,7 +90,7 @@ ROWAN_FUNCTION RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own,
 }
 
 // Each rank shows rows at equal distances in its list; every one stands for the same number of its rows.
-ROWAN_FUNCTION std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height,
+ROWAN_FUNCTION std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::size_t ranges,
                                                     std::span<std::int64_t const> rows,
                                                     std::span<std::size_t const> counts) {
     struct Sample {
@@ -98,8 +100,7 @@ ROWAN_FUNCTION std::vector<std::int64_t> row_splits(ProcessGroup const& group, s
     std::size_t const ranks = counts.size(), each = std::clamp<std::size_t>(512 / ranks, 4, 64);
     std::vector<std::int64_t> mine(each), all(each * ranks);
     for (std::size_t i = 0; i < each && !rows.empty(); ++i) {
-        std::size_t const n = rows.size();
-        mine[i] = rows[n / each * i + n % each * i / each];
+        mine[i] = rows[even_cut(rows.size(), i, each)];
     }
     group.allgather(bytes_of(std::as_const(mine)), bytes_of(all));
     std::vector<Sample> samples;
@@ -111,11 +112,10 @@ ROWAN_FUNCTION std::vector<std::int64_t> row_splits(ProcessGroup const& group, s
     std::vector<std::int64_t> splits{0};
     std::size_t before = 0;
     for (auto const& s : samples) {
-        auto const want = [&] { return weight / ranks * splits.size() + weight % ranks * splits.size() / ranks; };
-        while (splits.size() < ranks && before >= want()) splits.push_back(s.row);
+        while (splits.size() < ranges && before >= even_cut(weight, splits.size(), ranges)) splits.push_back(s.row);
         before += s.weight;
     }
-    splits.resize(ranks, height);
+    splits.resize(ranges, height);
     splits.push_back(height);
     return splits;
 }
@@ -194,48 +194,49 @@ private:
     std::array<std::int64_t, levels> counts_{};
 };
 
-/// Where this rank's contributions to each row of its plan begin among those of all ranks.
-inline std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group, RowPlan<> const& plan,
-                                                     std::span<std::size_t const> send) {
+ROWAN_FUNCTION RowCounts::RowCounts(RowPlan<> const& plan) : rows(plan.rows().begin(), plan.rows().end()) {
+    for (std::size_t k = 0; k < rows.size(); ++k) counts.push_back(plan.offsets()[k + 1] - plan.offsets()[k]);
+}
+
+ROWAN_FUNCTION std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group, std::int64_t height,
+                                                             RowCounts const& mine, std::span<std::size_t const> send,
+                                                             FirstContributions const& first) {
     struct RowCount {
         std::int64_t row, count;
     };
     auto const receive = exchange_counts(group, send);
-    std::size_t const rows = plan.rows().size();
-    std::vector<RowCount> mine(rows), theirs(total(receive));
-    for (std::size_t k = 0; k < rows; ++k) mine[k] = {plan.rows()[k], plan.offsets()[k + 1] - plan.offsets()[k]};
-    group.alltoallv(sizeof(RowCount), bytes_of(std::as_const(mine)), send, bytes_of(theirs), receive)->wait();
-    std::vector<std::int64_t> asked(theirs.size()), first(theirs.size()), at(rows);
-    std::ranges::transform(theirs, asked.begin(), &RowCount::row);
-    RowPlan<> const all(exec, asked, plan.height());
-    for (std::size_t k = 0; k < all.rows().size(); ++k) {
-        std::int64_t before = 0;
-        for (auto i = all.offsets()[k]; i < all.offsets()[k + 1]; ++i) {
-            auto const p = static_cast<std::size_t>(all.positions()[static_cast<std::size_t>(i)]);
-            first[p] = before;
-            before += theirs[p].count;
+    std::vector<RowCount> out(mine.rows.size()), in(total(receive));
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = {mine.rows[k], mine.counts[k]};
+    group.alltoallv(sizeof(RowCount), bytes_of(std::as_const(out)), send, bytes_of(in), receive)->wait();
+    std::vector<std::int64_t> rows(in.size()), answers(in.size()), at(out.size());
+    std::ranges::transform(in, rows.begin(), &RowCount::row);
+    RowPlan<> const plan(exec, rows, height);
+    auto const each = [&](auto const& f) {  // f(k, i): in[i] is of row plan.rows()[k]
+        for (std::size_t k = 0; k < plan.rows().size(); ++k) {
+            for (auto i = plan.offsets()[k]; i < plan.offsets()[k + 1]; ++i)
+                f(k, static_cast<std::size_t>(plan.positions()[static_cast<std::size_t>(i)]));
         }
-    }
-    group.alltoallv(sizeof(std::int64_t), bytes_of(std::as_const(first)), receive, bytes_of(at), send)->wait();
+    };
+    RowCounts sums(plan);
+    std::ranges::fill(sums.counts, 0);
+    each([&](std::size_t k, std::size_t i) { sums.counts[k] += in[i].count; });
+    auto next = first(sums);
+    each([&](std::size_t k, std::size_t i) {
+        answers[i] = next[k];
+        next[k] += in[i].count;
+    });
+    group.alltoallv(sizeof(std::int64_t), bytes_of(std::as_const(answers)), receive, bytes_of(at), send)->wait();
     return at;
 }
 
-ROWAN_FUNCTION RowPieces contribution_pieces(Cpu exec, ProcessGroup const& group, RowPlan<> const& plan,
-                                             RowPieces const& like, CutSums const& sums,
-                                             std::vector<std::size_t>& send) {
-    auto const at = first_contributions(exec, group, plan, send);
+ROWAN_FUNCTION RowPieces contribution_pieces(RowPlan<> const& plan, std::span<std::int64_t const> first,
+                                             RowPieces const& like, CutSums const& sums) {
     std::vector<Cut> cuts;
-    std::vector<std::size_t> pieces;
-    std::size_t k = 0;
-    for (std::size_t const rows : send) {
-        std::size_t const before = cuts.size();
-        for (std::size_t const end = k + rows; k < end; ++k) {
-            BlockPieces::cut(at[k], plan.offsets()[k + 1] - plan.offsets()[k],
-                             [&](std::int64_t first, std::int64_t count) {
-                                 cuts.push_back({k, first, count});
-                             });
-        }
-        pieces.push_back(cuts.size() - before);
+    for (std::size_t k = 0; k < first.size(); ++k) {
+        BlockPieces::cut(first[k], plan.offsets()[k + 1] - plan.offsets()[k],
+                         [&](std::int64_t begin, std::int64_t count) {
+                             cuts.push_back({k, begin, count});
+                         });
     }
     auto out = like.like();
     out.resize(cuts.size());
@@ -244,27 +245,47 @@ ROWAN_FUNCTION RowPieces contribution_pieces(Cpu exec, ProcessGroup const& group
         out.keys[i] = cuts[i].count;
     }
     sums(plan, cuts, out.bytes.data());
-    send = std::move(pieces);
     return out;
 }
 
-ROWAN_FUNCTION RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in) {
+ROWAN_FUNCTION RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in,
+                                           std::span<std::int64_t const> first) {
     auto out = in.like();
     RowPlan<> const plan(exec, in.rows, in.height);
     std::size_t const rows = plan.rows().size(), width = in.row_bytes / type.sum_bytes;
-    out.resize(rows);
+    auto const piece = [&](std::int64_t i) {
+        return static_cast<std::size_t>(plan.positions()[static_cast<std::size_t>(i)]);
+    };
+    // Calls f(count) for the sums of row k.
+    auto const each_sum = [&](std::size_t k, auto const& f) {
+        std::int64_t n = 0;
+        for (auto i = plan.offsets()[k]; i < plan.offsets()[k + 1]; ++i) n += in.keys[piece(i)];
+        if (first.empty()) return f(n);
+        BlockPieces::cut(first[k], n, [&](std::int64_t, std::int64_t count) { f(count); });
+    };
+    std::vector<std::size_t> begins{0};  // of the result's pieces of each row
+    for (std::size_t k = 0; k < rows; ++k) {
+        begins.push_back(begins[k]);
+        each_sum(k, [&](std::int64_t) { ++begins[k + 1]; });
+    }
+    out.resize(begins[rows]);
     parallel_work(exec, in.rows.size() * width, rows, rows_per_range(in.row_bytes),
                   [&](std::size_t begin, std::size_t end) {
                       BlockPieces sum(type, width);
                       for (std::size_t k = begin; k < end; ++k) {
-                          sum.begin();
-                          for (auto i = plan.offsets()[k]; i < plan.offsets()[k + 1]; ++i) {
-                              auto const p = static_cast<std::size_t>(plan.positions()[static_cast<std::size_t>(i)]);
-                              sum.add(in.keys[p], in.bytes.data() + p * in.row_bytes);
-                          }
-                          out.rows[k] = plan.rows()[k];
-                          out.keys[k] = 0;
-                          sum.end(out.bytes.data() + k * in.row_bytes);
+                          std::size_t to = begins[k];
+                          auto i = plan.offsets()[k];
+                          each_sum(k, [&](std::int64_t count) {
+                              sum.begin();
+                              for (std::int64_t done = 0; done < count; ++i) {
+                                  sum.add(in.keys[piece(i)], in.bytes.data() + piece(i) * in.row_bytes);
+                                  done += in.keys[piece(i)];
+                              }
+                              out.rows[to] = plan.rows()[k];
+                              out.keys[to] = count;
+                              sum.end(out.bytes.data() + to * in.row_bytes);
+                              ++to;
+                          });
                       }
                   });
     return out;

@@ -42,26 +42,40 @@ public:
 
 /// A row_allreduce that has begun: it has agreed, and rows travel. With splits, rows [splits[r], splits[r + 1]) are summed
 /// by rank r, which keeps them.
+///
+/// By owners, rows go to the ranks that sum them, which send the sums to all. By nodes, this happens twice: the ranks of a
+/// node deal the rows to its first places, the same ranges on every node, and each place sums what it gets; the ranks of
+/// one place then do the same among themselves, and at last the node's ranks gather. Sums of a node are only those that
+/// the order of the sums has.
 class RowReduction {
 public:
     RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSource> source,
                  RowReduceOptions options, std::vector<std::int64_t> splits = {});
-    /// For ranks that have agreed on a step of parts, and have the sums of some of its nodes.
+    /// For ranks that have agreed on a step of `total` parts: rank r of P has the sums of the nodes of the tree of parts
+    /// [r · total / P, (r + 1) · total / P).
     RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, RowPieces&& nodes,
-                 std::vector<std::int64_t> splits = {});
+                 std::int64_t total, std::vector<std::int64_t> splits = {});
     /// The result, narrowed. Called once.
     RowPieces finish();
 
 private:
     void agree_on_parts();
     void agree_on_contributions();
-    bool choose_owner(std::size_t gathered, std::size_t dealt) const;
+    void choose(std::size_t gathered, std::size_t dealt, std::size_t added);
     void begin();
+    void begin_contributions();
     RowPieces end();
-    RowPieces send_to_all(RowPieces&& own) const;
+    RowPieces sum(RowPieces const& in) const;
+    RowPieces sum_across(RowPieces&& in) const;
     void describe(Notice& notice);
-    void check_same_options(std::vector<Notice> const& notices) const;
-    std::vector<std::int64_t> splits(std::span<std::int64_t const> rows) const;
+    void split(std::span<std::int64_t const> rows);
+    ProcessGroup const& dealers() const { return nodes_ == nullptr ? *group_ : *nodes_->node; }
+    std::size_t first_dealer() const { return static_cast<std::size_t>(group_->rank() - dealers().rank()); }
+    std::vector<std::size_t> dealt(std::span<std::int64_t const> rows) const;
+    std::vector<std::size_t> dealt_across(std::span<std::int64_t const> rows) const;
+    std::vector<std::int64_t> node_ends() const;
+    bool has_place() const { return static_cast<std::size_t>(nodes_->node->rank()) < nodes_->places(); }
+    std::span<std::int64_t const> rank_keys() const;
     Collective operation() const { return splits_.empty() ? Collective::row_allreduce : Collective::exchange; }
     bool by_parts() const { return options_.order == SumOrder::parts; }
 
@@ -75,8 +89,12 @@ private:
     RowPlan<> plan_;                   // of contributions
     std::vector<std::size_t> counts_;  // of rows on each rank: pieces, or distinct rows of contributions
     std::vector<std::size_t> contributions_;
-    std::vector<std::int64_t> rank_keys_;  // the only part of each rank, if each has one
-    bool owner_ = false;
+    std::vector<std::int64_t> firsts_;  // the first part of each rank, and the number of all parts
+    bool one_part_each_ = false;
+    Route route_ = Route::owner;         // never automatic
+    std::unique_ptr<NodeGroups> nodes_;  // by nodes
+    std::vector<std::int64_t> ranges_;   // of rows, by owner; by nodes, those of place 0 first
+    std::vector<std::int64_t> before_;   // by nodes: contributions on lower nodes to each row that this place has
     RowTransfer transfer_;
 };
 

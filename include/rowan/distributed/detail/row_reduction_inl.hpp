@@ -4,6 +4,9 @@
 #include <rowan/distributed/detail/row_reduction.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/detail/even_cut.hpp>
+#include <rowan/distributed/detail/route_model.hpp>
+
 #include <algorithm>
 
 namespace rowan::inline v0::detail {
@@ -22,12 +25,14 @@ ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> gr
 }
 
 ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                                          RowPieces&& nodes, std::vector<std::int64_t> splits)
+                                          RowPieces&& nodes, std::int64_t total, std::vector<std::int64_t> splits)
     : group_(std::move(group)), exec_(exec), type_(type), splits_(std::move(splits)), own_(std::move(nodes)) {
     if (!splits_.empty()) options_.route = Route::owner;
     after_agreement(*group_, [&] {
+        std::int64_t const ranks = group_->size();
+        for (std::int64_t r = 0; r <= ranks; ++r) firsts_.push_back(even_cut(total, r, ranks));
         counts_ = all_counts(*group_, own_.rows.size());
-        if (group_->size() > 1) begin();
+        if (ranks > 1) begin();
     });
 }
 
@@ -38,14 +43,6 @@ ROWAN_FUNCTION RowPieces RowReduction::finish() {
 ROWAN_FUNCTION void RowReduction::describe(Notice& notice) {
     check_exec(exec_);
     source_->describe(notice);
-}
-
-ROWAN_FUNCTION void RowReduction::check_same_options(std::vector<Notice> const& notices) const {
-    for (std::size_t r = 1; r < notices.size(); ++r) {
-        if (notices[r].own[2] == notices[0].own[2]) continue;
-        throw ShapeError(std::string("the options or the row shape of rank ").append(std::to_string(r)), "others",
-                         "those of rank 0");
-    }
 }
 
 /// One number for the options and the shape of a row, of which the others know only the size.
@@ -68,9 +65,9 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
         n.own[1] = static_cast<std::int64_t>(own_.rows.size());
         n.own[2] = options_number(options_, own_.shape);
     };
-    auto notices = agree(*group_, operation(), [&](Notice& n) {
+    auto notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
         describe(n);
-        rank_keys_.reserve(static_cast<std::size_t>(group_->size()));
+        firsts_.reserve(static_cast<std::size_t>(group_->size()) + 1);
         parts = source_->parts(exec_);
         if (parts.size() == 1) {
             own_ = std::move(parts[0]);
@@ -79,18 +76,19 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
         }
         tell(n);
     });
-    check_same_options(notices);
+    check_same_hash(notices, 2, "the options or the row shape");
     std::int64_t all = 0;
     for (auto const& n : notices) {
-        rank_keys_.push_back(all);
+        firsts_.push_back(all);
         all += n.own[0];
     }
-    std::int64_t const first = rank_keys_[static_cast<std::size_t>(group_->rank())];
-    if (std::ranges::all_of(notices, [](Notice const& n) { return n.own[0] == 1; })) {
+    firsts_.push_back(all);
+    std::int64_t const first = firsts_[static_cast<std::size_t>(group_->rank())];
+    one_part_each_ = std::ranges::all_of(notices, [](Notice const& n) { return n.own[0] == 1; });
+    if (one_part_each_) {
         std::ranges::fill(own_.keys, first);
     } else {
-        rank_keys_.clear();
-        notices = agree(*group_, operation(), [&](Notice& n) {
+        notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
             if (parts.size() <= 1) {
                 std::ranges::fill(own_.keys, first);
             } else {
@@ -106,68 +104,118 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
 }
 
 ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
-    auto const notices = agree(*group_, operation(), [&](Notice& n) {
+    auto const notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
         describe(n);
         own_ = source_->joined();
         plan_ = RowPlan<>(exec_, own_.rows, own_.height);
         n.own = {static_cast<std::int64_t>(own_.rows.size()), static_cast<std::int64_t>(plan_.rows().size()),
                  options_number(options_, own_.shape)};
     });
-    check_same_options(notices);
+    check_same_hash(notices, 2, "the options or the row shape");
     after_agreement(*group_, [&] {
         contributions_ = own_counts(notices, 0);
         counts_ = own_counts(notices, 1);
     });
 }
 
-/// Bytes that a rank sends, on average and times P / (P - 1): `gathered`, or `dealt` and, of three quarters of the rows,
-/// as batches that share their frequent rows have, the sums.
-ROWAN_FUNCTION bool RowReduction::choose_owner(std::size_t gathered, std::size_t dealt) const {
-    static constexpr std::size_t few = std::size_t{1} << 16;  // bytes that travel faster than more messages
-    if (options_.route != Route::automatic) return options_.route == Route::owner;
-    std::size_t const ranks = counts_.size();
-    std::size_t const result =
-        own_.row_bytes / (by_parts() ? type_.sum_bytes : type_.bytes) * type_.bytes + sizeof(std::int64_t);
-    return gathered > few && gathered > dealt / ranks + total(counts_) / 4 * 3 * result;
+// Of the rows that ranks have, three quarters are different, as in batches that share their frequent rows.
+ROWAN_FUNCTION void RowReduction::choose(std::size_t gathered, std::size_t dealt, std::size_t added) {
+    if (!splits_.empty()) return;
+    route_ = options_.route;
+    if (route_ == Route::automatic || route_ == Route::node) nodes_ = group_->nodes();
+    if (route_ == Route::automatic) {
+        std::size_t const row =
+            own_.row_bytes / (by_parts() ? type_.sum_bytes : type_.bytes) * type_.bytes + sizeof(std::int64_t);
+        std::size_t const rows = std::min(total(counts_) / 4 * 3, static_cast<std::size_t>(own_.height));
+        route_ =
+            fastest_route({counts_.size(), nodes_ == nullptr ? 1 : nodes_->count(),
+                           nodes_ == nullptr ? counts_.size() : nodes_->places(), gathered, dealt, added, rows * row});
+    }
+    if (route_ != Route::node) nodes_ = nullptr;
 }
 
-ROWAN_FUNCTION std::vector<std::int64_t> RowReduction::splits(std::span<std::int64_t const> rows) const {
-    return splits_.empty() ? row_splits(*group_, own_.height, rows, counts_) : splits_;
+/// The parts of the dealers, if each has one.
+ROWAN_FUNCTION std::span<std::int64_t const> RowReduction::rank_keys() const {
+    if (!one_part_each_) return {};
+    return std::span(firsts_).subspan(first_dealer(), static_cast<std::size_t>(dealers().size()));
+}
+
+ROWAN_FUNCTION void RowReduction::split(std::span<std::int64_t const> rows) {
+    std::size_t const ranges = nodes_ == nullptr ? counts_.size() : nodes_->places() * nodes_->count();
+    ranges_ = splits_.empty() ? row_splits(*group_, own_.height, ranges, rows, counts_) : splits_;
+}
+
+/// How many of sorted rows go to each of the dealers.
+ROWAN_FUNCTION std::vector<std::size_t> RowReduction::dealt(std::span<std::int64_t const> rows) const {
+    if (nodes_ == nullptr) return counts_in(ranges_, rows);
+    std::vector<std::int64_t> of_places;
+    for (std::size_t k = 0; k < ranges_.size(); k += nodes_->count()) of_places.push_back(ranges_[k]);
+    auto counts = counts_in(of_places, rows);
+    counts.resize(static_cast<std::size_t>(nodes_->node->size()));
+    return counts;
+}
+
+/// How many of sorted rows of this place go to each node.
+ROWAN_FUNCTION std::vector<std::size_t> RowReduction::dealt_across(std::span<std::int64_t const> rows) const {
+    std::size_t const nodes = nodes_->count();
+    return counts_in(std::span(ranges_).subspan(static_cast<std::size_t>(nodes_->node->rank()) * nodes, nodes + 1),
+                     rows);
 }
 
 ROWAN_FUNCTION void RowReduction::begin() {
-    std::size_t const word = sizeof(std::int64_t), rows = total(counts_);
-    if (by_parts()) {
-        std::size_t const piece = own_.row_bytes + (rank_keys_.empty() ? 2 : 1) * word;
-        owner_ = choose_owner(rows * piece, rows * piece);
-        if (!owner_) {
-            transfer_ = begin_gather(*group_, std::move(own_), counts_, rank_keys_);
-            return;
-        }
-        auto const send = counts_in(splits(own_.rows), own_.rows);
-        auto const receive = exchange_counts(*group_, send);
-        transfer_ = begin_deal(*group_, std::move(own_), send, receive, rank_keys_);
+    if (!by_parts()) return begin_contributions();
+    std::size_t const bytes = total(counts_) * (own_.row_bytes + (one_part_each_ ? 1 : 2) * sizeof(std::int64_t));
+    choose(bytes, bytes, bytes);
+    if (route_ == Route::gather) {
+        transfer_ = begin_gather(*group_, std::move(own_), counts_, rank_keys());
         return;
     }
-    std::size_t const sum_row = own_.row_bytes / type_.bytes * type_.sum_bytes;
-    owner_ = choose_owner(total(contributions_) * (own_.row_bytes + word), rows * (sum_row + 5 * word));
-    if (!owner_) {
+    split(own_.rows);
+    auto const send = dealt(own_.rows);
+    auto const receive = exchange_counts(dealers(), send);
+    transfer_ = begin_deal(dealers(), std::move(own_), send, receive, rank_keys());
+}
+
+// By owner, a rank sends a row once if it is the first that has it, and else up to 63 of its contributions one by one, until
+// a block of 64 begins: about half of those beyond the first. It adds up its own, and what owners add counts twice, as it
+// comes in pieces.
+ROWAN_FUNCTION void RowReduction::begin_contributions() {
+    std::size_t const word = sizeof(std::int64_t), rows = total(counts_), all = total(contributions_),
+                      sum_row = own_.row_bytes / type_.bytes * type_.sum_bytes,
+                      gathered = all * (own_.row_bytes + word),
+                      in_pieces = (rows + all) / 2 * (sum_row + 2 * word) + rows * 3 * word;
+    choose(gathered, in_pieces, gathered + 2 * in_pieces);
+    if (route_ == Route::gather) {
         std::vector<std::int64_t> const no_keys(counts_.size());
         transfer_ = begin_gather(*group_, std::move(own_), contributions_, no_keys);
         return;
     }
-    auto send = counts_in(splits(plan_.rows()), plan_.rows());
+    split(plan_.rows());
+    FirstContributions const none = [](RowCounts const& r) { return std::vector<std::int64_t>(r.rows.size()); };
+    FirstContributions const of_lower_nodes = [&](RowCounts const& r) {
+        if (has_place())
+            before_ = first_contributions(exec_, *nodes_->across, own_.height, r, dealt_across(r.rows), none);
+        return before_;
+    };
+    auto const first = first_contributions(exec_, dealers(), own_.height, RowCounts(plan_), dealt(plan_.rows()),
+                                           nodes_ == nullptr ? none : of_lower_nodes);
     auto sums = own_.like();
     sums.row_bytes = sum_row;
-    auto pieces = contribution_pieces(
-        exec_, *group_, plan_, sums,
-        [&](RowPlan<> const& plan, std::span<Cut const> cuts, std::byte* out) {
+    auto pieces =
+        contribution_pieces(plan_, first, sums, [&](RowPlan<> const& plan, std::span<Cut const> cuts, std::byte* out) {
             source_->cut_sums(exec_, own_, plan, cuts, out);
-        },
-        send);
+        });
     own_ = own_.like();
-    auto const receive = exchange_counts(*group_, send);
-    transfer_ = begin_deal(*group_, std::move(pieces), send, receive);
+    auto const send = dealt(pieces.rows);
+    auto const receive = exchange_counts(dealers(), send);
+    transfer_ = begin_deal(dealers(), std::move(pieces), send, receive);
+}
+
+/// Sends what each rank has to all.
+inline RowPieces send_to_all(ProcessGroup const& group, RowPieces&& own) {
+    auto const counts = all_counts(group, own.rows.size());
+    std::vector<std::int64_t> const no_keys(counts.size());
+    return begin_gather(group, std::move(own), counts, no_keys).wait();
 }
 
 ROWAN_FUNCTION RowPieces RowReduction::end() {
@@ -176,17 +224,32 @@ ROWAN_FUNCTION RowPieces RowReduction::end() {
         return narrow_pieces(exec_, type_, std::move(own_));
     }
     auto in = transfer_.wait();
-    if (!by_parts() && !owner_) return source_->merged(exec_, std::move(in));
-    auto sums = by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1)) : sum_contributions(exec_, type_, in);
+    if (route_ == Route::gather && !by_parts()) return source_->merged(exec_, std::move(in));
+    auto sums = nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
     in = {};
-    sums = narrow_pieces(exec_, type_, std::move(sums));
-    return owner_ && splits_.empty() ? send_to_all(std::move(sums)) : std::move(sums);
+    return route_ == Route::gather || !splits_.empty() ? std::move(sums) : send_to_all(dealers(), std::move(sums));
 }
 
-ROWAN_FUNCTION RowPieces RowReduction::send_to_all(RowPieces&& own) const {
-    auto const counts = all_counts(*group_, own.rows.size());
-    std::vector<std::int64_t> const no_keys(counts.size());
-    return begin_gather(*group_, std::move(own), counts, no_keys).wait();
+/// The sums of all parts or contributions, narrowed.
+ROWAN_FUNCTION RowPieces RowReduction::sum(RowPieces const& in) const {
+    return narrow_pieces(
+        exec_, type_, by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1)) : sum_contributions(exec_, type_, in));
+}
+
+/// The ends of the nodes of the tree of which the ranks of this node have all parts.
+ROWAN_FUNCTION std::vector<std::int64_t> RowReduction::node_ends() const {
+    std::size_t const first = first_dealer(), end = first + static_cast<std::size_t>(nodes_->node->size());
+    return whole_nodes(firsts_[first], firsts_[end], firsts_.back());
+}
+
+/// The sums of the rows of this place on all nodes, of which it has those of its own.
+ROWAN_FUNCTION RowPieces RowReduction::sum_across(RowPieces&& in) const {
+    auto sums = by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1), node_ends())
+                           : sum_contributions(exec_, type_, in, before_);
+    in = {};
+    if (!has_place()) return narrow_pieces(exec_, type_, std::move(sums));  // without rows
+    auto const send = dealt_across(sums.rows);
+    return send_to_all(*nodes_->across, sum(deal_pieces(*nodes_->across, std::move(sums), send)));
 }
 
 }  // namespace rowan::inline v0::detail

@@ -9,6 +9,7 @@
 #include <rowan/distributed/partition.hpp>
 #include <rowan/distributed/together.hpp>
 #include <rowan/io/checkpoint.hpp>
+#include <rowan/io/detail/file.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +38,7 @@ void save_shards(C const& comm, std::string const& folder, std::string const& na
     std::string path;
     ShardSave own;
     together(comm, [&] {
-        check_save_name(name);
+        check_file_name(name);
         own = make();
         what = number_of(own.shard, name, own.step) * 31 + number_of(own.index, name, own.step);
         if (comm.rank() == 0) number = new_save(folder, name);

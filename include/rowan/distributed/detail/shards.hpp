@@ -36,7 +36,7 @@ Value own_rows(Value const& all, int rank, int ranks);
 /// The sums of this rank's rows, narrowed. `nodes` are as those of RowReduction. For ranks that have agreed.
 /// cost     every row sent once to the rank that has it
 RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                       RowPieces const& nodes);
+                       RowPieces const& nodes, std::int64_t total);
 
 }  // namespace rowan::inline v0::detail
 

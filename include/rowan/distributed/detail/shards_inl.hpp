@@ -79,12 +79,12 @@ inline RowPieces dealt_pieces(Cpu exec, Partition const& partition, Slots const&
 }
 
 ROWAN_FUNCTION RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                                      RowPieces const& nodes) {
+                                      RowPieces const& nodes, std::int64_t total) {
     int const rank = group->rank();
     Partition const partition = shards_of(nodes.height, group->size());
     Slots const slots(partition);
-    auto sums = RowReduction(std::move(group), exec, type, dealt_pieces(exec, partition, slots, nodes), slots.splits())
-                    .finish();
+    auto dealt = dealt_pieces(exec, partition, slots, nodes);
+    auto sums = RowReduction(std::move(group), exec, type, std::move(dealt), total, slots.splits()).finish();
     for (auto& row : sums.rows) row = partition.global(rank, row - slots.splits()[static_cast<std::size_t>(rank)]);
     return sums;
 }

@@ -31,9 +31,6 @@ struct TableIndex {
 /// errors   FormatError if it is missing; as CheckpointFile
 CheckpointFile open_saved(std::string const& path);
 
-/// errors   Error if it cannot be the name of a file in a folder
-void check_save_name(std::string const& name);
-
 /// A number that is the same on all ranks if what they save has the same name, step, and names and types of states.
 std::int64_t number_of(Checkpoint const& variables, std::string const& name, std::int64_t step);
 

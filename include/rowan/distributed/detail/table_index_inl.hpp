@@ -52,14 +52,6 @@ ROWAN_FUNCTION void TableIndex::add_to(Checkpoint& index) const {
     index.add("@shard_ids", std::move(all));
 }
 
-ROWAN_FUNCTION void check_save_name(std::string const& name) {
-    if (!name.empty() && name.size() <= 200 && name.find('/') == name.npos && name.find('\0') == name.npos) return;
-    throw Error(
-        std::string("the name \"")
-            .append(name)
-            .append("\" is empty, longer than 200 bytes, or has a character that is not allowed in file names"));
-}
-
 ROWAN_FUNCTION std::int64_t number_of(Checkpoint const& variables, std::string const& name, std::int64_t step) {
     std::string text = std::string(name).append("\n").append(std::to_string(step));
     for (auto const& [key, e] : variables.entries()) {
@@ -94,15 +86,13 @@ inline std::optional<std::int64_t> save_number(std::string_view file, std::strin
     return number;
 }
 
-/// Calls f(path, number) for every rank's file of this name.
-inline void each_shard(std::string const& folder, std::string const& name,
+/// Calls f(path, number) for every rank's file of this name, as long as the folder can be read.
+inline void each_shard(std::string const& folder, std::string const& name, std::error_code& code,
                        std::function<void(std::filesystem::path const&, std::int64_t)> const& f) {
-    std::error_code code;
     std::filesystem::directory_iterator at(folder, code);
     for (; !code && at != std::filesystem::directory_iterator(); at.increment(code)) {
         if (auto const number = save_number(at->path().filename().string(), name)) f(at->path(), *number);
     }
-    if (code) throw IoError("list", folder, code.message(), code.value());
 }
 
 ROWAN_FUNCTION std::int64_t new_save(std::string const& folder, std::string const& name) {
@@ -110,19 +100,17 @@ ROWAN_FUNCTION std::int64_t new_save(std::string const& folder, std::string cons
     std::filesystem::create_directories(folder, code);
     if (code) throw IoError("create", folder, code.message(), code.value());
     std::int64_t number = 0;
-    each_shard(folder, name, [&](auto const&, std::int64_t n) { number = std::max(number, n); });
+    each_shard(folder, name, code, [&](auto const&, std::int64_t n) { number = std::max(number, n); });
+    if (code) throw IoError("list", folder, code.message(), code.value());
     return number + 1;
 }
 
 ROWAN_FUNCTION void remove_other_saves(std::string const& folder, std::string const& name, std::int64_t number) {
     std::vector<std::filesystem::path> old;
-    try {
-        each_shard(folder, name, [&](auto const& path, std::int64_t n) {
-            if (n != number) old.push_back(path);
-        });
-    } catch (IoError const&) {  // a file that remains harms nothing
-    }
-    std::error_code code;
+    std::error_code code;  // ignored: a file that remains harms nothing
+    each_shard(folder, name, code, [&](auto const& path, std::int64_t n) {
+        if (n != number) old.push_back(path);
+    });
     for (auto const& path : old) std::filesystem::remove(path, code);
 }
 

@@ -52,6 +52,10 @@ auto uninterrupted(Call const& call) {
 /// errors   IoError if the path has a byte 0, where the system would cut it
 std::string checked_path(char const* operation, std::string path);
 
+/// errors   Error unless it can be the name of a file in a folder, with a few more characters: it is empty, longer than 200
+///          bytes, or has a slash or NUL
+void check_file_name(std::string const& name);
+
 /// The folder of a path, with a slash at its end.
 std::string folder_of(std::string const& path);
 

@@ -58,6 +58,14 @@ ROWAN_FUNCTION std::string checked_path(char const* operation, std::string path)
     return path;
 }
 
+ROWAN_FUNCTION void check_file_name(std::string const& name) {
+    auto const refuse = [&](char const* why) { throw Error("the name \"" + name + "\" " + why); };
+    if (name.empty()) refuse("is empty");
+    if (name.size() > 200) refuse("is longer than 200 bytes");
+    if (name.find('/') != name.npos || name.find('\0') != name.npos)
+        refuse("has a character that is not allowed in file names");
+}
+
 ROWAN_FUNCTION std::string folder_of(std::string const& path) {
     std::size_t const slash = path.rfind('/');
     return slash == path.npos ? "./" : path.substr(0, slash + 1);

@@ -4,6 +4,7 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/detail/dense_pieces.hpp>
+#include <rowan/detail/even_cut.hpp>
 #include <rowan/detail/tree_sum.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
@@ -25,9 +26,8 @@ struct PartRange {
     std::int64_t begin, end, total;
 
     static PartRange of_rank(std::int64_t total, int rank, int ranks) {
-        // without total * rank, which may overflow
-        auto const at = [&](std::int64_t r) { return total / ranks * r + total % ranks * r / ranks; };
-        return {at(rank), at(rank + 1), total};
+        std::int64_t const r = rank, n = ranks;
+        return {even_cut(total, r, n), even_cut(total, r + 1, n), total};
     }
     std::int64_t size() const noexcept { return end - begin; }
 };
@@ -57,8 +57,8 @@ public:
     virtual int rank() const = 0;
     virtual int size() const = 0;
 
-    /// Runs f(words) on every rank, and returns the words of all. What f throws on one rank leaves this call there, and
-    /// an error with its text on the others.
+    /// Runs f(words) on every rank, and returns the words of all, or of this one alone if they are the same on all. What f
+    /// throws on one rank leaves this call there, and an error with its text on the others.
     virtual std::vector<Words> agree(std::function<void(Words&)> const& f) const = 0;
 
     /// Runs f after an agreement, as the other ranks wait for this one: what it throws ends all ranks.
@@ -73,14 +73,14 @@ public:
     virtual std::unique_ptr<PendingPieces> begin_dense(Cpu exec, ElementSums const& type, DensePieces&& nodes,
                                                        std::int64_t total) const = 0;
     /// The same for rows: their sums, narrowed.
-    virtual RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const = 0;
+    virtual RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total) const = 0;
 
     /// The rows of a sharded table of this height that this rank has, ascending.
     virtual std::vector<std::int64_t> rows_of(std::int64_t height) const = 0;
     /// Rows of a sharded table, which may differ between ranks; `own` has those of this rank. For ranks that have agreed.
     virtual Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows) const = 0;
     /// As sum_rows, but each rank gets the sums of its rows of a sharded table.
-    virtual RowPieces sum_own_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes) const = 0;
+    virtual RowPieces sum_own_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total) const = 0;
     /// The rows of a gradient that this rank has, in their order.
     virtual Value own_rows(Value const& gradient) const = 0;
 };

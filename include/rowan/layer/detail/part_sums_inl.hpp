@@ -122,8 +122,8 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
         auto& n = nodes_[i];
         if (!n.sparse) continue;
         auto nodes = n.sparse_of(exec, parts_);
-        auto sum = n.own ? ranks.sum_own_rows(exec, as_sums(n.sums.type), std::move(nodes))
-                         : ranks.sum_rows(exec, as_sums(n.sums.type), std::move(nodes));
+        auto sum = n.own ? ranks.sum_own_rows(exec, as_sums(n.sums.type), std::move(nodes), parts_.total)
+                         : ranks.sum_rows(exec, as_sums(n.sums.type), std::move(nodes), parts_.total);
         all[i] = n.value_of(exec, device, std::move(sum), rows);
     }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
