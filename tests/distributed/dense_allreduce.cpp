@@ -15,7 +15,7 @@ using parts::bits, parts::of_rank;
 template <class T>
 void check(std::vector<Tensor<T>> const& all, std::vector<int> const& sizes, int per_node = 0) {
     auto const want = bits(sum_of_parts(all));
-    for (int const n : sizes) {
+    for (int const n : test::group_sizes(sizes)) {
         auto const sums = test::on_ranks(
             n,
             [&](auto const& comm) {

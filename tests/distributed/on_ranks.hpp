@@ -61,6 +61,15 @@ struct Many : Ranks {
     static constexpr int few_ranks = 0;
 };
 
+/// The sizes of groups that a test has; with MPI, all above the number of ranks are that number, once. `sizes` ascends.
+inline std::vector<int> group_sizes(std::vector<int> sizes) {
+#ifdef ROWAN_TEST_MPI
+    for (int& n : sizes) n = std::min(n, world().size());
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+#endif
+    return sizes;
+}
+
 /// Calls f(comm) on `ranks` ranks, with MPI on as many as there are, and returns what it returns on each, on all. What it
 /// throws on one leaves this call. Catch2's assertions are for one thread: f returns what is to be checked. `per_node` ranks
 /// make a node, and what remains the last one; 0: one node.

@@ -25,7 +25,7 @@ constexpr std::array routes{Route::automatic, Route::gather, Route::owner, Route
 template <class T>
 void check(std::vector<SelectedRows<T>> const& all, std::vector<int> const& sizes, int per_node = 0) {
     auto const want = bits(sum_of_parts(all)), want_merged = bits(merge(parts::joined(all)));
-    for (int const n : sizes) {
+    for (int const n : test::group_sizes(sizes)) {
         for (Route const route : routes) {
             auto const right = test::on_ranks(
                 n,
