@@ -50,8 +50,9 @@ namespace layer {
 /// with options.clip, of all rows.
 ///
 /// No collective lies within the net. In a step, ranks agree and fetch rows, if there are sharded tables, run their parts,
-/// agree that none failed, and exchange costs and gradients, dense ones first. An error on one rank, also of the reader, is one on all: there as it was thrown, on the
-/// others a RemoteError, and no parameter has changed. Memory that fails after the agreement ends all ranks.
+/// agree that none failed, and exchange costs and gradients, dense ones first. Rows are not fetched earlier, as they would
+/// lack the step before. An error on one rank, also of the reader, is one on all: there as it was thrown, on the others a
+/// RemoteError, and no parameter has changed. Memory that fails after the agreement ends all ranks.
 /// errors   of train and of Trainer, on all ranks: Error if ranks begin with different parameters, seeds or steps, have
 ///          different numbers of batches, or options.parts is not given
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
