@@ -313,7 +313,8 @@ void of_file(F const& f) {
 template <class Device, rowan::communicator Comm>
 void run(Device device, Comm const& comm, Options const& options) {
     for (std::string const& definition : options.definitions) check_definition("--classify", definition);
-    Corpus const corpus = options.file ? gloss::read_labelled(*options.file) : gloss::read_wordnet(options.wordnet);
+    Corpus corpus;
+    rowan::together(comm, [&] { corpus = options.file ? gloss::read_labelled(*options.file) : gloss::read_wordnet(options.wordnet); });
     std::printf("%zu training and %zu test sentences, %zu ids, %zu training tokens, %zu test tokens, %zu classes\n",
                 corpus.train.size(), corpus.test.size(), corpus.words.size(), corpus.train.words.size(),
                 corpus.test.words.size(), corpus.classes.size());
@@ -365,7 +366,12 @@ CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
 
 template <rowan::communicator Comm>
 int work(Comm const& comm, int argc, char** argv) {
-    if (comm.rank() != 0 && std::freopen("/dev/null", "w", stdout) == nullptr) return 1;  // rank 0 prints
+    // Rank 0 prints, also the errors of others.
+    if (comm.rank() != 0 && std::freopen("/dev/null", "w", stdout) == nullptr) return 1;
+    auto const complain = [&](char const* what) {
+        std::fflush(stdout);
+        if (comm.rank() == 0) std::fprintf(stderr, "gloss_classifier: %s\n", what);
+    };
     Options options;
     CLI::App app(
         "Learns which of WordNet's 45 files (noun.animal, verb.motion, ...) a definition comes from,\n"
@@ -405,18 +411,20 @@ int work(Comm const& comm, int argc, char** argv) {
                 throw BadInput(option->get_name() + " is for --model gru or attention: the bag model has no net");
         }
         if (comm.size() > 1 && options.model == "bag") throw BadInput("several ranks are for --model gru or attention");
+        if (options.shard && options.device != "cpu") throw BadInput("--shard is for --device cpu");
+        if (!options.load && options.parts < comm.size())
+            throw BadInput("--parts " + std::to_string(options.parts) + " leaves ranks without work: give at least " + std::to_string(comm.size()));
         run(comm, options);
         return 0;
     } catch (CLI::ParseError const& error) {
         if (error.get_exit_code() == 0) return app.exit(error);  // --help
-        std::fprintf(stderr, "gloss_classifier: %s\n", error.what());
+        complain(error.what());
         return 2;
     } catch (BadInput const& error) {
-        std::fflush(stdout);
-        std::fprintf(stderr, "gloss_classifier: %s\n", error.what());
+        complain(error.what());
         return 2;
     } catch (std::exception const& error) {
-        std::fprintf(stderr, "gloss_classifier: %s\n", error.what());
+        complain(error.what());
         return 1;
     }
 }

@@ -55,7 +55,7 @@ class NetClassifier {
 public:
     /// `model` is "gru" or "attention". With `shard`, each rank has a part of the table.
     NetClassifier(Device device, Comm const& comm, std::string const& model, std::size_t words, std::size_t classes, std::int64_t dim, bool shard)
-        : device_(device), comm_(comm) {
+        : device_(device), comm_(comm), apart_(shard || comm.size() > 1) {
         namespace layer = rowan::layer;
         rowan::ScopeGuard const guard(scope_);
         auto const ids = layer::data<std::int32_t, Device>("words", {rowan::UNK}, 1);
@@ -130,33 +130,37 @@ public:
         std::uint64_t hash = 0;
         for (auto const& [name, value] : parameters_.trained()) {
             rowan::Value const host = value.on_host();
-            std::int64_t sum = 0;
+            std::uint64_t sum = 0;
             if (host.is<rowan::SelectedRows<float>>()) {
                 auto const& table = host.get<rowan::SelectedRows<float>>();
                 for (std::size_t i = 0; i < table.rows().size(); ++i) sum += hash_of(table.value().row(i), static_cast<std::uint64_t>(table.rows()[i]));
-                comm_.sum({&sum, 1});
+                auto all = static_cast<std::int64_t>(sum);
+                comm_.sum({&all, 1});
+                sum = static_cast<std::uint64_t>(all);
             } else {
                 auto const& tensor = host.get<rowan::LoDTensor<float>>().value();
                 for (std::size_t i = 0; i < tensor.shape(0); ++i) sum += hash_of(tensor.row(i), i);
             }
-            hash = hash * 1099511628211u + static_cast<std::uint64_t>(sum);
+            hash = hash * 1099511628211u + sum;
         }
         return hash;
     }
 
+    /// Several ranks, or one with a sharded table, save and load a file for each besides this one.
     void save(std::string const& file) const {
         if constexpr (std::is_same_v<Device, rowan::Cpu>) {
-            rowan::save_model(comm_, Var(*scores_), parameters_, file);
-        } else {
-            rowan::save_model(Var(*scores_), parameters_, file);
+            if (apart_) return rowan::save_model(comm_, Var(*scores_), parameters_, file);
         }
+        rowan::save_model(Var(*scores_), parameters_, file);
     }
     void load(std::string const& file) {
         if constexpr (std::is_same_v<Device, rowan::Cpu>) {
-            parameters_ = rowan::load_model(comm_, Var(*scores_), file);
-        } else {
-            parameters_ = rowan::load_model(Var(*scores_), file);
+            if (apart_) {
+                parameters_ = rowan::load_model(comm_, Var(*scores_), file);
+                return;
+            }
         }
+        parameters_ = rowan::load_model(Var(*scores_), file);
     }
     std::string dot() const { return rowan::Net<Device>::trace_and_build(*scores_).dot(); }
 
@@ -169,11 +173,11 @@ private:
         }
     }
 
-    /// A number below 2^53 or so for each row, which ranks add up in any order.
-    static std::int64_t hash_of(std::span<float const> row, std::uint64_t number) {
+    /// A number for each row, which ranks add up in any order.
+    static std::uint64_t hash_of(std::span<float const> row, std::uint64_t number) {
         std::uint64_t hash = 14695981039346656037u ^ number;
         for (float const x : row) hash = (hash ^ std::bit_cast<std::uint32_t>(x)) * 1099511628211u;
-        return static_cast<std::int64_t>(hash >> 16);
+        return hash;
     }
 
     rowan::Feeds feeds(Sentences const& batch) {
@@ -187,6 +191,7 @@ private:
 
     Device device_;
     Comm comm_;
+    bool apart_;
     rowan::Scope scope_;
     rowan::Variable *rows_ = nullptr, *scores_ = nullptr, *cost_ = nullptr;
     rowan::Parameters parameters_;

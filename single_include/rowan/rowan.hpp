@@ -8027,9 +8027,6 @@ RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<s
 RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
                        std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys = {});
 
-/// All ranks' pieces on all ranks. The numbers are exchanged first.
-RowPieces gather_pieces(ProcessGroup const& group, RowPieces&& own);
-
 /// The pieces that the ranks have for this one. The numbers are exchanged first.
 RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send);
 
@@ -8155,11 +8152,6 @@ inline std::vector<std::size_t> all_counts(ProcessGroup const& group, std::size_
     std::vector<std::size_t> counts(static_cast<std::size_t>(group.size()));
     group.allgather(std::as_bytes(std::span(&own, 1)), bytes_of(counts));
     return counts;
-}
-
-ROWAN_FUNCTION RowPieces gather_pieces(ProcessGroup const& group, RowPieces&& own) {
-    auto const counts = all_counts(group, own.rows.size());
-    return begin_gather(group, std::move(own), counts).wait();
 }
 
 ROWAN_FUNCTION RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send) {
@@ -14112,7 +14104,7 @@ public:
     /// shapes   each state: a row for each row of local()
     /// errors   Error if the name is no file name, or ranks have different names, steps or states; ShapeError if a state
     ///          has other rows; IoError if files cannot be written; RemoteError on the other ranks
-    /// cost     as save_checkpoint of this rank's rows and states, three agreements
+    /// cost     as save_checkpoint of this rank's rows and states, four agreements
     template <class S = T>
     void save(std::string const& folder, std::string const& name, std::int64_t step,
               std::map<std::string, Tensor<S>> const& states) const;
@@ -14526,7 +14518,10 @@ public:
     virtual std::vector<Words> agree(std::function<void(Words&)> const& f) const = 0;
 
     /// Runs f after an agreement, as the other ranks wait for this one: what it throws ends all ranks.
-    virtual void must(std::function<void()> const& f) const = 0;
+    template <class F>
+    void must(F const& f) const {
+        run_or_end(std::cref(f));  // a reference needs no memory
+    }
 
     /// out = the ranks' bytes, one after another; rank r brings counts[r].
     virtual void gather(std::span<std::byte const> in, std::span<std::byte> out,
@@ -14547,12 +14542,15 @@ public:
     virtual RowPieces sum_own_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total) const = 0;
     /// The rows of a gradient that this rank has, in their order.
     virtual Value own_rows(Value const& gradient) const = 0;
+
+private:
+    virtual void run_or_end(std::function<void()> const& f) const = 0;
 };
 
 /// Runs f(words) on all ranks, as PartExchange::agree, or, without ranks, here.
 template <class F>
 std::vector<PartExchange::Words> agree(PartExchange const* ranks, F const& f) {
-    if (ranks != nullptr) return ranks->agree(f);
+    if (ranks != nullptr) return ranks->agree(std::cref(f));
     std::vector<PartExchange::Words> alone(1);
     f(alone[0]);
     return alone;
@@ -14620,10 +14618,11 @@ namespace layer {
 /// all ranks call them. In a step, a rank fetches the rows that its parts name, and gets the gradients of its own rows;
 /// with options.clip, of all rows.
 ///
-/// No collective lies within the net. In a step, ranks agree and fetch rows, if there are sharded tables, run their parts,
-/// agree that none failed, and exchange costs and gradients, dense ones first. Rows are not fetched earlier, as they would
-/// lack the step before. An error on one rank, also of the reader, is one on all: there as it was thrown, on the others a
-/// RemoteError, and no parameter has changed. Memory that fails after the agreement ends all ranks.
+/// No collective lies within the net. In a step, ranks agree and fetch rows, if there are sharded tables, run their
+/// parts, agree that none failed, and exchange costs and gradients, dense ones first. Rows are not fetched earlier, as
+/// they would lack the step before; gradients do not travel while others are computed, as a rank may still fail. An
+/// error on one rank, also of the reader, is one on all: there as it was thrown, on the others a RemoteError, and no
+/// parameter has changed. Memory that fails after the agreement ends all ranks.
 /// errors   of train and of Trainer, on all ranks: Error if ranks begin with different parameters, seeds or steps, have
 ///          different numbers of batches, or options.parts is not given
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
@@ -20347,8 +20346,10 @@ void ParameterUpdates<Device>::prepare(std::int64_t step, double factor) {
 template <class Device>
 void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, std::span<Value> gradients,
                                       PartExchange const* ranks) {
-    KeptValues const kept(summed_), also_kept(read_);  // outside of this call they are empty
+    std::optional<KeptValues> kept, also_kept;  // outside of this call they are empty
     agree(ranks, [&](auto&) {
+        kept.emplace(summed_);
+        also_kept.emplace(read_);
         for (std::size_t i = 0; i < summed_.size(); ++i) summed_[i]->value() = std::move(gradients[i]);
         if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
         for (auto const& g : gradients_) {
@@ -20678,7 +20679,7 @@ public:
     ///          has the rows of another rank; GraphError if one is not looked up by layer::data; ValueError if the
     ///          schedule's factor or a rate is not finite, or an optimizer rejects an option; GraphError if another
     ///          thread runs or trains a net of this scope; with options.comm, those of layer::Comm. On error, no
-    ///          variable has changed, but for first values that differ between ranks
+    ///          variable has changed; but where another rank throws, or first values differ, they have these
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
                      TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
@@ -21015,13 +21016,15 @@ std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std
     auto const& ranks = *comm_.ranks();
     auto const exec = detail::host_exec(exec_);
     std::vector<std::vector<std::int64_t>> named;
-    static_cast<void>(ranks.agree([&](auto&) {
+    auto const all = detail::agree(&ranks, [&](auto& words) {
         begin();
+        words[0] = static_cast<std::int64_t>(batches.size());
         auto const parts = parts_of(batches);
         auto const mine =
             batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size()));
         for (auto const& t : tables_) named.push_back(t.rows(exec, mine));
-    }));
+    });
+    detail::check_same_word(all, 0, " has another number of batches for a step than ");
     std::vector<Value> rows;
     ranks.must([&] {
         for (std::size_t i = 0; i < tables_.size(); ++i)
@@ -21297,12 +21300,12 @@ public:
 
     std::vector<Words> agree(std::function<void(Words&)> const& f) const override {
         auto const notices = detail::agree(group_, Collective::train, [&](Notice& n) { f(n.own); });
-        std::vector<Words> words;
-        for (auto const& n : notices) words.push_back(n.own);
-        return words;
+        return after_agreement(group_, [&] {
+            std::vector<Words> words;
+            for (auto const& n : notices) words.push_back(n.own);
+            return words;
+        });
     }
-
-    void must(std::function<void()> const& f) const override { after_agreement(group_, f); }
 
     void gather(std::span<std::byte const> in, std::span<std::byte> out,
                 std::span<std::size_t const> counts) const override {
@@ -21331,6 +21334,8 @@ public:
     Value own_rows(Value const& gradient) const override { return detail::own_rows(gradient, rank(), size()); }
 
 private:
+    void run_or_end(std::function<void()> const& f) const override { after_agreement(group_, f); }
+
     C comm_;
     GroupOf<C> group_;
 };

@@ -78,6 +78,8 @@ TEST_CASE("what some ranks have saved, others load, infer and resume with the sa
 TEST_CASE("one process loads with Self what ranks have saved, and plain loads and saves say so", "[distributed][io]") {
     test::Folder const folder;
     auto const at = test::shared_path(folder / "model");
+    auto const other = at + "-9.0";  // the name of another model, not of a rank's file
+    test::on_ranks(1, [&](auto const&) { return test::write(other, {}), 0; });
     auto const right = test::on_ranks(3, [&](auto const& comm) {
         Net1 const net(true);
         auto const learned = trained(net, 0, 3, comm);
@@ -93,12 +95,13 @@ TEST_CASE("one process loads with Self what ranks have saved, and plain loads an
                (plain ? 4 : 0) + (refused ? 8 : 0);
     });
     for (int const r : right) CHECK(r == 15);
+    CHECK(std::filesystem::exists(other));
 }
 
 TEST_CASE("a missing, damaged or foreign file of a rank is a FormatError on all", "[distributed][io][errors]") {
     test::Folder const folder;
     auto const at = test::shared_path(folder / "model");
-    auto const shard = [&](int rank) { return std::string(at).append("-1.").append(std::to_string(rank)); };
+    auto const shard = [&](int rank) { return std::string(at).append("-1.").append(std::to_string(rank)).append(".rows"); };
     auto const damaged = [&](std::string const& text, auto const& damage) {
         test::on_ranks(1, [&](auto const&) {
             for (auto const& file : std::filesystem::directory_iterator(std::filesystem::path(at).parent_path()))
@@ -123,7 +126,7 @@ TEST_CASE("a missing, damaged or foreign file of a rank is a FormatError on all"
         }
         CHECK(own >= 1);
     };
-    damaged("-1.2 is missing", [&] { std::filesystem::remove(shard(2)); });
+    damaged("-1.2.rows is missing", [&] { std::filesystem::remove(shard(2)); });
     damaged("model is missing", [&] { std::filesystem::remove(at); });
     damaged("", [&] {
         auto bytes = test::read(shard(1));
@@ -146,9 +149,13 @@ TEST_CASE("files of another net, and values of other ranks, are refused", "[dist
         auto const has = [](std::string const& text, std::string const& part) {
             return text.starts_with("refused: ") && text.find(part) != std::string::npos ? 1 : 0;
         };
+        auto const unrelated = layer::reduce_mean(layer::data<float>("z", {UNK}));
+        int const unread = has(said([&] { save_parameters(comm, unrelated, learned, at); }), "give the cost that was trained");
         save_parameters(comm, net.cost, learned, at);
+        save_model(comm, net.predict, learned, at + "_model");
         Net1 const other(false);
-        int n = has(said([&] { load_parameters(comm, other.cost, at); }), "no sharded table of this net");
+        int n = unread + has(said([&] { load_model(comm, other.predict, at + "_model"); }), "is sharded, and in this net it is whole");
+        n += has(said([&] { load_parameters(comm, other.cost, at); }), "no sharded table of this net");
         n += has(said([&] { load_model(comm, net.predict, at); }), "the file belongs to another net");
         auto changed = learned.share();
         if (comm.rank() == comm.size() - 1) changed.set("table", all.find("table").share());
@@ -160,7 +167,7 @@ TEST_CASE("files of another net, and values of other ranks, are refused", "[dist
                  : has(said([&] { save_parameters(comm, net.cost, changed, at); }), "ranks have different");
         return n + (load_parameters(comm, net.cost, at).steps == learned.steps ? 1 : 0);
     });
-    for (int const r : right) CHECK(r == 5);
+    for (int const r : right) CHECK(r == 7);
 }
 
 TEST_CASE("a save of a model that is killed at any system call leaves the old or the new one", "[distributed][io]") {

@@ -31,13 +31,14 @@ Hash trained(bool shards, TrainOptions const& options, std::int64_t end = 7) {
     return hash_of(learned);
 }
 
-/// Whether the ranks together have the rows of a whole table, for 1 to 4 of them.
+/// Whether the ranks together have the rows of a whole table, for some numbers of them.
 template <class F>
-void same_bits(F const& run) {
+void same_bits(F const& run, std::vector<int> const& sizes = {1, 2, 3, 4}, int per_node = 0) {
     Hash const want = run(false, layer::Comm());
     CHECK(run(true, layer::Comm()) == want);
-    for (int const n : {1, 2, 3, 4}) {
-        auto const all = test::on_ranks(n, [&](auto const& comm) { return run(true, comm); });
+    for (int const n : test::group_sizes(sizes)) {
+        auto const all = test::on_ranks(
+            n, [&](auto const& comm) { return run(true, comm); }, per_node);
         CAPTURE(n);
         CHECK(together(all) == want);
     }
@@ -46,6 +47,17 @@ void same_bits(F const& run) {
 TEST_CASE("a net with a sharded table has the bits of one with a whole one, for any number of ranks", "[distributed]") {
     for (std::int64_t const parts : {3, 5})  // 7 batches: steps of 3, 3 and 1, and of 5 and 2
         same_bits([&](bool shards, layer::Comm const& comm) { return trained(shards, options_for(parts, comm)); });
+}
+
+TEST_CASE("nets on several nodes have the bits of one process", "[distributed]") {
+    for (bool const clipped : {false, true}) {  // then all ranks get the gradients of all rows
+        auto const run = [&](bool shards, layer::Comm const& comm) {
+            auto options = options_for(5, comm);
+            if (clipped) options.clip = layer::ClipByGlobalNorm{.max_norm = 0.05};
+            return trained(shards, options, 5);
+        };
+        same_bits(run, {4, 5}, 2);
+    }
 }
 
 TEST_CASE("every optimizer has the bits of a whole table on shards", "[distributed]") {
@@ -183,6 +195,20 @@ TEST_CASE("a bad batch on one rank is an error on all, and nothing has changed",
         trainer.step(batches(0, comm.rank() == 0 && comm.size() > 1 ? 1 : 4));
         if (comm.size() == 1) throw Error("has another number of batches for a step than");
     });
+}
+
+TEST_CASE("an epoch with fewer batches on one rank is an error on all, with a sharded table", "[distributed][errors]") {
+    auto const said = test::on_ranks(2, [](auto const& comm) {
+        Net1 const net(true);
+        auto const reader = [&](std::int64_t) { return batches(0, comm.rank() == 0 ? 4 : 2); };
+        try {
+            train(net.cost, reader, {.comm = comm, .parts = 2});
+        } catch (Error const& e) {
+            return std::string(e.what()).find("another number of batches") != std::string::npos ? 1 : 0;
+        }
+        return 0;
+    });
+    for (int const right : said) CHECK(right == 1);
 }
 
 TEST_CASE("a sharded table that is not looked up by data is a GraphError", "[distributed][errors]") {

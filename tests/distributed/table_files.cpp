@@ -103,7 +103,7 @@ TEST_CASE("a save removes the files of the one before", "[distributed][io]") {
 TEST_CASE("a missing, damaged or foreign shard is a FormatError on all ranks", "[distributed][io][errors]") {
     test::Folder const folder;
     auto const at = test::shared_path(folder / "");
-    auto const shard = [&](int rank) { return std::string(at).append("t-1.").append(std::to_string(rank)); };
+    auto const shard = [&](int rank) { return std::string(at).append("t-1.").append(std::to_string(rank)).append(".rows"); };
     auto const damaged = [&](std::string const& text, auto const& damage) {
         test::on_ranks(1, [&](auto const&) { return std::filesystem::remove_all(at), 0; });
         test::on_ranks(3, [&](auto const& comm) { return save(comm, at, 1), 0; });

@@ -45,7 +45,7 @@ struct ModelFiles {
         load_shards(GroupOf<C>(comm), path, [&](Notice&) {
             SavedShards const saved(path, comm.rank(), comm.size());
             parameters = read(saved);
-            return saved.index.number;
+            return static_cast<std::int64_t>(saved.file.id());
         });
         return parameters;
     }
@@ -54,7 +54,7 @@ struct ModelFiles {
 }  // namespace detail
 
 /// Writes a net, as a program, and its parameters, of sharded tables the rows of each rank: for load_model on any number
-/// of ranks. `path` is one that all ranks see. Rank r writes `<path>-<number>.<r>`, and when all are complete, rank 0
+/// of ranks. `path` is one that all ranks see. Rank r writes `<path>-<number>.<r>.rows`, and when all are complete, rank 0
 /// replaces `path`, which has what is not sharded; until then the old save is whole, and then its files are removed. All
 /// ranks call it.
 ///     save_model(comm, predict, parameters, "model.rowan");

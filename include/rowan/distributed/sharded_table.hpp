@@ -204,7 +204,7 @@ public:
     /// shapes   each state: a row for each row of local()
     /// errors   Error if the name is no file name, or ranks have different names, steps or states; ShapeError if a state
     ///          has other rows; IoError if files cannot be written; RemoteError on the other ranks
-    /// cost     as save_checkpoint of this rank's rows and states, three agreements
+    /// cost     as save_checkpoint of this rank's rows and states, four agreements
     template <class S = T>
     void save(std::string const& folder, std::string const& name, std::int64_t step,
               std::map<std::string, Tensor<S>> const& states) const;

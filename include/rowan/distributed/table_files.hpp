@@ -47,14 +47,15 @@ struct TableFiles {
         load_shards(GroupOf<C>(table.comm_), path, [&](Notice& n) {
             table.describe(n);
             check_file_name(name);
-            TableIndex const index(open_saved(path));
+            CheckpointFile const file = open_saved(path);
+            TableIndex const index(file);
             check_height(path, index.partition, table.partition_);
             for (auto const& [key, state] : states) check_state(key, state.shape(), table.local_);
             local = Tensor<T>::from_shape(table.local_.shape());
             for (auto const& [key, state] : states) read.emplace(key, Tensor<S>::from_shape(state.shape()));
             for (int r = 0; r < index.partition.ranks; ++r) read_shard(table, index, folder, name, r, local, read);
             step = index.step;
-            return index.number;
+            return static_cast<std::int64_t>(file.id());
         });
         table.local_ = std::move(local);
         states.swap(read);

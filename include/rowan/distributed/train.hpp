@@ -44,12 +44,12 @@ public:
 
     std::vector<Words> agree(std::function<void(Words&)> const& f) const override {
         auto const notices = detail::agree(group_, Collective::train, [&](Notice& n) { f(n.own); });
-        std::vector<Words> words;
-        for (auto const& n : notices) words.push_back(n.own);
-        return words;
+        return after_agreement(group_, [&] {
+            std::vector<Words> words;
+            for (auto const& n : notices) words.push_back(n.own);
+            return words;
+        });
     }
-
-    void must(std::function<void()> const& f) const override { after_agreement(group_, f); }
 
     void gather(std::span<std::byte const> in, std::span<std::byte> out,
                 std::span<std::size_t const> counts) const override {
@@ -78,6 +78,8 @@ public:
     Value own_rows(Value const& gradient) const override { return detail::own_rows(gradient, rank(), size()); }
 
 private:
+    void run_or_end(std::function<void()> const& f) const override { after_agreement(group_, f); }
+
     C comm_;
     GroupOf<C> group_;
 };

@@ -49,10 +49,11 @@ namespace layer {
 /// all ranks call them. In a step, a rank fetches the rows that its parts name, and gets the gradients of its own rows;
 /// with options.clip, of all rows.
 ///
-/// No collective lies within the net. In a step, ranks agree and fetch rows, if there are sharded tables, run their parts,
-/// agree that none failed, and exchange costs and gradients, dense ones first. Rows are not fetched earlier, as they would
-/// lack the step before. An error on one rank, also of the reader, is one on all: there as it was thrown, on the others a
-/// RemoteError, and no parameter has changed. Memory that fails after the agreement ends all ranks.
+/// No collective lies within the net. In a step, ranks agree and fetch rows, if there are sharded tables, run their
+/// parts, agree that none failed, and exchange costs and gradients, dense ones first. Rows are not fetched earlier, as
+/// they would lack the step before; gradients do not travel while others are computed, as a rank may still fail. An
+/// error on one rank, also of the reader, is one on all: there as it was thrown, on the others a RemoteError, and no
+/// parameter has changed. Memory that fails after the agreement ends all ranks.
 /// errors   of train and of Trainer, on all ranks: Error if ranks begin with different parameters, seeds or steps, have
 ///          different numbers of batches, or options.parts is not given
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce

@@ -57,7 +57,7 @@ public:
     ///          has the rows of another rank; GraphError if one is not looked up by layer::data; ValueError if the
     ///          schedule's factor or a rate is not finite, or an optimizer rejects an option; GraphError if another
     ///          thread runs or trains a net of this scope; with options.comm, those of layer::Comm. On error, no
-    ///          variable has changed, but for first values that differ between ranks
+    ///          variable has changed; but where another rank throws, or first values differ, they have these
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
                      TrainOptionsOn<std::type_identity_t<Device>> const& options = {});

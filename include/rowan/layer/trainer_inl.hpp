@@ -206,13 +206,15 @@ std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std
     auto const& ranks = *comm_.ranks();
     auto const exec = detail::host_exec(exec_);
     std::vector<std::vector<std::int64_t>> named;
-    static_cast<void>(ranks.agree([&](auto&) {
+    auto const all = detail::agree(&ranks, [&](auto& words) {
         begin();
+        words[0] = static_cast<std::int64_t>(batches.size());
         auto const parts = parts_of(batches);
         auto const mine =
             batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size()));
         for (auto const& t : tables_) named.push_back(t.rows(exec, mine));
-    }));
+    });
+    detail::check_same_word(all, 0, " has another number of batches for a step than ");
     std::vector<Value> rows;
     ranks.must([&] {
         for (std::size_t i = 0; i < tables_.size(); ++i)

@@ -50,6 +50,11 @@ ROWAN_FUNCTION ShardSave parameters_save(Variable& net, Parameters const& parame
     ShardSave save{.partition = shards_of(0, ranks), .step = parameters.steps};
     for (auto const& [name, value] : parameters) {
         Variable const* const table = table_of(tables, name);
+        Variable const* const v = net.scope().find(name);
+        if (table == nullptr && v != nullptr && v->sharded())
+            throw GraphError(std::string("save_parameters: the net does not read the sharded table ")
+                                 .append(name)
+                                 .append(": give the cost that was trained"));
         (table != nullptr ? save.shard : save.index).add(name, entry_of(name, value));
         if (table == nullptr) continue;
         auto const own = rows_of_rank(shards_of(table->spec().dims[0], ranks), rank);
@@ -119,8 +124,15 @@ ROWAN_FUNCTION Parameters read_model(Variable& predict, SavedShards const& saved
     auto const expected = parameters_of(predict);
     auto const check_names = [&](CheckpointFile const& file, bool sharded) {
         for (std::string const& name : file.names()) {
+            if (name.starts_with('@')) continue;
             auto const found = expected.find(name);
-            if (!name.starts_with('@') && (found == expected.end() || found->second->sharded() != sharded))
+            if (found != expected.end() && found->second->sharded() != sharded)
+                throw GraphError(std::string(file.path())
+                                     .append(": ")
+                                     .append(name)
+                                     .append(sharded ? " is sharded, and in this net it is whole"
+                                                     : " is whole, and in this net it is sharded"));
+            if (found == expected.end())
                 of_another_net(file, " has a parameter \"", name,
                                "\", which this net does not have: the file belongs to another net");
         }

@@ -54,9 +54,6 @@ RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<s
 RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
                        std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys = {});
 
-/// All ranks' pieces on all ranks. The numbers are exchanged first.
-RowPieces gather_pieces(ProcessGroup const& group, RowPieces&& own);
-
 /// The pieces that the ranks have for this one. The numbers are exchanged first.
 RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send);
 

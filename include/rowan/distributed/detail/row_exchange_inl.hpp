@@ -79,11 +79,6 @@ inline std::vector<std::size_t> all_counts(ProcessGroup const& group, std::size_
     return counts;
 }
 
-ROWAN_FUNCTION RowPieces gather_pieces(ProcessGroup const& group, RowPieces&& own) {
-    auto const counts = all_counts(group, own.rows.size());
-    return begin_gather(group, std::move(own), counts).wait();
-}
-
 ROWAN_FUNCTION RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send) {
     auto const receive = exchange_counts(group, send);
     return begin_deal(group, std::move(own), send, receive).wait();

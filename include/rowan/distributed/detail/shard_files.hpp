@@ -37,14 +37,15 @@ void save_shards(C const& comm, std::string const& folder, std::string const& na
     std::int64_t number = 0, what = 0, id = 0;
     std::string path;
     ShardSave own;
+    std::vector<std::int64_t> ids;
     together(comm, [&] {
+        ids.resize(static_cast<std::size_t>(comm.size()));
         check_file_name(name);
         own = make();
         what = number_of(own.shard, name, own.step) * 31 + number_of(own.index, name, own.step);
         if (comm.rank() == 0) number = new_save(folder, name);
     });
     comm.sum({&number, 1});  // that of rank 0
-    std::vector<std::int64_t> ids(static_cast<std::size_t>(comm.size()));
     std::int64_t all = what;
     comm.sum({&all, 1});
     together(comm, [&] {
@@ -68,7 +69,7 @@ void save_shards(C const& comm, std::string const& folder, std::string const& na
     });
 }
 
-/// Calls f(notice), which reads a save and returns its number, on every rank.
+/// Calls f(notice), which reads a save and returns the id of its index, on every rank.
 /// errors   FormatError on all ranks if f throws one on some, or they have read different saves; else as agree
 void load_shards(ProcessGroup const& group, std::string const& path, std::function<std::int64_t(Notice&)> const& f);
 

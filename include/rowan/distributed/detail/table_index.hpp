@@ -12,7 +12,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// A save of tables is a file for each rank, `<name>-<number>.<rank>`, and the index, `<name>`, which is replaced when
+/// A save of tables is a file for each rank, `<name>-<number>.<rank>.rows`, and the index, `<name>`, which is replaced when
 /// they are complete, and has what is not sharded besides. So there is always an old or a new save, whole.
 struct TableIndex {
     Partition partition;  // of height 0 if tables of any heights are dealt like this

@@ -69,7 +69,12 @@ ROWAN_FUNCTION std::string index_path(std::string const& folder, std::string con
 
 ROWAN_FUNCTION std::string shard_path(std::string const& folder, std::string const& name, std::int64_t number,
                                       int rank) {
-    return index_path(folder, name).append("-").append(std::to_string(number)).append(".").append(std::to_string(rank));
+    return index_path(folder, name)
+        .append("-")
+        .append(std::to_string(number))
+        .append(".")
+        .append(std::to_string(rank))
+        .append(".rows");
 }
 
 /// The number in the name of a rank's file.
@@ -82,7 +87,7 @@ inline std::optional<std::int64_t> save_number(std::string_view file, std::strin
     auto const first = std::from_chars(file.data(), end, number);
     if (first.ec != std::errc{} || first.ptr == end || *first.ptr != '.' || number < 0) return {};
     auto const second = std::from_chars(first.ptr + 1, end, rank);
-    if (second.ec != std::errc{} || second.ptr != end || rank < 0) return {};
+    if (second.ec != std::errc{} || rank < 0 || std::string_view(second.ptr, end) != ".rows") return {};
     return number;
 }
 

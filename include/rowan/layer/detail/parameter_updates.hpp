@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -151,8 +152,10 @@ void ParameterUpdates<Device>::prepare(std::int64_t step, double factor) {
 template <class Device>
 void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, std::span<Value> gradients,
                                       PartExchange const* ranks) {
-    KeptValues const kept(summed_), also_kept(read_);  // outside of this call they are empty
+    std::optional<KeptValues> kept, also_kept;  // outside of this call they are empty
     agree(ranks, [&](auto&) {
+        kept.emplace(summed_);
+        also_kept.emplace(read_);
         for (std::size_t i = 0; i < summed_.size(); ++i) summed_[i]->value() = std::move(gradients[i]);
         if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
         for (auto const& g : gradients_) {

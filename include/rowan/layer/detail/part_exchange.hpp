@@ -62,7 +62,10 @@ public:
     virtual std::vector<Words> agree(std::function<void(Words&)> const& f) const = 0;
 
     /// Runs f after an agreement, as the other ranks wait for this one: what it throws ends all ranks.
-    virtual void must(std::function<void()> const& f) const = 0;
+    template <class F>
+    void must(F const& f) const {
+        run_or_end(std::cref(f));  // a reference needs no memory
+    }
 
     /// out = the ranks' bytes, one after another; rank r brings counts[r].
     virtual void gather(std::span<std::byte const> in, std::span<std::byte> out,
@@ -83,12 +86,15 @@ public:
     virtual RowPieces sum_own_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total) const = 0;
     /// The rows of a gradient that this rank has, in their order.
     virtual Value own_rows(Value const& gradient) const = 0;
+
+private:
+    virtual void run_or_end(std::function<void()> const& f) const = 0;
 };
 
 /// Runs f(words) on all ranks, as PartExchange::agree, or, without ranks, here.
 template <class F>
 std::vector<PartExchange::Words> agree(PartExchange const* ranks, F const& f) {
-    if (ranks != nullptr) return ranks->agree(f);
+    if (ranks != nullptr) return ranks->agree(std::cref(f));
     std::vector<PartExchange::Words> alone(1);
     f(alone[0]);
     return alone;
