@@ -13756,6 +13756,12 @@ LoDTensor<T> infer(C const& comm, layer::Var<T> const& predict, Feeds const& fee
 
 #if ROWAN_DEFINES_FUNCTIONS
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec, Variable& predict, Feeds const& feeds,

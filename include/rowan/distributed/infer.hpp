@@ -15,12 +15,6 @@
 #include <rowan/layer/var.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
-
 namespace rowan::inline v0 {
 
 namespace detail {

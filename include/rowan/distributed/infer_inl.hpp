@@ -4,6 +4,13 @@
 #include <rowan/distributed/infer.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/layer/detail/check_fits.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace rowan::inline v0::detail {
 

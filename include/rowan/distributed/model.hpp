@@ -5,16 +5,13 @@
 #include <rowan/distributed/detail/model_files.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/shard_files.hpp>
-#include <rowan/graph/detail/trace.hpp>
 #include <rowan/io/model.hpp>
 #include <rowan/io/to_program.hpp>
 #include <rowan/layer/parameters.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/op/forward_ops.hpp>
 
-#include <array>
 #include <string>
-#include <utility>
 
 namespace rowan::inline v0 {
 
@@ -55,8 +52,8 @@ struct ModelFiles {
 
 /// Writes a net, as a program, and its parameters, of sharded tables the rows of each rank: for load_model on any number
 /// of ranks. `path` is one that all ranks see. Rank r writes `<path>-<number>.<r>.rows`, and when all are complete, rank 0
-/// replaces `path`, which has what is not sharded; until then the old save is whole, and then its files are removed. All
-/// ranks call it.
+/// replaces `path`, which has what is not sharded; until then the old save is whole, and then its files are removed.
+/// Folders that do not exist are made. All ranks call it.
 ///     save_model(comm, predict, parameters, "model.rowan");
 /// shapes   any
 /// errors   on all ranks: as rowan::save_model; ShapeError if a table does not have this rank's rows; Error if ranks save

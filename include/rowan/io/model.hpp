@@ -200,7 +200,8 @@ LoadedModel<typename detail::first_of<Dtypes>::type, Device> load_model(std::str
     }(Dtypes{});
 }
 
-/// Writes all trained values, including optimizer states and the number of steps, so that training can be resumed.
+/// Writes all trained values, including optimizer states and the number of steps, so that training can be resumed. Of a
+/// sharded table, these are the rows of this rank: see save_parameters(comm, …).
 /// errors   TypeError if a value is neither a tensor nor a SelectedRows; IoError if the file cannot be written: an
 ///          existing file is then unchanged
 /// cost     one write of all values
