@@ -20,7 +20,7 @@ rows=("$xarray header-only -O0 1 200 1"
     "01_sparse_sgd header-only -O0 3 372 190" "01_sparse_sgd header-only -O2 4 388 78"
     "07_plain_network header-only -O0 8 1829 1870" "07_plain_network header-only -O2 12 1955 791")
 if [[ -n $definitions ]]; then
-    rows+=("rowan/rowan.hpp compiled -O0 2.8 541 1" "07_plain_network compiled -O0 4.5 621 103"
+    rows+=("rowan/rowan.hpp compiled -O0 2.8 553 1" "07_plain_network compiled -O0 4.5 621 103"
         "07_plain_network compiled -O2 6 613 30")
 fi
 
