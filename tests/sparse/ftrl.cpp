@@ -49,6 +49,13 @@ TEST_CASE("a step by hand: weights are 0 until the linear state exceeds l1", "[f
     CHECK(std::abs(param(1, 0) - 0.125) < 1e-9);
 }
 
+TEST_CASE("ftrl makes NaN of a NaN gradient, not 0", "[ftrl]") {
+    auto param = Tensor<float>::zeros({1, 2});
+    auto square = param, linear = param;
+    ftrl(param, square, linear, Tensor<float>{{std::nanf(""), 0.5F}}, {.l1 = 1});
+    CHECK((std::isnan(param(0, 0)) && param(0, 1) == 0));
+}
+
 TEST_CASE("ftrl has the bits of its formula, with the root", "[ftrl]") {
     reference::check_step<float, float, float, float>(step(root), formula(root));
     reference::check_step<double, double, double, double>(step(root), formula(root));

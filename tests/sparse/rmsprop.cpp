@@ -59,6 +59,15 @@ TEST_CASE("the centered form divides by the root of the variance", "[rmsprop]") 
     CHECK((square(0, 0) == 3 && mean(0, 0) == 1.5F && velocity(0, 0) == 2 && param(0, 0) == -1));
 }
 
+TEST_CASE("the variance of centered rmsprop is never less than 0, and NaN remains", "[rmsprop]") {
+    auto param = Tensor<float>::zeros({1, 191});
+    auto square = param, mean = param, velocity = param, grad = param;
+    for (std::size_t i = 0; i < 190; ++i) grad(0, i) = static_cast<float>(10 + i);
+    grad(0, 190) = std::nanf("");
+    for (int step_number = 0; step_number < 200; ++step_number) rmsprop(param, square, mean, velocity, grad);
+    for (std::size_t i = 0; i < 191; ++i) CHECK(std::isfinite(param(0, i)) == (i < 190));
+}
+
 TEST_CASE("rmsprop has the bits of its formula", "[rmsprop]") {
     reference::check_step<float, float, float, float>(step, plain);
     reference::check_step<double, double, double, double>(step, plain);

@@ -49,7 +49,8 @@ struct ftrl_formula {
         l = l + g - product(quotient(V(power - grown(s)), rate), p);
         V const y = quotient(power, rate) + constant<V>(2.0 * (options.l2 + 1e-10));
         V const x = choose(l > zero, l1 - l, zero - l1 - l);
-        p = choose(choose(l > zero, l, zero - l) > l1, quotient(x, y), zero);
+        V const size = choose(l > zero, l, zero - l);
+        p = choose(size > l1, quotient(x, y), size - size);  // 0, or NaN if l is NaN
         s = sum;
     }
 };
@@ -73,7 +74,7 @@ LaneRule<ftrl_formula> make_ftrl_rule(Tensor<P, D> const& param, Tensor<S, D> co
 /// One step of FTRL-proximal (McMahan et al. 2013) on the rows of `grad` (duplicates summed first),
 /// with q = -lr_power:
 ///     n = s + g²;  l += g - (n^q - s^q) / learning_rate · p;  s = n
-///     p = (l1 · sign(l) - l) / (n^q / learning_rate + 2 · l2) where |l| > l1, else 0     (1e-10 is added to l1 and l2)
+///     p = (l1 · sign(l) - l) / (n^q / learning_rate + 2 · l2) where |l| > l1, else 0 (NaN if l is NaN; 1e-10 is added to l1, l2)
 /// shapes   param, squared and linear [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          that shape
 /// errors   ValueError if an option is not finite, learning_rate 0 or lr_power not in [-1, 0]; ShapeError if shapes do

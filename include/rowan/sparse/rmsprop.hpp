@@ -45,7 +45,8 @@ struct rmsprop_formula {
     ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& mg, V& v) const {
         ms = average(options.rho, ms, product(g, g));
         mg = average(options.rho, mg, g);
-        move(g, V(ms - product(mg, mg)), p, v);
+        V const zero = constant<V>(0.0), variance = ms - product(mg, mg);  // by rounding less than 0
+        move(g, choose(zero > variance, zero, variance), p, v);            // NaN remains
     }
 };
 
@@ -115,7 +116,7 @@ void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, De
 }
 
 /// The same, centered (Graves 2013), with the mean of the gradient as a third state:
-///     mg = rho · mg + (1 - rho) · g, and √(ms - mg² + epsilon) instead of √(ms + epsilon)
+///     mg = rho · mg + (1 - rho) · g, and √(max(ms - mg², 0) + epsilon) instead of √(ms + epsilon)
 /// cost     as adagrad, with three states
 template <device D, class P, class S, class A, class V, detail::gradient_on<D> G>
 void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<A, D>& mean_grad,
