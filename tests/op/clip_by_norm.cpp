@@ -36,6 +36,17 @@ TEST_CASE("the norm of a row-sparse gradient equals that of the dense gradient",
     CHECK((merged.value() == Tensor<double>{{0, 2}, {3, 0}}));  // which was not scaled in place
 }
 
+TEST_CASE("norms are right whose squares do not fit a float", "[op]") {
+    for (auto const& [x, max_norm, y] : {std::tuple{3e20F, 5.0, 3.0F}, {3e-24F, 1e-24, 6e-25F}}) {
+        Tensor<float> const dense{{x, x / 3 * 4}};
+        SelectedRows<float> const sparse(4, {2}, Tensor<float>{{x, x / 3 * 4}});
+        CHECK(rowan::clip_by_norm(Cpu{}, dense, {max_norm})(0, 0) == Approx(y).epsilon(1e-6));
+        CHECK(rowan::clip_by_norm(Cpu{}, sparse, {max_norm}).value()(0, 0) == Approx(y).epsilon(1e-6));
+        auto const [d, s] = rowan::clip_by_global_norm(Cpu{}, std::vector{dense}, std::vector{sparse}, {max_norm * std::sqrt(2.0)});
+        CHECK((d[0](0, 0) == Approx(y).epsilon(1e-6) && s[0].value()(0, 0) == Approx(y).epsilon(1e-6)));
+    }
+}
+
 TEST_CASE("a clipped gradient has the same bits for any number of threads", "[op]") {
     auto const x = inputs::gradient<float>(400, 9'000, {37}, 1);
     auto const want = rowan::clip_by_norm(Cpu{1}, x);

@@ -15,9 +15,11 @@
 
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -38,6 +40,19 @@ namespace detail {
 inline void check_max_norm(double max_norm) {
     check_finite("max_norm", max_norm);
     if (max_norm < 0) throw ValueError("max_norm", max_norm, "0 or more");
+}
+
+/// The squared norm of x in double. If it does not fit the float in which it is summed, x is scaled by a power of 2 and
+/// summed again.
+template <class T, class D>
+double squared_in_double(D const& exec, Tensor<T, D> const& x) {
+    double const sum = static_cast<double>(squared_norm(exec, x));
+    if constexpr (floating_element<T> && std::is_same_v<sum_t<T>, float>) {
+        double const factor = sum < 0x1p-100 ? 0x1p100 : 0x1p-100;
+        if (sum < 0x1p-100 || sum > static_cast<double>(std::numeric_limits<float>::max()))
+            return static_cast<double>(squared_norm(exec, scale(exec, x, factor))) / factor / factor;
+    }
+    return sum;
 }
 
 /// The factor that scales values of this squared norm to max_norm, 1 if their norm is not greater; NaN propagates.
@@ -64,7 +79,7 @@ public:
         : alias_(g.merged()), rows_(alias_ ? g.share() : merge(exec, g)) {
         SelectedRows<T, D>::check_value(g.value(), g.rows().size());
     }
-    double squared(D const& exec) const { return static_cast<double>(squared_norm(exec, rows_.value())); }
+    double squared(D const& exec) const { return squared_in_double(exec, rows_.value()); }
 
     SelectedRows<T, D> scaled(D const& exec, double factor) && {
         if (factor == 1.0) return std::move(rows_);
@@ -82,15 +97,17 @@ private:
 }  // namespace detail
 
 /// Scales x to the Euclidean norm max_norm if its norm is greater. If the norm is not finite, the elements of the result
-/// are NaN or 0 by IEEE arithmetic. Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
+/// are NaN or 0 by IEEE arithmetic. The norm is right for all finite x of float and 16-bit types; of other types where
+/// its square is a normal number. Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
 /// shapes   x [n, ...] -> the same
 /// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
-/// cost     two reads of x and one write of the result; an x that needs no scaling is returned as an alias; waits for
+/// cost     two reads of x and one write of the result, and the same again if the squared norm is 0 or does not fit a
+///          float; an x that needs no scaling is returned as an alias; waits for
 ///          the device, because the host needs the norm
 template <class T, device D>
 Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
-    return detail::scaled(exec, x, detail::norm_factor(static_cast<double>(squared_norm(exec, x)), options.max_norm));
+    return detail::scaled(exec, x, detail::norm_factor(detail::squared_in_double(exec, x), options.max_norm));
 }
 
 /// The same for a row-sparse gradient: merges g, then scales. The result represents the clipped dense gradient; it is
@@ -119,7 +136,7 @@ std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_g
     detail::check_max_norm(options.max_norm);
     for (std::size_t k = 0; k < dense.size(); ++k) detail::check_rows(detail::part_name("dense", k).c_str(), dense[k]);
     double squared = 0;
-    for (Tensor<T, D> const& x : dense) squared += static_cast<double>(squared_norm(exec, x));
+    for (Tensor<T, D> const& x : dense) squared += detail::squared_in_double(exec, x);
     std::vector<detail::MergedGradient<T, D>> merged;
     merged.reserve(sparse.size());
     for (SelectedRows<T, D> const& g : sparse) squared += merged.emplace_back(exec, g).squared(exec);
@@ -173,7 +190,7 @@ struct clip_by_global_norm_op {
 
     template <class D, class V>
     static double measure(D exec, V const& x) {
-        return static_cast<double>(squared_norm(exec, x));
+        return detail::squared_in_double(exec, x);
     }
     static double factor(double measured, ClipByNormOptions const& options) {
         return detail::norm_factor(measured, options.max_norm);
