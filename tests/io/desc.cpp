@@ -211,6 +211,15 @@ TEST_CASE("fields of later versions are left out", "[desc]") {
     }
 }
 
+TEST_CASE("programs of many short names and of many operators can be written and read", "[desc]") {
+    ProgramDesc program{.blocks = {BlockDesc{}}};
+    for (int i = 0; i < 65'534; ++i) program.blocks[0].vars.push_back({.name = std::to_string(i)});
+    CHECK(decode<ProgramDesc>(encode(program)) == program);
+    program.blocks[0].vars.clear();
+    program.blocks[0].ops.assign(65'534, {.type = "f"});
+    CHECK(decode<ProgramDesc>(encode(program)) == program);
+}
+
 TEST_CASE("bytes that are no descriptor throw, with position and field", "[desc][bad_input]") {
     CHECK(refusal<TensorDesc>("0805 1003 1002") == "taken");
     CHECK(refusal<TensorDesc>("1003 1002") == "byte 0: TensorDesc.data_type is missing");

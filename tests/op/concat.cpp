@@ -135,6 +135,8 @@ TEST_CASE("concat throws for shapes that do not match", "[op][bad]") {
     CHECK(test::refusal<ValueError>([&](Cpu e) { concat(e, List{a}, -3); }, a) == "axis is -3, expected in [-2, 2)");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { concat_grad_op::run(e, as_batches(List{a, b}), LoDTensor<float>(a), {1}); }, a, b) == "out_grad.shape() is [1, 2], expected [1, 5]");
     CHECK(test::refusal<ShapeError>([] { concat_op::infer(two, {0}); }) == "concat: x[1].shape(1) is 3, expected 2");
+    std::vector<rowan::VarSpec> const wide(2, tensor_spec<float>({2, std::int64_t{1} << 62}));
+    CHECK(test::refusal<ShapeError>([&] { concat_op::infer(wide, {1}); }) == "concat: x[1].shape(1) is 4611686018427387904, expected at most 4611686018427387903");
 }
 
 }  // namespace test_concat

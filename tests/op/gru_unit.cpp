@@ -64,6 +64,12 @@ TEST_CASE("a GRU step throws for shapes that do not match", "[op]") {
     CHECK(text({2, 12}, {3, 12}, {12}) == "w.shape(0) is 3, expected 4, the width of h_prev");
     CHECK(text({2, 12}, {4, 12}, {3}) == "b.shape() is [3], expected [12]");
     CHECK(text({12}, {4, 12}, {12}) == "x rank is 1, expected 2");
+    auto const saved = [](std::int64_t size) {
+        return gru_unit_op::infer(tensor_spec<float>({UNK, UNK}), tensor_spec<float>({UNK, size}), tensor_spec<float>({UNK, UNK}), tensor_spec<float>({UNK}))[1].dims[1];
+    };
+    CHECK(saved((std::int64_t{1} << 61) - 1) == 4 * ((std::int64_t{1} << 61) - 1));
+    CHECK_THROWS_WITH(saved(std::int64_t{1} << 61), "gru_unit: h_prev.shape(1) is 2305843009213693952, expected at most 2305843009213693951");
+    CHECK_THROWS_WITH(saved(std::int64_t{1} << 62), "cell: h_prev.shape(1) is 4611686018427387904, expected at most 3074457345618258602");
 }
 
 static_assert(gru_unit_op::infer(tensor_spec<float>({UNK, 12}, 1), tensor_spec<float>({UNK, 4}), tensor_spec<float>({4, 12}),

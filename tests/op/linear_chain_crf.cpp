@@ -121,6 +121,8 @@ TEST_CASE("linear_chain_crf throws for bad inputs", "[op][bad]") {
     CHECK_THROWS_WITH(linear_chain_crf(LoDTensor<float>(Tensor<float>::zeros({2, 0}), Lod{{0, 2}}), w, label), "emission.shape(1) is 0, expected at least 1");
     CHECK_THROWS_WITH(linear_chain_crf_grad(x, w, label, Tensor<float>{1}), "out_grad.shape() is [1], expected [1, 1]");
     CHECK_THROWS_WITH(linear_chain_crf_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({3, 3}), tensor_spec<std::int64_t>({UNK})), "crf: w.shape(0) is 3, expected 5");
+    CHECK_THROWS_WITH(linear_chain_crf_op::infer(tensor_spec<float>({UNK, std::numeric_limits<std::int64_t>::max()}, 1), tensor_spec<float>({UNK, UNK}), tensor_spec<std::int64_t>({UNK})),
+                      "crf: x.shape(1) is 9223372036854775807, expected at most 9223372036854775805");
 }
 
 }  // namespace test_linear_chain_crf

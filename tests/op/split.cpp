@@ -78,6 +78,9 @@ TEST_CASE("split of a Tensor throws for sections that do not match", "[op][bad]"
     CHECK(test::refusal<ShapeError>([] { split_op::infer(tensor_spec<float>({UNK, 5}), {{2, 4}, 1}); }) ==
           "sections[1] is 4, expected at most 3, what is left of the axis");
     CHECK(test::refusal<ValueError>([] { split_op::infer(tensor_spec<float>({}), {{2, 4}, 0}); }) == "axis is 0, expected a tensor of rank 1 or more");
+    constexpr std::int64_t half = std::int64_t{1} << 62;
+    CHECK(test::refusal<ShapeError>([] { split_op::infer(tensor_spec<float>({UNK, UNK}), {{half, half}, 1}); }) ==
+          "sections[1] is 4611686018427387904, expected at most 4611686018427387903, what is left of the axis");
 }
 
 }  // namespace test_split

@@ -158,6 +158,17 @@ bool message_field(pb_istream_t* in, pb_ostream_t* out, pb_field_iter_t const* f
     }
 }
 
+/// Appends field 2^29 - 1, which no message has, with `count` zeros, unless count is 0.
+inline void append_padding(std::vector<std::byte>& bytes, std::size_t count) {
+    if (count == 0) return;
+    pb_byte_t head[15];
+    pb_ostream_t out = pb_ostream_from_buffer(head, sizeof head);
+    if (!pb_encode_tag(&out, PB_WT_STRING, (1U << 29) - 1) || !pb_encode_varint(&out, count)) throw std::bad_alloc();
+    auto const written = std::as_bytes(std::span(head, out.bytes_written));
+    bytes.insert(bytes.end(), written.begin(), written.end());
+    bytes.resize(bytes.size() + count);
+}
+
 }  // namespace detail
 
 /// Decodes a descriptor from the bytes of a protobuf message. Unknown fields are ignored; lists of numbers may be
@@ -180,9 +191,11 @@ Desc decode(std::span<std::byte const> bytes, std::uint64_t offset = 0, std::int
 
 /// Encodes a descriptor. Equal descriptors are encoded as the same bytes: fields in the order of their numbers, lists
 /// unpacked, an optional field only if it differs from that of a default-constructed descriptor.
+/// A descriptor that needs more memory than `decode` may use for its bytes, as of many short names, is followed by an
+/// unknown field of zeros, whose bytes make up for it.
 /// errors   FormatError if `decode` would throw for the bytes and `more_memory`; its offset refers to these bytes, which
 ///          are not returned
-/// cost     two passes to encode, one for the size and one for the bytes, and one call of decode
+/// cost     two passes to encode, one for the size and one for the bytes, one over them, and one call of decode
 template <detail::descriptor Desc>
 std::vector<std::byte> encode(Desc const& desc, std::int64_t more_memory = 0) {
     auto const* const fields = &detail::message<Desc>::descriptor;
@@ -193,6 +206,7 @@ std::vector<std::byte> encode(Desc const& desc, std::int64_t more_memory = 0) {
     };
     bytes.resize(encode_to(PB_OSTREAM_SIZING));
     encode_to(pb_ostream_from_buffer(reinterpret_cast<pb_byte_t*>(bytes.data()), bytes.size()));
+    detail::append_padding(bytes, detail::WireCheck().missing(detail::message<Desc>::wire, bytes, more_memory));
     static_cast<void>(decode<Desc>(bytes, 0, more_memory));
     return bytes;
 }

@@ -28,7 +28,7 @@ Var<T, Device> reset_first_gru_unit(Var<T, Device> const& x, Var<T, Device> cons
     auto const linear = [&](auto const& y, std::int64_t width) {
         return fc(y, {.output_size = width, .weight = first, .bias = first});
     };
-    auto const from_x = split(linear(x, 3 * size), {2 * size, size}, 1);
+    auto const from_x = split(linear(x, spec::times("the size of a cell", size, 3)), {2 * size, size}, 1);
     auto const gates = split(sigmoid(add(from_x[0], linear(before, 2 * size))), {size, size}, 1);
     auto const candidate = tanh(add(from_x[1], linear(mul(gates[0], before), size)));
     auto const now = add(candidate, mul(gates[1], sub(before, candidate)));

@@ -138,7 +138,7 @@ struct concat_op {
                 std::int64_t const dim = part.dims[at], before = out.dims[at];
                 part.dims[at] = before;
                 out.dims = spec::same_dims(name, part, out);
-                out.dims[at] = dim == UNK || before == UNK ? UNK : before + dim;
+                out.dims[at] = spec::plus(name, at, dim, before);
             });
         }
         return out;

@@ -175,7 +175,7 @@ struct gru_unit_op {
         detail::infer_recurrent_cell(3, x, h_prev, w, b);
         VarSpec h = x, saved = x;
         h.dims[1] = h_prev.dims[1];
-        saved.dims[1] = h_prev.dims[1] == UNK ? UNK : 4 * h_prev.dims[1];
+        saved.dims[1] = spec::times("gru_unit: h_prev.shape(1)", h_prev.dims[1], 4);
         return {h, saved};
     }
 

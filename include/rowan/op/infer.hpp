@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 /// Checks that an operator's `infer` makes on its inputs. A check that fails at compile time is an error that names one
@@ -39,6 +40,16 @@ namespace rowan::inline v0::spec {
                                                std::int64_t expected) {
     throw ShapeError(std::string(field) + ".shape(" + std::to_string(i) + ")", std::to_string(actual),
                      std::to_string(expected));
+}
+
+/// Throws a ShapeError.
+[[noreturn]] inline void the_dim_is_too_great(char const* field, std::int64_t actual, std::int64_t most) {
+    throw ShapeError(field, std::to_string(actual), std::string("at most ").append(std::to_string(most)));
+}
+/// Throws a ShapeError.
+[[noreturn]] inline void the_dim_is_too_great(char const* field, std::size_t i, std::int64_t actual,
+                                              std::int64_t most) {
+    the_dim_is_too_great((std::string(field) + ".shape(" + std::to_string(i) + ")").c_str(), actual, most);
 }
 
 /// Throws a ShapeError.
@@ -131,6 +142,22 @@ constexpr std::int64_t same_dim(char const* field, std::size_t i, std::int64_t a
     if (actual == UNK) return expected;
     if (expected != UNK && actual != expected) the_dims_do_not_match(field, i, actual, expected);
     return actual;
+}
+
+/// Returns dim * factor, of a factor of 1 or more, which must be less than 2^63; UNK if the dim is UNK.
+constexpr std::int64_t times(char const* field, std::int64_t dim, std::int64_t factor) {
+    if (dim == UNK) return UNK;
+    if (dim > std::numeric_limits<std::int64_t>::max() / factor)
+        the_dim_is_too_great(field, dim, std::numeric_limits<std::int64_t>::max() / factor);
+    return dim * factor;
+}
+
+/// Returns dim i of the field + more, of 0 or more, which must be less than 2^63; UNK if one of them is UNK.
+constexpr std::int64_t plus(char const* field, std::size_t i, std::int64_t dim, std::int64_t more) {
+    if (dim == UNK || more == UNK) return UNK;
+    if (dim > std::numeric_limits<std::int64_t>::max() - more)
+        the_dim_is_too_great(field, i, dim, std::numeric_limits<std::int64_t>::max() - more);
+    return dim + more;
 }
 
 /// Checks that the dims agree, each as same_dim does, and returns the known ones.

@@ -148,7 +148,7 @@ struct lstm_unit_grad_op {
     static constexpr std::array<VarSpec, 2> infer(VarSpec const&, VarSpec const& c_prev, VarSpec const&,
                                                   VarSpec const&) {
         VarSpec gates = c_prev;
-        if (gates.dims[1] != UNK) gates.dims[1] *= 4;
+        gates.dims[1] = spec::times("lstm_unit: c_prev.shape(1)", c_prev.dims[1], 4);
         return {gates, c_prev};
     }
 
@@ -176,7 +176,7 @@ struct lstm_unit_op {
         static_cast<void>(spec::same_dims("lstm_unit: c_prev", c_prev, h_prev));
         VarSpec h = x, saved = x;
         h.dims[1] = h_prev.dims[1];
-        saved.dims[1] = h_prev.dims[1] == UNK ? UNK : 5 * h_prev.dims[1];
+        saved.dims[1] = spec::times("lstm_unit: h_prev.shape(1)", h_prev.dims[1], 5);
         return {h, h, saved};
     }
 

@@ -58,13 +58,6 @@ constexpr ContextRows rows_of_context(SequenceContextOptions const& window) {
     return {std::max<std::int64_t>(0, -window.start), std::max<std::int64_t>(0, window.start + window.length - 1)};
 }
 
-/// The number of elements of the windows of rows of `width` elements.
-constexpr std::int64_t context_width(std::int64_t width, std::int64_t length) {
-    if (width > std::numeric_limits<std::int64_t>::max() / length)
-        bad_window("sequence_context: x.row_size()", width, "a width whose windows have at most 2^63 - 1 elements");
-    return width == UNK ? UNK : width * length;
-}
-
 /// Throws unless x is a batch of sequences whose rows are elements or vectors.
 template <class T, class D>
 void check_context(D const& exec, LoDTensor<T, D> const& x) {
@@ -234,7 +227,7 @@ struct sequence_context_op {
         if (x.dims.size() > 2) spec::the_rank_does_not_fit("sequence_context: x", x.dims.size(), "1 or 2");
         detail::rows_of_context(window);
         VarSpec out = x;
-        out.dims = {x.dims[0], detail::context_width(x.dims.product_from(1), window.length)};
+        out.dims = {x.dims[0], spec::times("sequence_context: x.row_size()", x.dims.product_from(1), window.length)};
         return out;
     }
 

@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,11 +38,6 @@ struct SequenceTopKMeanOptions {
 
 namespace detail {
 
-[[noreturn]] inline void bad_mean_width(std::int64_t width) {
-    throw ShapeError("sequence_top_k_mean: x.row_size()", std::to_string(width),
-                     "a width whose means are at most 2^63 - 1");
-}
-
 /// Throws unless there are numbers, all positive. Returns the number of means of a row of `width` elements, or UNK.
 constexpr std::int64_t width_of_means(std::int64_t width, std::vector<std::int64_t> const& ks) {
     if (ks.empty()) throw ShapeError("sequence_top_k_mean: ks.size()", "0", "at least 1");
@@ -52,9 +46,7 @@ constexpr std::int64_t width_of_means(std::int64_t width, std::vector<std::int64
             throw ValueError("sequence_top_k_mean: ks[" + std::to_string(q) + "]", static_cast<double>(ks[q]),
                              "1 or more");
     }
-    auto const count = static_cast<std::int64_t>(ks.size());
-    if (width > std::numeric_limits<std::int64_t>::max() / count) bad_mean_width(width);
-    return width == UNK ? UNK : width * count;
+    return spec::times("sequence_top_k_mean: x.row_size()", width, static_cast<std::int64_t>(ks.size()));
 }
 
 /// The columns of sequences: number i is column i % width of sequence i / width.

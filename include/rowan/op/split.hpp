@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,9 +37,10 @@ namespace detail {
 /// Checks that no section is negative and, if the dim is known, that the sections add up to it.
 template <class Sections>
 constexpr void check_sections(Sections const& sections, std::int64_t dim) {
+    std::int64_t const most = dim == UNK ? std::numeric_limits<std::int64_t>::max() : dim;
     std::int64_t sum = 0;
     for (std::size_t k = 0; k < sections.size(); ++k) {
-        if (sections[k] < 0 || (dim != UNK && sections[k] > dim - sum)) bad_section(k, sections[k], dim - sum);
+        if (sections[k] < 0 || sections[k] > most - sum) bad_section(k, sections[k], most - sum);
         sum += sections[k];
     }
     if (dim != UNK && sum != dim) bad_sum_of_sections(sum, dim);

@@ -140,6 +140,9 @@ public:
     void run(WireMessage const& message, std::span<std::byte const> bytes, std::uint64_t offset,
              std::int64_t more_memory);
 
+    /// Checks the bytes likewise, except their memory. Returns how many bytes, at least, to append for run to accept.
+    std::size_t missing(WireMessage const& message, std::span<std::byte const> bytes, std::int64_t more_memory);
+
     using Counts = std::array<std::size_t, WireSeen::max_fields>;
     /// The number of elements of each list of a message, by the field's index. Nested messages are not read.
     static Counts count(WireMessage const& message, std::span<std::byte const> bytes);
@@ -162,6 +165,9 @@ private:
     /// Reads a varint, 7 bits per byte.
     static std::uint64_t number(ByteReader& in, std::string const& field);
 
+    static std::int64_t most_memory(std::size_t bytes, std::int64_t more_memory);
+
+    static constexpr std::int64_t per_byte = 7;
     static constexpr std::size_t block = 16;  // what an allocation uses beyond its size
 
     std::size_t elements_ = 0;

@@ -21,8 +21,20 @@ ROWAN_FUNCTION void WireCheck::run(WireMessage const& message, std::span<std::by
         throw FormatError(offset, std::string(message.name),
                           "has " + std::to_string(bytes.size()) + " bytes, more than " + std::to_string(max_bytes));
     }
-    most_ = 7 * static_cast<std::int64_t>(bytes.size()) + (std::int64_t{1} << 20) + more_memory;
+    most_ = most_memory(bytes.size(), more_memory);
     walk(message, bytes, offset);
+}
+
+ROWAN_FUNCTION std::size_t WireCheck::missing(WireMessage const& message, std::span<std::byte const> bytes,
+                                              std::int64_t more_memory) {
+    most_ = std::numeric_limits<std::int64_t>::max();
+    walk(message, bytes, 0);
+    std::int64_t const most = most_memory(bytes.size(), more_memory);
+    return memory_ <= most ? 0 : static_cast<std::size_t>((memory_ - most + per_byte - 1) / per_byte);
+}
+
+ROWAN_FUNCTION std::int64_t WireCheck::most_memory(std::size_t bytes, std::int64_t more_memory) {
+    return per_byte * static_cast<std::int64_t>(bytes) + (std::int64_t{1} << 20) + more_memory;
 }
 
 ROWAN_FUNCTION auto WireCheck::count(WireMessage const& message, std::span<std::byte const> bytes) -> Counts {

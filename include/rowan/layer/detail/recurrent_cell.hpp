@@ -37,7 +37,7 @@ struct Gates {
     /// `state`: the width of the state that the gates read, if it is not options.size.
     Gates(std::int64_t gates, layer::Var<T, Device> const& input, layer::CellOptions const& options,
           std::int64_t state = 0)
-        : first(first_values(options)), width(gates * options.size),
+        : first(first_values(options)), width(spec::times("the size of a cell", options.size, gates)),
           x(layer::fc(input, {.output_size = width, .weight = first, .bias = first})),
           w(layer::parameter<T, Device>({state == 0 ? options.size : state, width}, first)),
           b(layer::parameter<T, Device>({width}, first)) {}

@@ -149,7 +149,7 @@ constexpr VarSpec crf_spec(VarSpec const& x, VarSpec const& w) {
     spec::matrix("crf: w", w);
     spec::same_dtype("crf: w", w, x);
     std::int64_t const tags = spec::same_dim("crf: w.shape(1)", w.dims[1], x.dims[1]);
-    if (tags != UNK) spec::same_dim("crf: w.shape(0)", w.dims[0], tags + 2);
+    spec::same_dim("crf: w.shape(0)", w.dims[0], spec::plus("crf: x", 1, tags, 2));
     VarSpec out = x;
     out.dims[1] = 1;
     return out;

@@ -49,7 +49,7 @@ constexpr void infer_recurrent_cell(std::int64_t gates, VarSpec const& x, VarSpe
     spec::rank("cell: b", b, 1, "1");
     for (VarSpec const& spec : {h_prev, w, b}) spec::same_dtype("cell: h_prev, w or b", spec, x);
     spec::same_dim("cell: h_prev.shape(0)", h_prev.dims[0], x.dims[0]);
-    std::int64_t const width = h_prev.dims[1] == UNK ? UNK : gates * h_prev.dims[1];
+    std::int64_t const width = spec::times("cell: h_prev.shape(1)", h_prev.dims[1], gates);
     spec::same_dim("cell: x.shape(1)", x.dims[1], width);
     spec::same_dim("cell: w.shape(0)", w.dims[0], h_prev.dims[1]);
     spec::same_dim("cell: w.shape(1)", w.dims[1], width);
