@@ -1,13 +1,15 @@
-// tests/core/parallel.cpp: every index is visited once, one exception is thrown, no deadlock.
+// tests/core/parallel.cpp: every index is visited once, one exception is thrown, no deadlock, also in forked processes.
 #include <rowan/core/parallel.hpp>
 
 #include "catch.hpp"
+#include "forked.hpp"
 
 #include <atomic>
 #include <cstddef>
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace test_parallel {
@@ -91,6 +93,73 @@ TEST_CASE("loops may be nested", "[parallel]") {
         parallel_for(Cpu{2}, 16, 1, [&](std::size_t begin, std::size_t end) { visits += static_cast<int>(end - begin); });
     });
     CHECK(visits == 8 * 16);
+}
+
+TEST_CASE("calls of several threads at a time each visit every index once", "[parallel]") {
+    std::atomic<std::size_t> wrong{0};
+    std::vector<std::thread> callers;
+    for (int caller = 0; caller < 6; ++caller) {
+        callers.emplace_back([&] {
+            for (int i = 0; i < 200; ++i) wrong += not_once(Cpu{2 + i % 3}, 100, 7);
+        });
+    }
+    for (auto& caller : callers) caller.join();
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("a call does not wait for threads that work for another call", "[parallel]") {
+    std::atomic<int> inside{0};
+    std::atomic<bool> done{false};
+    std::thread other([&] {
+        rowan::detail::team(8, [&](std::size_t) {
+            ++inside;
+            while (!done) std::this_thread::yield();
+        });
+    });
+    while (inside == 0) std::this_thread::yield();
+    std::size_t wrong = 0;
+    for (int i = 0; i < 100; ++i) wrong += not_once(Cpu{8}, 100, 7);
+    done = true;
+    other.join();
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("a forked process, and one that it forks, visit every index once", "[parallel]") {
+    CHECK(not_once(Cpu{3}, 1000, 7) == 0);
+    CHECK(forked::succeeds([] {
+        bool const before = not_once(Cpu{3}, 1000, 7) == 0;
+        return before && forked::succeeds([] { return not_once(Cpu{2}, 1000, 7) == 0; }) && not_once(Cpu{4}, 1000, 7) == 0;
+    }));
+    CHECK(not_once(Cpu{3}, 1000, 7) == 0);
+}
+
+TEST_CASE("a process may fork while its other threads make parallel calls", "[parallel]") {
+    std::atomic<bool> done{false};
+    std::atomic<std::size_t> wrong{0};
+    std::thread other([&] {
+        while (!done) wrong += not_once(Cpu{3}, 100, 7);
+    });
+    for (int i = 0; i < 20; ++i) wrong += !forked::succeeds([] { return not_once(Cpu{3}, 1000, 7) == 0; });
+    done = true;
+    other.join();
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("a process that is forked within a call gets an error instead of half a result", "[parallel]") {
+    auto const parent = std::this_thread::get_id();
+    CHECK(forked::succeeds([=] {
+        std::atomic<bool> came{false};
+        ::pid_t child = -1;
+        try {
+            rowan::detail::for_each_share(2, 100, [&](std::size_t) {
+                while (!came && std::this_thread::get_id() != parent) std::this_thread::yield();
+                if (std::this_thread::get_id() == parent && !came.exchange(true)) child = ::fork();
+            });
+        } catch (rowan::Error const&) {
+            ::_exit(child == 0 ? 0 : 1);
+        }
+        return child > 0 && forked::status(child) == 0;
+    }));
 }
 
 #ifdef _OPENMP

@@ -89,6 +89,32 @@ TEST_CASE("the gradients of sequence_attention equal central differences", "[op]
     test::check_gradients<sequence_attention_op>(std::tuple(x, batch(2, x.lod(), 2), batch(1, x.lod(), 3)), SequenceAttentionOptions{.causal = true});
 }
 
+TEST_CASE("keys that a causal query does not see, and queries that do not see a key, may be NaN or infinite", "[op]") {
+    Lod const lod = Lod::from_lengths({{90, 70}});
+    SequenceAttentionOptions const options{.heads = 2, .causal = true};
+    auto const query = batch(4, lod, 1), key = batch(4, lod, 2), value = batch(6, lod, 3), grad = batch(6, lod, 4);
+    auto const out = sequence_attention(query, key, value.value(), options);
+    auto const [q, k, v] = sequence_attention_grad(query, key, value.value(), grad.value(), options);
+    auto const same = [](Tensor<double> const& a, Tensor<double> const& b, std::size_t begin, std::size_t end) { return a.slice(begin, end) == b.slice(begin, end); };
+    for (double const bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+        for (std::size_t const row : {1u, 40u, 63u, 64u, 89u}) {
+            auto other_key = key, other_value = value, other_query = query;
+            auto other_grad = grad;
+            for (std::size_t c = 0; c < 4; ++c) other_key.value()(row, c) = bad;
+            for (std::size_t c = 0; c < 6; ++c) other_value.value()(row, c) = bad;
+            auto const seen = sequence_attention(query, other_key, other_value.value(), options);
+            CHECK((same(seen.value(), out.value(), 0, row) && same(seen.value(), out.value(), 90, 160)));
+            CHECK(std::isnan(seen.value()(row, 0)));
+            auto const grads = sequence_attention_grad(query, other_key, other_value.value(), grad.value(), options);
+            CHECK((same(std::get<0>(grads), q, 0, row) && same(std::get<0>(grads), q, 90, 160)));
+            for (std::size_t c = 0; c < 4; ++c) other_query.value()(row, c) = bad;
+            for (std::size_t c = 0; c < 6; ++c) other_grad.value()(row, c) = bad;
+            auto const late = sequence_attention_grad(other_query, key, value.value(), other_grad.value(), options);
+            CHECK((same(std::get<1>(late), k, row + 1, 160) && same(std::get<2>(late), v, row + 1, 160)));
+        }
+    }
+}
+
 TEST_CASE("sequence_attention throws for bad inputs", "[op][bad]") {
     LoDTensor<float> const x({{1, 2}, {3, 4}}, Lod{{0, 1, 2}});
     CHECK_THROWS_WITH(sequence_attention(LoDTensor<float>(Tensor<float>{{1, 2}}), x, x.value()), "query.lod().levels() is 0, expected at least 1");

@@ -32,6 +32,12 @@ TEST_CASE("sequence_scatter adds updates to places of rows", "[op][golden]") {
     CHECK((sequence_scatter(x, repeated, Tensor<float>{1, 2, 3, 4}) == LoDTensor<float>({{2, 0, 4}, {0, 0, 0}, {0, 4, 0}}, x.lod())));
 }
 
+TEST_CASE("sequence_scatter of 16 bits rounds the sum of a place once", "[op]") {
+    using T = rowan::bfloat16;
+    LoDTensor<std::int32_t> const same(Tensor<std::int32_t>::zeros({1000}), Lod{{0, 1000}});
+    CHECK((sequence_scatter(LoDTensor<T>({{24, 1}}, Lod()), same, Tensor<T>::full({1000}, T(1.0F))).value() == Tensor<T>{{1024, 1}}));
+}
+
 TEST_CASE("sequence_scatter without elements", "[op]") {
     LoDTensor<std::int64_t> const none(Tensor<std::int64_t>::zeros({0}), Lod{{0, 0}}), no_rows(Tensor<std::int64_t>::zeros({0}), Lod{{0}}), one({1}, Lod{{0, 1}});
     LoDTensor<float> const x({{1, 2}}, Lod()), narrow(Tensor<float>::zeros({1, 0})), empty(Tensor<float>::zeros({0, 2})), flat(Tensor<float>::zeros({1, 2, 0}));

@@ -31,6 +31,13 @@ TEST_CASE("the sum of row-sparse gradients has the rows of all, unmerged; with a
     CHECK((dense[0] == Tensor<float>::full({4, 2}, 1)));
 }
 
+TEST_CASE("a sum of 16-bit tensors and rows is rounded once", "[op]") {
+    using T = rowan::bfloat16;
+    std::vector<Tensor<T>> const dense{{{256}, {1}}, {{1}, {2}}};
+    std::vector<SelectedRows<T>> const sparse{{2, {0, 0}, {{1}, {1}}}, {2, {0}, {{1}}}};
+    CHECK((rowan::sum(Cpu{}, dense, sparse) == Tensor<T>{{260}, {3}}));  // 256 + 1 is 256
+}
+
 TEST_CASE("sums have the same bits for any number of threads", "[op]") {
     std::vector<Tensor<float>> const x{inputs::wild<float>({300'000}, 1), inputs::wild<float>({300'000}, 2),
                                        inputs::wild<float>({300'000}, 3)};

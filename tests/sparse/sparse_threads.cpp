@@ -1,6 +1,7 @@
 // tests/sparse/sparse_threads.cpp: every operation has one hash on any number of threads, in repeated runs.
 #include <rowan/sparse.hpp>
 
+#include "forked.hpp"
 #include "optimizers.hpp"
 #include "refused.hpp"
 #include "steps.hpp"
@@ -162,6 +163,17 @@ TEST_CASE("rows wide enough to be shared by columns have the bits of the serial 
         return hash(table);
     };
     CHECK(hashes(sgd(Cpu{1}), sgd) == 1);
+}
+
+TEST_CASE("a forked process has the bits of the process that forked it", "[threads][merge][scatter_add]") {
+    auto const& g = gradient();
+    auto const all = [&] {
+        auto table = inputs::wild<float>(g.shape(), 2);
+        rowan::sgd(Cpu{2}, table, g, 0.1);
+        return hash(rowan::merge(Cpu{2}, g), rowan::to_dense(Cpu{3}, g), table);
+    };
+    auto const want = all();
+    CHECK(forked::succeeds([&] { return all() == want; }));
 }
 
 // Some of these functions use one thread: the hashes show that results do not depend on threads, not that threads run.

@@ -4,7 +4,9 @@
 #include "reference.hpp"
 #include "refused.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace test_to_dense {
 
@@ -26,14 +28,24 @@ TEST_CASE("the shape is the gradient's, of any rank", "[to_dense]") {
     CHECK(to_dense(SelectedRows<float>(4, {2, 2}, Tensor<float>::from_shape({2, 0}))).shape() == Shape{4, 0});
 }
 
-TEMPLATE_TEST_CASE("every element type has the bits of a serial sum onto zeros", "[to_dense]", float, double, std::int32_t, std::int64_t,
+TEMPLATE_TEST_CASE("every element type has the bits of the merged rows added to zeros", "[to_dense]", float, double, std::int32_t, std::int64_t,
                    std::uint8_t, bool, rowan::bfloat16, rowan::float16) {
-    inputs::for_sizes<TestType>([](auto const& g) {
+    auto const check = [](auto const& g) {
         auto want = Tensor<TestType>::zeros(g.shape());
-        reference::scatter_add(want, g.rows(), g.value());
+        auto const merged = reference::merge(g);
+        reference::scatter_add(want, merged.rows(), merged.value());
         CHECK(reference::same(to_dense(g), want));
+        CHECK(reference::same(to_dense(rowan::merge(g)), want));
         CHECK(reference::same(to_dense(Cpu{.threads = 3}, g), want));
-    });
+    };
+    inputs::for_sizes<TestType>(check);
+    for (std::size_t const n : {64u, 65u, 300u})  // equal rows
+        check(SelectedRows<TestType>(3, std::vector<std::int64_t>(n, 1), inputs::wild<TestType>({n, 2}, 1)));
+}
+
+TEST_CASE("a thousand gradients of 1 are 1000 in 16 bits", "[to_dense][golden]") {
+    SelectedRows<rowan::bfloat16> const g(1, std::vector<std::int64_t>(1000), Tensor<rowan::bfloat16>::full({1000, 1}, rowan::bfloat16(1.0F)));
+    CHECK(static_cast<float>(to_dense(g)(0, 0)) == 1000);
 }
 
 TEST_CASE("R3: to_dense throws if height times width overflows (CVE-2021-41195)", "[to_dense][bad_input]") {

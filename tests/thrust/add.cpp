@@ -42,6 +42,8 @@ TEMPLATE_TEST_CASE("add on a device gives the bits of Cpu", "[thrust][add]", ROW
             CHECK(same_bits(add(to_device(D{}, a), to_device(D{}, b)), add(a, b)));
             auto const dense = device::filled<float>({5000, width}, 3);
             CHECK(same_bits(add(to_device(D{}, dense), to_device(D{}, merge(a))), add(dense, merge(a))));
+            auto const narrow = device::filled<rowan::bfloat16>({5000, width}, 3);
+            CHECK(same_bits(add(to_device(D{}, narrow), to_device(D{}, a)), add(narrow, a)));
         }
     }
 }

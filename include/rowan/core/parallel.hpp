@@ -1,14 +1,14 @@
-// rowan/core/parallel.hpp: parallel loops, with OpenMP if the program is built with it.
+// rowan/core/parallel.hpp: parallel loops, on as many threads as OpenMP offers if the program is built with it.
 #pragma once
 
+#include <rowan/core/detail/config.hpp>
 #include <rowan/core/device.hpp>
 #include <rowan/core/error.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <concepts>
 #include <cstddef>
-#include <exception>
+#include <memory>
 #include <type_traits>
 
 #ifdef _OPENMP
@@ -17,13 +17,25 @@
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// Whether this thread computes shares of a parallel call, inside of which all calls are serial.
+inline bool& in_team() noexcept {
+    thread_local bool inside = false;
+    return inside;
+}
+
+}  // namespace detail
+
 /// The number of threads that a call on `exec` may use: `exec.threads`, or OpenMP's maximum if that is 0. At most
-/// OpenMP's thread limit, and at most 256 unless OpenMP's maximum is larger. 1 without OpenMP.
+/// OpenMP's thread limit, and at most 256 unless OpenMP's maximum is larger. 1 without OpenMP, within a parallel call,
+/// and within a parallel region of OpenMP, unless OpenMP nests regions there.
 /// errors   ValueError if `exec.threads` is negative
 /// cost     O(1), queries of OpenMP
 inline int thread_count(Cpu exec) {
     if (exec.threads < 0) throw ValueError("threads", exec.threads, "0 (all) or more");
 #ifdef _OPENMP
+    if (detail::in_team() || omp_get_active_level() >= omp_get_max_active_levels()) return 1;
     int const all = omp_get_max_threads();
     return std::min({exec.threads > 0 ? exec.threads : all, std::max(all, 256), omp_get_thread_limit()});
 #else
@@ -49,52 +61,30 @@ struct index64 {  // converts to std::size_t only, so that callbacks that take i
     operator U() const;
 };
 
-/// Calls f(thread, team size) once on each thread of a team of at most `threads`. Rethrows the first exception of f.
+/// Calls share(f, k) once for each k in [0, shares), on at most `threads` threads. This thread takes one share after the
+/// other, and so does each helper that comes before none is left. Helpers are threads that the process keeps: a caller
+/// gets those that are free, and never waits for one that has not begun. They spin only briefly before they sleep, and a
+/// forked process starts its own. Only `thread_count` depends on OpenMP: a program may compile some files with OpenMP and
+/// others without, and the linker then picks one definition of each inline function.
+/// requires   a process that `f` forks does not return from `f`
+/// errors   the first exception of `f`, after which no share begins
+/// cost     about 1 us to call a helper that still spins, 5 us for one that sleeps; a new thread for one that is missing
+void run_shares(int threads, std::size_t shares, void (*share)(void* f, std::size_t k), void* f);
+
+/// run_shares for any callable f(k).
 template <class F>
-void team(int threads, F&& f) {
-#ifdef _OPENMP
-    if (threads > 1) {
-        std::exception_ptr error;
-        std::atomic_flag caught;
-#pragma omp parallel num_threads(threads)
-        try {
-            f(omp_get_thread_num(), omp_get_num_threads());
-        } catch (...) {
-            if (!caught.test_and_set()) error = std::current_exception();
-        }
-        if (error) std::rethrow_exception(error);
-        return;
-    }
-#endif
-    static_cast<void>(threads);
-    f(0, 1);
+void for_each_share(int threads, std::size_t shares, F&& f) {
+    run_shares(
+        threads, shares, [](void* g, std::size_t k) { (*static_cast<std::remove_reference_t<F>*>(g))(k); },
+        const_cast<void*>(static_cast<void const*>(std::addressof(f))));
 }
 
-/// A barrier for the threads of a team. It does not use OpenMP: a program may compile some files with OpenMP and others
-/// without, and the linker then picks one definition of each inline function. Only `thread_count` and `team` depend on
-/// OpenMP, and any combination of their definitions works, because callers use the team size that they are passed.
-/// requires   no thread throws before its last wait, otherwise the other threads wait forever
-class TeamBarrier {
-public:
-    /// Waits until all `threads` threads of the team have called it.
-    void wait(int threads) {
-        unsigned const phase = phase_.load(std::memory_order_relaxed);  // unchanged until this thread has arrived
-        if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads) {
-            arrived_.store(0, std::memory_order_relaxed);
-            phase_.store(phase + 1, std::memory_order_release);
-            phase_.notify_all();
-            return;
-        }
-        for (int i = 0; i < 10'000; ++i) {  // spin first: the wait is often short, and sleeping is slow
-            if (phase_.load(std::memory_order_acquire) != phase) return;
-        }
-        phase_.wait(phase, std::memory_order_acquire);
-    }
-
-private:
-    std::atomic<int> arrived_{0};
-    std::atomic<unsigned> phase_{0};
-};
+/// Calls f(t) once for each t in [0, threads), on at most as many threads. No call may wait for another: one thread may
+/// make all of them, one after the other.
+template <class F>
+void team(int threads, F&& f) {
+    for_each_share(threads, static_cast<std::size_t>(threads), f);
+}
 
 }  // namespace detail
 
@@ -108,7 +98,8 @@ concept range_callback = std::invocable<F&, std::size_t, std::size_t> &&
 /// single range [0, n) on one thread. Ranges are scheduled dynamically. Which thread runs which range is unspecified,
 /// so `f` must write only to the data of its range.
 /// errors   ValueError if `exec.threads` is negative; the exceptions of `f`, one of them if several calls throw
-/// cost     one team of threads, none for a single range or thread; the cost of `f`
+/// requires   a process that `f` forks does not return from `f`; one forked elsewhere may call this
+/// cost     one call of helpers, none for a single range or thread; the cost of `f`
 template <class F>
 void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
     static_assert(range_callback<F>, "rowan::parallel_for: the callback must take two std::size_t, begin and end");
@@ -120,9 +111,8 @@ void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
         f(std::size_t{0}, n);
         return;
     }
-    std::atomic<std::size_t> next{0};
-    detail::team(static_cast<int>(threads), [&](int, int) {
-        for (std::size_t k = next++; k < ranges; k = next++) f(k * grain, k * grain + std::min(grain, n - k * grain));
+    detail::for_each_share(static_cast<int>(threads), ranges, [&](std::size_t k) {
+        f(k * grain, k * grain + std::min(grain, n - k * grain));
     });
 }
 
@@ -137,3 +127,5 @@ void parallel_work(Cpu exec, std::size_t elements, std::size_t n, std::size_t gr
 }  // namespace detail
 
 }  // namespace rowan::inline v0
+
+#include <rowan/core/parallel_inl.hpp>

@@ -76,8 +76,9 @@ AttentionSizes attention_sizes(D const& exec, LoDTensor<T, D> const& query, LoDT
 
 /// Scaled dot-product attention in each sequence of the last level. For each row q of query and each head:
 ///     the sum of w_j · value_j over the keys j of its sequence, with w = softmax_j(scale · q · key_j)
-/// A row whose sequence has no keys becomes zeros. With `causal`, the keys that a query does not see have weight 0; NaN or
-/// infinity in their rows may still make its result NaN, as in PyTorch. Vaswani et al.: Attention is all you need, 2017, section 3.2; PyTorch's
+/// A row whose sequence has no keys becomes zeros. A query's result and gradient depend only on the keys that it sees, and a
+/// key's gradients only on the queries that see it, also where others are NaN or infinite. Vaswani et al.: Attention is
+/// all you need, 2017, section 3.2; PyTorch's
 /// scaled_dot_product_attention, without padding.
 ///
 ///     query [a b] [c]   key [x y z] [u]      ->      [a over x y z   b over x y z]   [c over u]

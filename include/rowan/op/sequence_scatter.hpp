@@ -13,7 +13,7 @@
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sparse/gather.hpp>
-#include <rowan/sparse/scatter_add.hpp>
+#include <rowan/sparse/detail/summed_rows.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -71,8 +71,10 @@ void check_places(char const* field, Tensor<T, D> const& x) {
 ///          x
 /// errors   ShapeError if x has a rank below 2, ids have no levels or another number of sequences, or updates another
 ///          number of rows than ids or other trailing dims; IndexError if an id is not in [0, d)
-/// cost     a copy of x, and scatter_add of the updates, which also states their order; ids in device memory are copied
-///          to the host, which synchronizes
+/// The updates of a place are added in order, as by scatter_add; where dtype<T>::sum is another type than T, their sum
+/// is added, as in merge, so that each element is narrowed once.
+/// cost     a copy of x, and scatter_add of the updates, with a sort if duplicates are summed; ids in device memory are
+///          copied to the host, which synchronizes
 template <class T, id_type I, device D>
 LoDTensor<T, D> sequence_scatter(D const& exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
                                  Tensor<T, D> const& updates) {
@@ -89,7 +91,9 @@ LoDTensor<T, D> sequence_scatter(D const& exec, LoDTensor<T, D> const& x, LoDTen
     auto out = detail::ElementLoops<D>::copy(exec, x.value());
     if (out.size() != 0) {
         auto rows = detail::with_rows_of_places(out);
-        scatter_add(exec, rows, places, updates);
+        Ids<D> const ids_of_rows(places);
+        detail::SummedRows<D>::add(exec, detail::RowPairs<D>::prepare(exec, ids_of_rows, detail::height_of(rows)), updates,
+                                   rows, detail::most_serial<T>);
     }
     return {std::move(out), x.lod()};
 }

@@ -7,7 +7,7 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/gather.hpp>
-#include <rowan/sparse/scatter_add.hpp>
+#include <rowan/sparse/detail/summed_rows.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <algorithm>
@@ -36,9 +36,22 @@ struct Summands<Cpu> {
     static void add(Cpu exec, std::vector<Tensor<T>> const& x, Tensor<T>& out) {
         for_ranges(exec, out.size(), 1, [&](std::size_t begin, std::size_t end) {
             each_lane<sum_t<T>>(end - begin, [&]<class V>(std::size_t i) {
-                V total = load<V>(x[0].data() + begin + i);
-                for (std::size_t k = 1; k < x.size(); ++k) total = plus(total, load<V>(x[k].data() + begin + i));
-                store(total, out.data() + begin + i);
+                store(total_at<V>(x, begin + i), out.data() + begin + i);
+            });
+        });
+    }
+
+    /// out = the sum of dense tensors and of the rows of g, of which each element is narrowed once.
+    template <class T>
+    static void add(Cpu exec, std::vector<Tensor<T>> const& x, SelectedRows<T> const& g, Tensor<T>& out) {
+        add(exec, x, out);
+        if (g.value().size() == 0) return;
+        RowPlan<> const plan(exec, g);
+        std::size_t const width = out.row_size();
+        RowSums<T>(exec, plan, g.value()).run([](std::size_t) {}, [&](std::size_t k, sum_t<T> const* sum) {
+            std::size_t const row = static_cast<std::size_t>(plan.rows()[k]) * width;
+            each_lane<sum_t<T>>(width, [&]<class V>(std::size_t i) {
+                store(plus(total_at<V>(x, row + i), load<V>(sum + i)), out.data() + row + i);
             });
         });
     }
@@ -59,6 +72,14 @@ struct Summands<Cpu> {
     template <class T>
     static SelectedRows<T> with_value(Cpu, SelectedRows<T> const& g, Tensor<T> value) {
         return {g.height(), g.rows(), std::move(value)};
+    }
+
+private:
+    template <class V, class T>
+    static V total_at(std::vector<Tensor<T>> const& x, std::size_t i) {
+        V total = load<V>(x[0].data() + i);
+        for (std::size_t k = 1; k < x.size(); ++k) total = plus(total, load<V>(x[k].data() + i));
+        return total;
     }
 };
 
@@ -95,7 +116,7 @@ Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x) {
 
 /// The sum of SelectedRows: their rows concatenated in order. They are not merged, because what uses a gradient sums
 /// duplicates itself, with one sort, or without one (sgd), and rounds each sum to T once. Paddle's sum merges: merge()
-/// the result for its rows. Both have the same to_dense, but for rounding.
+/// the result for its rows. Both have the same to_dense.
 /// shapes   all of one height and row shape -> the same, with the total number of rows
 /// errors   ShapeError if x is empty, or heights or row shapes differ
 /// cost     one read of each and one write of the result
@@ -110,17 +131,28 @@ SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
     return detail::Summands<D>::join(exec, x, rows, detail::new_tensor<T>(exec, shape));
 }
 
-/// The sum of both kinds: adds the tensors, then the rows of each gradient in order, as scatter_add does.
+/// The sum of both kinds: adds the tensors, then the rows of each gradient in order, as scatter_add does. Where
+/// dtype<T>::sum is another type than T, the rows of all gradients are summed as in merge, and their sums are added, so
+/// that each element is narrowed once.
 /// shapes   dense of one or more, each [height, ...], sparse of that height and row shape -> [height, ...]
 /// errors   ShapeError if dense is empty or shapes differ, as above
-/// cost     as for tensors, and one scatter_add for each gradient
+/// cost     as for tensors, and one scatter_add for each gradient, or a copy of all of them and a sort
 template <class T, device D>
 Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse) {
     if (dense.empty()) throw ShapeError("dense.size()", "0", "at least 1");
     detail::check_summands("dense", dense, "sparse", sparse);
-    auto out = sum(exec, dense);
-    for (SelectedRows<T, D> const& g : sparse) scatter_add(exec, out, g);
-    return out;
+    if constexpr (detail::rounds_terms<T>) {
+        if (sparse.empty()) return sum(exec, dense);
+        for (auto const& summand : dense) detail::ElementLoops<D>::check(exec, summand);
+        auto const rows = sum(exec, sparse);
+        auto out = detail::new_tensor<T>(exec, dense[0].shape());
+        detail::Summands<D>::add(exec, dense, rows, out);
+        return out;
+    } else {
+        auto out = sum(exec, dense);
+        for (SelectedRows<T, D> const& g : sparse) scatter_add(exec, out, g);
+        return out;
+    }
 }
 template <class X>
 requires detail::changeable_tensor<X>

@@ -3,7 +3,7 @@
 
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/sparse/scatter_add.hpp>
+#include <rowan/sparse/detail/summed_rows.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <algorithm>
@@ -67,16 +67,18 @@ SelectedRows<T, D> add(D const& exec, SelectedRows<T, D> const& a, SelectedRows<
     return Access::adopt(a.height(), std::move(rows), detail::RowUnion<D>::joined(exec, a.value(), b.value()), merged);
 }
 
-/// The dense sum: a copy of `dense`, to which the rows of `g` are added as by scatter_add.
+/// The dense sum: a copy of `dense`, to which the rows of `g` are added as by scatter_add; where dtype<T>::sum is another
+/// type than T, the sums of duplicates, as in merge, so that each element is narrowed once.
 /// shapes   dense has the shape of g
 /// errors   ShapeError if shapes do not match
-/// cost     O(height * width + n * width)
+/// cost     O(height * width + n * width), and a sort if duplicates are summed
 template <class T, class U, device D>
 Tensor<T, D> add(D const& exec, Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
+    detail::check_addition<T, U>();
     detail::check_dense_term(dense, g);
     detail::ElementLoops<D>::check(exec, dense);
     auto sum = detail::ElementLoops<D>::copy(exec, dense);
-    scatter_add(exec, sum, g);
+    detail::add_sums(exec, sum, g, detail::most_serial<T>);
     return sum;
 }
 

@@ -137,24 +137,24 @@ private:
         std::int64_t* const rows = memory_.data() + rows_;
         std::int64_t* const positions = memory_.data() + (size_ - rows_);
         std::int64_t* const offsets = memory_.data() + 2 * size_;
-        detail::Buffer<std::size_t> heads(static_cast<std::size_t>(threads) + 1);
-        detail::TeamBarrier barrier;
-        detail::team(threads, [&](int t, int team_size) {
-            auto const [thread, team_threads] =
-                std::pair(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size));
-            std::size_t const begin = detail::share_begin(size_, thread, team_threads);
-            std::size_t const end = detail::share_begin(size_, thread + 1, team_threads);
-            std::uint64_t const before = begin == 0 ? ~row(sorted[0]) : row(sorted[begin - 1]);
-            std::uint64_t last = before;
+        auto const shares = static_cast<std::size_t>(threads);
+        detail::Buffer<std::size_t> heads(shares + 1);
+        detail::Buffer<std::uint64_t> before(shares);  // the row before each share: the second loop replaces its entry
+        detail::team(threads, [&](std::size_t t) {
+            std::size_t const begin = detail::share_begin(size_, t, shares);
+            std::size_t const end = detail::share_begin(size_, t + 1, shares);
+            before[t] = begin == 0 ? ~row(sorted[0]) : row(sorted[begin - 1]);
+            std::uint64_t last = before[t];
             std::size_t count = 0;
             for (std::size_t i = begin; i < end; ++i) count += std::exchange(last, row(sorted[i])) != row(sorted[i]);
-            heads[thread + 1] = count;
-            barrier.wait(team_size);
-            if (t == 0) std::partial_sum(heads.begin(), heads.end(), heads.begin());
-            barrier.wait(team_size);
-            std::size_t k = heads[thread];
-            last = before;
-            for (std::size_t i = begin; i < end; ++i) {
+            heads[t + 1] = count;
+        });
+        std::partial_sum(heads.begin(), heads.end(), heads.begin());
+        detail::team(threads, [&](std::size_t t) {
+            std::size_t const end = detail::share_begin(size_, t + 1, shares);
+            std::size_t k = heads[t];
+            std::uint64_t last = before[t];
+            for (std::size_t i = detail::share_begin(size_, t, shares); i < end; ++i) {
                 std::uint64_t const r = row(sorted[i]);
                 if (r != last) {
                     rows[k] = static_cast<std::int64_t>(r);

@@ -2,20 +2,22 @@
 #pragma once
 
 #include <rowan/detail/on_device.hpp>
-#include <rowan/sparse/scatter_add.hpp>
+#include <rowan/sparse/detail/summed_rows.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 namespace rowan::inline v0 {
 
-/// A tensor of zeros of shape g.shape(), to which the rows of `g` are added as by scatter_add.
+/// A tensor of zeros of shape g.shape(), to which the sums of the rows of `g` are added: in the order of merge, in
+/// dtype<T>::sum, each narrowed once. So to_dense(g) has the bits of to_dense(merge(g)).
 /// shapes   g -> [height, ...]
 /// errors   ShapeError if the result exceeds 2^63 - 1 bytes; std::bad_alloc if memory is insufficient
-/// cost     O(height * width + n * width)
+/// cost     O(height * width + n * width); a sort as in merge only if a row occurs more than 64 times, or twice where
+///          dtype<T>::sum is another type than T (not for integers)
 template <class T, device D>
 Tensor<T, D> to_dense(D const& exec, SelectedRows<T, D> const& g) {
     SelectedRows<T, D>::check_value(g.value(), g.rows().size());
     auto dense = Tensor<T, D>::zeros(exec, g.shape());
-    scatter_add(exec, dense, g);
+    detail::add_sums(exec, dense, g, detail::most_as_merged<T>);
     return dense;
 }
 

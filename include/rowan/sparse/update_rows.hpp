@@ -133,8 +133,8 @@ struct RowUpdates<Cpu> {
         detail::Buffer<detail::Buffer<S>> wide(static_cast<std::size_t>(threads),
                                                detail::Buffer<S>(std::is_same_v<S, T> ? 0 : width));
         std::atomic<std::size_t> next{0};
-        team(threads, [&](int t, int) {
-            auto& buffer = wide[static_cast<std::size_t>(t)];
+        team(threads, [&](std::size_t t) {
+            auto& buffer = wide[t];
             for (std::size_t begin = next.fetch_add(grain); begin < rows; begin = next.fetch_add(grain)) {
                 for (std::size_t i = begin; i < std::min(rows, begin + grain); ++i) {
                     std::size_t const n = flat ? std::min(width, grad.size() - i * width) : width;

@@ -7,6 +7,7 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/gemm.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
+#include <rowan/op/detail/widened.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 
 #include <algorithm>
@@ -20,15 +21,11 @@ namespace rowan::inline v0::detail {
 /// Queries of one sequence that are computed together.
 inline constexpr std::size_t query_block = 64;
 
-/// The keys that query i of a sequence may see, and those of the products of its block; keys that it may not see have
-/// weight 0 there.
+/// The number of keys that query i of a sequence sees.
 struct VisibleKeys {
     bool causal;
 
     ROWAN_HD std::size_t seen(std::size_t i, std::size_t keys) const { return causal && i < keys ? i + 1 : keys; }
-    ROWAN_HD std::size_t loaded(std::size_t i, std::size_t keys) const {
-        return seen(i / query_block * query_block + query_block - 1, keys);
-    }
 };
 
 /// The rows of one head in one sequence.
@@ -92,31 +89,35 @@ template <class S>
 class HeadAttention {
 public:
     HeadAttention(AttentionSizes const& sizes, std::size_t longest)
-        : sizes_(sizes), weights_(query_block * longest), slopes_(query_block * longest), row_(longest) {}
+        : sizes_(sizes), weights_(query_block * longest), slopes_(query_block * longest), row_(longest),
+          zeros_(std::max(sizes.width, sizes.value_width)) {}
 
     void run(std::size_t queries, std::size_t keys, HeadRows<S const> q, HeadRows<S const> k, HeadRows<S const> v,
              HeadRows<S> out) {
         for (std::size_t i = 0; i < queries; i += query_block) {
-            std::size_t const rows = std::min(query_block, queries - i), loaded = sizes_.visible.loaded(i, keys);
-            weigh(i, rows, loaded, q, k);
-            product(rows, sizes_.value_width, loaded, {weights_.data(), loaded}, v.from(0), out, i, false);
+            std::size_t const rows = std::min(query_block, queries - i), width = columns(i, rows, keys);
+            weigh(i, rows, keys, q, k);
+            sum_over_keys(i, rows, keys, sizes_.value_width, {weights_.data(), width}, v, out);
         }
+        no_negative_zeros(queries, sizes_.value_width, out);
     }
 
     /// q_grad is written; k_grad and v_grad are added to.
     void grad(std::size_t queries, std::size_t keys, HeadRows<S const> q, HeadRows<S const> k, HeadRows<S const> v,
               HeadRows<S const> g, HeadRows<S> q_grad, HeadRows<S> k_grad, HeadRows<S> v_grad) {
         for (std::size_t i = 0; i < queries; i += query_block) {
-            std::size_t const rows = std::min(query_block, queries - i), loaded = sizes_.visible.loaded(i, keys);
-            weigh(i, rows, loaded, q, k);
-            product(loaded, sizes_.value_width, rows, {weights_.data(), loaded, true}, g.from(i), v_grad, 0, true);
-            product(rows, loaded, sizes_.value_width, g.from(i), v.from(0, true), {slopes_.data(), loaded}, 0, false);
+            std::size_t const rows = std::min(query_block, queries - i), width = columns(i, rows, keys);
+            weigh(i, rows, keys, q, k);
+            sum_over_queries(i, rows, keys, sizes_.value_width, {weights_.data(), width}, g, v_grad);
+            product(rows, width, sizes_.value_width, g.from(i), v.from(0, true), {slopes_.data(), width}, 0, false);
             for (std::size_t r = 0; r < rows; ++r)
-                slope(sizes_.visible.seen(i + r, keys), loaded, weights_.data() + r * loaded,
-                      slopes_.data() + r * loaded);
-            product(rows, sizes_.width, loaded, {slopes_.data(), loaded}, k.from(0), q_grad, i, false);
-            product(loaded, sizes_.width, rows, {slopes_.data(), loaded, true}, q.from(i), k_grad, 0, true);
+                slope(sizes_.visible.seen(i + r, keys), width, weights_.data() + r * width, slopes_.data() + r * width);
+            sum_over_keys(i, rows, keys, sizes_.width, {slopes_.data(), width}, k, q_grad);
+            sum_over_queries(i, rows, keys, sizes_.width, {slopes_.data(), width}, q, k_grad);
         }
+        no_negative_zeros(queries, sizes_.width, q_grad);
+        no_negative_zeros(keys, sizes_.width, k_grad);
+        no_negative_zeros(keys, sizes_.value_width, v_grad);
     }
 
 private:
@@ -125,23 +126,90 @@ private:
         if (m != 0 && n != 0) multiply_block(m, n, k, a, b, out.row(first), out.next_row, add);
     }
 
-    /// Computes the weights of the keys for `rows` queries from i on.
-    void weigh(std::size_t i, std::size_t rows, std::size_t loaded, HeadRows<S const> q, HeadRows<S const> k) {
-        product(rows, loaded, sizes_.width, q.from(i), k.from(0, true), {weights_.data(), loaded}, 0, false);
+    /// The keys that any of `rows` queries from i on sees.
+    std::size_t columns(std::size_t i, std::size_t rows, std::size_t keys) const {
+        return sizes_.visible.seen(i + rows - 1, keys);
+    }
+
+    /// Calls f(first row, rows, first key, keys) for rectangles that together are the pairs of a query and a key that it
+    /// sees. Of the rectangles of a query, and of those of a key, the earlier terms come first.
+    template <class F>
+    void each_seen(std::size_t i, std::size_t rows, std::size_t keys, F const& f) const {
+        f(std::size_t{0}, rows, std::size_t{0}, sizes_.visible.seen(i, keys));
+        each_later(i, std::size_t{0}, rows, keys, f);
+    }
+    /// The same for the keys of rows [begin, end) that row `begin` does not see.
+    template <class F>
+    void each_later(std::size_t i, std::size_t begin, std::size_t end, std::size_t keys, F const& f) const {
+        std::size_t const seen = sizes_.visible.seen(i + begin, keys), middle = begin + (end - begin) / 2;
+        if (columns(i + begin, end - begin, keys) == seen) return;
+        each_later(i, begin, middle, keys, f);
+        f(middle, end - middle, seen, sizes_.visible.seen(i + middle, keys) - seen);
+        each_later(i, middle, end, keys, f);
+    }
+
+    /// Whether the elements of n rows from `first` on can be multiplied by 0.
+    bool finite(std::size_t n, std::size_t width, HeadRows<S const> rows, std::size_t first) {
+        if constexpr (is_machine_float<S>) {
+            std::fill_n(zeros_.data(), width, constant<S>(0.0));
+            auto const add = []<class V>(V const& x, V& zero) {
+                zero = plus(zero, detail::product(x, constant<V>(0.0)));
+            };
+            for (std::size_t r = 0; r < n; ++r) for_lanes<S>(add, width, rows.row(first + r), zeros_.data());
+            return std::all_of(zeros_.data(), zeros_.data() + width, [](S zero) { return zero == 0; });
+        } else {
+            return n == 0;
+        }
+    }
+
+    /// to[query] = the sum of factors[query, key] · from[key] over the keys that it sees, for `rows` queries from i on.
+    /// Factors of keys that it does not see are 0, but their rows may be NaN or infinite.
+    void sum_over_keys(std::size_t i, std::size_t rows, std::size_t keys, std::size_t width, Factor<S> factors,
+                       HeadRows<S const> from, HeadRows<S> to) {
+        auto const add = [&](std::size_t row, std::size_t m, std::size_t key, std::size_t n) {
+            product(m, width, n, {factors.at(row, key), factors.columns}, from.from(key), to, i + row, key != 0);
+        };
+        std::size_t const seen = sizes_.visible.seen(i, keys);
+        if (finite(factors.columns - seen, width, from, seen)) return add(0, rows, 0, factors.columns);
+        each_seen(i, rows, keys, add);
+    }
+
+    /// to[key] += the sum of factors[query, key] · from[query] over those of `rows` queries from i on that see it
+    void sum_over_queries(std::size_t i, std::size_t rows, std::size_t keys, std::size_t width, Factor<S> factors,
+                          HeadRows<S const> from, HeadRows<S> to) {
+        auto const add = [&](std::size_t row, std::size_t m, std::size_t key, std::size_t n) {
+            product(n, width, m, {factors.at(row, key), factors.columns, true}, from.from(i + row), to, key, true);
+        };
+        std::size_t const blind = factors.columns == sizes_.visible.seen(i, keys) ? 0 : rows - 1;
+        if (finite(blind, width, from, i)) return add(0, rows, 0, factors.columns);
+        each_seen(i, rows, keys, add);
+    }
+
+    /// So that the sign of a zero does not depend on whether products with 0 were added to it.
+    void no_negative_zeros(std::size_t n, std::size_t width, HeadRows<S> rows) const {
+        if (!sizes_.visible.causal) return;
+        auto const add = []<class V>(V const& x) { return plus(x, constant<V>(0.0)); };
+        for (std::size_t r = 0; r < n; ++r) map_lanes<S>(add, width, static_cast<S const*>(rows.row(r)), rows.row(r));
+    }
+
+    /// Computes the weights of the keys that each of `rows` queries from i on sees.
+    void weigh(std::size_t i, std::size_t rows, std::size_t keys, HeadRows<S const> q, HeadRows<S const> k) {
+        std::size_t const width = columns(i, rows, keys);
+        product(rows, width, sizes_.width, q.from(i), k.from(0, true), {weights_.data(), width}, 0, false);
         S const scale = constant<S>(sizes_.scale);
         for (std::size_t r = 0; r < rows; ++r) {
-            S* const row = weights_.data() + r * loaded;
-            std::size_t const seen = std::min(sizes_.visible.seen(i + r, loaded), loaded);
+            S* const row = weights_.data() + r * width;
+            std::size_t const seen = sizes_.visible.seen(i + r, keys);
             if (seen == 0) continue;
             map_lanes<S>([&]<class V>(V const& x) { return detail::product(x, V(scale)); }, seen, row, row);
             S const greatest = largest<S>(seen, row), total = exponentials<S>(seen, row, greatest, row_.data());
             normalise<S>(seen, row_.data(), total, row);
-            std::fill(row + seen, row + loaded, constant<S>(0.0));
+            std::fill(row + seen, row + width, constant<S>(0.0));
         }
     }
 
     /// Replaces the gradients of the weights of one query by those of the products of query and keys.
-    void slope(std::size_t seen, std::size_t loaded, S const* weights, S* slopes) {
+    void slope(std::size_t seen, std::size_t width, S const* weights, S* slopes) {
         zip_lanes<S>(multiplied{}, seen, row_.data(), weights, static_cast<S const*>(slopes));
         S const dot = interleaved_sum<S>(seen, static_cast<S const*>(row_.data()), [](auto const& x) { return x; });
         S const scale = constant<S>(sizes_.scale);
@@ -149,58 +217,11 @@ private:
             return detail::product(softmax_slope{}(w, g, V(dot)), V(scale));
         };
         zip_lanes<S>(formula, seen, slopes, weights, static_cast<S const*>(slopes));
-        std::fill(slopes + seen, slopes + loaded, constant<S>(0.0));
+        std::fill(slopes + seen, slopes + width, constant<S>(0.0));
     }
 
     AttentionSizes const& sizes_;
-    Buffer<S> weights_, slopes_, row_;
-};
-
-/// Elements converted to the type of sums, or as they are if they have it.
-template <class S, class T>
-class Widened {
-public:
-    Widened(T const* from, std::size_t n) : wide_(n) { copy_lanes<S>(n, from, wide_.data()); }
-    S const* data() const { return wide_.data(); }
-
-private:
-    Buffer<S> wide_;
-};
-template <class S>
-class Widened<S, S> {
-public:
-    Widened(S const* from, std::size_t) : from_(from) {}
-    S const* data() const { return from_; }
-
-private:
-    S const* from_;
-};
-
-/// Results in the type of sums, which begin as zeros; `write` converts them unless they already are the results.
-template <class S, class T>
-class WideResult {
-public:
-    WideResult(T* to, std::size_t n) : to_(to), wide_(std::is_same_v<S, T> ? 0 : n) {
-        if constexpr (std::is_same_v<S, T>) {
-            std::fill_n(to, n, constant<S>(0.0));
-        } else {
-            std::fill_n(wide_.data(), n, constant<S>(0.0));
-        }
-    }
-    S* data() {
-        if constexpr (std::is_same_v<S, T>) {
-            return to_;
-        } else {
-            return wide_.data();
-        }
-    }
-    void write(std::size_t n) {
-        if constexpr (!std::is_same_v<S, T>) copy_lanes<S>(n, static_cast<S const*>(wide_.data()), to_);
-    }
-
-private:
-    T* to_;
-    Buffer<S> wide_;
+    Buffer<S> weights_, slopes_, row_, zeros_;
 };
 
 /// Device-specific implementation of sequence_attention. The Thrust one is in rowan/thrust/op/sequence_attention.hpp.

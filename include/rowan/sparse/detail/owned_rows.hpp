@@ -93,15 +93,15 @@ void run_by_parts(int threads, Job const& job, List list, TableParts const& part
         std::size_t const count = std::min(chunk, list.size() - begin);
         auto const bucket = [&](std::size_t i) { return parts.bucket(list[begin + i]); };
         auto const put = [&](std::size_t place, std::size_t i) { order[place] = parts.pack(i, list[begin + i]); };
-        team(threads, [&](int t, int team_size) { buckets.fill(t, team_size, count, bucket, put); });
+        buckets.fill(count, bucket, put);
 
         auto const pair = [&](std::size_t i) {
             RowPair const p = parts.unpack(order[i]);
             return RowPair{begin + p.position, p.row};
         };
         std::atomic<std::size_t> next{0};
-        team(threads, [&](int t, int team_size) {
-            auto const [me, size] = std::pair(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size));
+        auto const size = static_cast<std::size_t>(threads);
+        team(threads, [&](std::size_t me) {
             std::size_t const shares = size * 16;
             std::size_t const popular = 2 * (count / shares + 1);
             for (std::size_t k = next++; k < shares; k = next++) {
@@ -136,9 +136,9 @@ void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>&
         if (threads > 1 && job.lines() / 4 < static_cast<std::size_t>(threads)) {
             return run_by_parts(threads, job, list, TableParts(table.shape()[0], job.width * sizeof(T)));
         }
-        team(threads, [&](int t, int team_size) {
+        team(threads, [&](std::size_t t) {
             auto const pair = [=](std::size_t i) { return RowPair{i, static_cast<std::size_t>(list[i])}; };
-            job.run(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size), 0, list.size(), pair);
+            job.run(t, static_cast<std::size_t>(threads), 0, list.size(), pair);
         });
     });
 }

@@ -70,19 +70,16 @@ Entry* radix_sort(int threads, std::size_t n, unsigned bits, Entry* a, Entry* b,
     auto const ranges = static_cast<std::size_t>(threads);
     auto const first = splitters(ranges, n, [&](std::size_t i) { return static_cast<std::uint64_t>(key(make(i))); });
     Buckets buckets(ranges, threads, digits.count());
-    team(threads, [&](int t, int team_size) {
-        auto const range = [&](std::size_t i) {
-            std::uint64_t const k = key(make(i));
-            std::size_t r = 0;
-            for (std::uint64_t const f : first) r += k >= f;
-            return r;
-        };
-        buckets.fill(t, team_size, n, range, [&](std::size_t place, std::size_t i) { a[place] = make(i); });
-        for (auto r = static_cast<std::size_t>(t); r < ranges; r += static_cast<std::size_t>(team_size)) {
-            std::size_t const begin = buckets.starts[r];
-            sort_digits(digits, buckets.starts[r + 1] - begin, a + begin, b + begin, key,
-                        buckets.places[static_cast<std::size_t>(t)].data());
-        }
+    auto const range = [&](std::size_t i) {
+        std::uint64_t const k = key(make(i));
+        std::size_t r = 0;
+        for (std::uint64_t const f : first) r += k >= f;
+        return r;
+    };
+    buckets.fill(n, range, [&](std::size_t place, std::size_t i) { a[place] = make(i); });
+    team(threads, [&](std::size_t r) {
+        std::size_t const begin = buckets.starts[r];
+        sort_digits(digits, buckets.starts[r + 1] - begin, a + begin, b + begin, key, buckets.places[r].data());
     });
     return digits.passes % 2 == 0 ? a : b;
 }

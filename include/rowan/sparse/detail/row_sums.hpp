@@ -42,8 +42,8 @@ public:
     template <class Prefetch, class F>
     void run(Prefetch const& prefetch, F const& f) {
         std::atomic<std::size_t> next{0};
-        team(static_cast<int>(threads_), [&](int t, int) {
-            auto& block = blocks_[static_cast<std::size_t>(t)];
+        team(static_cast<int>(threads_), [&](std::size_t t) {
+            auto& block = blocks_[t];
             for (std::size_t i = next++; i + 1 < shares_.first.size(); i = next++) {
                 run_share(shares_.first[i], shares_.first[i + 1], block, prefetch, f);
             }
@@ -81,11 +81,11 @@ private:
 
     void sum_groups(std::size_t k) {
         std::atomic<std::size_t> next{0};
-        team(static_cast<int>(threads_), [&](int t, int) {
+        team(static_cast<int>(threads_), [&](std::size_t t) {
             for (std::size_t i = next.fetch_add(group); i < length(k); i = next.fetch_add(group)) {
                 std::size_t const n = std::min(group, length(k) - i);
                 S const* const sum =
-                    blocks_[static_cast<std::size_t>(t)](plan_.positions().data() + begin(k) + i, n, length(k) - i - n);
+                    blocks_[t](plan_.positions().data() + begin(k) + i, n, length(k) - i - n);
                 std::copy_n(sum, width_, group_sums_.data() + i / group * width_);
             }
         });

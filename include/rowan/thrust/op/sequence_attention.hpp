@@ -27,7 +27,7 @@ struct AttentionView {
     /// A query and a head of it.
     struct Row {
         std::size_t query, head, i;  // i: the query's position in its sequence
-        std::size_t first_key, keys, seen, loaded;
+        std::size_t first_key, seen;
         std::size_t scores;  // the position of its first score
     };
 
@@ -38,9 +38,7 @@ struct AttentionView {
                 .head = head,
                 .i = i,
                 .first_key = first(keys),
-                .keys = n,
                 .seen = visible.seen(i, n),
-                .loaded = visible.loaded(i, n),
                 .scores = first(pairs) * heads + (i * heads + head) * n};
     }
     ROWAN_HD Row row_of_query(std::size_t query, std::size_t head) const {
@@ -103,7 +101,6 @@ struct AttentionWeights {
         for (std::size_t j = 0; j < r.seen; ++j) w[j] = exponential_of_negative(S(w[j] - greatest));
         S const total = interleaved_sum<S>(r.seen, static_cast<S const*>(w), Same{});
         for (std::size_t j = 0; j < r.seen; ++j) w[j] = divided{}(w[j], total);
-        for (std::size_t j = r.seen; j < r.keys; ++j) w[j] = constant<S>(0.0);
     }
 };
 
@@ -121,7 +118,6 @@ struct AttentionSlopes {
         for (std::size_t j = 0; j < r.seen; ++j) part[j % 16] = plus(part[j % 16], multiplied{}(w[j], g[j]));
         S const dot = tree_sum(part);
         for (std::size_t j = 0; j < r.seen; ++j) g[j] = product(softmax_slope{}(w[j], g[j], dot), at.scale);
-        for (std::size_t j = r.seen; j < r.keys; ++j) g[j] = constant<S>(0.0);
     }
 };
 
@@ -139,10 +135,10 @@ struct SumOverKeys {
         std::size_t const part = k / width;
         auto const r = at.row_of_query(part / at.heads, part % at.heads);
         S sum = constant<S>(0.0);
-        for (std::size_t j = 0; j < r.loaded; ++j)
+        for (std::size_t j = 0; j < r.seen; ++j)
             sum = fused_sum(factors[r.scores + j],
                             load<S>(rows + ((r.first_key + j) * at.heads + r.head) * width + k % width), sum);
-        store(sum, to + k);
+        store(at.visible.causal ? plus(sum, constant<S>(0.0)) : sum, to + k);
     }
 };
 
@@ -163,11 +159,11 @@ struct SumOverQueries {
         S sum = constant<S>(0.0);
         for (std::size_t i = 0; i < n; ++i) {
             auto const r = at.row_of(s, i, head);
-            if (j >= r.loaded) continue;
+            if (j >= r.seen) continue;
             sum =
                 fused_sum(factors[r.scores + j], load<S>(rows + (r.query * at.heads + head) * width + k % width), sum);
         }
-        store(sum, to + k);
+        store(at.visible.causal ? plus(sum, constant<S>(0.0)) : sum, to + k);
     }
 };
 

