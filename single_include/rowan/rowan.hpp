@@ -2116,9 +2116,7 @@ private:
 
 }  // namespace rowan::inline v0
 
-// rowan/core/parallel.hpp: parallel loops, with OpenMP if the program is built with it.
-
-#include <exception>
+// rowan/core/parallel.hpp: parallel loops, on as many threads as OpenMP offers if the program is built with it.
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -2126,13 +2124,25 @@ private:
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// Whether this thread computes shares of a parallel call, inside of which all calls are serial.
+inline bool& in_team() noexcept {
+    thread_local bool inside = false;
+    return inside;
+}
+
+}  // namespace detail
+
 /// The number of threads that a call on `exec` may use: `exec.threads`, or OpenMP's maximum if that is 0. At most
-/// OpenMP's thread limit, and at most 256 unless OpenMP's maximum is larger. 1 without OpenMP.
+/// OpenMP's thread limit, and at most 256 unless OpenMP's maximum is larger. 1 without OpenMP, within a parallel call,
+/// and within a parallel region of OpenMP, unless OpenMP nests regions there.
 /// errors   ValueError if `exec.threads` is negative
 /// cost     O(1), queries of OpenMP
 inline int thread_count(Cpu exec) {
     if (exec.threads < 0) throw ValueError("threads", exec.threads, "0 (all) or more");
 #ifdef _OPENMP
+    if (detail::in_team() || omp_get_active_level() >= omp_get_max_active_levels()) return 1;
     int const all = omp_get_max_threads();
     return std::min({exec.threads > 0 ? exec.threads : all, std::max(all, 256), omp_get_thread_limit()});
 #else
@@ -2158,52 +2168,30 @@ struct index64 {  // converts to std::size_t only, so that callbacks that take i
     operator U() const;
 };
 
-/// Calls f(thread, team size) once on each thread of a team of at most `threads`. Rethrows the first exception of f.
+/// Calls share(f, k) once for each k in [0, shares), on at most `threads` threads. This thread takes one share after the
+/// other, and so does each helper that comes before none is left. Helpers are threads that the process keeps: a caller
+/// gets those that are free, and never waits for one that has not begun. They spin only briefly before they sleep, and a
+/// forked process starts its own. Only `thread_count` depends on OpenMP: a program may compile some files with OpenMP and
+/// others without, and the linker then picks one definition of each inline function.
+/// requires   a process that `f` forks does not return from `f`
+/// errors   the first exception of `f`, after which no share begins
+/// cost     about 1 us to call a helper that still spins, 5 us for one that sleeps; a new thread for one that is missing
+void run_shares(int threads, std::size_t shares, void (*share)(void* f, std::size_t k), void* f);
+
+/// run_shares for any callable f(k).
 template <class F>
-void team(int threads, F&& f) {
-#ifdef _OPENMP
-    if (threads > 1) {
-        std::exception_ptr error;
-        std::atomic_flag caught;
-#pragma omp parallel num_threads(threads)
-        try {
-            f(omp_get_thread_num(), omp_get_num_threads());
-        } catch (...) {
-            if (!caught.test_and_set()) error = std::current_exception();
-        }
-        if (error) std::rethrow_exception(error);
-        return;
-    }
-#endif
-    static_cast<void>(threads);
-    f(0, 1);
+void for_each_share(int threads, std::size_t shares, F&& f) {
+    run_shares(
+        threads, shares, [](void* g, std::size_t k) { (*static_cast<std::remove_reference_t<F>*>(g))(k); },
+        const_cast<void*>(static_cast<void const*>(std::addressof(f))));
 }
 
-/// A barrier for the threads of a team. It does not use OpenMP: a program may compile some files with OpenMP and others
-/// without, and the linker then picks one definition of each inline function. Only `thread_count` and `team` depend on
-/// OpenMP, and any combination of their definitions works, because callers use the team size that they are passed.
-/// requires   no thread throws before its last wait, otherwise the other threads wait forever
-class TeamBarrier {
-public:
-    /// Waits until all `threads` threads of the team have called it.
-    void wait(int threads) {
-        unsigned const phase = phase_.load(std::memory_order_relaxed);  // unchanged until this thread has arrived
-        if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads) {
-            arrived_.store(0, std::memory_order_relaxed);
-            phase_.store(phase + 1, std::memory_order_release);
-            phase_.notify_all();
-            return;
-        }
-        for (int i = 0; i < 10'000; ++i) {  // spin first: the wait is often short, and sleeping is slow
-            if (phase_.load(std::memory_order_acquire) != phase) return;
-        }
-        phase_.wait(phase, std::memory_order_acquire);
-    }
-
-private:
-    std::atomic<int> arrived_{0};
-    std::atomic<unsigned> phase_{0};
-};
+/// Calls f(t) once for each t in [0, threads), on at most as many threads. No call may wait for another: one thread may
+/// make all of them, one after the other.
+template <class F>
+void team(int threads, F&& f) {
+    for_each_share(threads, static_cast<std::size_t>(threads), f);
+}
 
 }  // namespace detail
 
@@ -2217,7 +2205,8 @@ concept range_callback = std::invocable<F&, std::size_t, std::size_t> &&
 /// single range [0, n) on one thread. Ranges are scheduled dynamically. Which thread runs which range is unspecified,
 /// so `f` must write only to the data of its range.
 /// errors   ValueError if `exec.threads` is negative; the exceptions of `f`, one of them if several calls throw
-/// cost     one team of threads, none for a single range or thread; the cost of `f`
+/// requires   a process that `f` forks does not return from `f`; one forked elsewhere may call this
+/// cost     one call of helpers, none for a single range or thread; the cost of `f`
 template <class F>
 void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
     static_assert(range_callback<F>, "rowan::parallel_for: the callback must take two std::size_t, begin and end");
@@ -2229,9 +2218,8 @@ void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
         f(std::size_t{0}, n);
         return;
     }
-    std::atomic<std::size_t> next{0};
-    detail::team(static_cast<int>(threads), [&](int, int) {
-        for (std::size_t k = next++; k < ranges; k = next++) f(k * grain, k * grain + std::min(grain, n - k * grain));
+    detail::for_each_share(static_cast<int>(threads), ranges, [&](std::size_t k) {
+        f(k * grain, k * grain + std::min(grain, n - k * grain));
     });
 }
 
@@ -2246,6 +2234,228 @@ void parallel_work(Cpu exec, std::size_t elements, std::size_t n, std::size_t gr
 }  // namespace detail
 
 }  // namespace rowan::inline v0
+
+// rowan/core/parallel_inl.hpp: definitions of rowan/core/parallel.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include <pthread.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace rowan::inline v0::detail {
+
+/// A parallel call. Threads take its shares in turn.
+struct SharedCall {
+    std::size_t shares;
+    void (*share)(void*, std::size_t);
+    void* f;
+    std::atomic<std::size_t> next{0};
+    std::atomic_flag failed{};
+    std::exception_ptr error{};
+
+    void work() noexcept {
+        try {
+            for (std::size_t k = next++; k < shares; k = next++) share(f, k);
+        } catch (...) {
+            next = shares;
+            if (!failed.test_and_set()) error = std::current_exception();
+        }
+    }
+};
+
+/// A thread that works for parallel calls, and sleeps between them.
+struct Helper {
+    enum State : int { free, called, working };
+
+    std::atomic<int> state{free};
+    SharedCall* call = nullptr;
+    bool started = false;
+    Helper* next = nullptr;     // in a list of free or called helpers
+    Helper* earlier = nullptr;  // in the list of all
+};
+
+/// Whether this thread had to leave its core for another thread lately. Such a host is busy, and spinning makes it busier.
+inline bool host_is_busy() noexcept {
+#ifdef RUSAGE_THREAD
+    struct Seen {
+        long switches = 0;
+        int rest = 0;
+    };
+    thread_local Seen seen;
+    ::rusage usage{};
+    ::getrusage(RUSAGE_THREAD, &usage);
+    if (std::exchange(seen.switches, usage.ru_nivcsw) != usage.ru_nivcsw) seen.rest = 64;  // waits without a spin
+    return seen.rest > 0 && seen.rest-- > 0;
+#else
+    return true;
+#endif
+}
+
+/// Waits while the state is `value`: spins for at most 100 us, since calls often follow each other, and then sleeps.
+inline void wait_while(std::atomic<int> const& state, int value) noexcept {
+    auto const now = [] {
+        ::timespec t{};
+        ::clock_gettime(CLOCK_MONOTONIC, &t);
+        return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+    };
+    if (state.load(std::memory_order_acquire) != value) return;
+    if (!host_is_busy()) {
+        for (std::int64_t const end = now() + 100'000; now() < end;) {
+            for (int i = 0; i < 16; ++i) {
+                if (state.load(std::memory_order_acquire) != value) return;
+#if defined(__x86_64__) || defined(__i386__)
+                __builtin_ia32_pause();
+#endif
+            }
+        }
+    }
+    state.wait(value, std::memory_order_acquire);
+}
+
+/// The helpers of the process. They are never destroyed: threads use them until the process ends.
+class Helpers {
+public:
+    /// Calls up to `most` helpers, and starts threads for those that are missing, but no more than this call or the
+    /// processors can use. Returns those called, in a list.
+    Helper* call(SharedCall& shared, int most) noexcept {
+        std::scoped_lock const lock(mutex_);
+        Helper* list = nullptr;
+        for (int i = 0; i < most; ++i) {
+            Helper* const helper = take(most);
+            if (helper == nullptr) break;
+            helper->call = &shared;
+            helper->state.store(Helper::called, std::memory_order_release);
+            if (!helper->started && !start(helper)) {
+                helper->state.store(Helper::free, std::memory_order_relaxed);
+                put(helper);
+                break;
+            }
+            helper->state.notify_one();
+            helper->next = std::exchange(list, helper);
+        }
+        return list;
+    }
+
+    /// Waits until the helpers that have begun are done, and sends the others back.
+    void dismiss(Helper* list) noexcept {
+        for (Helper* helper = list; helper != nullptr; helper = helper->next) {
+            int state = Helper::called;
+            if (!helper->state.compare_exchange_strong(state, Helper::free, std::memory_order_acq_rel)) {
+                wait_while(helper->state, Helper::working);
+            }
+        }
+        std::scoped_lock const lock(mutex_);
+        while (list != nullptr) put(std::exchange(list, list->next));
+    }
+
+    /// The number of forks between the first process and this one.
+    int forks() const noexcept { return forks_; }
+
+    void lock() { mutex_.lock(); }
+    void unlock() { mutex_.unlock(); }
+
+    /// In a forked process, which has none of the threads.
+    void forked() {
+        ++forks_;
+        free_ = nullptr;
+        for (Helper* helper = all_; helper != nullptr; helper = helper->earlier) {
+            helper->started = false;
+            helper->state.store(Helper::free, std::memory_order_relaxed);
+            put(helper);
+        }
+        mutex_.unlock();
+    }
+
+private:
+    Helper* take(int most) noexcept {
+        if (free_ != nullptr) return std::exchange(free_, free_->next);
+        if (count_ >= std::max<long>(most, processors_)) return nullptr;
+        auto* const helper = new (std::nothrow) Helper;
+        if (helper == nullptr) return nullptr;
+        ++count_;
+        helper->earlier = std::exchange(all_, helper);
+        return helper;
+    }
+
+    void put(Helper* helper) noexcept { helper->next = std::exchange(free_, helper); }
+
+    static bool start(Helper* helper) noexcept {
+        ::pthread_t thread{};
+        helper->started = ::pthread_create(&thread, nullptr, &run, helper) == 0;
+        if (helper->started) ::pthread_detach(thread);
+        return helper->started;
+    }
+
+    static void* run(void* argument);
+
+    std::mutex mutex_;
+    Helper* free_ = nullptr;
+    Helper* all_ = nullptr;
+    long count_ = 0;
+    long processors_ = ::sysconf(_SC_NPROCESSORS_ONLN);
+    int forks_ = 0;
+};
+
+inline Helpers& process_helpers() {
+    static Helpers& helpers = *[] {
+        auto* const made = new Helpers;
+        ::pthread_atfork([] { process_helpers().lock(); }, [] { process_helpers().unlock(); },
+                         [] { process_helpers().forked(); });
+        return made;
+    }();
+    return helpers;
+}
+
+inline void* Helpers::run(void* argument) {
+    struct Loaded {
+        ~Loaded() {}
+    };
+    thread_local Loaded loaded;  // its destructor keeps a shared library with this code from being unloaded
+    static_cast<void>(&loaded);
+    auto& me = *static_cast<Helper*>(argument);
+    int const forks = process_helpers().forks();
+    in_team() = true;
+    for (;;) {
+        wait_while(me.state, Helper::free);
+        int state = Helper::called;
+        if (!me.state.compare_exchange_strong(state, Helper::working, std::memory_order_acq_rel)) continue;
+        me.call->work();
+        if (process_helpers().forks() != forks) std::terminate();  // f forked here and returned: its caller is not in this process
+        me.state.store(Helper::free, std::memory_order_release);
+        me.state.notify_one();
+    }
+}
+
+ROWAN_FUNCTION void run_shares(int threads, std::size_t shares, void (*share)(void*, std::size_t), void* f) {
+    std::size_t const most = std::min(static_cast<std::size_t>(std::max(threads, 1)), shares);
+    if (most <= 1 || in_team()) {
+        for (std::size_t k = 0; k < shares; ++k) share(f, k);
+        return;
+    }
+    auto& helpers = process_helpers();
+    int const forks = helpers.forks();
+    SharedCall call{shares, share, f};
+    in_team() = true;
+    Helper* const called = helpers.call(call, static_cast<int>(most) - 1);
+    call.work();
+    in_team() = false;
+    if (helpers.forks() != forks) throw Error("a process that is forked within a parallel call must not return from it");
+    helpers.dismiss(called);
+    if (call.error) std::rethrow_exception(call.error);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/core/ids.hpp: Ids, the parameter type for row numbers.
 
@@ -3334,6 +3544,7 @@ ROWAN_FUNCTION DensePieces narrow_pieces(Cpu exec, ElementSums const& type, Dens
 
 // rowan/distributed/detail/process_group.hpp: ProcessGroup, a communicator of any type.
 
+#include <exception>
 #include <numeric>
 
 namespace rowan::inline v0::detail {
@@ -4224,75 +4435,6 @@ Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, 
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/partition.hpp: Buckets, a stable parallel partition of items into buckets.
-
-namespace rowan::inline v0::detail {
-
-/// The first item of the share of thread `t` when n items are divided among `threads` threads.
-inline std::size_t share_begin(std::size_t n, std::size_t t, std::size_t threads) {
-    return n / threads * t + std::min(n % threads, t);
-}
-
-/// The memory of a partition into `buckets` buckets by at most `threads` threads, with `counters` or more counters
-/// each.
-struct Buckets {
-    Buffer<std::size_t> starts;          // the offset of each bucket, and the number of items
-    Buffer<Buffer<std::size_t>> places;  // per thread and bucket: the place of its next item
-    TeamBarrier barrier;
-
-    Buckets(std::size_t buckets, int threads, std::size_t counters = 0)
-        : starts(buckets + 1),
-          places(static_cast<std::size_t>(threads), Buffer<std::size_t>(std::max(buckets, counters))) {}
-
-    /// Calls put(place, i) for i in [0, n), where `place` is the place of item i in bucket(i). The items of a
-    /// bucket are in input order.
-    /// requires   every thread of the team calls it
-    /// cost     two passes over the items, both by the same thread
-    template <class Bucket, class Put>
-    void fill(int thread, int team_size, std::size_t n, Bucket const& bucket, Put const& put) {
-        auto const [t, threads] = std::pair(static_cast<std::size_t>(thread), static_cast<std::size_t>(team_size));
-        std::size_t const begin = share_begin(n, t, threads);
-        std::size_t const end = share_begin(n, t + 1, threads);
-        std::size_t const buckets = starts.size() - 1;
-        std::size_t* const mine = places[t].data();
-        std::fill_n(mine, buckets, std::size_t{0});
-        for (std::size_t i = begin; i < end; ++i) ++mine[bucket(i)];
-        barrier.wait(team_size);
-        if (thread == 0) {  // exclusive prefix sum of the counts, by bucket and then by thread
-            std::size_t next = 0;
-            for (std::size_t b = 0; b < buckets; ++b) {
-                starts[b] = next;
-                for (std::size_t k = 0; k < threads; ++k) next += std::exchange(places[k][b], next);
-            }
-            starts[buckets] = n;
-        }
-        barrier.wait(team_size);
-        for (std::size_t i = begin; i < end; ++i) put(mine[bucket(i)]++, i);
-        barrier.wait(team_size);
-    }
-
-    /// The first bucket of share k of `shares`. Shares are ranges of whole buckets with about equally many items; the
-    /// last bucket of a share is not empty.
-    std::size_t share(std::size_t k, std::size_t shares) const;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/detail/partition_inl.hpp: definitions of rowan/detail/partition.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION std::size_t Buckets::share(std::size_t k, std::size_t shares) const {
-    auto const at = std::ranges::lower_bound(starts, share_begin(starts.back(), k, shares));
-    return static_cast<std::size_t>(at - starts.begin());
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
 // rowan/detail/rows.hpp: prefetches of rows, and copies that bypass the caches.
 
 #if defined(__AVX512F__)
@@ -4364,133 +4506,212 @@ ROWAN_INLINE void stream_end() {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/sparse/detail/owned_rows.hpp: for_each_owned, applies source rows to table rows in input order.
+// rowan/detail/block_sum.hpp: BlockSum, the sum of a row's contributions in the documented order.
 
 namespace rowan::inline v0::detail {
 
-/// A source row and the table row to which it is applied.
-struct RowPair {
-    std::size_t position;
-    std::size_t row;
-};
+/// Contributions per block: the first level of the sum adds blocks of 64 contributions in input order, the next level
+/// adds blocks of 64 of these sums, and so on.
+inline constexpr std::size_t block_size = 64;
 
-/// The work: apply(n, from, to) for n consecutive elements of a source row and of a table row.
-template <class T, class U, class Apply>
-struct RowJob {
-    U const* src;
-    T* table;
-    std::size_t width;
-    Apply const& apply;
-
-    static constexpr std::size_t per_line = std::max<std::size_t>(64 / sizeof(T), 1);
-
-    std::size_t lines() const { return (width + per_line - 1) / per_line; }
-
-    /// Applies pair(begin) … pair(end - 1), in this order, to column group g of `groups`. A group consists of whole
-    /// cache lines.
-    template <class Pair>
-    void run(std::size_t g, std::size_t groups, std::size_t begin, std::size_t end, Pair const& pair) const {
-        std::size_t const column = lines() * g / groups * per_line;
-        std::size_t const columns = std::min(width, lines() * (g + 1) / groups * per_line) - column;
-        std::size_t const ahead = lookahead(columns * sizeof(T));
-        U const* const from = src + column;
-        T* const to = table + column;
-        auto const ask = [&](RowPair p) {
-            prefetch_row<true>(to + p.row * width, columns * sizeof(T));
-            prefetch_row<false>(from + p.position * width, columns * sizeof(U));
-        };
-        for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) ask(pair(i));
-        for (std::size_t i = begin; i < end; ++i) {
-            if (i + ahead < end) ask(pair(i + ahead));
-            RowPair const p = pair(i);
-            apply(columns, from + p.position * width, to + p.row * width);
-        }
+/// Sums the rows of a value at given positions. It owns the memory of the partial sums, so each thread needs its own.
+template <class T, class S>
+class BlockSum {
+public:
+    /// `most` is the maximum number of contributions of one sum.
+    BlockSum(T const* value, std::size_t width, std::size_t most)
+        : value_(value), width_(width), ahead_(lookahead(width * sizeof(T))) {
+        std::size_t levels = 1;
+        for (std::size_t n = most; n > block_size; n = (n + block_size - 1) / block_size) ++levels;
+        partial_.resize(levels * width);
     }
-};
 
-/// The assignment of a table's rows to buckets. The table is divided into parts of 8 KiB; a part belongs to one bucket.
-struct TableParts {
-    unsigned part_bits;    // log2 of the rows per part
-    unsigned bucket_bits;  // log2 of the number of buckets; parts are assigned to them in turn
-    unsigned chunk_bits;   // log2 of the lookups per chunk; a position in a chunk and a row fit 64 bits
-
-    TableParts(std::size_t rows, std::size_t row_bytes) {
-        auto const row_bits = static_cast<unsigned>(std::bit_width(rows - 1));
-        bucket_bits = std::min(row_bits, 10U);
-        part_bits = std::min(static_cast<unsigned>(std::bit_width(8192 / row_bytes | 1)) - 1, row_bits - bucket_bits);
-        chunk_bits = std::min(64 - row_bits, 18U);
-    }
-    std::size_t buckets() const { return std::size_t{1} << bucket_bits; }
-    std::size_t bucket(std::int64_t row) const { return static_cast<std::size_t>(row) >> part_bits & (buckets() - 1); }
-    std::uint64_t pack(std::size_t i, std::int64_t row) const {
-        return static_cast<std::uint64_t>(row) << chunk_bits | i;
-    }
-    RowPair unpack(std::uint64_t packed) const {
-        return {packed & ((std::uint64_t{1} << chunk_bits) - 1), packed >> chunk_bits};
-    }
-};
-
-/// Runs a job for all lookups, which are first partitioned into buckets, each in input order. A thread processes whole
-/// buckets, so that no two threads write the same row, and the rows of a bucket are close together in memory. Buckets
-/// with too many lookups for one thread are divided by columns.
-template <class Job, class List>
-void run_by_parts(int threads, Job const& job, List list, TableParts const& parts) {
-    std::size_t const chunk = std::min(list.size(), std::size_t{1} << parts.chunk_bits);
-    Buckets buckets(parts.buckets(), threads);
-    auto const& starts = buckets.starts;
-    Storage<std::uint64_t> order(chunk);
-    for (std::size_t begin = 0; begin < list.size(); begin += chunk) {
-        std::size_t const count = std::min(chunk, list.size() - begin);
-        auto const bucket = [&](std::size_t i) { return parts.bucket(list[begin + i]); };
-        auto const put = [&](std::size_t place, std::size_t i) { order[place] = parts.pack(i, list[begin + i]); };
-        team(threads, [&](int t, int team_size) { buckets.fill(t, team_size, count, bucket, put); });
-
-        auto const pair = [&](std::size_t i) {
-            RowPair const p = parts.unpack(order[i]);
-            return RowPair{begin + p.position, p.row};
-        };
-        std::atomic<std::size_t> next{0};
-        team(threads, [&](int t, int team_size) {
-            auto const [me, size] = std::pair(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size));
-            std::size_t const shares = size * 16;
-            std::size_t const popular = 2 * (count / shares + 1);
-            for (std::size_t k = next++; k < shares; k = next++) {
-                std::size_t const first = buckets.share(k, shares);
-                std::size_t last = buckets.share(k + 1, shares);
-                // a popular bucket is longer than two shares, so it is the last of its share
-                if (last > first && starts[last] - starts[last - 1] > popular) --last;
-                job.run(0, 1, starts[first], starts[last], pair);
+    /// Returns the sum of the rows at the n > 0 positions from `first` on, valid until the next call. `ahead` more
+    /// positions follow in the array; their rows are prefetched.
+    S const* operator()(std::int64_t const* first, std::size_t n, std::size_t ahead) {
+        if constexpr (std::is_same_v<S, T>) {
+            if (n == 1) {
+                if (ahead >= ahead_) prefetch_row<false>(row(first[ahead_]), width_ * sizeof(T));
+                return row(*first);
             }
-            std::size_t const groups = std::clamp<std::size_t>(job.lines() / 2, 1, size);
-            std::size_t turn = 0;
-            for (std::size_t b = 0; b < parts.buckets(); ++b) {
-                if (starts[b + 1] - starts[b] <= popular) continue;
-                for (std::size_t g = 0; g < groups; ++g) {
-                    if (turn++ % size == me) job.run(g, groups, starts[b], starts[b + 1], pair);
+        }
+        sum(first, n, n + ahead, partial_.data());
+        return partial_.data();
+    }
+
+private:
+    T const* row(std::int64_t position) const { return value_ + static_cast<std::size_t>(position) * width_; }
+
+    void sum(std::int64_t const* first, std::size_t n, std::size_t known, S* out) {
+        if (n <= block_size) {
+            for (std::size_t i = 0; i < n; ++i) {
+                if (i + ahead_ < known) prefetch_row<false>(row(first[i + ahead_]), width_ * sizeof(T));
+                if (i == 0) {
+                    copy_lanes<S>(width_, row(*first), out);
+                } else {
+                    for_lanes<S>(add_lanes{}, width_, row(first[i]), out);
                 }
             }
-        });
+            return;
+        }
+        std::size_t span = block_size;
+        while (span * block_size < n) span *= block_size;
+        sum(first, span, known, out);
+        for (std::size_t i = span; i < n; i += span) {
+            sum(first + i, std::min(span, n - i), known - i, out + width_);
+            for_lanes<S>(add_lanes{}, width_, static_cast<S const*>(out + width_), out);
+        }
     }
+
+    T const* value_;
+    std::size_t width_;
+    std::size_t ahead_;
+    Buffer<S> partial_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/partition.hpp: Buckets, a stable parallel partition of items into buckets.
+
+namespace rowan::inline v0::detail {
+
+/// The first item of share t when n items are divided into `shares` shares.
+inline std::size_t share_begin(std::size_t n, std::size_t t, std::size_t shares) {
+    return n / shares * t + std::min(n % shares, t);
 }
 
-/// Calls apply(n, from, to) for n consecutive elements of source row i and of table row ids[i], such that the calls
-/// cover all rows i. The calls for an element of the table are in input order and on one thread at a time. If each
-/// thread gets at least 256 bytes of a row, the columns are divided among the threads, which needs no partition and
-/// balances any distribution of ids. Narrower rows are handled by run_by_parts.
-template <class T, class U, class Apply>
-void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Apply const& apply) {
-    int const threads = threads_for(exec, src.size());
-    RowJob<T, U, Apply> const job{src.data(), table.data(), src.row_size(), apply};
-    if (src.size() == 0) return;
-    ids.visit([&](auto list) {
-        if (threads > 1 && job.lines() / 4 < static_cast<std::size_t>(threads)) {
-            return run_by_parts(threads, job, list, TableParts(table.shape()[0], job.width * sizeof(T)));
-        }
-        team(threads, [&](int t, int team_size) {
-            auto const pair = [=](std::size_t i) { return RowPair{i, static_cast<std::size_t>(list[i])}; };
-            job.run(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size), 0, list.size(), pair);
+/// The memory of a partition into `buckets` buckets by at most `threads` threads, with `counters` or more counters
+/// each.
+struct Buckets {
+    Buffer<std::size_t> starts;          // the offset of each bucket, and the number of items
+    Buffer<Buffer<std::size_t>> places;  // per share of the items and bucket: the place of its next item
+
+    Buckets(std::size_t buckets, int threads, std::size_t counters = 0)
+        : starts(buckets + 1),
+          places(static_cast<std::size_t>(threads), Buffer<std::size_t>(std::max(buckets, counters))) {}
+
+    /// Calls put(place, i) for i in [0, n), where `place` is the place of item i in bucket(i). The items of a
+    /// bucket are in input order.
+    /// cost     two passes over the items, on one thread per element of `places`
+    template <class Bucket, class Put>
+    void fill(std::size_t n, Bucket const& bucket, Put const& put) {
+        std::size_t const shares = places.size();
+        std::size_t const buckets = starts.size() - 1;
+        team(static_cast<int>(shares), [&](std::size_t t) {
+            std::size_t* const mine = places[t].data();
+            std::size_t const end = share_begin(n, t + 1, shares);
+            std::fill_n(mine, buckets, std::size_t{0});
+            for (std::size_t i = share_begin(n, t, shares); i < end; ++i) ++mine[bucket(i)];
         });
+        std::size_t next = 0;  // exclusive prefix sum of the counts, by bucket and then by share
+        for (std::size_t b = 0; b < buckets; ++b) {
+            starts[b] = next;
+            for (std::size_t k = 0; k < shares; ++k) next += std::exchange(places[k][b], next);
+        }
+        starts[buckets] = n;
+        team(static_cast<int>(shares), [&](std::size_t t) {
+            std::size_t* const mine = places[t].data();
+            std::size_t const end = share_begin(n, t + 1, shares);
+            for (std::size_t i = share_begin(n, t, shares); i < end; ++i) put(mine[bucket(i)]++, i);
+        });
+    }
+
+    /// The first bucket of share k of `shares`. Shares are ranges of whole buckets with about equally many items; the
+    /// last bucket of a share is not empty.
+    std::size_t share(std::size_t k, std::size_t shares) const;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/partition_inl.hpp: definitions of rowan/detail/partition.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::size_t Buckets::share(std::size_t k, std::size_t shares) const {
+    auto const at = std::ranges::lower_bound(starts, share_begin(starts.back(), k, shares));
+    return static_cast<std::size_t>(at - starts.begin());
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/sparse/detail/radix_sort.hpp: radix_sort, a stable parallel sort by integer keys.
+
+namespace rowan::inline v0::detail {
+
+/// The number of passes of a sort by `key_bits` bits, and the bits per digit.
+struct Digits {
+    static constexpr unsigned most = 12;  // the counters of one pass fit the L1 cache
+
+    unsigned passes;
+    unsigned bits;
+
+    explicit Digits(unsigned key_bits)
+        : passes((key_bits + most - 1) / most), bits(passes == 0 ? 0 : (key_bits + passes - 1) / passes) {}
+    std::size_t count() const { return std::size_t{1} << bits; }
+};
+
+/// Sorts n entries on one thread, least significant digit first; `next` has a counter for each digit value.
+/// Returns the array with the sorted entries: `from` after an even number of passes, else `to`.
+template <class Entry, class Key>
+Entry* sort_digits(Digits digits, std::size_t n, Entry* from, Entry* to, Key const& key, std::size_t* next) {
+    for (unsigned pass = 0; pass < digits.passes; ++pass) {
+        auto const digit = [&](Entry const& e) {
+            return static_cast<std::size_t>(key(e) >> (pass * digits.bits)) & (digits.count() - 1);
+        };
+        std::fill_n(next, digits.count(), std::size_t{0});
+        for (std::size_t i = 0; i < n; ++i) ++next[digit(from[i])];
+        if (n != 0 && next[digit(*from)] == n) {  // all have the same digit, e.g. many lookups of one row
+            std::swap(from, to);
+            std::copy_n(to, n, from);
+            continue;
+        }
+        std::size_t place = 0;
+        for (std::size_t d = 0; d < digits.count(); ++d) place += std::exchange(next[d], place);
+        for (std::size_t i = 0; i < n; ++i) to[next[digit(from[i])]++] = from[i];
+        std::swap(from, to);
+    }
+    return from;
+}
+
+/// The first keys of the key ranges of all threads except the first: quantiles of evenly spaced samples.
+template <class Key>
+Buffer<std::uint64_t> splitters(std::size_t threads, std::size_t n, Key const& key) {
+    std::size_t const samples = std::min(n, 64 * threads);
+    Buffer<std::uint64_t> keys(samples);
+    for (std::size_t i = 0; i < samples; ++i) keys[i] = key(share_begin(n, i, samples));
+    std::ranges::sort(keys);
+    Buffer<std::uint64_t> first(threads - 1);
+    for (std::size_t t = 1; t < threads; ++t) first[t - 1] = keys[share_begin(samples, t, threads)];
+    return first;
+}
+
+/// Stable sort of the entries make(0) … make(n - 1) by key(entry), which is less than 2^bits. The arrays `a` and `b`
+/// have room for n entries and may be uninitialised. Returns the array with the sorted entries, a or b.
+/// cost     (bits / 12, rounded up) passes over the entries, each reading them twice and writing them once. Several
+///          threads first partition the entries by key range, then each sorts its range: data moves between cores once.
+template <class Entry, class Key, class Make>
+Entry* radix_sort(int threads, std::size_t n, unsigned bits, Entry* a, Entry* b, Key const& key, Make const& make) {
+    if (bits == 0 || n == 0) threads = 1;
+    Digits const digits(bits);
+    auto const ranges = static_cast<std::size_t>(threads);
+    auto const first = splitters(ranges, n, [&](std::size_t i) { return static_cast<std::uint64_t>(key(make(i))); });
+    Buckets buckets(ranges, threads, digits.count());
+    auto const range = [&](std::size_t i) {
+        std::uint64_t const k = key(make(i));
+        std::size_t r = 0;
+        for (std::uint64_t const f : first) r += k >= f;
+        return r;
+    };
+    buckets.fill(n, range, [&](std::size_t place, std::size_t i) { a[place] = make(i); });
+    team(threads, [&](std::size_t r) {
+        std::size_t const begin = buckets.starts[r];
+        sort_digits(digits, buckets.starts[r + 1] - begin, a + begin, b + begin, key, buckets.places[r].data());
     });
+    return digits.passes % 2 == 0 ? a : b;
 }
 
 }  // namespace rowan::inline v0::detail
@@ -4771,370 +4992,6 @@ ROWAN_TEMPLATE(class SelectedRows<double>)
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/scatter_add.hpp: scatter_add, adds rows to a table, duplicates in input order.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Applies an element-wise formula to pairs of a row of `src` and a row of a table: on the host in input order, on a
-/// Thrust device to the sums of duplicates. prepare() makes what apply() takes of ids or of a gradient's rows.
-template <class D>
-struct RowPairs {
-    static_assert(has_backend<D>,
-                  "rowan: scatter_add on a Thrust device needs "
-                  "#include <rowan/thrust/sparse/scatter_add.hpp>, and sgd <rowan/thrust/sparse/sgd.hpp>");
-};
-
-template <>
-struct RowPairs<Cpu> {
-    /// errors   IndexError if an id is not in [0, height)
-    static Ids<> const& prepare(Cpu exec, Ids<> const& ids, std::int64_t height) {
-        check_ids(exec, "ids", ids, height);
-        return ids;
-    }
-    template <class U>
-    static Ids<> prepare(Cpu, SelectedRows<U> const& g) {
-        return g.rows();
-    }
-
-    template <class T, class U, class Formula>
-    static void apply(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Formula const& formula) {
-        for_each_owned(exec, ids, src, table,
-                       [=](std::size_t n, U const* from, T* to) { for_lanes<compute_t<T, U>>(formula, n, from, to); });
-    }
-};
-
-template <class T, class U>
-constexpr void check_addition() {
-    static_assert(computes_from<T, U>, "rowan::scatter_add: only integers can be added to integers");
-}
-
-template <class T>
-constexpr void check_written(T&) {
-    static_assert(!std::is_const_v<T>,
-                  "rowan: a table that is updated must not be const or a temporary: give an alias such as "
-                  "table.slice(0, 2) a name");
-}
-
-}  // namespace detail
-
-/// dst[ids[i]] += src[i] for all i, in input order. On a Thrust device duplicates are summed first, in the order of
-/// merge, and their sum is added: otherwise threads would wait for each other at a frequent row. Rows without
-/// duplicates are bit-identical on all devices.
-/// shapes   dst [height, ...], ids [n], src [n, ...] with the trailing dims of dst
-/// errors   ShapeError if shapes do not match; IndexError if an id is not in [0, height); Error if dst shares memory
-///          with ids or src
-/// cost     O(n * width), every row of src read once, every touched row of dst read and written; on the host at most
-///          2 MiB of temporary memory to divide lookups among threads, and bit-identical to the serial loop for any
-///          number of threads; on a Thrust device a RowPlan
-template <class T, class U, device D>
-void scatter_add(D const& exec, Tensor<T, D>& dst, std::type_identity_t<Ids<D>> ids, Tensor<U, D> const& src) {
-    detail::check_addition<T, U>();
-    detail::check_rows("dst", dst);
-    if (ids.shape().size() != 1) throw ShapeError("ids rank", std::to_string(ids.shape().size()), "1");
-    detail::check_height("src", src, static_cast<std::int64_t>(ids.size()));
-    detail::check_trailing("src", src, dst.shape());
-    auto const& rows = detail::RowPairs<D>::prepare(exec, ids, detail::height_of(dst));
-    detail::check_apart("dst", detail::bytes_of(dst), "ids", ids.bytes());
-    detail::check_apart("dst", detail::bytes_of(dst), "src", detail::bytes_of(src));
-    detail::RowPairs<D>::apply(exec, rows, src, dst, detail::add_lanes{});
-}
-
-/// dst[g.rows()[i]] += g.value()[i] for all i, in the same order.
-/// shapes   dst has the shape of g
-/// errors   ShapeError if shapes do not match; Error if dst shares memory with g
-/// cost     as above; a merged gradient needs no sort
-template <class T, class U, device D>
-void scatter_add(D const& exec, Tensor<T, D>& dst, SelectedRows<U, D> const& g) {
-    detail::check_addition<T, U>();
-    SelectedRows<U, D>::check_value(g.value(), g.rows().size());
-    detail::check_height("dst", dst, g.height());
-    detail::check_trailing("dst", dst, g.value().shape());
-    detail::check_apart("dst", detail::bytes_of(dst), "the gradient's value", detail::bytes_of(g.value()));
-    detail::RowPairs<D>::apply(exec, detail::RowPairs<D>::prepare(exec, g), g.value(), dst, detail::add_lanes{});
-}
-
-template <class T, class U, class Device>
-void scatter_add(Tensor<T, Device>& dst, std::type_identity_t<Ids<Device>> ids, Tensor<U, Device> const& src) {
-    scatter_add(dst.device(), dst, ids, src);
-}
-
-template <class T, class U, class Device>
-void scatter_add(Tensor<T, Device>& dst, SelectedRows<U, Device> const& g) {
-    scatter_add(dst.device(), dst, g);
-}
-
-// Mistakes, which do not compile.
-template <class T, detail::plain_range R>
-void scatter_add(Tensor<T>&, std::type_identity_t<Ids<>> const&, R const&) {
-    static_assert(
-        !detail::plain_range<R>,
-        "rowan::scatter_add: src is a Tensor: Tensor<T>::borrow(values, {rows, width}) is one in your memory");
-}
-template <class T, class U, class Device>
-void scatter_add(Tensor<T, Device> const& dst, std::type_identity_t<Ids<Device>> const&, Tensor<U, Device> const&) {
-    detail::check_written(dst);
-}
-template <class T, class U, class Device>
-void scatter_add(Tensor<T, Device> const& dst, SelectedRows<U, Device> const&) {
-    detail::check_written(dst);
-}
-
-ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<float>&, Ids<>, Tensor<float> const&))
-ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<float>&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<double>&, Ids<>, Tensor<double> const&))
-ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<double>&, SelectedRows<double> const&))
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/add.hpp: add, sums of row-sparse and dense tensors.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-template <class T, class D>
-void check_addable(SelectedRows<T, D> const& a, SelectedRows<T, D> const& b) {
-    SelectedRows<T, D>::check_value(a.value(), a.rows().size());
-    SelectedRows<T, D>::check_value(b.value(), b.rows().size());
-    if (a.height() != b.height())
-        throw ShapeError("b.height()", std::to_string(b.height()), std::to_string(a.height()));
-    check_trailing("b.value()", b.value(), a.value().shape());
-}
-
-template <class T, class U, class D>
-void check_dense_term(Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
-    SelectedRows<U, D>::check_value(g.value(), g.rows().size());
-    check_height("dense", dense, g.height());
-    check_trailing("dense", dense, g.value().shape());
-}
-
-/// Joins the rows of two gradients.
-template <class D>
-struct RowUnion {
-    static_assert(has_backend<D>, "rowan: add on a Thrust device needs #include <rowan/thrust/sparse/add.hpp>");
-};
-
-template <>
-struct RowUnion<Cpu> {
-    /// The rows of `a` followed by those of `b`.
-    template <class T>
-    static Tensor<T> joined(Cpu, Tensor<T> const& a, Tensor<T> const& b) {
-        auto shape = a.shape();
-        shape[0] += b.shape()[0];
-        auto out = Tensor<T>::from_shape(shape);
-        std::copy_n(b.data(), b.size(), std::copy_n(a.data(), a.size(), out.data()));
-        return out;
-    }
-};
-
-}  // namespace detail
-
-/// The sum of `a` and `b`, not merged: the rows of `a` followed by those of `b`. On a Thrust device the result is
-/// merged() only if one of a and b has no rows and the other is merged().
-/// shapes   a and b of the same height and row shape
-/// errors   ShapeError if heights or row shapes differ
-/// cost     O((n + m) * width)
-template <class T, device D>
-SelectedRows<T, D> add(D const& exec, SelectedRows<T, D> const& a, SelectedRows<T, D> const& b) {
-    using Access = detail::SelectedRowsAccess;
-    detail::check_exec(exec);
-    detail::check_addable(a, b);
-    detail::ElementLoops<D>::check(exec, a.rows(), a.value(), b.rows(), b.value());
-    bool const merged = (b.rows().size() == 0 && a.merged()) || (a.rows().size() == 0 && b.merged());
-    auto rows = detail::RowUnion<D>::joined(exec, Access::rows(a), Access::rows(b));
-    return Access::adopt(a.height(), std::move(rows), detail::RowUnion<D>::joined(exec, a.value(), b.value()), merged);
-}
-
-/// The dense sum: a copy of `dense`, to which the rows of `g` are added as by scatter_add.
-/// shapes   dense has the shape of g
-/// errors   ShapeError if shapes do not match
-/// cost     O(height * width + n * width)
-template <class T, class U, device D>
-Tensor<T, D> add(D const& exec, Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
-    detail::check_dense_term(dense, g);
-    detail::ElementLoops<D>::check(exec, dense);
-    auto sum = detail::ElementLoops<D>::copy(exec, dense);
-    scatter_add(exec, sum, g);
-    return sum;
-}
-
-template <class T, class U, device D>
-Tensor<U, D> add(D const& exec, SelectedRows<T, D> const& g, Tensor<U, D> const& dense) {
-    return add(exec, dense, g);
-}
-
-template <class T, class Device>
-SelectedRows<T, Device> add(SelectedRows<T, Device> const& a, SelectedRows<T, Device> const& b) {
-    return add(a.device(), a, b);
-}
-
-template <class T, class U, class Device>
-Tensor<T, Device> add(Tensor<T, Device> const& dense, SelectedRows<U, Device> const& g) {
-    return add(dense.device(), dense, g);
-}
-
-template <class T, class U, class Device>
-Tensor<U, Device> add(SelectedRows<T, Device> const& g, Tensor<U, Device> const& dense) {
-    return add(g.device(), dense, g);
-}
-
-ROWAN_TEMPLATE(SelectedRows<float> add(Cpu const&, SelectedRows<float> const&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(Tensor<float> add(Cpu const&, Tensor<float> const&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(Tensor<float> add(Cpu const&, SelectedRows<float> const&, Tensor<float> const&))
-ROWAN_TEMPLATE(SelectedRows<double> add(Cpu const&, SelectedRows<double> const&, SelectedRows<double> const&))
-ROWAN_TEMPLATE(Tensor<double> add(Cpu const&, Tensor<double> const&, SelectedRows<double> const&))
-ROWAN_TEMPLATE(Tensor<double> add(Cpu const&, SelectedRows<double> const&, Tensor<double> const&))
-
-}  // namespace rowan::inline v0
-
-// rowan/detail/block_sum.hpp: BlockSum, the sum of a row's contributions in the documented order.
-
-namespace rowan::inline v0::detail {
-
-/// Contributions per block: the first level of the sum adds blocks of 64 contributions in input order, the next level
-/// adds blocks of 64 of these sums, and so on.
-inline constexpr std::size_t block_size = 64;
-
-/// Sums the rows of a value at given positions. It owns the memory of the partial sums, so each thread needs its own.
-template <class T, class S>
-class BlockSum {
-public:
-    /// `most` is the maximum number of contributions of one sum.
-    BlockSum(T const* value, std::size_t width, std::size_t most)
-        : value_(value), width_(width), ahead_(lookahead(width * sizeof(T))) {
-        std::size_t levels = 1;
-        for (std::size_t n = most; n > block_size; n = (n + block_size - 1) / block_size) ++levels;
-        partial_.resize(levels * width);
-    }
-
-    /// Returns the sum of the rows at the n > 0 positions from `first` on, valid until the next call. `ahead` more
-    /// positions follow in the array; their rows are prefetched.
-    S const* operator()(std::int64_t const* first, std::size_t n, std::size_t ahead) {
-        if constexpr (std::is_same_v<S, T>) {
-            if (n == 1) {
-                if (ahead >= ahead_) prefetch_row<false>(row(first[ahead_]), width_ * sizeof(T));
-                return row(*first);
-            }
-        }
-        sum(first, n, n + ahead, partial_.data());
-        return partial_.data();
-    }
-
-private:
-    T const* row(std::int64_t position) const { return value_ + static_cast<std::size_t>(position) * width_; }
-
-    void sum(std::int64_t const* first, std::size_t n, std::size_t known, S* out) {
-        if (n <= block_size) {
-            for (std::size_t i = 0; i < n; ++i) {
-                if (i + ahead_ < known) prefetch_row<false>(row(first[i + ahead_]), width_ * sizeof(T));
-                if (i == 0) {
-                    copy_lanes<S>(width_, row(*first), out);
-                } else {
-                    for_lanes<S>(add_lanes{}, width_, row(first[i]), out);
-                }
-            }
-            return;
-        }
-        std::size_t span = block_size;
-        while (span * block_size < n) span *= block_size;
-        sum(first, span, known, out);
-        for (std::size_t i = span; i < n; i += span) {
-            sum(first + i, std::min(span, n - i), known - i, out + width_);
-            for_lanes<S>(add_lanes{}, width_, static_cast<S const*>(out + width_), out);
-        }
-    }
-
-    T const* value_;
-    std::size_t width_;
-    std::size_t ahead_;
-    Buffer<S> partial_;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/sparse/detail/radix_sort.hpp: radix_sort, a stable parallel sort by integer keys.
-
-namespace rowan::inline v0::detail {
-
-/// The number of passes of a sort by `key_bits` bits, and the bits per digit.
-struct Digits {
-    static constexpr unsigned most = 12;  // the counters of one pass fit the L1 cache
-
-    unsigned passes;
-    unsigned bits;
-
-    explicit Digits(unsigned key_bits)
-        : passes((key_bits + most - 1) / most), bits(passes == 0 ? 0 : (key_bits + passes - 1) / passes) {}
-    std::size_t count() const { return std::size_t{1} << bits; }
-};
-
-/// Sorts n entries on one thread, least significant digit first; `next` has a counter for each digit value.
-/// Returns the array with the sorted entries: `from` after an even number of passes, else `to`.
-template <class Entry, class Key>
-Entry* sort_digits(Digits digits, std::size_t n, Entry* from, Entry* to, Key const& key, std::size_t* next) {
-    for (unsigned pass = 0; pass < digits.passes; ++pass) {
-        auto const digit = [&](Entry const& e) {
-            return static_cast<std::size_t>(key(e) >> (pass * digits.bits)) & (digits.count() - 1);
-        };
-        std::fill_n(next, digits.count(), std::size_t{0});
-        for (std::size_t i = 0; i < n; ++i) ++next[digit(from[i])];
-        if (n != 0 && next[digit(*from)] == n) {  // all have the same digit, e.g. many lookups of one row
-            std::swap(from, to);
-            std::copy_n(to, n, from);
-            continue;
-        }
-        std::size_t place = 0;
-        for (std::size_t d = 0; d < digits.count(); ++d) place += std::exchange(next[d], place);
-        for (std::size_t i = 0; i < n; ++i) to[next[digit(from[i])]++] = from[i];
-        std::swap(from, to);
-    }
-    return from;
-}
-
-/// The first keys of the key ranges of all threads except the first: quantiles of evenly spaced samples.
-template <class Key>
-Buffer<std::uint64_t> splitters(std::size_t threads, std::size_t n, Key const& key) {
-    std::size_t const samples = std::min(n, 64 * threads);
-    Buffer<std::uint64_t> keys(samples);
-    for (std::size_t i = 0; i < samples; ++i) keys[i] = key(share_begin(n, i, samples));
-    std::ranges::sort(keys);
-    Buffer<std::uint64_t> first(threads - 1);
-    for (std::size_t t = 1; t < threads; ++t) first[t - 1] = keys[share_begin(samples, t, threads)];
-    return first;
-}
-
-/// Stable sort of the entries make(0) … make(n - 1) by key(entry), which is less than 2^bits. The arrays `a` and `b`
-/// have room for n entries and may be uninitialised. Returns the array with the sorted entries, a or b.
-/// cost     (bits / 12, rounded up) passes over the entries, each reading them twice and writing them once. Several
-///          threads first partition the entries by key range, then each sorts its range: data moves between cores once.
-template <class Entry, class Key, class Make>
-Entry* radix_sort(int threads, std::size_t n, unsigned bits, Entry* a, Entry* b, Key const& key, Make const& make) {
-    if (bits == 0 || n == 0) threads = 1;
-    Digits const digits(bits);
-    auto const ranges = static_cast<std::size_t>(threads);
-    auto const first = splitters(ranges, n, [&](std::size_t i) { return static_cast<std::uint64_t>(key(make(i))); });
-    Buckets buckets(ranges, threads, digits.count());
-    team(threads, [&](int t, int team_size) {
-        auto const range = [&](std::size_t i) {
-            std::uint64_t const k = key(make(i));
-            std::size_t r = 0;
-            for (std::uint64_t const f : first) r += k >= f;
-            return r;
-        };
-        buckets.fill(t, team_size, n, range, [&](std::size_t place, std::size_t i) { a[place] = make(i); });
-        for (auto r = static_cast<std::size_t>(t); r < ranges; r += static_cast<std::size_t>(team_size)) {
-            std::size_t const begin = buckets.starts[r];
-            sort_digits(digits, buckets.starts[r + 1] - begin, a + begin, b + begin, key,
-                        buckets.places[static_cast<std::size_t>(t)].data());
-        }
-    });
-    return digits.passes % 2 == 0 ? a : b;
-}
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/sparse/row_plan.hpp: RowPlan, a reusable sort of lookups by row, for the functions that sum duplicates.
 
 namespace rowan::inline v0 {
@@ -5254,24 +5111,24 @@ private:
         std::int64_t* const rows = memory_.data() + rows_;
         std::int64_t* const positions = memory_.data() + (size_ - rows_);
         std::int64_t* const offsets = memory_.data() + 2 * size_;
-        detail::Buffer<std::size_t> heads(static_cast<std::size_t>(threads) + 1);
-        detail::TeamBarrier barrier;
-        detail::team(threads, [&](int t, int team_size) {
-            auto const [thread, team_threads] =
-                std::pair(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size));
-            std::size_t const begin = detail::share_begin(size_, thread, team_threads);
-            std::size_t const end = detail::share_begin(size_, thread + 1, team_threads);
-            std::uint64_t const before = begin == 0 ? ~row(sorted[0]) : row(sorted[begin - 1]);
-            std::uint64_t last = before;
+        auto const shares = static_cast<std::size_t>(threads);
+        detail::Buffer<std::size_t> heads(shares + 1);
+        detail::Buffer<std::uint64_t> before(shares);  // the row before each share: the second loop replaces its entry
+        detail::team(threads, [&](std::size_t t) {
+            std::size_t const begin = detail::share_begin(size_, t, shares);
+            std::size_t const end = detail::share_begin(size_, t + 1, shares);
+            before[t] = begin == 0 ? ~row(sorted[0]) : row(sorted[begin - 1]);
+            std::uint64_t last = before[t];
             std::size_t count = 0;
             for (std::size_t i = begin; i < end; ++i) count += std::exchange(last, row(sorted[i])) != row(sorted[i]);
-            heads[thread + 1] = count;
-            barrier.wait(team_size);
-            if (t == 0) std::partial_sum(heads.begin(), heads.end(), heads.begin());
-            barrier.wait(team_size);
-            std::size_t k = heads[thread];
-            last = before;
-            for (std::size_t i = begin; i < end; ++i) {
+            heads[t + 1] = count;
+        });
+        std::partial_sum(heads.begin(), heads.end(), heads.begin());
+        detail::team(threads, [&](std::size_t t) {
+            std::size_t const end = detail::share_begin(size_, t + 1, shares);
+            std::size_t k = heads[t];
+            std::uint64_t last = before[t];
+            for (std::size_t i = detail::share_begin(size_, t, shares); i < end; ++i) {
                 std::uint64_t const r = row(sorted[i]);
                 if (r != last) {
                     rows[k] = static_cast<std::int64_t>(r);
@@ -5343,8 +5200,8 @@ public:
     template <class Prefetch, class F>
     void run(Prefetch const& prefetch, F const& f) {
         std::atomic<std::size_t> next{0};
-        team(static_cast<int>(threads_), [&](int t, int) {
-            auto& block = blocks_[static_cast<std::size_t>(t)];
+        team(static_cast<int>(threads_), [&](std::size_t t) {
+            auto& block = blocks_[t];
             for (std::size_t i = next++; i + 1 < shares_.first.size(); i = next++) {
                 run_share(shares_.first[i], shares_.first[i + 1], block, prefetch, f);
             }
@@ -5382,11 +5239,11 @@ private:
 
     void sum_groups(std::size_t k) {
         std::atomic<std::size_t> next{0};
-        team(static_cast<int>(threads_), [&](int t, int) {
+        team(static_cast<int>(threads_), [&](std::size_t t) {
             for (std::size_t i = next.fetch_add(group); i < length(k); i = next.fetch_add(group)) {
                 std::size_t const n = std::min(group, length(k) - i);
                 S const* const sum =
-                    blocks_[static_cast<std::size_t>(t)](plan_.positions().data() + begin(k) + i, n, length(k) - i - n);
+                    blocks_[t](plan_.positions().data() + begin(k) + i, n, length(k) - i - n);
                 std::copy_n(sum, width_, group_sums_.data() + i / group * width_);
             }
         });
@@ -5437,6 +5294,427 @@ ROWAN_FUNCTION Shares::Shares(RowPlan<> const& plan, std::size_t threads) {
 }  // namespace rowan::inline v0::detail
 
 #endif
+
+// rowan/sparse/detail/owned_rows.hpp: for_each_owned, applies source rows to table rows in input order.
+
+namespace rowan::inline v0::detail {
+
+/// A source row and the table row to which it is applied.
+struct RowPair {
+    std::size_t position;
+    std::size_t row;
+};
+
+/// The work: apply(n, from, to) for n consecutive elements of a source row and of a table row.
+template <class T, class U, class Apply>
+struct RowJob {
+    U const* src;
+    T* table;
+    std::size_t width;
+    Apply const& apply;
+
+    static constexpr std::size_t per_line = std::max<std::size_t>(64 / sizeof(T), 1);
+
+    std::size_t lines() const { return (width + per_line - 1) / per_line; }
+
+    /// Applies pair(begin) … pair(end - 1), in this order, to column group g of `groups`. A group consists of whole
+    /// cache lines.
+    template <class Pair>
+    void run(std::size_t g, std::size_t groups, std::size_t begin, std::size_t end, Pair const& pair) const {
+        std::size_t const column = lines() * g / groups * per_line;
+        std::size_t const columns = std::min(width, lines() * (g + 1) / groups * per_line) - column;
+        std::size_t const ahead = lookahead(columns * sizeof(T));
+        U const* const from = src + column;
+        T* const to = table + column;
+        auto const ask = [&](RowPair p) {
+            prefetch_row<true>(to + p.row * width, columns * sizeof(T));
+            prefetch_row<false>(from + p.position * width, columns * sizeof(U));
+        };
+        for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) ask(pair(i));
+        for (std::size_t i = begin; i < end; ++i) {
+            if (i + ahead < end) ask(pair(i + ahead));
+            RowPair const p = pair(i);
+            apply(columns, from + p.position * width, to + p.row * width);
+        }
+    }
+};
+
+/// The assignment of a table's rows to buckets. The table is divided into parts of 8 KiB; a part belongs to one bucket.
+struct TableParts {
+    unsigned part_bits;    // log2 of the rows per part
+    unsigned bucket_bits;  // log2 of the number of buckets; parts are assigned to them in turn
+    unsigned chunk_bits;   // log2 of the lookups per chunk; a position in a chunk and a row fit 64 bits
+
+    TableParts(std::size_t rows, std::size_t row_bytes) {
+        auto const row_bits = static_cast<unsigned>(std::bit_width(rows - 1));
+        bucket_bits = std::min(row_bits, 10U);
+        part_bits = std::min(static_cast<unsigned>(std::bit_width(8192 / row_bytes | 1)) - 1, row_bits - bucket_bits);
+        chunk_bits = std::min(64 - row_bits, 18U);
+    }
+    std::size_t buckets() const { return std::size_t{1} << bucket_bits; }
+    std::size_t bucket(std::int64_t row) const { return static_cast<std::size_t>(row) >> part_bits & (buckets() - 1); }
+    std::uint64_t pack(std::size_t i, std::int64_t row) const {
+        return static_cast<std::uint64_t>(row) << chunk_bits | i;
+    }
+    RowPair unpack(std::uint64_t packed) const {
+        return {packed & ((std::uint64_t{1} << chunk_bits) - 1), packed >> chunk_bits};
+    }
+};
+
+/// Runs a job for all lookups, which are first partitioned into buckets, each in input order. A thread processes whole
+/// buckets, so that no two threads write the same row, and the rows of a bucket are close together in memory. Buckets
+/// with too many lookups for one thread are divided by columns.
+template <class Job, class List>
+void run_by_parts(int threads, Job const& job, List list, TableParts const& parts) {
+    std::size_t const chunk = std::min(list.size(), std::size_t{1} << parts.chunk_bits);
+    Buckets buckets(parts.buckets(), threads);
+    auto const& starts = buckets.starts;
+    Storage<std::uint64_t> order(chunk);
+    for (std::size_t begin = 0; begin < list.size(); begin += chunk) {
+        std::size_t const count = std::min(chunk, list.size() - begin);
+        auto const bucket = [&](std::size_t i) { return parts.bucket(list[begin + i]); };
+        auto const put = [&](std::size_t place, std::size_t i) { order[place] = parts.pack(i, list[begin + i]); };
+        buckets.fill(count, bucket, put);
+
+        auto const pair = [&](std::size_t i) {
+            RowPair const p = parts.unpack(order[i]);
+            return RowPair{begin + p.position, p.row};
+        };
+        std::atomic<std::size_t> next{0};
+        auto const size = static_cast<std::size_t>(threads);
+        team(threads, [&](std::size_t me) {
+            std::size_t const shares = size * 16;
+            std::size_t const popular = 2 * (count / shares + 1);
+            for (std::size_t k = next++; k < shares; k = next++) {
+                std::size_t const first = buckets.share(k, shares);
+                std::size_t last = buckets.share(k + 1, shares);
+                // a popular bucket is longer than two shares, so it is the last of its share
+                if (last > first && starts[last] - starts[last - 1] > popular) --last;
+                job.run(0, 1, starts[first], starts[last], pair);
+            }
+            std::size_t const groups = std::clamp<std::size_t>(job.lines() / 2, 1, size);
+            std::size_t turn = 0;
+            for (std::size_t b = 0; b < parts.buckets(); ++b) {
+                if (starts[b + 1] - starts[b] <= popular) continue;
+                for (std::size_t g = 0; g < groups; ++g) {
+                    if (turn++ % size == me) job.run(g, groups, starts[b], starts[b + 1], pair);
+                }
+            }
+        });
+    }
+}
+
+/// Calls apply(n, from, to) for n consecutive elements of source row i and of table row ids[i], such that the calls
+/// cover all rows i. The calls for an element of the table are in input order and on one thread at a time. If each
+/// thread gets at least 256 bytes of a row, the columns are divided among the threads, which needs no partition and
+/// balances any distribution of ids. Narrower rows are handled by run_by_parts.
+template <class T, class U, class Apply>
+void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Apply const& apply) {
+    int const threads = threads_for(exec, src.size());
+    RowJob<T, U, Apply> const job{src.data(), table.data(), src.row_size(), apply};
+    if (src.size() == 0) return;
+    ids.visit([&](auto list) {
+        if (threads > 1 && job.lines() / 4 < static_cast<std::size_t>(threads)) {
+            return run_by_parts(threads, job, list, TableParts(table.shape()[0], job.width * sizeof(T)));
+        }
+        team(threads, [&](std::size_t t) {
+            auto const pair = [=](std::size_t i) { return RowPair{i, static_cast<std::size_t>(list[i])}; };
+            job.run(t, static_cast<std::size_t>(threads), 0, list.size(), pair);
+        });
+    });
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/scatter_add.hpp: scatter_add, adds rows to a table, duplicates in input order.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Applies an element-wise formula to pairs of a row of `src` and a row of a table: on the host in input order, on a
+/// Thrust device to the sums of duplicates. prepare() makes what apply() takes of ids or of a gradient's rows.
+template <class D>
+struct RowPairs {
+    static_assert(has_backend<D>,
+                  "rowan: scatter_add on a Thrust device needs "
+                  "#include <rowan/thrust/sparse/scatter_add.hpp>, and sgd <rowan/thrust/sparse/sgd.hpp>");
+};
+
+template <>
+struct RowPairs<Cpu> {
+    /// errors   IndexError if an id is not in [0, height)
+    static Ids<> const& prepare(Cpu exec, Ids<> const& ids, std::int64_t height) {
+        check_ids(exec, "ids", ids, height);
+        return ids;
+    }
+    template <class U>
+    static Ids<> prepare(Cpu, SelectedRows<U> const& g) {
+        return g.rows();
+    }
+
+    template <class T, class U, class Formula>
+    static void apply(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Formula const& formula) {
+        for_each_owned(exec, ids, src, table,
+                       [=](std::size_t n, U const* from, T* to) { for_lanes<compute_t<T, U>>(formula, n, from, to); });
+    }
+};
+
+template <class T, class U>
+constexpr void check_addition() {
+    static_assert(computes_from<T, U>, "rowan::scatter_add: only integers can be added to integers");
+}
+
+template <class T>
+constexpr void check_written(T&) {
+    static_assert(!std::is_const_v<T>,
+                  "rowan: a table that is updated must not be const or a temporary: give an alias such as "
+                  "table.slice(0, 2) a name");
+}
+
+}  // namespace detail
+
+/// dst[ids[i]] += src[i] for all i, in input order. On a Thrust device duplicates are summed first, in the order of
+/// merge, and their sum is added: otherwise threads would wait for each other at a frequent row. Rows without
+/// duplicates are bit-identical on all devices.
+/// shapes   dst [height, ...], ids [n], src [n, ...] with the trailing dims of dst
+/// errors   ShapeError if shapes do not match; IndexError if an id is not in [0, height); Error if dst shares memory
+///          with ids or src
+/// cost     O(n * width), every row of src read once, every touched row of dst read and written; on the host at most
+///          2 MiB of temporary memory to divide lookups among threads, and bit-identical to the serial loop for any
+///          number of threads; on a Thrust device a RowPlan
+template <class T, class U, device D>
+void scatter_add(D const& exec, Tensor<T, D>& dst, std::type_identity_t<Ids<D>> ids, Tensor<U, D> const& src) {
+    detail::check_addition<T, U>();
+    detail::check_rows("dst", dst);
+    if (ids.shape().size() != 1) throw ShapeError("ids rank", std::to_string(ids.shape().size()), "1");
+    detail::check_height("src", src, static_cast<std::int64_t>(ids.size()));
+    detail::check_trailing("src", src, dst.shape());
+    auto const& rows = detail::RowPairs<D>::prepare(exec, ids, detail::height_of(dst));
+    detail::check_apart("dst", detail::bytes_of(dst), "ids", ids.bytes());
+    detail::check_apart("dst", detail::bytes_of(dst), "src", detail::bytes_of(src));
+    detail::RowPairs<D>::apply(exec, rows, src, dst, detail::add_lanes{});
+}
+
+/// dst[g.rows()[i]] += g.value()[i] for all i, in the same order.
+/// shapes   dst has the shape of g
+/// errors   ShapeError if shapes do not match; Error if dst shares memory with g
+/// cost     as above; a merged gradient needs no sort
+template <class T, class U, device D>
+void scatter_add(D const& exec, Tensor<T, D>& dst, SelectedRows<U, D> const& g) {
+    detail::check_addition<T, U>();
+    SelectedRows<U, D>::check_value(g.value(), g.rows().size());
+    detail::check_height("dst", dst, g.height());
+    detail::check_trailing("dst", dst, g.value().shape());
+    detail::check_apart("dst", detail::bytes_of(dst), "the gradient's value", detail::bytes_of(g.value()));
+    detail::RowPairs<D>::apply(exec, detail::RowPairs<D>::prepare(exec, g), g.value(), dst, detail::add_lanes{});
+}
+
+template <class T, class U, class Device>
+void scatter_add(Tensor<T, Device>& dst, std::type_identity_t<Ids<Device>> ids, Tensor<U, Device> const& src) {
+    scatter_add(dst.device(), dst, ids, src);
+}
+
+template <class T, class U, class Device>
+void scatter_add(Tensor<T, Device>& dst, SelectedRows<U, Device> const& g) {
+    scatter_add(dst.device(), dst, g);
+}
+
+// Mistakes, which do not compile.
+template <class T, detail::plain_range R>
+void scatter_add(Tensor<T>&, std::type_identity_t<Ids<>> const&, R const&) {
+    static_assert(
+        !detail::plain_range<R>,
+        "rowan::scatter_add: src is a Tensor: Tensor<T>::borrow(values, {rows, width}) is one in your memory");
+}
+template <class T, class U, class Device>
+void scatter_add(Tensor<T, Device> const& dst, std::type_identity_t<Ids<Device>> const&, Tensor<U, Device> const&) {
+    detail::check_written(dst);
+}
+template <class T, class U, class Device>
+void scatter_add(Tensor<T, Device> const& dst, SelectedRows<U, Device> const&) {
+    detail::check_written(dst);
+}
+
+ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<float>&, Ids<>, Tensor<float> const&))
+ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<float>&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<double>&, Ids<>, Tensor<double> const&))
+ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<double>&, SelectedRows<double> const&))
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/detail/summed_rows.hpp: SummedRows, adds the sums of duplicate rows to a table and rounds each element once.
+
+namespace rowan::inline v0::detail {
+
+/// Whether a sum that is stored in a T after every term differs from one that is stored once.
+template <class T>
+inline constexpr bool rounds_terms = !std::is_same_v<T, sum_t<T>> && !std::is_integral_v<T>;
+
+/// How often a row may occur so that scatter_add gives the sum of its contributions in dtype<T>::sum.
+inline constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();
+template <class T>
+inline constexpr std::size_t most_serial = rounds_terms<T> ? 1 : any_number;
+
+/// The same for the sum that merge forms, in blocks of 64.
+template <class T>
+inline constexpr std::size_t most_as_merged = std::is_integral_v<T> ? any_number
+    : rounds_terms<T>                                               ? 1
+                                                                    : block_size;
+
+/// Whether no row occurs more than `most` times.
+/// requires   most at most 64 or any_number; ids in [0, height)
+/// cost     for more than `most` ids one byte per row of the table
+inline bool at_most(Ids<> const& ids, std::int64_t height, std::size_t most) {
+    if (ids.size() <= most) return true;
+    Buffer<std::uint8_t> times(static_cast<std::size_t>(height), std::uint8_t{0});
+    return ids.visit([&](auto list) {
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            if (++times[static_cast<std::size_t>(list[i])] > most) return false;
+        }
+        return true;
+    });
+}
+
+/// table[row] += the sum of its contributions in the order of merge, narrowed once. The Thrust specialization is in
+/// rowan/thrust/sparse/scatter_add.hpp.
+template <class D>
+struct SummedRows {
+    static_assert(has_backend<D>,
+                  "rowan: sums of rows on a Thrust device need #include <rowan/thrust/sparse/scatter_add.hpp>");
+};
+
+template <>
+struct SummedRows<Cpu> {
+    /// If no row occurs more than `most` times, adds as scatter_add does, without a sort.
+    /// requires   ids in [0, height of the table)
+    template <class T, class U>
+    static void add(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, std::size_t most) {
+        auto const height = static_cast<std::int64_t>(table.shape()[0]);
+        if (src.size() == 0 || at_most(ids, height, most))
+            return RowPairs<Cpu>::apply(exec, ids, src, table, add_lanes{});
+        RowPlan<> const plan(exec, ids, height);
+        auto const rows = plan.rows();
+        std::size_t const width = src.row_size();
+        T* const to = table.data();
+        auto const row = [=](std::size_t k) { return to + static_cast<std::size_t>(rows[k]) * width; };
+        RowSums<U>(exec, plan, src).run(
+            [&](std::size_t k) { prefetch_row<true>(row(k), width * sizeof(T)); },
+            [&](std::size_t k, sum_t<U> const* sum) { for_lanes<compute_t<T, U>>(add_lanes{}, width, sum, row(k)); });
+    }
+};
+
+/// The same for a gradient whose shape fits.
+template <class T, class U, device D>
+void add_sums(D const& exec, Tensor<T, D>& table, SelectedRows<U, D> const& g, std::size_t most) {
+    if (g.merged()) return scatter_add(exec, table, g);
+    SummedRows<D>::add(exec, RowPairs<D>::prepare(exec, g), g.value(), table, most);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/add.hpp: add, sums of row-sparse and dense tensors.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class T, class D>
+void check_addable(SelectedRows<T, D> const& a, SelectedRows<T, D> const& b) {
+    SelectedRows<T, D>::check_value(a.value(), a.rows().size());
+    SelectedRows<T, D>::check_value(b.value(), b.rows().size());
+    if (a.height() != b.height())
+        throw ShapeError("b.height()", std::to_string(b.height()), std::to_string(a.height()));
+    check_trailing("b.value()", b.value(), a.value().shape());
+}
+
+template <class T, class U, class D>
+void check_dense_term(Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
+    SelectedRows<U, D>::check_value(g.value(), g.rows().size());
+    check_height("dense", dense, g.height());
+    check_trailing("dense", dense, g.value().shape());
+}
+
+/// Joins the rows of two gradients.
+template <class D>
+struct RowUnion {
+    static_assert(has_backend<D>, "rowan: add on a Thrust device needs #include <rowan/thrust/sparse/add.hpp>");
+};
+
+template <>
+struct RowUnion<Cpu> {
+    /// The rows of `a` followed by those of `b`.
+    template <class T>
+    static Tensor<T> joined(Cpu, Tensor<T> const& a, Tensor<T> const& b) {
+        auto shape = a.shape();
+        shape[0] += b.shape()[0];
+        auto out = Tensor<T>::from_shape(shape);
+        std::copy_n(b.data(), b.size(), std::copy_n(a.data(), a.size(), out.data()));
+        return out;
+    }
+};
+
+}  // namespace detail
+
+/// The sum of `a` and `b`, not merged: the rows of `a` followed by those of `b`. On a Thrust device the result is
+/// merged() only if one of a and b has no rows and the other is merged().
+/// shapes   a and b of the same height and row shape
+/// errors   ShapeError if heights or row shapes differ
+/// cost     O((n + m) * width)
+template <class T, device D>
+SelectedRows<T, D> add(D const& exec, SelectedRows<T, D> const& a, SelectedRows<T, D> const& b) {
+    using Access = detail::SelectedRowsAccess;
+    detail::check_exec(exec);
+    detail::check_addable(a, b);
+    detail::ElementLoops<D>::check(exec, a.rows(), a.value(), b.rows(), b.value());
+    bool const merged = (b.rows().size() == 0 && a.merged()) || (a.rows().size() == 0 && b.merged());
+    auto rows = detail::RowUnion<D>::joined(exec, Access::rows(a), Access::rows(b));
+    return Access::adopt(a.height(), std::move(rows), detail::RowUnion<D>::joined(exec, a.value(), b.value()), merged);
+}
+
+/// The dense sum: a copy of `dense`, to which the rows of `g` are added as by scatter_add; where dtype<T>::sum is another
+/// type than T, the sums of duplicates, as in merge, so that each element is narrowed once.
+/// shapes   dense has the shape of g
+/// errors   ShapeError if shapes do not match
+/// cost     O(height * width + n * width), and a sort if duplicates are summed
+template <class T, class U, device D>
+Tensor<T, D> add(D const& exec, Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
+    detail::check_addition<T, U>();
+    detail::check_dense_term(dense, g);
+    detail::ElementLoops<D>::check(exec, dense);
+    auto sum = detail::ElementLoops<D>::copy(exec, dense);
+    detail::add_sums(exec, sum, g, detail::most_serial<T>);
+    return sum;
+}
+
+template <class T, class U, device D>
+Tensor<U, D> add(D const& exec, SelectedRows<T, D> const& g, Tensor<U, D> const& dense) {
+    return add(exec, dense, g);
+}
+
+template <class T, class Device>
+SelectedRows<T, Device> add(SelectedRows<T, Device> const& a, SelectedRows<T, Device> const& b) {
+    return add(a.device(), a, b);
+}
+
+template <class T, class U, class Device>
+Tensor<T, Device> add(Tensor<T, Device> const& dense, SelectedRows<U, Device> const& g) {
+    return add(dense.device(), dense, g);
+}
+
+template <class T, class U, class Device>
+Tensor<U, Device> add(SelectedRows<T, Device> const& g, Tensor<U, Device> const& dense) {
+    return add(g.device(), dense, g);
+}
+
+ROWAN_TEMPLATE(SelectedRows<float> add(Cpu const&, SelectedRows<float> const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<float> add(Cpu const&, Tensor<float> const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<float> add(Cpu const&, SelectedRows<float> const&, Tensor<float> const&))
+ROWAN_TEMPLATE(SelectedRows<double> add(Cpu const&, SelectedRows<double> const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(Tensor<double> add(Cpu const&, Tensor<double> const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(Tensor<double> add(Cpu const&, SelectedRows<double> const&, Tensor<double> const&))
+
+}  // namespace rowan::inline v0
 
 // rowan/sparse/detail/row_pieces.hpp: RowPieces, sums of rows on their way between ranks.
 
@@ -12079,6 +12357,16 @@ namespace rowan::inline v0::spec {
 }
 
 /// Throws a ShapeError.
+[[noreturn]] inline void the_dim_is_too_great(char const* field, std::int64_t actual, std::int64_t most) {
+    throw ShapeError(field, std::to_string(actual), std::string("at most ").append(std::to_string(most)));
+}
+/// Throws a ShapeError.
+[[noreturn]] inline void the_dim_is_too_great(char const* field, std::size_t i, std::int64_t actual,
+                                              std::int64_t most) {
+    the_dim_is_too_great((std::string(field) + ".shape(" + std::to_string(i) + ")").c_str(), actual, most);
+}
+
+/// Throws a ShapeError.
 [[noreturn]] inline void there_are_too_few_levels(char const* field, std::size_t actual) {
     throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), "at least 1");
 }
@@ -12168,6 +12456,22 @@ constexpr std::int64_t same_dim(char const* field, std::size_t i, std::int64_t a
     if (actual == UNK) return expected;
     if (expected != UNK && actual != expected) the_dims_do_not_match(field, i, actual, expected);
     return actual;
+}
+
+/// Returns dim * factor, of a factor of 1 or more, which must be less than 2^63; UNK if the dim is UNK.
+constexpr std::int64_t times(char const* field, std::int64_t dim, std::int64_t factor) {
+    if (dim == UNK) return UNK;
+    if (dim > std::numeric_limits<std::int64_t>::max() / factor)
+        the_dim_is_too_great(field, dim, std::numeric_limits<std::int64_t>::max() / factor);
+    return dim * factor;
+}
+
+/// Returns dim i of the field + more, of 0 or more, which must be less than 2^63; UNK if one of them is UNK.
+constexpr std::int64_t plus(char const* field, std::size_t i, std::int64_t dim, std::int64_t more) {
+    if (dim == UNK || more == UNK) return UNK;
+    if (dim > std::numeric_limits<std::int64_t>::max() - more)
+        the_dim_is_too_great(field, i, dim, std::numeric_limits<std::int64_t>::max() - more);
+    return dim + more;
 }
 
 /// Checks that the dims agree, each as same_dim does, and returns the known ones.
@@ -16562,9 +16866,22 @@ struct Summands<Cpu> {
     static void add(Cpu exec, std::vector<Tensor<T>> const& x, Tensor<T>& out) {
         for_ranges(exec, out.size(), 1, [&](std::size_t begin, std::size_t end) {
             each_lane<sum_t<T>>(end - begin, [&]<class V>(std::size_t i) {
-                V total = load<V>(x[0].data() + begin + i);
-                for (std::size_t k = 1; k < x.size(); ++k) total = plus(total, load<V>(x[k].data() + begin + i));
-                store(total, out.data() + begin + i);
+                store(total_at<V>(x, begin + i), out.data() + begin + i);
+            });
+        });
+    }
+
+    /// out = the sum of dense tensors and of the rows of g, of which each element is narrowed once.
+    template <class T>
+    static void add(Cpu exec, std::vector<Tensor<T>> const& x, SelectedRows<T> const& g, Tensor<T>& out) {
+        add(exec, x, out);
+        if (g.value().size() == 0) return;
+        RowPlan<> const plan(exec, g);
+        std::size_t const width = out.row_size();
+        RowSums<T>(exec, plan, g.value()).run([](std::size_t) {}, [&](std::size_t k, sum_t<T> const* sum) {
+            std::size_t const row = static_cast<std::size_t>(plan.rows()[k]) * width;
+            each_lane<sum_t<T>>(width, [&]<class V>(std::size_t i) {
+                store(plus(total_at<V>(x, row + i), load<V>(sum + i)), out.data() + row + i);
             });
         });
     }
@@ -16585,6 +16902,14 @@ struct Summands<Cpu> {
     template <class T>
     static SelectedRows<T> with_value(Cpu, SelectedRows<T> const& g, Tensor<T> value) {
         return {g.height(), g.rows(), std::move(value)};
+    }
+
+private:
+    template <class V, class T>
+    static V total_at(std::vector<Tensor<T>> const& x, std::size_t i) {
+        V total = load<V>(x[0].data() + i);
+        for (std::size_t k = 1; k < x.size(); ++k) total = plus(total, load<V>(x[k].data() + i));
+        return total;
     }
 };
 
@@ -16621,7 +16946,7 @@ Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x) {
 
 /// The sum of SelectedRows: their rows concatenated in order. They are not merged, because what uses a gradient sums
 /// duplicates itself, with one sort, or without one (sgd), and rounds each sum to T once. Paddle's sum merges: merge()
-/// the result for its rows. Both have the same to_dense, but for rounding.
+/// the result for its rows. Both have the same to_dense.
 /// shapes   all of one height and row shape -> the same, with the total number of rows
 /// errors   ShapeError if x is empty, or heights or row shapes differ
 /// cost     one read of each and one write of the result
@@ -16636,17 +16961,28 @@ SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
     return detail::Summands<D>::join(exec, x, rows, detail::new_tensor<T>(exec, shape));
 }
 
-/// The sum of both kinds: adds the tensors, then the rows of each gradient in order, as scatter_add does.
+/// The sum of both kinds: adds the tensors, then the rows of each gradient in order, as scatter_add does. Where
+/// dtype<T>::sum is another type than T, the rows of all gradients are summed as in merge, and their sums are added, so
+/// that each element is narrowed once.
 /// shapes   dense of one or more, each [height, ...], sparse of that height and row shape -> [height, ...]
 /// errors   ShapeError if dense is empty or shapes differ, as above
-/// cost     as for tensors, and one scatter_add for each gradient
+/// cost     as for tensors, and one scatter_add for each gradient, or a copy of all of them and a sort
 template <class T, device D>
 Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse) {
     if (dense.empty()) throw ShapeError("dense.size()", "0", "at least 1");
     detail::check_summands("dense", dense, "sparse", sparse);
-    auto out = sum(exec, dense);
-    for (SelectedRows<T, D> const& g : sparse) scatter_add(exec, out, g);
-    return out;
+    if constexpr (detail::rounds_terms<T>) {
+        if (sparse.empty()) return sum(exec, dense);
+        for (auto const& summand : dense) detail::ElementLoops<D>::check(exec, summand);
+        auto const rows = sum(exec, sparse);
+        auto out = detail::new_tensor<T>(exec, dense[0].shape());
+        detail::Summands<D>::add(exec, dense, rows, out);
+        return out;
+    } else {
+        auto out = sum(exec, dense);
+        for (SelectedRows<T, D> const& g : sparse) scatter_add(exec, out, g);
+        return out;
+    }
 }
 template <class X>
 requires detail::changeable_tensor<X>
@@ -17155,8 +17491,8 @@ struct RowUpdates<Cpu> {
         detail::Buffer<detail::Buffer<S>> wide(static_cast<std::size_t>(threads),
                                                detail::Buffer<S>(std::is_same_v<S, T> ? 0 : width));
         std::atomic<std::size_t> next{0};
-        team(threads, [&](int t, int) {
-            auto& buffer = wide[static_cast<std::size_t>(t)];
+        team(threads, [&](std::size_t t) {
+            auto& buffer = wide[t];
             for (std::size_t begin = next.fetch_add(grain); begin < rows; begin = next.fetch_add(grain)) {
                 for (std::size_t i = begin; i < std::min(rows, begin + grain); ++i) {
                     std::size_t const n = flat ? std::min(width, grad.size() - i * width) : width;
@@ -17821,7 +18157,8 @@ struct ftrl_formula {
         l = l + g - product(quotient(V(power - grown(s)), rate), p);
         V const y = quotient(power, rate) + constant<V>(2.0 * (options.l2 + 1e-10));
         V const x = choose(l > zero, l1 - l, zero - l1 - l);
-        p = choose(choose(l > zero, l, zero - l) > l1, quotient(x, y), zero);
+        V const size = choose(l > zero, l, zero - l);
+        p = choose(size > l1, quotient(x, y), size - size);  // 0, or NaN if l is NaN
         s = sum;
     }
 };
@@ -17845,7 +18182,7 @@ LaneRule<ftrl_formula> make_ftrl_rule(Tensor<P, D> const& param, Tensor<S, D> co
 /// One step of FTRL-proximal (McMahan et al. 2013) on the rows of `grad` (duplicates summed first),
 /// with q = -lr_power:
 ///     n = s + g²;  l += g - (n^q - s^q) / learning_rate · p;  s = n
-///     p = (l1 · sign(l) - l) / (n^q / learning_rate + 2 · l2) where |l| > l1, else 0     (1e-10 is added to l1 and l2)
+///     p = (l1 · sign(l) - l) / (n^q / learning_rate + 2 · l2) where |l| > l1, else 0 (NaN if l is NaN; 1e-10 is added to l1, l2)
 /// shapes   param, squared and linear [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          that shape
 /// errors   ValueError if an option is not finite, learning_rate 0 or lr_power not in [-1, 0]; ShapeError if shapes do
@@ -18082,7 +18419,8 @@ struct rmsprop_formula {
     ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& mg, V& v) const {
         ms = average(options.rho, ms, product(g, g));
         mg = average(options.rho, mg, g);
-        move(g, V(ms - product(mg, mg)), p, v);
+        V const zero = constant<V>(0.0), variance = ms - product(mg, mg);  // by rounding less than 0
+        move(g, choose(zero > variance, zero, variance), p, v);            // NaN remains
     }
 };
 
@@ -18152,7 +18490,7 @@ void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, De
 }
 
 /// The same, centered (Graves 2013), with the mean of the gradient as a third state:
-///     mg = rho · mg + (1 - rho) · g, and √(ms - mg² + epsilon) instead of √(ms + epsilon)
+///     mg = rho · mg + (1 - rho) · g, and √(max(ms - mg², 0) + epsilon) instead of √(ms + epsilon)
 /// cost     as adagrad, with three states
 template <device D, class P, class S, class A, class V, detail::gradient_on<D> G>
 void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<A, D>& mean_grad,
@@ -18594,15 +18932,17 @@ concept optimizer_options = requires(O const& o) {
 
 namespace rowan::inline v0 {
 
-/// A tensor of zeros of shape g.shape(), to which the rows of `g` are added as by scatter_add.
+/// A tensor of zeros of shape g.shape(), to which the sums of the rows of `g` are added: in the order of merge, in
+/// dtype<T>::sum, each narrowed once. So to_dense(g) has the bits of to_dense(merge(g)).
 /// shapes   g -> [height, ...]
 /// errors   ShapeError if the result exceeds 2^63 - 1 bytes; std::bad_alloc if memory is insufficient
-/// cost     O(height * width + n * width)
+/// cost     O(height * width + n * width); a sort as in merge only if a row occurs more than 64 times, or twice where
+///          dtype<T>::sum is another type than T (not for integers)
 template <class T, device D>
 Tensor<T, D> to_dense(D const& exec, SelectedRows<T, D> const& g) {
     SelectedRows<T, D>::check_value(g.value(), g.rows().size());
     auto dense = Tensor<T, D>::zeros(exec, g.shape());
-    scatter_add(exec, dense, g);
+    detail::add_sums(exec, dense, g, detail::most_as_merged<T>);
     return dense;
 }
 
@@ -19347,6 +19687,19 @@ inline void check_max_norm(double max_norm) {
     if (max_norm < 0) throw ValueError("max_norm", max_norm, "0 or more");
 }
 
+/// The squared norm of x in double. If it does not fit the float in which it is summed, x is scaled by a power of 2 and
+/// summed again.
+template <class T, class D>
+double squared_in_double(D const& exec, Tensor<T, D> const& x) {
+    double const sum = static_cast<double>(squared_norm(exec, x));
+    if constexpr (floating_element<T> && std::is_same_v<sum_t<T>, float>) {
+        double const factor = sum < 0x1p-100 ? 0x1p100 : 0x1p-100;
+        if (sum < 0x1p-100 || sum > static_cast<double>(std::numeric_limits<float>::max()))
+            return static_cast<double>(squared_norm(exec, scale(exec, x, factor))) / factor / factor;
+    }
+    return sum;
+}
+
 /// The factor that scales values of this squared norm to max_norm, 1 if their norm is not greater; NaN propagates.
 inline double norm_factor(double squared, double max_norm) {
     double const norm = std::sqrt(squared);
@@ -19371,7 +19724,7 @@ public:
         : alias_(g.merged()), rows_(alias_ ? g.share() : merge(exec, g)) {
         SelectedRows<T, D>::check_value(g.value(), g.rows().size());
     }
-    double squared(D const& exec) const { return static_cast<double>(squared_norm(exec, rows_.value())); }
+    double squared(D const& exec) const { return squared_in_double(exec, rows_.value()); }
 
     SelectedRows<T, D> scaled(D const& exec, double factor) && {
         if (factor == 1.0) return std::move(rows_);
@@ -19389,15 +19742,17 @@ private:
 }  // namespace detail
 
 /// Scales x to the Euclidean norm max_norm if its norm is greater. If the norm is not finite, the elements of the result
-/// are NaN or 0 by IEEE arithmetic. Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
+/// are NaN or 0 by IEEE arithmetic. The norm is right for all finite x of float and 16-bit types; of other types where
+/// its square is a normal number. Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
 /// shapes   x [n, ...] -> the same
 /// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
-/// cost     two reads of x and one write of the result; an x that needs no scaling is returned as an alias; waits for
+/// cost     two reads of x and one write of the result, and the same again if the squared norm is 0 or does not fit a
+///          float; an x that needs no scaling is returned as an alias; waits for
 ///          the device, because the host needs the norm
 template <class T, device D>
 Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
-    return detail::scaled(exec, x, detail::norm_factor(static_cast<double>(squared_norm(exec, x)), options.max_norm));
+    return detail::scaled(exec, x, detail::norm_factor(detail::squared_in_double(exec, x), options.max_norm));
 }
 
 /// The same for a row-sparse gradient: merges g, then scales. The result represents the clipped dense gradient; it is
@@ -19426,7 +19781,7 @@ std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_g
     detail::check_max_norm(options.max_norm);
     for (std::size_t k = 0; k < dense.size(); ++k) detail::check_rows(detail::part_name("dense", k).c_str(), dense[k]);
     double squared = 0;
-    for (Tensor<T, D> const& x : dense) squared += static_cast<double>(squared_norm(exec, x));
+    for (Tensor<T, D> const& x : dense) squared += detail::squared_in_double(exec, x);
     std::vector<detail::MergedGradient<T, D>> merged;
     merged.reserve(sparse.size());
     for (SelectedRows<T, D> const& g : sparse) squared += merged.emplace_back(exec, g).squared(exec);
@@ -19480,7 +19835,7 @@ struct clip_by_global_norm_op {
 
     template <class D, class V>
     static double measure(D exec, V const& x) {
-        return static_cast<double>(squared_norm(exec, x));
+        return detail::squared_in_double(exec, x);
     }
     static double factor(double measured, ClipByNormOptions const& options) {
         return detail::norm_factor(measured, options.max_norm);
@@ -30999,7 +31354,7 @@ struct concat_op {
                 std::int64_t const dim = part.dims[at], before = out.dims[at];
                 part.dims[at] = before;
                 out.dims = spec::same_dims(name, part, out);
-                out.dims[at] = dim == UNK || before == UNK ? UNK : before + dim;
+                out.dims[at] = spec::plus(name, at, dim, before);
             });
         }
         return out;
@@ -31541,7 +31896,7 @@ constexpr VarSpec crf_spec(VarSpec const& x, VarSpec const& w) {
     spec::matrix("crf: w", w);
     spec::same_dtype("crf: w", w, x);
     std::int64_t const tags = spec::same_dim("crf: w.shape(1)", w.dims[1], x.dims[1]);
-    if (tags != UNK) spec::same_dim("crf: w.shape(0)", w.dims[0], tags + 2);
+    spec::same_dim("crf: w.shape(0)", w.dims[0], spec::plus("crf: x", 1, tags, 2));
     VarSpec out = x;
     out.dims[1] = 1;
     return out;
@@ -33809,7 +34164,7 @@ struct Gates {
     /// `state`: the width of the state that the gates read, if it is not options.size.
     Gates(std::int64_t gates, layer::Var<T, Device> const& input, layer::CellOptions const& options,
           std::int64_t state = 0)
-        : first(first_values(options)), width(gates * options.size),
+        : first(first_values(options)), width(spec::times("the size of a cell", options.size, gates)),
           x(layer::fc(input, {.output_size = width, .weight = first, .bias = first})),
           w(layer::parameter<T, Device>({state == 0 ? options.size : state, width}, first)),
           b(layer::parameter<T, Device>({width}, first)) {}
@@ -33866,7 +34221,7 @@ constexpr void infer_recurrent_cell(std::int64_t gates, VarSpec const& x, VarSpe
     spec::rank("cell: b", b, 1, "1");
     for (VarSpec const& spec : {h_prev, w, b}) spec::same_dtype("cell: h_prev, w or b", spec, x);
     spec::same_dim("cell: h_prev.shape(0)", h_prev.dims[0], x.dims[0]);
-    std::int64_t const width = h_prev.dims[1] == UNK ? UNK : gates * h_prev.dims[1];
+    std::int64_t const width = spec::times("cell: h_prev.shape(1)", h_prev.dims[1], gates);
     spec::same_dim("cell: x.shape(1)", x.dims[1], width);
     spec::same_dim("cell: w.shape(0)", w.dims[0], h_prev.dims[1]);
     spec::same_dim("cell: w.shape(1)", w.dims[1], width);
@@ -34042,7 +34397,7 @@ struct gru_unit_op {
         detail::infer_recurrent_cell(3, x, h_prev, w, b);
         VarSpec h = x, saved = x;
         h.dims[1] = h_prev.dims[1];
-        saved.dims[1] = h_prev.dims[1] == UNK ? UNK : 4 * h_prev.dims[1];
+        saved.dims[1] = spec::times("gru_unit: h_prev.shape(1)", h_prev.dims[1], 4);
         return {h, saved};
     }
 
@@ -34533,9 +34888,10 @@ namespace detail {
 /// Checks that no section is negative and, if the dim is known, that the sections add up to it.
 template <class Sections>
 constexpr void check_sections(Sections const& sections, std::int64_t dim) {
+    std::int64_t const most = dim == UNK ? std::numeric_limits<std::int64_t>::max() : dim;
     std::int64_t sum = 0;
     for (std::size_t k = 0; k < sections.size(); ++k) {
-        if (sections[k] < 0 || (dim != UNK && sections[k] > dim - sum)) bad_section(k, sections[k], dim - sum);
+        if (sections[k] < 0 || sections[k] > most - sum) bad_section(k, sections[k], most - sum);
         sum += sections[k];
     }
     if (dim != UNK && sum != dim) bad_sum_of_sections(sum, dim);
@@ -34789,7 +35145,7 @@ struct lstm_unit_grad_op {
     static constexpr std::array<VarSpec, 2> infer(VarSpec const&, VarSpec const& c_prev, VarSpec const&,
                                                   VarSpec const&) {
         VarSpec gates = c_prev;
-        if (gates.dims[1] != UNK) gates.dims[1] *= 4;
+        gates.dims[1] = spec::times("lstm_unit: c_prev.shape(1)", c_prev.dims[1], 4);
         return {gates, c_prev};
     }
 
@@ -34817,7 +35173,7 @@ struct lstm_unit_op {
         static_cast<void>(spec::same_dims("lstm_unit: c_prev", c_prev, h_prev));
         VarSpec h = x, saved = x;
         h.dims[1] = h_prev.dims[1];
-        saved.dims[1] = h_prev.dims[1] == UNK ? UNK : 5 * h_prev.dims[1];
+        saved.dims[1] = spec::times("lstm_unit: h_prev.shape(1)", h_prev.dims[1], 5);
         return {h, h, saved};
     }
 
@@ -39236,7 +39592,7 @@ Var<T, Device> reset_first_gru_unit(Var<T, Device> const& x, Var<T, Device> cons
     auto const linear = [&](auto const& y, std::int64_t width) {
         return fc(y, {.output_size = width, .weight = first, .bias = first});
     };
-    auto const from_x = split(linear(x, 3 * size), {2 * size, size}, 1);
+    auto const from_x = split(linear(x, spec::times("the size of a cell", size, 3)), {2 * size, size}, 1);
     auto const gates = split(sigmoid(add(from_x[0], linear(before, 2 * size))), {size, size}, 1);
     auto const candidate = tanh(add(from_x[1], linear(mul(gates[0], before), size)));
     auto const now = add(candidate, mul(gates[1], sub(before, candidate)));
@@ -39838,6 +40194,59 @@ Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
 }
 }  // namespace rowan::inline v0::layer
 
+// rowan/op/detail/widened.hpp: the elements of arguments and results in the type of sums.
+
+namespace rowan::inline v0::detail {
+
+/// Elements converted to the type of sums, or as they are if they have it.
+template <class S, class T>
+class Widened {
+public:
+    Widened(T const* from, std::size_t n) : wide_(n) { copy_lanes<S>(n, from, wide_.data()); }
+    S const* data() const { return wide_.data(); }
+
+private:
+    Buffer<S> wide_;
+};
+template <class S>
+class Widened<S, S> {
+public:
+    Widened(S const* from, std::size_t) : from_(from) {}
+    S const* data() const { return from_; }
+
+private:
+    S const* from_;
+};
+
+/// Results in the type of sums, which begin as zeros; `write` converts them unless they already are the results.
+template <class S, class T>
+class WideResult {
+public:
+    WideResult(T* to, std::size_t n) : to_(to), wide_(std::is_same_v<S, T> ? 0 : n) {
+        if constexpr (std::is_same_v<S, T>) {
+            std::fill_n(to, n, constant<S>(0.0));
+        } else {
+            std::fill_n(wide_.data(), n, constant<S>(0.0));
+        }
+    }
+    S* data() {
+        if constexpr (std::is_same_v<S, T>) {
+            return to_;
+        } else {
+            return wide_.data();
+        }
+    }
+    void write(std::size_t n) {
+        if constexpr (!std::is_same_v<S, T>) copy_lanes<S>(n, static_cast<S const*>(wide_.data()), to_);
+    }
+
+private:
+    T* to_;
+    Buffer<S> wide_;
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/op/detail/attention.hpp: the algorithm of sequence_attention and of its gradients.
 
 namespace rowan::inline v0::detail {
@@ -39845,15 +40254,11 @@ namespace rowan::inline v0::detail {
 /// Queries of one sequence that are computed together.
 inline constexpr std::size_t query_block = 64;
 
-/// The keys that query i of a sequence may see, and those of the products of its block; keys that it may not see have
-/// weight 0 there.
+/// The number of keys that query i of a sequence sees.
 struct VisibleKeys {
     bool causal;
 
     ROWAN_HD std::size_t seen(std::size_t i, std::size_t keys) const { return causal && i < keys ? i + 1 : keys; }
-    ROWAN_HD std::size_t loaded(std::size_t i, std::size_t keys) const {
-        return seen(i / query_block * query_block + query_block - 1, keys);
-    }
 };
 
 /// The rows of one head in one sequence.
@@ -39917,31 +40322,35 @@ template <class S>
 class HeadAttention {
 public:
     HeadAttention(AttentionSizes const& sizes, std::size_t longest)
-        : sizes_(sizes), weights_(query_block * longest), slopes_(query_block * longest), row_(longest) {}
+        : sizes_(sizes), weights_(query_block * longest), slopes_(query_block * longest), row_(longest),
+          zeros_(std::max(sizes.width, sizes.value_width)) {}
 
     void run(std::size_t queries, std::size_t keys, HeadRows<S const> q, HeadRows<S const> k, HeadRows<S const> v,
              HeadRows<S> out) {
         for (std::size_t i = 0; i < queries; i += query_block) {
-            std::size_t const rows = std::min(query_block, queries - i), loaded = sizes_.visible.loaded(i, keys);
-            weigh(i, rows, loaded, q, k);
-            product(rows, sizes_.value_width, loaded, {weights_.data(), loaded}, v.from(0), out, i, false);
+            std::size_t const rows = std::min(query_block, queries - i), width = columns(i, rows, keys);
+            weigh(i, rows, keys, q, k);
+            sum_over_keys(i, rows, keys, sizes_.value_width, {weights_.data(), width}, v, out);
         }
+        no_negative_zeros(queries, sizes_.value_width, out);
     }
 
     /// q_grad is written; k_grad and v_grad are added to.
     void grad(std::size_t queries, std::size_t keys, HeadRows<S const> q, HeadRows<S const> k, HeadRows<S const> v,
               HeadRows<S const> g, HeadRows<S> q_grad, HeadRows<S> k_grad, HeadRows<S> v_grad) {
         for (std::size_t i = 0; i < queries; i += query_block) {
-            std::size_t const rows = std::min(query_block, queries - i), loaded = sizes_.visible.loaded(i, keys);
-            weigh(i, rows, loaded, q, k);
-            product(loaded, sizes_.value_width, rows, {weights_.data(), loaded, true}, g.from(i), v_grad, 0, true);
-            product(rows, loaded, sizes_.value_width, g.from(i), v.from(0, true), {slopes_.data(), loaded}, 0, false);
+            std::size_t const rows = std::min(query_block, queries - i), width = columns(i, rows, keys);
+            weigh(i, rows, keys, q, k);
+            sum_over_queries(i, rows, keys, sizes_.value_width, {weights_.data(), width}, g, v_grad);
+            product(rows, width, sizes_.value_width, g.from(i), v.from(0, true), {slopes_.data(), width}, 0, false);
             for (std::size_t r = 0; r < rows; ++r)
-                slope(sizes_.visible.seen(i + r, keys), loaded, weights_.data() + r * loaded,
-                      slopes_.data() + r * loaded);
-            product(rows, sizes_.width, loaded, {slopes_.data(), loaded}, k.from(0), q_grad, i, false);
-            product(loaded, sizes_.width, rows, {slopes_.data(), loaded, true}, q.from(i), k_grad, 0, true);
+                slope(sizes_.visible.seen(i + r, keys), width, weights_.data() + r * width, slopes_.data() + r * width);
+            sum_over_keys(i, rows, keys, sizes_.width, {slopes_.data(), width}, k, q_grad);
+            sum_over_queries(i, rows, keys, sizes_.width, {slopes_.data(), width}, q, k_grad);
         }
+        no_negative_zeros(queries, sizes_.width, q_grad);
+        no_negative_zeros(keys, sizes_.width, k_grad);
+        no_negative_zeros(keys, sizes_.value_width, v_grad);
     }
 
 private:
@@ -39950,23 +40359,90 @@ private:
         if (m != 0 && n != 0) multiply_block(m, n, k, a, b, out.row(first), out.next_row, add);
     }
 
-    /// Computes the weights of the keys for `rows` queries from i on.
-    void weigh(std::size_t i, std::size_t rows, std::size_t loaded, HeadRows<S const> q, HeadRows<S const> k) {
-        product(rows, loaded, sizes_.width, q.from(i), k.from(0, true), {weights_.data(), loaded}, 0, false);
+    /// The keys that any of `rows` queries from i on sees.
+    std::size_t columns(std::size_t i, std::size_t rows, std::size_t keys) const {
+        return sizes_.visible.seen(i + rows - 1, keys);
+    }
+
+    /// Calls f(first row, rows, first key, keys) for rectangles that together are the pairs of a query and a key that it
+    /// sees. Of the rectangles of a query, and of those of a key, the earlier terms come first.
+    template <class F>
+    void each_seen(std::size_t i, std::size_t rows, std::size_t keys, F const& f) const {
+        f(std::size_t{0}, rows, std::size_t{0}, sizes_.visible.seen(i, keys));
+        each_later(i, std::size_t{0}, rows, keys, f);
+    }
+    /// The same for the keys of rows [begin, end) that row `begin` does not see.
+    template <class F>
+    void each_later(std::size_t i, std::size_t begin, std::size_t end, std::size_t keys, F const& f) const {
+        std::size_t const seen = sizes_.visible.seen(i + begin, keys), middle = begin + (end - begin) / 2;
+        if (columns(i + begin, end - begin, keys) == seen) return;
+        each_later(i, begin, middle, keys, f);
+        f(middle, end - middle, seen, sizes_.visible.seen(i + middle, keys) - seen);
+        each_later(i, middle, end, keys, f);
+    }
+
+    /// Whether the elements of n rows from `first` on can be multiplied by 0.
+    bool finite(std::size_t n, std::size_t width, HeadRows<S const> rows, std::size_t first) {
+        if constexpr (is_machine_float<S>) {
+            std::fill_n(zeros_.data(), width, constant<S>(0.0));
+            auto const add = []<class V>(V const& x, V& zero) {
+                zero = plus(zero, detail::product(x, constant<V>(0.0)));
+            };
+            for (std::size_t r = 0; r < n; ++r) for_lanes<S>(add, width, rows.row(first + r), zeros_.data());
+            return std::all_of(zeros_.data(), zeros_.data() + width, [](S zero) { return zero == 0; });
+        } else {
+            return n == 0;
+        }
+    }
+
+    /// to[query] = the sum of factors[query, key] · from[key] over the keys that it sees, for `rows` queries from i on.
+    /// Factors of keys that it does not see are 0, but their rows may be NaN or infinite.
+    void sum_over_keys(std::size_t i, std::size_t rows, std::size_t keys, std::size_t width, Factor<S> factors,
+                       HeadRows<S const> from, HeadRows<S> to) {
+        auto const add = [&](std::size_t row, std::size_t m, std::size_t key, std::size_t n) {
+            product(m, width, n, {factors.at(row, key), factors.columns}, from.from(key), to, i + row, key != 0);
+        };
+        std::size_t const seen = sizes_.visible.seen(i, keys);
+        if (finite(factors.columns - seen, width, from, seen)) return add(0, rows, 0, factors.columns);
+        each_seen(i, rows, keys, add);
+    }
+
+    /// to[key] += the sum of factors[query, key] · from[query] over those of `rows` queries from i on that see it
+    void sum_over_queries(std::size_t i, std::size_t rows, std::size_t keys, std::size_t width, Factor<S> factors,
+                          HeadRows<S const> from, HeadRows<S> to) {
+        auto const add = [&](std::size_t row, std::size_t m, std::size_t key, std::size_t n) {
+            product(n, width, m, {factors.at(row, key), factors.columns, true}, from.from(i + row), to, key, true);
+        };
+        std::size_t const blind = factors.columns == sizes_.visible.seen(i, keys) ? 0 : rows - 1;
+        if (finite(blind, width, from, i)) return add(0, rows, 0, factors.columns);
+        each_seen(i, rows, keys, add);
+    }
+
+    /// So that the sign of a zero does not depend on whether products with 0 were added to it.
+    void no_negative_zeros(std::size_t n, std::size_t width, HeadRows<S> rows) const {
+        if (!sizes_.visible.causal) return;
+        auto const add = []<class V>(V const& x) { return plus(x, constant<V>(0.0)); };
+        for (std::size_t r = 0; r < n; ++r) map_lanes<S>(add, width, static_cast<S const*>(rows.row(r)), rows.row(r));
+    }
+
+    /// Computes the weights of the keys that each of `rows` queries from i on sees.
+    void weigh(std::size_t i, std::size_t rows, std::size_t keys, HeadRows<S const> q, HeadRows<S const> k) {
+        std::size_t const width = columns(i, rows, keys);
+        product(rows, width, sizes_.width, q.from(i), k.from(0, true), {weights_.data(), width}, 0, false);
         S const scale = constant<S>(sizes_.scale);
         for (std::size_t r = 0; r < rows; ++r) {
-            S* const row = weights_.data() + r * loaded;
-            std::size_t const seen = std::min(sizes_.visible.seen(i + r, loaded), loaded);
+            S* const row = weights_.data() + r * width;
+            std::size_t const seen = sizes_.visible.seen(i + r, keys);
             if (seen == 0) continue;
             map_lanes<S>([&]<class V>(V const& x) { return detail::product(x, V(scale)); }, seen, row, row);
             S const greatest = largest<S>(seen, row), total = exponentials<S>(seen, row, greatest, row_.data());
             normalise<S>(seen, row_.data(), total, row);
-            std::fill(row + seen, row + loaded, constant<S>(0.0));
+            std::fill(row + seen, row + width, constant<S>(0.0));
         }
     }
 
     /// Replaces the gradients of the weights of one query by those of the products of query and keys.
-    void slope(std::size_t seen, std::size_t loaded, S const* weights, S* slopes) {
+    void slope(std::size_t seen, std::size_t width, S const* weights, S* slopes) {
         zip_lanes<S>(multiplied{}, seen, row_.data(), weights, static_cast<S const*>(slopes));
         S const dot = interleaved_sum<S>(seen, static_cast<S const*>(row_.data()), [](auto const& x) { return x; });
         S const scale = constant<S>(sizes_.scale);
@@ -39974,58 +40450,11 @@ private:
             return detail::product(softmax_slope{}(w, g, V(dot)), V(scale));
         };
         zip_lanes<S>(formula, seen, slopes, weights, static_cast<S const*>(slopes));
-        std::fill(slopes + seen, slopes + loaded, constant<S>(0.0));
+        std::fill(slopes + seen, slopes + width, constant<S>(0.0));
     }
 
     AttentionSizes const& sizes_;
-    Buffer<S> weights_, slopes_, row_;
-};
-
-/// Elements converted to the type of sums, or as they are if they have it.
-template <class S, class T>
-class Widened {
-public:
-    Widened(T const* from, std::size_t n) : wide_(n) { copy_lanes<S>(n, from, wide_.data()); }
-    S const* data() const { return wide_.data(); }
-
-private:
-    Buffer<S> wide_;
-};
-template <class S>
-class Widened<S, S> {
-public:
-    Widened(S const* from, std::size_t) : from_(from) {}
-    S const* data() const { return from_; }
-
-private:
-    S const* from_;
-};
-
-/// Results in the type of sums, which begin as zeros; `write` converts them unless they already are the results.
-template <class S, class T>
-class WideResult {
-public:
-    WideResult(T* to, std::size_t n) : to_(to), wide_(std::is_same_v<S, T> ? 0 : n) {
-        if constexpr (std::is_same_v<S, T>) {
-            std::fill_n(to, n, constant<S>(0.0));
-        } else {
-            std::fill_n(wide_.data(), n, constant<S>(0.0));
-        }
-    }
-    S* data() {
-        if constexpr (std::is_same_v<S, T>) {
-            return to_;
-        } else {
-            return wide_.data();
-        }
-    }
-    void write(std::size_t n) {
-        if constexpr (!std::is_same_v<S, T>) copy_lanes<S>(n, static_cast<S const*>(wide_.data()), to_);
-    }
-
-private:
-    T* to_;
-    Buffer<S> wide_;
+    Buffer<S> weights_, slopes_, row_, zeros_;
 };
 
 /// Device-specific implementation of sequence_attention. The Thrust one is in rowan/thrust/op/sequence_attention.hpp.
@@ -40139,8 +40568,9 @@ AttentionSizes attention_sizes(D const& exec, LoDTensor<T, D> const& query, LoDT
 
 /// Scaled dot-product attention in each sequence of the last level. For each row q of query and each head:
 ///     the sum of w_j · value_j over the keys j of its sequence, with w = softmax_j(scale · q · key_j)
-/// A row whose sequence has no keys becomes zeros. With `causal`, the keys that a query does not see have weight 0; NaN or
-/// infinity in their rows may still make its result NaN, as in PyTorch. Vaswani et al.: Attention is all you need, 2017, section 3.2; PyTorch's
+/// A row whose sequence has no keys becomes zeros. A query's result and gradient depend only on the keys that it sees, and a
+/// key's gradients only on the queries that see it, also where others are NaN or infinite. Vaswani et al.: Attention is
+/// all you need, 2017, section 3.2; PyTorch's
 /// scaled_dot_product_attention, without padding.
 ///
 ///     query [a b] [c]   key [x y z] [u]      ->      [a over x y z   b over x y z]   [c over u]
@@ -40746,13 +41176,6 @@ constexpr ContextRows rows_of_context(SequenceContextOptions const& window) {
     return {std::max<std::int64_t>(0, -window.start), std::max<std::int64_t>(0, window.start + window.length - 1)};
 }
 
-/// The number of elements of the windows of rows of `width` elements.
-constexpr std::int64_t context_width(std::int64_t width, std::int64_t length) {
-    if (width > std::numeric_limits<std::int64_t>::max() / length)
-        bad_window("sequence_context: x.row_size()", width, "a width whose windows have at most 2^63 - 1 elements");
-    return width == UNK ? UNK : width * length;
-}
-
 /// Throws unless x is a batch of sequences whose rows are elements or vectors.
 template <class T, class D>
 void check_context(D const& exec, LoDTensor<T, D> const& x) {
@@ -40922,7 +41345,7 @@ struct sequence_context_op {
         if (x.dims.size() > 2) spec::the_rank_does_not_fit("sequence_context: x", x.dims.size(), "1 or 2");
         detail::rows_of_context(window);
         VarSpec out = x;
-        out.dims = {x.dims[0], detail::context_width(x.dims.product_from(1), window.length)};
+        out.dims = {x.dims[0], spec::times("sequence_context: x.row_size()", x.dims.product_from(1), window.length)};
         return out;
     }
 
@@ -41915,8 +42338,10 @@ void check_places(char const* field, Tensor<T, D> const& x) {
 ///          x
 /// errors   ShapeError if x has a rank below 2, ids have no levels or another number of sequences, or updates another
 ///          number of rows than ids or other trailing dims; IndexError if an id is not in [0, d)
-/// cost     a copy of x, and scatter_add of the updates, which also states their order; ids in device memory are copied
-///          to the host, which synchronizes
+/// The updates of a place are added in order, as by scatter_add; where dtype<T>::sum is another type than T, their sum
+/// is added, as in merge, so that each element is narrowed once.
+/// cost     a copy of x, and scatter_add of the updates, with a sort if duplicates are summed; ids in device memory are
+///          copied to the host, which synchronizes
 template <class T, id_type I, device D>
 LoDTensor<T, D> sequence_scatter(D const& exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
                                  Tensor<T, D> const& updates) {
@@ -41933,7 +42358,9 @@ LoDTensor<T, D> sequence_scatter(D const& exec, LoDTensor<T, D> const& x, LoDTen
     auto out = detail::ElementLoops<D>::copy(exec, x.value());
     if (out.size() != 0) {
         auto rows = detail::with_rows_of_places(out);
-        scatter_add(exec, rows, places, updates);
+        Ids<D> const ids_of_rows(places);
+        detail::SummedRows<D>::add(exec, detail::RowPairs<D>::prepare(exec, ids_of_rows, detail::height_of(rows)), updates,
+                                   rows, detail::most_serial<T>);
     }
     return {std::move(out), x.lod()};
 }
@@ -42393,11 +42820,6 @@ struct SequenceTopKMeanOptions {
 
 namespace detail {
 
-[[noreturn]] inline void bad_mean_width(std::int64_t width) {
-    throw ShapeError("sequence_top_k_mean: x.row_size()", std::to_string(width),
-                     "a width whose means are at most 2^63 - 1");
-}
-
 /// Throws unless there are numbers, all positive. Returns the number of means of a row of `width` elements, or UNK.
 constexpr std::int64_t width_of_means(std::int64_t width, std::vector<std::int64_t> const& ks) {
     if (ks.empty()) throw ShapeError("sequence_top_k_mean: ks.size()", "0", "at least 1");
@@ -42406,9 +42828,7 @@ constexpr std::int64_t width_of_means(std::int64_t width, std::vector<std::int64
             throw ValueError("sequence_top_k_mean: ks[" + std::to_string(q) + "]", static_cast<double>(ks[q]),
                              "1 or more");
     }
-    auto const count = static_cast<std::int64_t>(ks.size());
-    if (width > std::numeric_limits<std::int64_t>::max() / count) bad_mean_width(width);
-    return width == UNK ? UNK : width * count;
+    return spec::times("sequence_top_k_mean: x.row_size()", width, static_cast<std::int64_t>(ks.size()));
 }
 
 /// The columns of sequences: number i is column i % width of sequence i / width.
