@@ -44,8 +44,8 @@ inline void check_max_norm(double max_norm) {
 
 /// The squared norm of x in double. If it does not fit the float in which it is summed, x is scaled by a power of 2 and
 /// summed again.
-template <class T, class D>
-double squared_in_double(D const& exec, Tensor<T, D> const& x) {
+template <template <class, class> class Gradient, class T, class D>
+double squared_in_double(D const& exec, Gradient<T, D> const& x) {
     double const sum = static_cast<double>(squared_norm(exec, x));
     if constexpr (floating_element<T> && std::is_same_v<sum_t<T>, float>) {
         double const factor = sum < 0x1p-100 ? 0x1p100 : 0x1p-100;
@@ -102,8 +102,8 @@ private:
 /// shapes   x [n, ...] -> the same
 /// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
 /// cost     two reads of x and one write of the result, and the same again if the squared norm is 0 or does not fit a
-///          float; an x that needs no scaling is returned as an alias; waits for
-///          the device, because the host needs the norm
+///          float; an x that needs no scaling is returned as an alias; waits for the device, because the host needs the
+///          norm
 template <class T, device D>
 Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
