@@ -43,6 +43,7 @@ TEST_CASE("the other errors state place and cause", "[error]") {
     rowan::ValueError const value("learning_rate", std::numeric_limits<double>::quiet_NaN(), "a finite number");
     CHECK(value.what() == std::string("learning_rate is nan, expected a finite number"));
     CHECK((value.field() == "learning_rate" && value.value() != value.value()));
+    CHECK(rowan::ValueError("k", std::numeric_limits<std::int64_t>::max(), "less").what() == std::string("k is 9223372036854775807, expected less"));
 
     rowan::LodError const lod(1, 2, 3, "is less than lod[1][1] = 5");
     CHECK(lod.what() == std::string("lod[1][2] = 3 is less than lod[1][1] = 5"));

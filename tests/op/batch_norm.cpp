@@ -56,6 +56,12 @@ TEST_CASE("batch_norm of one row gives the shift, and of no rows or columns keep
     CHECK(mean == Tensor<float>{2, 5.5});
     CHECK(variance == Tensor<float>{0.5, 1});
     CHECK(std::get<0>(rowan::batch_norm_grad(Cpu{}, Tensor<float>{{3, 9}}, row, row, row, Tensor<float>{{1, 7}}, {}, true)) == Tensor<float>{{0, 0}});
+    {  // equal elements, a third of whose sum is rounded
+        auto const [zeros, same, none] = batch_norm(Tensor<float>{{123456.7f}, {123456.7f}, {123456.7f}}, Tensor<float>{1}, Tensor<float>{0}, Tensor<float>{0}, Tensor<float>{1}, {.momentum = 0}, true);
+        CHECK(zeros == Tensor<float>{{0}, {0}, {0}});
+        CHECK(same(0) == 123456.7f);
+        CHECK(none(0) == 0);
+    }
     for (bool const training : {false, true}) {
         auto const none = Tensor<float>::zeros({0, 2}), thin = Tensor<float>::zeros({3, 0}), empty = Tensor<float>::zeros({0});
         auto const [still, kept_mean, kept_variance] = batch_norm(none, row, shift, row, shift, {}, training);

@@ -44,6 +44,7 @@ TEST_CASE("layer_norm of a large mean keeps the variance, and equal elements bec
     CHECK(norm(0, 3) == Approx(1.3416408));
     CHECK(layer_norm(Tensor<float>{{3, 3}}, Tensor<float>{5, 5}, Tensor<float>{1, 2}) == Tensor<float>{{1, 2}});
     CHECK(layer_norm(Tensor<float>{{7}}) == Tensor<float>{{0}});
+    CHECK(layer_norm(Tensor<float>{{123456.7f, 123456.7f, 123456.7f}}) == Tensor<float>{{0, 0, 0}});  // a third of the sum is rounded
     for (auto const& shape : {Tensor<float>::shape_type{0, 3}, {2, 0}, {0, 0}}) {
         auto const none = Tensor<float>::zeros(shape), row = Tensor<float>::full({shape[1]}, 1);
         CHECK(layer_norm(none, row, row).shape() == shape);

@@ -84,12 +84,17 @@ class ValueError : public Error {
 public:
     /// `field is value, expected expected`
     ValueError(std::string field, double value, std::string expected);
+    /// The same for an integer, whose text has all digits.
+    template <std::integral I>
+    ValueError(std::string field, I value, std::string expected)
+        : ValueError(std::move(field), static_cast<double>(value), std::to_string(value), std::move(expected)) {}
 
     std::string const& field() const noexcept { return field_; }        ///< the argument
     std::string const& expected() const noexcept { return expected_; }  ///< the expected value
     double value() const noexcept { return value_; }                    ///< the actual value
 
 private:
+    ValueError(std::string field, double value, std::string const& text, std::string expected);
     static std::string text(double value);
 
     std::string field_, expected_;

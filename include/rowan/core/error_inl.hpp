@@ -41,8 +41,11 @@ ROWAN_FUNCTION ShapeError::ShapeError(std::string field, std::string actual, std
       expected_(std::move(expected)) {}
 
 ROWAN_FUNCTION ValueError::ValueError(std::string field, double value, std::string expected)
-    : Error(field + " is " + text(value) + ", expected " + expected), field_(std::move(field)),
-      expected_(std::move(expected)), value_(value) {}
+    : ValueError(std::move(field), value, text(value), std::move(expected)) {}
+
+ROWAN_FUNCTION ValueError::ValueError(std::string field, double value, std::string const& text, std::string expected)
+    : Error(field + " is " + text + ", expected " + expected), field_(std::move(field)), expected_(std::move(expected)),
+      value_(value) {}
 
 ROWAN_FUNCTION std::string ValueError::text(double value) {
     char shortest[32];

@@ -29,7 +29,7 @@ public:
                 break;
             }
             if (block_.max_iterations != 0 && static_cast<std::int64_t>(s_.count) == block_.max_iterations)
-                throw ValueError("the number of iterations", static_cast<double>(s_.count + 1),
+                throw ValueError("the number of iterations", s_.count + 1,
                                  std::string("at most ").append(std::to_string(block_.max_iterations)));
             count_iterations(1);
             for (LoopNet::Op const& op : net_.body) run(op, s_.count, values);

@@ -53,7 +53,7 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     spec::matrix("layer::fc: x", x->spec());
     std::int64_t const width = x->spec().dims[1];
     std::int64_t const size = options.output_size == 0 ? width : options.output_size;
-    if (options.output_size < 0) throw ValueError("output_size", static_cast<double>(size), "0 or more");
+    if (options.output_size < 0) throw ValueError("output_size", size, "0 or more");
     if (size == UNK) throw ShapeError("layer::fc: output_size", "0", "a size, as the width of x is unknown");
     Scope& scope = rowan::detail::outermost_scope();
     rowan::detail::ScopeRollback added(scope);

@@ -68,7 +68,7 @@ PartsOn<Device>::PartsOn(std::int64_t count, dtypes<T...>)
       types_(rowan::detail::dtype_list<T...>()) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Parts: specialize rowan::dtype<T> for each of these element types");
-    if (count < 1) throw ValueError("parts", static_cast<double>(count), "1 or more");
+    if (count < 1) throw ValueError("parts", count, "1 or more");
 }
 
 template <class Device>

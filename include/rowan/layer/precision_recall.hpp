@@ -53,7 +53,7 @@ public:
             auto const score = dtype<T>::widen(scores.data()[i]);
             if (score != score)
                 throw ValueError(std::string("scores[").append(std::to_string(i)).append("]"),
-                                 static_cast<double>(score), "a number");
+                                 score, "a number");
         }
         for (std::size_t i = 0; i < label.size(); ++i) {
             T const *const row = scores.data() + i * right_.size(), *most = row;

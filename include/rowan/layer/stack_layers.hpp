@@ -11,7 +11,7 @@
 namespace rowan::inline v0::detail {
 
 inline void check_layers(std::int64_t layers) {
-    if (layers < 1) throw ValueError("layer::stack_layers: layers", static_cast<double>(layers), "1 or more");
+    if (layers < 1) throw ValueError("layer::stack_layers: layers", layers, "1 or more");
 }
 
 }  // namespace rowan::inline v0::detail

@@ -19,7 +19,7 @@ ROWAN_FUNCTION void check_state(std::size_t k, VarSpec const& after, VarSpec con
 ROWAN_FUNCTION std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
                                                       layer::WhileOptions const& options) {
     if (options.max_iterations < 0)
-        throw ValueError("layer::while_loop: max_iterations", static_cast<double>(options.max_iterations), "0 or more");
+        throw ValueError("layer::while_loop: max_iterations", options.max_iterations, "0 or more");
     auto block = std::make_shared<WhileBlock>();
     block->max_iterations = options.max_iterations;
     block->scope = std::make_unique<Scope>(outside);

@@ -83,7 +83,7 @@ struct CorrectShare<Cpu> {
 };
 
 constexpr void check_places(std::int64_t k) {
-    if (k < 1) throw ValueError("accuracy: k", static_cast<double>(k), "at least 1");
+    if (k < 1) throw ValueError("accuracy: k", k, "at least 1");
 }
 
 }  // namespace detail

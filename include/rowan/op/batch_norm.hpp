@@ -71,8 +71,8 @@ public:
         S *const means = numbers_.data(), *const deviations = means + width;
         training = training && n != 0;
         if (training) {
-            column_sums<S>(exec, n, width, MatrixElement<T>{x.data(), width}, means);
-            Loops::each(exec, width, 1, MeansOfSums<S>{means, n});
+            column_sums<S>(exec, n, width, FromFirstRow<T>{x.data(), width}, means);
+            Loops::each(exec, width, 1, MeansFromFirstRow<T>{x.data(), means, n});
             column_sums<S>(exec, n, width, SquaredDeviation<T>{norm}, deviations);
             Loops::each(exec, width, 1, MeansOfSums<S>{deviations, n});
         } else {
@@ -108,8 +108,9 @@ void check_batch_norm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& 
 /// variance of the column over all rows of the batch (divided by their number), and moves the moving statistics towards
 /// these: momentum · moving + (1 - momentum) · that of the batch, as Paddle's; otherwise with the moving ones, which
 /// remain. In training, a batch of one row gives the shift, and one without rows changes nothing. Ioffe and Szegedy:
-/// Batch Normalization, 2015. The sums over rows are those of reduce_sum, in blocks of 64; the variance is that of x -
-/// mean, in a second pass. The bits are the same for any number of threads and on every device. User-defined types need
+/// Batch Normalization, 2015. The sums over rows are those of reduce_sum, in blocks of 64; the mean is x[0] + that of x -
+/// x[0], so that equal elements have the variance 0, however large they are; the variance is that of x - mean, in a
+/// second pass. The bits are the same for any number of threads and on every device. User-defined types need
 /// a sqrt.
 /// shapes   x [n, width]; scale, shift, mean and variance [width] -> [n, width], and the next mean and variance [width]
 /// errors   ShapeError if x is not a matrix or the others do not have its width; ValueError if epsilon is negative or

@@ -42,7 +42,7 @@ struct BeamSearchOptions {
 namespace detail {
 
 constexpr void check_beam(BeamSearchOptions const& options) {
-    if (options.beam_size < 1) throw ValueError("beam_size", static_cast<double>(options.beam_size), "1 or more");
+    if (options.beam_size < 1) throw ValueError("beam_size", options.beam_size, "1 or more");
 }
 
 /// An extension of a hypothesis; its token is -1 if the hypothesis has ended.

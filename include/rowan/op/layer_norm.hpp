@@ -35,7 +35,7 @@ namespace detail {
 
 [[noreturn]] inline void bad_begin_axis(std::int64_t axis, std::size_t rank) {
     std::string const most = std::to_string(rank - 1);
-    throw ValueError("begin_axis", static_cast<double>(axis),
+    throw ValueError("begin_axis", axis,
                      std::string("in [1, ").append(most) + "] or [-" + most + ", -1]: axis 0 is that of rows");
 }
 
@@ -103,7 +103,8 @@ Tensor<T, D> normalised_rows(D const& exec, Tensor<T, D> const& x, Tensor<T, D> 
 }  // namespace detail
 
 /// Normalises each row, along the last axis or from begin_axis on: (x - mean) / √(variance + epsilon) · scale + shift,
-/// with the mean and the variance of the row (divided by its size). Ba et al.: Layer Normalization, 2016. The variance
+/// with the mean and the variance of the row (divided by its size). Ba et al.: Layer Normalization, 2016. The mean is the
+/// first element + the mean of x - that, so that equal elements have the variance 0, however large they are; the variance
 /// is that of x - mean, in a second pass. Both sums have 16 interleaved parts, as in softmax; they are computed in
 /// dtype<T>::sum. The bits are the same for any number of threads and on every device. User-defined types need a sqrt.
 /// shapes   x [n, ...], scale and shift the dims of x from begin_axis on -> [n, ...]

@@ -34,7 +34,7 @@ void check_branches(D const& exec, Ids<> const& list) {
 
 /// errors   ValueError if the value is neither 0 nor 1
 constexpr void check_branch(std::int64_t value) {
-    if (value != 0 && value != 1) throw ValueError("value", static_cast<double>(value), "0 or 1");
+    if (value != 0 && value != 1) throw ValueError("value", value, "0 or 1");
 }
 
 /// The number of elements that are 1.

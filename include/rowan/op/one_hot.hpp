@@ -45,7 +45,7 @@ template <class Shape>
 constexpr void check_one_hot(Shape const& ids, std::int64_t depth) {
     if (ids.size() != 1 && ids.size() != 2) spec::the_rank_does_not_fit("ids", ids.size(), "1, or 2 with one column");
     if (ids.size() == 2) spec::same_dim("ids.shape(1)", static_cast<std::int64_t>(ids[1]), 1);
-    if (depth < 0) throw ValueError("depth", static_cast<double>(depth), "0 or more");
+    if (depth < 0) throw ValueError("depth", depth, "0 or more");
 }
 
 }  // namespace detail

@@ -32,7 +32,7 @@ struct TopKOptions {
 namespace detail {
 
 [[noreturn]] inline void bad_k(std::int64_t k, std::int64_t n) {
-    throw ValueError("k", static_cast<double>(k),
+    throw ValueError("k", k,
                      n == UNK ? std::string("at least 1") : "in [1, " + std::to_string(n) + "]");
 }
 

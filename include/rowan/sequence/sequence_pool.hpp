@@ -26,7 +26,7 @@ namespace detail {
 
 inline void check_pool(Pooling pool) {
     if (pool < Pooling::sum || pool > Pooling::last)
-        throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max, min, first, last");
+        throw ValueError("pool", static_cast<int>(pool), "one of sum, mean, sqrt, max, min, first, last");
 }
 
 /// Divides a sum by the length of its sequence (mean), by the square root of the length (sqrt), or by 1. Integers are

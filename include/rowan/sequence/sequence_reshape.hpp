@@ -16,7 +16,7 @@ namespace detail {
 
 /// Throws unless rows may have this width.
 constexpr void check_new_width(char const* field, std::int64_t width) {
-    if (width < 1) throw ValueError(field, static_cast<double>(width), "1 or more");
+    if (width < 1) throw ValueError(field, width, "1 or more");
 }
 
 /// The row offsets if rows of `row_size` elements become rows of `width` elements.

@@ -68,7 +68,7 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
     check_setting<P, M, V>("weight_decay", options.weight_decay);
     double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
     check_setting<P, M, V>("1 - learning_rate · weight_decay", kept);
-    if (options.step < 1) throw ValueError("step", static_cast<double>(options.step), "1 or more");
+    if (options.step < 1) throw ValueError("step", options.step, "1 or more");
     check_state("moment1", param, moment1);
     check_state("moment2", param, moment2);
     return {{options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step), kept}};

@@ -49,6 +49,9 @@ ROWAN_FUNCTION NpyHeader NpyParser::header() {
         take(':');
         if (key == "descr") {
             once(seen[0], key, at);
+            if (skip(); at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '(')) {
+                throw FormatError(position(), "the header", "describes a structured type, expected one such as '<f4'");
+            }
             header.type = string();
         } else if (key == "fortran_order") {
             once(seen[1], key, at);
@@ -75,8 +78,12 @@ ROWAN_FUNCTION NpyHeader NpyParser::header() {
 }
 
 ROWAN_FUNCTION void NpyParser::fail(std::string const& expected) const {
-    std::string const found =
-        at_ < text_.size() ? "byte " + std::to_string(static_cast<unsigned char>(text_[at_])) : std::string("its end");
+    std::string found = "its end";
+    if (at_ < text_.size()) {
+        char const c = text_[at_];
+        bool const printable = c >= ' ' && c <= '~';
+        found = printable ? std::string("'") + c + "'" : "byte " + std::to_string(static_cast<unsigned char>(c));
+    }
     throw FormatError(offset_ + at_, "the header", "has " + found + ", expected " + expected);
 }
 
@@ -130,6 +137,7 @@ ROWAN_FUNCTION std::vector<std::size_t> NpyParser::tuple() {
         auto const length = static_cast<std::size_t>(end - text_.data()) - at_;
         if (text_[at_] == '0' && length > 1) fail("a dim without a leading zero");
         at_ += length;
+        accept("L");  // Python 2 writes it after a long integer
         dims.push_back(dim);
         if (!accept(',')) {
             if (dims.size() == 1) fail("','");  // in Python, (3) is a number

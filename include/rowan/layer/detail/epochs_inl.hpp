@@ -22,7 +22,7 @@ ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::Early
     if (!metrics.contains(stop->metric))
         throw GraphError(std::string("options.stop: there is no metric \"").append(stop->metric).append("\""));
     if (stop->patience < 0)
-        throw ValueError("options.stop: patience", static_cast<double>(stop->patience), "0 or more");
+        throw ValueError("options.stop: patience", stop->patience, "0 or more");
     if (!(stop->least >= 0)) throw ValueError("options.stop: least", stop->least, "0 or more");
 }
 

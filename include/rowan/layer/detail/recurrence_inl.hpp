@@ -17,7 +17,7 @@ ROWAN_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec c
     spec::has_levels("layer::rnn: x", x);
     auto const levels = static_cast<std::ptrdiff_t>(x.lod_level);
     if (options.level < -levels || options.level >= levels)
-        throw ValueError("layer::rnn: level", static_cast<double>(options.level),
+        throw ValueError("layer::rnn: level", options.level,
                          "a level of x, whose number of levels is " + std::to_string(levels));
     auto block = std::make_shared<RnnBlock>();
     block->scope = std::make_unique<Scope>(outside);
@@ -42,7 +42,7 @@ ROWAN_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::span<la
                 throw TypeError("layer::rnn: memory.like", kind_text(boot->spec()), kind_text(state));
         }
         if (boot == nullptr ? memory.size < 1 : memory.size != 0)
-            throw ValueError("layer::rnn: memory.size", static_cast<double>(memory.size),
+            throw ValueError("layer::rnn: memory.size", memory.size,
                              boot == nullptr ? "1 or more" : "0 together with memory.like");
         VarSpec spec = state;
         spec.dims = {UNK, boot == nullptr ? memory.size : boot->spec().dims[1]};

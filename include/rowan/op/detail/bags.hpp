@@ -23,7 +23,7 @@ void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const&
                 Pooling pool) {
     static_assert(floating_element<T>, "rowan::embedding_bag: the table must have a floating-point type");
     if (pool != Pooling::sum && pool != Pooling::mean && pool != Pooling::sqrt && pool != Pooling::max)
-        throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max");
+        throw ValueError("pool", static_cast<int>(pool), "one of sum, mean, sqrt, max");
     check_sequences(exec, "ids", ids);
     if (ids.value().dimension() != 1) throw ShapeError("ids rank", std::to_string(ids.value().dimension()), "1");
     check_rows("table", table);

@@ -47,7 +47,7 @@ constexpr auto aligned_dim(Shape const& y, std::size_t i, std::size_t rank, std:
 /// Checks the axis for shapes of these ranks.
 /// errors   ValueError if it is less than -1; ShapeError if y has more dims than x from the axis on
 constexpr void check_axis(char const* field, std::size_t of_x, std::size_t of_y, std::int64_t axis) {
-    if (axis < -1) throw ValueError("axis", static_cast<double>(axis), "-1 or a dim of x");
+    if (axis < -1) throw ValueError("axis", axis, "-1 or a dim of x");
     if (axis >= 0 && (of_y > of_x || static_cast<std::size_t>(axis) > of_x - of_y))
         too_many_dims(field, of_y, of_x, axis);
 }

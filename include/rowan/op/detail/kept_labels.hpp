@@ -37,7 +37,7 @@ void check_soft_labels(Tensor<T, D> const& x, Tensor<T, D> const& label, ClassRo
     check_same_shape("label", label, x);
     check_weights(options, c.classes);
     if (options.ignore_index)
-        throw ValueError("ignore_index", static_cast<double>(*options.ignore_index),
+        throw ValueError("ignore_index", *options.ignore_index,
                          "none for labels that are probabilities");
 }
 
@@ -187,7 +187,7 @@ constexpr LabelDims label_dims(LabelFields const& f, VarSpec const& x, VarSpec c
     if (x.dims[axis] != UNK) check_weights(a, static_cast<std::size_t>(x.dims[axis]));
     if (label.dims.size() == x.dims.size()) {
         if (a.ignore_index)
-            throw ValueError(f.ignore_index, static_cast<double>(*a.ignore_index),
+            throw ValueError(f.ignore_index, *a.ignore_index,
                              "none for labels that are probabilities");
         Dims const dims = spec::elementwise(f.label, label, x).dims;
         return {a.reduction == Reduction::none ? without_axis(dims, axis) : Dims{1}, dims};

@@ -53,16 +53,24 @@ struct NormOfRows {
     }
 };
 
+/// The mean as first + mean of (x - first): exact where all elements are equal, and close to them where they are close to
+/// each other, however large they are. A mean of x would be rounded by as much as its last bit, which may be more than
+/// the deviation.
 template <class T>
 struct MeanOfRow {
     NormOfRows<T> norm;
 
+    ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
-        return load<V>(norm.x + row * norm.width + column);
+        T const* const first = norm.x + row * norm.width;
+        return V(load<V>(first + column) - V(load<sum_t<T>>(first)));
     }
+    ROWAN_NO_EXEC_CHECK
     ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
-        norm.numbers[row * norm.stride] = mean_of_sum(sum, norm.width);
+        if (norm.width == 0) return;
+        auto const first = load<sum_t<T>>(norm.x + row * norm.width);
+        norm.numbers[row * norm.stride] = plus(first, mean_of_sum(sum, norm.width));
     }
 };
 
@@ -181,6 +189,29 @@ struct SquaredDeviation {
     ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
         return squared{}(norm.template centered<V>(row, column));
     }
+};
+
+/// x - that of the first row, for a mean as in MeanOfRow.
+template <class T>
+struct FromFirstRow {
+    T const* x;
+    std::size_t width;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return V(load<V>(x + row * width + column) - load<V>(x + column));
+    }
+};
+
+/// Makes the means of columns of the sums over FromFirstRow, in place.
+template <class T>
+struct MeansFromFirstRow {
+    T const* x;
+    sum_t<T>* sums;
+    std::size_t n;
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t k) const { sums[k] = plus(load<sum_t<T>>(x + k), mean_of_sum(sums[k], n)); }
 };
 
 /// Divides sums in place by n.
