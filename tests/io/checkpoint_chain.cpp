@@ -36,6 +36,9 @@ TEST_CASE("rows of deltas replace rows of the table", "[io][golden]") {
     CHECK(CheckpointChain({folder / "0"}).load<Tensor<float>>("w") == Tensor<float>{{1, 2}, {3, 4}, {5, 6}});
     save_delta(one("w", Tensor<float>{{7, 8}, {9, 10}, {11, 12}}), id, folder / "3");  // all rows
     CHECK(CheckpointChain({folder / "0", folder / "1", folder / "2", folder / "3"}).load<Tensor<float>>("w") == Tensor<float>{{7, 8}, {9, 10}, {11, 12}});
+    for (auto const load : {+[](std::string const& path) { static_cast<void>(load_checkpoint(path)); }, +[](std::string const& path) { static_cast<void>(load_checkpoint<SelectedRows<float>>(path, "w")); }}) {
+        CHECK_THROWS_WITH(load(folder / "2"), folder / "2" + " is a delta: see CheckpointChain");
+    }
     CHECK(describe(folder / "2").find(", delta to " + detail::hex_text(CheckpointFile(folder / "1").id())) != std::string::npos);
 }
 

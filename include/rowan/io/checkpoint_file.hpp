@@ -127,19 +127,28 @@ private:
     std::shared_ptr<detail::CheckpointReader const> state_;
 };
 
+namespace detail {
+
+/// Throws GraphError if the file is a delta.
+void expect_no_delta(CheckpointFile const& file);
+
+}  // namespace detail
+
 /// Loads a whole checkpoint, including its program. Uses at most 8 times the size of the file, and 1 MiB: about 500 bytes
 /// per variable besides its elements.
-/// errors   as CheckpointFile's constructor, program and load; FormatError if the file has so many variables without
+/// errors   as CheckpointFile's constructor, program and load; GraphError if the file is a delta; FormatError if the file has so many variables without
 ///          elements that they would use more memory
 /// cost     one read of the file
 Checkpoint load_checkpoint(std::string const& path);
 
 /// Loads one variable of a checkpoint.
-/// errors   as CheckpointFile's constructor and load
+/// errors   as CheckpointFile's constructor and load; GraphError if the file is a delta
 /// cost     one read of the file's index and of this variable
 template <class V>
 V load_checkpoint(std::string const& path, std::string_view name) {
-    return CheckpointFile(path).load<V>(name);
+    CheckpointFile const file(path);
+    detail::expect_no_delta(file);
+    return file.load<V>(name);
 }
 
 /// The contents of a checkpoint as text, without loading it: see CheckpointFile::describe.

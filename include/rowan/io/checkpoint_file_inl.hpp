@@ -55,8 +55,13 @@ ROWAN_FUNCTION CheckpointFile::Record CheckpointFile::record(std::string_view na
     return state_->record(i);
 }
 
+ROWAN_FUNCTION void detail::expect_no_delta(CheckpointFile const& file) {
+    if (file.base()) throw GraphError(file.path() + " is a delta: see CheckpointChain");
+}
+
 ROWAN_FUNCTION Checkpoint load_checkpoint(std::string const& path) {
     CheckpointFile const file(path);
+    detail::expect_no_delta(file);
     Checkpoint checkpoint;
     checkpoint.program = file.program();
     if (detail::checkpoint_more_memory(file.bytes(), file.size()) < -(1 << 20)) {

@@ -209,14 +209,13 @@ void save_parameters(Parameters const& parameters, std::string const& path);
 
 /// Loads a file that save_parameters wrote.
 ///     train(cost, reader, {.resume = &parameters});
-/// errors   IoError if the file cannot be read; FormatError if it is damaged; GraphError if it has no number of steps, or
-///          several ranks have saved it;
-///          TypeError if an element type is not float, double or one of T...
+/// errors   IoError if the file cannot be read; FormatError if it is damaged; GraphError if it is a delta, has no number
+///          of steps, or several ranks have saved it; TypeError if an element type is not float, double or one of T...
 /// cost     one read of the file, except for elements that are mapped
 template <class... T>
 Parameters load_parameters(std::string const& path, LoadOptions const& options = {}) {
     CheckpointFile const file(path);
-    detail::expect_no_shards(file);
+    detail::expect_whole(file);
     Parameters parameters;
     for (std::string const& name : file.names()) {
         if (name != "@steps") parameters.set(name, detail::load_value<Cpu, float, double, T...>(file, name, options));

@@ -102,7 +102,7 @@ ROWAN_FUNCTION void expect_no_shards(CheckpointFile const& file) {
 }
 
 ROWAN_FUNCTION void expect_whole(CheckpointFile const& file) {
-    if (file.base()) throw GraphError(file.path() + " is a delta: see CheckpointChain");
+    expect_no_delta(file);
     expect_no_shards(file);
 }
 
