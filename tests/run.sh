@@ -18,7 +18,7 @@ quick_rooms=("${folders[@]}" static example files)
 gcc_rooms=(thrust native blas serial descriptors checkpoints python single carries fail cost)
 rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" mpi headers fuzz bench cuda cuda-host)
 full=(docs headers gcc clang fuzz threads cuda consume demo conan pip)
-nightly=(release clang_all long_fuzz single_gcc bench matrix paddle)
+nightly=(release floats clang_all long_fuzz single_gcc bench matrix paddle)
 all=(quick full nightly "${full[@]}" "${nightly[@]}")
 builds=(gcc clang tsan cuda release)
 
@@ -272,6 +272,16 @@ from pathlib import Path; package = Path(rowan.__file__).parent; assert (package
 
 # All tests optimised, header-only, with every file compiled alone.
 release() { run release release "${quick_rooms[*]} ${gcc_rooms[*]} fuzz"; }
+# Activations and their slopes at all 2^32 floats, optimised.
+floats() {
+    has floats g++ || return 0
+    echo "== floats"
+    if configure floats release && cmake --build build/release --target rowan_tests_op && build/release/tests/rowan_tests_op '[.floats]'; then
+        count floats 0 1
+    else
+        count floats 1 1 "bash tests/run.sh floats"
+    fi
+}
 clang_all() { has clang_all clang++-16 && clang_run clang_all clang "static fail native blas serial descriptors checkpoints single"; }
 bench() { run bench release bench; }
 

@@ -24,7 +24,7 @@ struct relu_formula {
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
         V const zero = constant<V>(0.0);
-        return choose(y > zero, g, zero);
+        return choose(y > zero, g, choose(y < zero, zero, plus(y, zero)));  // NaN where y is
     }
 };
 
@@ -39,7 +39,7 @@ Tensor<T, D> relu(D const& exec, Tensor<T, D> const& x) {
     return detail::unary<detail::relu_formula>(exec, x);
 }
 
-/// The gradient of x from the result and its gradient: out_grad where out > 0, else 0.
+/// The gradient of x from the result and its gradient: out_grad where out > 0, else 0; NaN where out is NaN.
 /// shapes   both [...] -> [...]
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result

@@ -12,6 +12,24 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
+// Values and slopes are right for every number: where an intermediate result would be infinite, or the product of zero
+// and an infinity, the formula has the limit. NaN gives NaN.
+
+/// factor · x, and 0 for factor = 0 and infinite x.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V times(V const& x, double factor) {
+    return product(factor == 0 ? limited(x, -1.0, 1.0) : x, constant<V>(factor));
+}
+
+/// `inside` where least < y < most, else 0; NaN for y = NaN.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V where_between(V const& y, double least, double most, V const& inside) {
+    V const zero = constant<V>(0.0), low = constant<V>(least);
+    return choose(y > low, choose(y < constant<V>(most), inside, zero), choose(y <= low, zero, y));
+}
+
 /// min(max(x, 0), threshold)
 struct relu6_formula {
     static constexpr std::string_view name = "relu6";
@@ -29,8 +47,7 @@ struct relu6_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, Relu6Options const& o) {
-        return choose(y > constant<V>(0.0), choose(y < constant<V>(o.threshold), g, constant<V>(0.0)),
-                      constant<V>(0.0));
+        return where_between(y, 0.0, o.threshold, g);
     }
 };
 
@@ -51,7 +68,7 @@ struct brelu_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, BreluOptions const& o) {
-        return choose(y > constant<V>(o.min), choose(y < constant<V>(o.max), g, constant<V>(0.0)), constant<V>(0.0));
+        return where_between(y, o.min, o.max, g);
     }
 };
 
@@ -63,12 +80,13 @@ struct leaky_relu_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V value(V const& x, LeakyReluOptions const& o) {
-        return choose(x > constant<V>(0.0), x, product(x, constant<V>(o.alpha)));
+        return choose(x > constant<V>(0.0), x, times(x, o.alpha));
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, LeakyReluOptions const& o) {
-        return choose(x > constant<V>(0.0), g, product(g, constant<V>(o.alpha)));
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, g, choose(x <= zero, product(g, constant<V>(o.alpha)), x));
     }
 };
 
@@ -108,22 +126,23 @@ struct gelu_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V value(V const& x, GeluOptions const& o) {
-        if (o.approximate)
-            return quotient(x, V(constant<V>(1.0) + exponential_of_any(V(constant<V>(0.0) - gelu_argument(x)))));
-        return product(x, standard_normal(x).distribution);
+        if (o.approximate) return over_one_plus_exponential(x, V(constant<V>(0.0) - gelu_argument(x)));
+        V const low = constant<V>(-64.0);  // Φ(x) is 0 below
+        return product(V(choose(x < low, low, x)), standard_normal(x).distribution);
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, GeluOptions const& o) {
         if (o.approximate) {
-            // y = x · s(u), u = a x + b x³, y' = s + x · s · (1 - s) · (a + 3 b x²)
-            V const one = constant<V>(1.0), s = logistic(gelu_argument(x));
+            // y = x · s(u), u = a x + b x³, y' = s + x · s · (1 - s) · (a + 3 b x²); s is 0 or 1 beyond ±22
+            V const z = limited(x, -22.0, 22.0);
+            auto const gate = logistic_and_slope(gelu_argument(z));
             V const slope = constant<V>(1.5957691216057308) +
-                            product(product(x, x), constant<V>(3 * 1.5957691216057308 * 0.044715));
-            return product(g, V(s + product(product(x, slope), product(s, V(one - s)))));
+                            product(product(z, z), constant<V>(3 * 1.5957691216057308 * 0.044715));
+            return product(g, V(gate.value + product(product(z, slope), gate.slope)));
         }
         auto const normal = standard_normal(x);
-        return product(g, V(normal.distribution + product(x, normal.density)));
+        return product(g, V(normal.distribution + product(limited(x, -64.0, 64.0), normal.density)));
     }
 };
 
@@ -135,13 +154,15 @@ struct swish_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V value(V const& x, SwishOptions const& o) {
-        return quotient(x, V(constant<V>(1.0) + exponential_of_any(product(x, constant<V>(-o.beta)))));
+        return over_one_plus_exponential(x, times(x, -o.beta));
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, SwishOptions const& o) {
-        V const one = constant<V>(1.0), scaled = product(x, constant<V>(o.beta)), s = logistic(scaled);
-        return product(g, product(s, V(one + product(scaled, V(one - s)))));
+        // s is 0 or 1 beyond ±800
+        V const scaled = limited(times(x, o.beta), -800.0, 800.0);
+        auto const gate = logistic_and_slope(scaled);
+        return product(g, V(gate.value + product(scaled, gate.slope)));
     }
 };
 
@@ -159,14 +180,13 @@ struct softplus_formula {
     ROWAN_HD_INLINE static V value(V const& x, SoftplusOptions const& o) {
         V const zero = constant<V>(0.0), scaled = product(x, constant<V>(o.beta));
         V const size = choose(scaled < zero, scaled, V(zero - scaled));
-        V const y = choose(scaled > zero, scaled, choose(scaled < zero, zero, scaled)) +
-                    logarithm_of_one_plus(exponential_of_any(size));
-        return product(y, constant<V>(1 / o.beta));
+        return choose(x > zero, x, choose(x < zero, zero, x)) +
+               product(logarithm_of_one_plus(exponential_of_any(size)), constant<V>(1 / o.beta));
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, SoftplusOptions const& o) {
-        return product(g, logistic(product(x, constant<V>(o.beta))));
+        return product(g, over_one_plus_exponential(constant<V>(1.0), product(x, constant<V>(-o.beta))));
     }
 };
 
@@ -177,8 +197,8 @@ struct softsign_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V value(V const& x) {
-        V const zero = constant<V>(0.0);
-        return quotient(x, V(constant<V>(1.0) + choose(x < zero, V(zero - x), x)));
+        V const zero = constant<V>(0.0), z = limited(x, -1e30, 1e30);  // the result is -1 or 1 beyond
+        return quotient(z, V(constant<V>(1.0) + choose(z < zero, V(zero - z), z)));
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -196,13 +216,12 @@ struct hard_sigmoid_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V value(V const& x, HardSigmoidOptions const& o) {
-        return limited(V(product(x, constant<V>(o.slope)) + constant<V>(o.offset)), 0.0, 1.0);
+        return limited(V(times(x, o.slope) + constant<V>(o.offset)), 0.0, 1.0);
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, HardSigmoidOptions const& o) {
-        V const zero = constant<V>(0.0);
-        return choose(y > zero, choose(y < constant<V>(1.0), product(g, constant<V>(o.slope)), zero), zero);
+        return where_between(y, 0.0, 1.0, product(g, constant<V>(o.slope)));
     }
 };
 
@@ -219,7 +238,8 @@ struct hard_swish_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V value(V const& x, HardSwishOptions const& o) {
-        return product(x, product(limited(V(x + constant<V>(o.offset)), 0.0, o.threshold), constant<V>(1 / o.scale)));
+        V const gate = limited(V(x + constant<V>(o.offset)), 0.0, o.threshold);
+        return product(V(choose(gate > constant<V>(0.0), x, gate)), product(gate, constant<V>(1 / o.scale)));
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -242,12 +262,12 @@ struct stanh_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V value(V const& x, StanhOptions const& o) {
-        return product(constant<V>(o.scale_b), hyperbolic_tangent(product(x, constant<V>(o.scale_a))));
+        return product(constant<V>(o.scale_b), hyperbolic_tangent(times(x, o.scale_a)));
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, StanhOptions const& o) {
-        V const t = product(y, constant<V>(1 / o.scale_b));
+        V const t = quotient(y, constant<V>(o.scale_b));  // exactly 1 at the limit
         return product(g, product(constant<V>(o.scale_a * o.scale_b), V(constant<V>(1.0) - product(t, t))));
     }
 };
@@ -265,7 +285,8 @@ struct thresholded_relu_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, ThresholdedReluOptions const& o) {
-        return choose(x > constant<V>(o.threshold), g, constant<V>(0.0));
+        V const threshold = constant<V>(o.threshold);
+        return choose(x > threshold, g, choose(x <= threshold, constant<V>(0.0), x));
     }
 };
 

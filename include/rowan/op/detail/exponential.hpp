@@ -138,12 +138,50 @@ ROWAN_HD_INLINE V exponential_of_any(V const& x) {
     }
 }
 
-/// 1 / (1 + exp(-x))
+/// 1 / (1 + exp(-x)), but at least 1 / (1 + exp(88)) for float.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V logistic(V const& x) {
     V const one = constant<V>(1.0);
     return quotient(one, V(one + exponential(V(constant<V>(0.0) - x))));
+}
+
+/// x / (1 + exp(t)) for all x and t, with an accurate tail: 0 for t = infinity, where the sign is that of x. It has the
+/// bits of the formula where exp(t) < 2^64. With x = 1, the logistic function of -t.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V over_one_plus_exponential(V const& x, V const& t) {
+    using S = typename lane_of<V>::type;
+    V const one = constant<V>(1.0);
+    // An infinite x need not be multiplied by 0.
+    V const from = choose(t > constant<V>(1400.0), limited(x, -1.0, 1.0), x);
+    if constexpr (is_machine_float<S>) {
+        constexpr double most = std::is_same_v<S, float> ? 174.0 : 1400.0;
+        constexpr double round = 3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<S>::digits - 2));
+        V n, tail;
+        reduced_exponential(limited(t, -most, most), n, tail);
+        V const half = rounded(product(n, constant<V>(0.5)) + constant<V>(round)) - constant<V>(round), rest = n - half;
+        V const first = product(power_of_two(half), V(one + tail));
+        auto const large = n > constant<V>(64.0);  // 1 + exp(t) is exp(t) = first · 2^rest, which may be infinite
+        V const y = quotient(from, V(choose(large, first, V(one + product(first, power_of_two(rest))))));
+        return product(y, power_of_two(V(choose(large, V(constant<V>(0.0) - rest), constant<V>(0.0)))));
+    } else {
+        return quotient(from, V(one + exp_of(t)));
+    }
+}
+
+/// s = 1 / (1 + exp(-x)) and s · (1 - s), both with an accurate tail.
+template <class V>
+struct Logistic {
+    V value, slope;
+};
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE Logistic<V> logistic_and_slope(V const& x) {
+    V const zero = constant<V>(0.0), one = constant<V>(1.0);
+    V const e = exponential_of_any(V(choose(x < zero, x, V(zero - x)))), high = quotient(one, V(one + e));
+    V const low = product(e, high);
+    return {choose(x < zero, low, high), product(low, high)};
 }
 
 /// exp(x) - 1 for x <= 88, accurate for small x, too.
