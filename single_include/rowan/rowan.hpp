@@ -308,12 +308,17 @@ class ValueError : public Error {
 public:
     /// `field is value, expected expected`
     ValueError(std::string field, double value, std::string expected);
+    /// The same for an integer, whose text has all digits.
+    template <std::integral I>
+    ValueError(std::string field, I value, std::string expected)
+        : ValueError(std::move(field), static_cast<double>(value), std::to_string(value), std::move(expected)) {}
 
     std::string const& field() const noexcept { return field_; }        ///< the argument
     std::string const& expected() const noexcept { return expected_; }  ///< the expected value
     double value() const noexcept { return value_; }                    ///< the actual value
 
 private:
+    ValueError(std::string field, double value, std::string const& text, std::string expected);
     static std::string text(double value);
 
     std::string field_, expected_;
@@ -437,8 +442,11 @@ ROWAN_FUNCTION ShapeError::ShapeError(std::string field, std::string actual, std
       expected_(std::move(expected)) {}
 
 ROWAN_FUNCTION ValueError::ValueError(std::string field, double value, std::string expected)
-    : Error(field + " is " + text(value) + ", expected " + expected), field_(std::move(field)),
-      expected_(std::move(expected)), value_(value) {}
+    : ValueError(std::move(field), value, text(value), std::move(expected)) {}
+
+ROWAN_FUNCTION ValueError::ValueError(std::string field, double value, std::string const& text, std::string expected)
+    : Error(field + " is " + text + ", expected " + expected), field_(std::move(field)), expected_(std::move(expected)),
+      value_(value) {}
 
 ROWAN_FUNCTION std::string ValueError::text(double value) {
     char shortest[32];
@@ -700,12 +708,12 @@ ROWAN_FUNCTION void RunMeter::too_much_memory(std::int64_t bytes) {
     bool const counted = bytes <= most_bytes_;
     std::int64_t const all = counted ? bytes_.load() : bytes;
     if (counted) bytes_ -= bytes;
-    throw ValueError("the memory of the run", static_cast<double>(all),
+    throw ValueError("the memory of the run", all,
                      std::string("at most ").append(std::to_string(most_bytes_)).append(" bytes"));
 }
 
 ROWAN_FUNCTION void RunMeter::too_many_iterations() const {
-    throw ValueError("the number of iterations and steps of the run", static_cast<double>(iterations_.load()),
+    throw ValueError("the number of iterations and steps of the run", iterations_.load(),
                      std::string("at most ").append(std::to_string(most_iterations_)));
 }
 
@@ -11841,7 +11849,7 @@ namespace detail {
 
 inline void check_pool(Pooling pool) {
     if (pool < Pooling::sum || pool > Pooling::last)
-        throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max, min, first, last");
+        throw ValueError("pool", static_cast<int>(pool), "one of sum, mean, sqrt, max, min, first, last");
 }
 
 /// Divides a sum by the length of its sequence (mean), by the square root of the length (sqrt), or by 1. Integers are
@@ -12052,7 +12060,7 @@ void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const&
                 Pooling pool) {
     static_assert(floating_element<T>, "rowan::embedding_bag: the table must have a floating-point type");
     if (pool != Pooling::sum && pool != Pooling::mean && pool != Pooling::sqrt && pool != Pooling::max)
-        throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max");
+        throw ValueError("pool", static_cast<int>(pool), "one of sum, mean, sqrt, max");
     check_sequences(exec, "ids", ids);
     if (ids.value().dimension() != 1) throw ShapeError("ids rank", std::to_string(ids.value().dimension()), "1");
     check_rows("table", table);
@@ -16792,7 +16800,7 @@ ROWAN_FUNCTION void bad_axis(std::int64_t axis, std::size_t rank) {
     std::string const dims = std::to_string(rank);
     std::string text = rank == 0 ? "a tensor of rank 1 or more" : "in [-";
     if (rank != 0) text.append(dims).append(", ").append(dims).append(")");
-    throw ValueError("axis", static_cast<double>(axis), text);
+    throw ValueError("axis", axis, text);
 }
 
 ROWAN_FUNCTION std::string part_name(char const* field, std::size_t k) {
@@ -17983,7 +17991,7 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
     check_setting<P, M, V>("weight_decay", options.weight_decay);
     double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
     check_setting<P, M, V>("1 - learning_rate · weight_decay", kept);
-    if (options.step < 1) throw ValueError("step", static_cast<double>(options.step), "1 or more");
+    if (options.step < 1) throw ValueError("step", options.step, "1 or more");
     check_state("moment1", param, moment1);
     check_state("moment2", param, moment2);
     return {{options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step), kept}};
@@ -19689,8 +19697,8 @@ inline void check_max_norm(double max_norm) {
 
 /// The squared norm of x in double. If it does not fit the float in which it is summed, x is scaled by a power of 2 and
 /// summed again.
-template <class T, class D>
-double squared_in_double(D const& exec, Tensor<T, D> const& x) {
+template <template <class, class> class Gradient, class T, class D>
+double squared_in_double(D const& exec, Gradient<T, D> const& x) {
     double const sum = static_cast<double>(squared_norm(exec, x));
     if constexpr (floating_element<T> && std::is_same_v<sum_t<T>, float>) {
         double const factor = sum < 0x1p-100 ? 0x1p100 : 0x1p-100;
@@ -19747,8 +19755,8 @@ private:
 /// shapes   x [n, ...] -> the same
 /// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
 /// cost     two reads of x and one write of the result, and the same again if the squared norm is 0 or does not fit a
-///          float; an x that needs no scaling is returned as an alias; waits for
-///          the device, because the host needs the norm
+///          float; an x that needs no scaling is returned as an alias; waits for the device, because the host needs the
+///          norm
 template <class T, device D>
 Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
@@ -20256,7 +20264,7 @@ PartsOn<Device>::PartsOn(std::int64_t count, dtypes<T...>)
       types_(rowan::detail::dtype_list<T...>()) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Parts: specialize rowan::dtype<T> for each of these element types");
-    if (count < 1) throw ValueError("parts", static_cast<double>(count), "1 or more");
+    if (count < 1) throw ValueError("parts", count, "1 or more");
 }
 
 template <class Device>
@@ -20364,7 +20372,7 @@ struct Warmup {
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION double part_of_steps(std::int64_t step, std::int64_t steps) {
-    if (steps < 1) throw ValueError("steps", static_cast<double>(steps), "1 or more");
+    if (steps < 1) throw ValueError("steps", steps, "1 or more");
     return static_cast<double>(step) / static_cast<double>(steps);
 }
 
@@ -20529,7 +20537,7 @@ ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::Early
     if (!metrics.contains(stop->metric))
         throw GraphError(std::string("options.stop: there is no metric \"").append(stop->metric).append("\""));
     if (stop->patience < 0)
-        throw ValueError("options.stop: patience", static_cast<double>(stop->patience), "0 or more");
+        throw ValueError("options.stop: patience", stop->patience, "0 or more");
     if (!(stop->least >= 0)) throw ValueError("options.stop: least", stop->least, "0 or more");
 }
 
@@ -23259,7 +23267,7 @@ public:
                 break;
             }
             if (block_.max_iterations != 0 && static_cast<std::int64_t>(s_.count) == block_.max_iterations)
-                throw ValueError("the number of iterations", static_cast<double>(s_.count + 1),
+                throw ValueError("the number of iterations", s_.count + 1,
                                  std::string("at most ").append(std::to_string(block_.max_iterations)));
             count_iterations(1);
             for (LoopNet::Op const& op : net_.body) run(op, s_.count, values);
@@ -24327,6 +24335,9 @@ ROWAN_FUNCTION NpyHeader NpyParser::header() {
         take(':');
         if (key == "descr") {
             once(seen[0], key, at);
+            if (skip(); at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '(')) {
+                throw FormatError(position(), "the header", "describes a structured type, expected one such as '<f4'");
+            }
             header.type = string();
         } else if (key == "fortran_order") {
             once(seen[1], key, at);
@@ -24353,8 +24364,12 @@ ROWAN_FUNCTION NpyHeader NpyParser::header() {
 }
 
 ROWAN_FUNCTION void NpyParser::fail(std::string const& expected) const {
-    std::string const found =
-        at_ < text_.size() ? "byte " + std::to_string(static_cast<unsigned char>(text_[at_])) : std::string("its end");
+    std::string found = "its end";
+    if (at_ < text_.size()) {
+        char const c = text_[at_];
+        bool const printable = c >= ' ' && c <= '~';
+        found = printable ? std::string("'") + c + "'" : "byte " + std::to_string(static_cast<unsigned char>(c));
+    }
     throw FormatError(offset_ + at_, "the header", "has " + found + ", expected " + expected);
 }
 
@@ -24408,6 +24423,7 @@ ROWAN_FUNCTION std::vector<std::size_t> NpyParser::tuple() {
         auto const length = static_cast<std::size_t>(end - text_.data()) - at_;
         if (text_[at_] == '0' && length > 1) fail("a dim without a leading zero");
         at_ += length;
+        accept("L");  // Python 2 writes it after a long integer
         dims.push_back(dim);
         if (!accept(',')) {
             if (dims.size() == 1) fail("','");  // in Python, (3) is a number
@@ -24919,12 +24935,50 @@ ROWAN_HD_INLINE V exponential_of_any(V const& x) {
     }
 }
 
-/// 1 / (1 + exp(-x))
+/// 1 / (1 + exp(-x)), but at least 1 / (1 + exp(88)) for float.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V logistic(V const& x) {
     V const one = constant<V>(1.0);
     return quotient(one, V(one + exponential(V(constant<V>(0.0) - x))));
+}
+
+/// x / (1 + exp(t)) for all x and t, with an accurate tail: 0 for t = infinity, where the sign is that of x. It has the
+/// bits of the formula where exp(t) < 2^64. With x = 1, the logistic function of -t.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V over_one_plus_exponential(V const& x, V const& t) {
+    using S = typename lane_of<V>::type;
+    V const one = constant<V>(1.0);
+    // An infinite x need not be multiplied by 0.
+    V const from = choose(t > constant<V>(1400.0), limited(x, -1.0, 1.0), x);
+    if constexpr (is_machine_float<S>) {
+        constexpr double most = std::is_same_v<S, float> ? 174.0 : 1400.0;
+        constexpr double round = 3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<S>::digits - 2));
+        V n, tail;
+        reduced_exponential(limited(t, -most, most), n, tail);
+        V const half = rounded(product(n, constant<V>(0.5)) + constant<V>(round)) - constant<V>(round), rest = n - half;
+        V const first = product(power_of_two(half), V(one + tail));
+        auto const large = n > constant<V>(64.0);  // 1 + exp(t) is exp(t) = first · 2^rest, which may be infinite
+        V const y = quotient(from, V(choose(large, first, V(one + product(first, power_of_two(rest))))));
+        return product(y, power_of_two(V(choose(large, V(constant<V>(0.0) - rest), constant<V>(0.0)))));
+    } else {
+        return quotient(from, V(one + exp_of(t)));
+    }
+}
+
+/// s = 1 / (1 + exp(-x)) and s · (1 - s), both with an accurate tail.
+template <class V>
+struct Logistic {
+    V value, slope;
+};
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE Logistic<V> logistic_and_slope(V const& x) {
+    V const zero = constant<V>(0.0), one = constant<V>(1.0);
+    V const e = exponential_of_any(V(choose(x < zero, x, V(zero - x)))), high = quotient(one, V(one + e));
+    V const low = product(e, high);
+    return {choose(x < zero, low, high), product(low, high)};
 }
 
 /// exp(x) - 1 for x <= 88, accurate for small x, too.
@@ -25319,7 +25373,7 @@ struct CorrectShare<Cpu> {
 };
 
 constexpr void check_places(std::int64_t k) {
-    if (k < 1) throw ValueError("accuracy: k", static_cast<double>(k), "at least 1");
+    if (k < 1) throw ValueError("accuracy: k", k, "at least 1");
 }
 
 }  // namespace detail
@@ -25685,6 +25739,24 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
+// Values and slopes are right for every number: where an intermediate result would be infinite, or the product of zero
+// and an infinity, the formula has the limit. NaN gives NaN.
+
+/// factor · x, and 0 for factor = 0 and infinite x.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V times(V const& x, double factor) {
+    return product(factor == 0 ? limited(x, -1.0, 1.0) : x, constant<V>(factor));
+}
+
+/// `inside` where least < y < most, else 0; NaN for y = NaN.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V where_between(V const& y, double least, double most, V const& inside) {
+    V const zero = constant<V>(0.0), low = constant<V>(least);
+    return choose(y > low, choose(y < constant<V>(most), inside, zero), choose(y <= low, zero, y));
+}
+
 /// min(max(x, 0), threshold)
 struct relu6_formula {
     static constexpr std::string_view name = "relu6";
@@ -25702,8 +25774,7 @@ struct relu6_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, Relu6Options const& o) {
-        return choose(y > constant<V>(0.0), choose(y < constant<V>(o.threshold), g, constant<V>(0.0)),
-                      constant<V>(0.0));
+        return where_between(y, 0.0, o.threshold, g);
     }
 };
 
@@ -25724,7 +25795,7 @@ struct brelu_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, BreluOptions const& o) {
-        return choose(y > constant<V>(o.min), choose(y < constant<V>(o.max), g, constant<V>(0.0)), constant<V>(0.0));
+        return where_between(y, o.min, o.max, g);
     }
 };
 
@@ -25736,12 +25807,13 @@ struct leaky_relu_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V value(V const& x, LeakyReluOptions const& o) {
-        return choose(x > constant<V>(0.0), x, product(x, constant<V>(o.alpha)));
+        return choose(x > constant<V>(0.0), x, times(x, o.alpha));
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, LeakyReluOptions const& o) {
-        return choose(x > constant<V>(0.0), g, product(g, constant<V>(o.alpha)));
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, g, choose(x <= zero, product(g, constant<V>(o.alpha)), x));
     }
 };
 
@@ -25781,22 +25853,23 @@ struct gelu_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V value(V const& x, GeluOptions const& o) {
-        if (o.approximate)
-            return quotient(x, V(constant<V>(1.0) + exponential_of_any(V(constant<V>(0.0) - gelu_argument(x)))));
-        return product(x, standard_normal(x).distribution);
+        if (o.approximate) return over_one_plus_exponential(x, V(constant<V>(0.0) - gelu_argument(x)));
+        V const low = constant<V>(-64.0);  // Φ(x) is 0 below
+        return product(V(choose(x < low, low, x)), standard_normal(x).distribution);
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, GeluOptions const& o) {
         if (o.approximate) {
-            // y = x · s(u), u = a x + b x³, y' = s + x · s · (1 - s) · (a + 3 b x²)
-            V const one = constant<V>(1.0), s = logistic(gelu_argument(x));
+            // y = x · s(u), u = a x + b x³, y' = s + x · s · (1 - s) · (a + 3 b x²); s is 0 or 1 beyond ±22
+            V const z = limited(x, -22.0, 22.0);
+            auto const gate = logistic_and_slope(gelu_argument(z));
             V const slope = constant<V>(1.5957691216057308) +
-                            product(product(x, x), constant<V>(3 * 1.5957691216057308 * 0.044715));
-            return product(g, V(s + product(product(x, slope), product(s, V(one - s)))));
+                            product(product(z, z), constant<V>(3 * 1.5957691216057308 * 0.044715));
+            return product(g, V(gate.value + product(product(z, slope), gate.slope)));
         }
         auto const normal = standard_normal(x);
-        return product(g, V(normal.distribution + product(x, normal.density)));
+        return product(g, V(normal.distribution + product(limited(x, -64.0, 64.0), normal.density)));
     }
 };
 
@@ -25808,13 +25881,15 @@ struct swish_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V value(V const& x, SwishOptions const& o) {
-        return quotient(x, V(constant<V>(1.0) + exponential_of_any(product(x, constant<V>(-o.beta)))));
+        return over_one_plus_exponential(x, times(x, -o.beta));
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, SwishOptions const& o) {
-        V const one = constant<V>(1.0), scaled = product(x, constant<V>(o.beta)), s = logistic(scaled);
-        return product(g, product(s, V(one + product(scaled, V(one - s)))));
+        // s is 0 or 1 beyond ±800
+        V const scaled = limited(times(x, o.beta), -800.0, 800.0);
+        auto const gate = logistic_and_slope(scaled);
+        return product(g, V(gate.value + product(scaled, gate.slope)));
     }
 };
 
@@ -25832,14 +25907,13 @@ struct softplus_formula {
     ROWAN_HD_INLINE static V value(V const& x, SoftplusOptions const& o) {
         V const zero = constant<V>(0.0), scaled = product(x, constant<V>(o.beta));
         V const size = choose(scaled < zero, scaled, V(zero - scaled));
-        V const y = choose(scaled > zero, scaled, choose(scaled < zero, zero, scaled)) +
-                    logarithm_of_one_plus(exponential_of_any(size));
-        return product(y, constant<V>(1 / o.beta));
+        return choose(x > zero, x, choose(x < zero, zero, x)) +
+               product(logarithm_of_one_plus(exponential_of_any(size)), constant<V>(1 / o.beta));
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, SoftplusOptions const& o) {
-        return product(g, logistic(product(x, constant<V>(o.beta))));
+        return product(g, over_one_plus_exponential(constant<V>(1.0), product(x, constant<V>(-o.beta))));
     }
 };
 
@@ -25850,8 +25924,8 @@ struct softsign_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V value(V const& x) {
-        V const zero = constant<V>(0.0);
-        return quotient(x, V(constant<V>(1.0) + choose(x < zero, V(zero - x), x)));
+        V const zero = constant<V>(0.0), z = limited(x, -1e30, 1e30);  // the result is -1 or 1 beyond
+        return quotient(z, V(constant<V>(1.0) + choose(z < zero, V(zero - z), z)));
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -25869,13 +25943,12 @@ struct hard_sigmoid_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V value(V const& x, HardSigmoidOptions const& o) {
-        return limited(V(product(x, constant<V>(o.slope)) + constant<V>(o.offset)), 0.0, 1.0);
+        return limited(V(times(x, o.slope) + constant<V>(o.offset)), 0.0, 1.0);
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, HardSigmoidOptions const& o) {
-        V const zero = constant<V>(0.0);
-        return choose(y > zero, choose(y < constant<V>(1.0), product(g, constant<V>(o.slope)), zero), zero);
+        return where_between(y, 0.0, 1.0, product(g, constant<V>(o.slope)));
     }
 };
 
@@ -25892,7 +25965,8 @@ struct hard_swish_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V value(V const& x, HardSwishOptions const& o) {
-        return product(x, product(limited(V(x + constant<V>(o.offset)), 0.0, o.threshold), constant<V>(1 / o.scale)));
+        V const gate = limited(V(x + constant<V>(o.offset)), 0.0, o.threshold);
+        return product(V(choose(gate > constant<V>(0.0), x, gate)), product(gate, constant<V>(1 / o.scale)));
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -25915,12 +25989,12 @@ struct stanh_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V value(V const& x, StanhOptions const& o) {
-        return product(constant<V>(o.scale_b), hyperbolic_tangent(product(x, constant<V>(o.scale_a))));
+        return product(constant<V>(o.scale_b), hyperbolic_tangent(times(x, o.scale_a)));
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, StanhOptions const& o) {
-        V const t = product(y, constant<V>(1 / o.scale_b));
+        V const t = quotient(y, constant<V>(o.scale_b));  // exactly 1 at the limit
         return product(g, product(constant<V>(o.scale_a * o.scale_b), V(constant<V>(1.0) - product(t, t))));
     }
 };
@@ -25938,7 +26012,8 @@ struct thresholded_relu_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, ThresholdedReluOptions const& o) {
-        return choose(x > constant<V>(o.threshold), g, constant<V>(0.0));
+        V const threshold = constant<V>(o.threshold);
+        return choose(x > threshold, g, choose(x <= threshold, constant<V>(0.0), x));
     }
 };
 
@@ -26107,6 +26182,9 @@ struct unary_op : detail::unary_attributes<Formula> {
 
 namespace rowan::inline v0 {
 
+// Each activation and its slope is right for every number: finite where the formula is, its limit for infinite x, and
+// NaN for NaN. Slopes are within 4 epsilons of the element type.
+
 /// min(max(x, 0), threshold) element-wise; NaN propagates. The gradient at the two bends is 0.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if threshold is not finite or negative
@@ -26172,7 +26250,8 @@ using elu_op = unary_op<detail::elu_formula>;            ///< See elu.
 using elu_grad_op = unary_grad_op<detail::elu_formula>;  ///< The gradient of elu.
 
 /// x · Φ(x) element-wise, where Φ is the distribution function of the standard normal distribution (Hendrycks and Gimpel
-/// 2016), within 12 units in the last place; with `approximate`, x / 2 · (1 + tanh(sqrt(2 / π) · (x + 0.044715 x³))).
+/// 2016), within 12 units in the last place, or 24 where the result is subnormal; with `approximate`,
+/// x / 2 · (1 + tanh(u)), u = sqrt(2 / π) · (x + 0.044715 x³), within 4 + 6 |u| units. 0 for -infinity.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
@@ -26188,7 +26267,7 @@ Tensor<T, Device> gelu(Tensor<T, Device> const& x, GeluOptions const& options = 
 using gelu_op = unary_op<detail::gelu_formula>;            ///< See gelu.
 using gelu_grad_op = unary_grad_op<detail::gelu_formula>;  ///< The gradient of gelu.
 
-/// x / (1 + exp(-beta · x)) element-wise; with beta = 1, SiLU.
+/// x / (1 + exp(-beta · x)) element-wise, within 4 + 2 |beta · x| units in the last place; with beta = 1, SiLU.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if an option is not finite
 /// cost     one read of x and one write of the result
@@ -26204,7 +26283,7 @@ Tensor<T, Device> swish(Tensor<T, Device> const& x, SwishOptions const& options 
 using swish_op = unary_op<detail::swish_formula>;            ///< See swish.
 using swish_grad_op = unary_grad_op<detail::swish_formula>;  ///< The gradient of swish.
 
-/// log(1 + exp(beta · x)) / beta element-wise; nothing overflows.
+/// log(1 + exp(beta · x)) / beta element-wise, within 5 units in the last place; nothing overflows.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if beta is not finite or not above 0
 /// cost     one read of x and one write of the result
@@ -26986,7 +27065,7 @@ constexpr auto aligned_dim(Shape const& y, std::size_t i, std::size_t rank, std:
 /// Checks the axis for shapes of these ranks.
 /// errors   ValueError if it is less than -1; ShapeError if y has more dims than x from the axis on
 constexpr void check_axis(char const* field, std::size_t of_x, std::size_t of_y, std::int64_t axis) {
-    if (axis < -1) throw ValueError("axis", static_cast<double>(axis), "-1 or a dim of x");
+    if (axis < -1) throw ValueError("axis", axis, "-1 or a dim of x");
     if (axis >= 0 && (of_y > of_x || static_cast<std::size_t>(axis) > of_x - of_y))
         too_many_dims(field, of_y, of_x, axis);
 }
@@ -27906,7 +27985,7 @@ template <class Shape>
 constexpr void check_one_hot(Shape const& ids, std::int64_t depth) {
     if (ids.size() != 1 && ids.size() != 2) spec::the_rank_does_not_fit("ids", ids.size(), "1, or 2 with one column");
     if (ids.size() == 2) spec::same_dim("ids.shape(1)", static_cast<std::int64_t>(ids[1]), 1);
-    if (depth < 0) throw ValueError("depth", static_cast<double>(depth), "0 or more");
+    if (depth < 0) throw ValueError("depth", depth, "0 or more");
 }
 
 }  // namespace detail
@@ -27976,7 +28055,7 @@ struct TopKOptions {
 namespace detail {
 
 [[noreturn]] inline void bad_k(std::int64_t k, std::int64_t n) {
-    throw ValueError("k", static_cast<double>(k),
+    throw ValueError("k", k,
                      n == UNK ? std::string("at least 1") : "in [1, " + std::to_string(n) + "]");
 }
 
@@ -28883,16 +28962,24 @@ struct NormOfRows {
     }
 };
 
+/// The mean as first + mean of (x - first): exact where all elements are equal, and close to them where they are close to
+/// each other, however large they are. A mean of x would be rounded by as much as its last bit, which may be more than
+/// the deviation.
 template <class T>
 struct MeanOfRow {
     NormOfRows<T> norm;
 
+    ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
-        return load<V>(norm.x + row * norm.width + column);
+        T const* const first = norm.x + row * norm.width;
+        return V(load<V>(first + column) - V(load<sum_t<T>>(first)));
     }
+    ROWAN_NO_EXEC_CHECK
     ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
-        norm.numbers[row * norm.stride] = mean_of_sum(sum, norm.width);
+        if (norm.width == 0) return;
+        auto const first = load<sum_t<T>>(norm.x + row * norm.width);
+        norm.numbers[row * norm.stride] = plus(first, mean_of_sum(sum, norm.width));
     }
 };
 
@@ -29011,6 +29098,29 @@ struct SquaredDeviation {
     ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
         return squared{}(norm.template centered<V>(row, column));
     }
+};
+
+/// x - that of the first row, for a mean as in MeanOfRow.
+template <class T>
+struct FromFirstRow {
+    T const* x;
+    std::size_t width;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return V(load<V>(x + row * width + column) - load<V>(x + column));
+    }
+};
+
+/// Makes the means of columns of the sums over FromFirstRow, in place.
+template <class T>
+struct MeansFromFirstRow {
+    T const* x;
+    sum_t<T>* sums;
+    std::size_t n;
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t k) const { sums[k] = plus(load<sum_t<T>>(x + k), mean_of_sum(sums[k], n)); }
 };
 
 /// Divides sums in place by n.
@@ -29362,8 +29472,8 @@ public:
         S *const means = numbers_.data(), *const deviations = means + width;
         training = training && n != 0;
         if (training) {
-            column_sums<S>(exec, n, width, MatrixElement<T>{x.data(), width}, means);
-            Loops::each(exec, width, 1, MeansOfSums<S>{means, n});
+            column_sums<S>(exec, n, width, FromFirstRow<T>{x.data(), width}, means);
+            Loops::each(exec, width, 1, MeansFromFirstRow<T>{x.data(), means, n});
             column_sums<S>(exec, n, width, SquaredDeviation<T>{norm}, deviations);
             Loops::each(exec, width, 1, MeansOfSums<S>{deviations, n});
         } else {
@@ -29399,8 +29509,9 @@ void check_batch_norm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& 
 /// variance of the column over all rows of the batch (divided by their number), and moves the moving statistics towards
 /// these: momentum · moving + (1 - momentum) · that of the batch, as Paddle's; otherwise with the moving ones, which
 /// remain. In training, a batch of one row gives the shift, and one without rows changes nothing. Ioffe and Szegedy:
-/// Batch Normalization, 2015. The sums over rows are those of reduce_sum, in blocks of 64; the variance is that of x -
-/// mean, in a second pass. The bits are the same for any number of threads and on every device. User-defined types need
+/// Batch Normalization, 2015. The sums over rows are those of reduce_sum, in blocks of 64; the mean is x[0] + that of x -
+/// x[0], so that equal elements have the variance 0, however large they are; the variance is that of x - mean, in a
+/// second pass. The bits are the same for any number of threads and on every device. User-defined types need
 /// a sqrt.
 /// shapes   x [n, width]; scale, shift, mean and variance [width] -> [n, width], and the next mean and variance [width]
 /// errors   ShapeError if x is not a matrix or the others do not have its width; ValueError if epsilon is negative or
@@ -29955,7 +30066,7 @@ struct BeamSearchOptions {
 namespace detail {
 
 constexpr void check_beam(BeamSearchOptions const& options) {
-    if (options.beam_size < 1) throw ValueError("beam_size", static_cast<double>(options.beam_size), "1 or more");
+    if (options.beam_size < 1) throw ValueError("beam_size", options.beam_size, "1 or more");
 }
 
 /// An extension of a hypothesis; its token is -1 if the hypothesis has ended.
@@ -31590,7 +31701,7 @@ ROWAN_FUNCTION void check_state(std::size_t k, VarSpec const& after, VarSpec con
 ROWAN_FUNCTION std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
                                                       layer::WhileOptions const& options) {
     if (options.max_iterations < 0)
-        throw ValueError("layer::while_loop: max_iterations", static_cast<double>(options.max_iterations), "0 or more");
+        throw ValueError("layer::while_loop: max_iterations", options.max_iterations, "0 or more");
     auto block = std::make_shared<WhileBlock>();
     block->max_iterations = options.max_iterations;
     block->scope = std::make_unique<Scope>(outside);
@@ -32681,7 +32792,7 @@ struct relu_formula {
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
         V const zero = constant<V>(0.0);
-        return choose(y > zero, g, zero);
+        return choose(y > zero, g, choose(y < zero, zero, plus(y, zero)));  // NaN where y is
     }
 };
 
@@ -32696,7 +32807,7 @@ Tensor<T, D> relu(D const& exec, Tensor<T, D> const& x) {
     return detail::unary<detail::relu_formula>(exec, x);
 }
 
-/// The gradient of x from the result and its gradient: out_grad where out > 0, else 0.
+/// The gradient of x from the result and its gradient: out_grad where out > 0, else 0; NaN where out is NaN.
 /// shapes   both [...] -> [...]
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result
@@ -32732,7 +32843,7 @@ struct sigmoid_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V value(V const& x) {
-        return logistic(x);
+        return over_one_plus_exponential(constant<V>(1.0), V(constant<V>(0.0) - x));
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -32743,7 +32854,7 @@ struct sigmoid_formula {
 
 }  // namespace detail
 
-/// 1 / (1 + exp(-x)) element-wise, computed in dtype<T>::sum.
+/// 1 / (1 + exp(-x)) element-wise, computed in dtype<T>::sum, for float and double within 4 units in the last place.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set
@@ -34092,7 +34203,7 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     spec::matrix("layer::fc: x", x->spec());
     std::int64_t const width = x->spec().dims[1];
     std::int64_t const size = options.output_size == 0 ? width : options.output_size;
-    if (options.output_size < 0) throw ValueError("output_size", static_cast<double>(size), "0 or more");
+    if (options.output_size < 0) throw ValueError("output_size", size, "0 or more");
     if (size == UNK) throw ShapeError("layer::fc: output_size", "0", "a size, as the width of x is unknown");
     Scope& scope = rowan::detail::outermost_scope();
     rowan::detail::ScopeRollback added(scope);
@@ -34643,7 +34754,7 @@ ROWAN_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec c
     spec::has_levels("layer::rnn: x", x);
     auto const levels = static_cast<std::ptrdiff_t>(x.lod_level);
     if (options.level < -levels || options.level >= levels)
-        throw ValueError("layer::rnn: level", static_cast<double>(options.level),
+        throw ValueError("layer::rnn: level", options.level,
                          "a level of x, whose number of levels is " + std::to_string(levels));
     auto block = std::make_shared<RnnBlock>();
     block->scope = std::make_unique<Scope>(outside);
@@ -34668,7 +34779,7 @@ ROWAN_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::span<la
                 throw TypeError("layer::rnn: memory.like", kind_text(boot->spec()), kind_text(state));
         }
         if (boot == nullptr ? memory.size < 1 : memory.size != 0)
-            throw ValueError("layer::rnn: memory.size", static_cast<double>(memory.size),
+            throw ValueError("layer::rnn: memory.size", memory.size,
                              boot == nullptr ? "1 or more" : "0 together with memory.like");
         VarSpec spec = state;
         spec.dims = {UNK, boot == nullptr ? memory.size : boot->spec().dims[1]};
@@ -35244,7 +35355,7 @@ auto lstm_unit(Var<T, Device> const&, Var<T, Device> const& before, Size) {
 namespace rowan::inline v0::detail {
 
 inline void check_layers(std::int64_t layers) {
-    if (layers < 1) throw ValueError("layer::stack_layers: layers", static_cast<double>(layers), "1 or more");
+    if (layers < 1) throw ValueError("layer::stack_layers: layers", layers, "1 or more");
 }
 
 }  // namespace rowan::inline v0::detail
@@ -35506,7 +35617,7 @@ void check_branches(D const& exec, Ids<> const& list) {
 
 /// errors   ValueError if the value is neither 0 nor 1
 constexpr void check_branch(std::int64_t value) {
-    if (value != 0 && value != 1) throw ValueError("value", static_cast<double>(value), "0 or 1");
+    if (value != 0 && value != 1) throw ValueError("value", value, "0 or 1");
 }
 
 /// The number of elements that are 1.
@@ -35758,7 +35869,7 @@ namespace detail {
 
 [[noreturn]] inline void bad_begin_axis(std::int64_t axis, std::size_t rank) {
     std::string const most = std::to_string(rank - 1);
-    throw ValueError("begin_axis", static_cast<double>(axis),
+    throw ValueError("begin_axis", axis,
                      std::string("in [1, ").append(most) + "] or [-" + most + ", -1]: axis 0 is that of rows");
 }
 
@@ -35826,7 +35937,8 @@ Tensor<T, D> normalised_rows(D const& exec, Tensor<T, D> const& x, Tensor<T, D> 
 }  // namespace detail
 
 /// Normalises each row, along the last axis or from begin_axis on: (x - mean) / √(variance + epsilon) · scale + shift,
-/// with the mean and the variance of the row (divided by its size). Ba et al.: Layer Normalization, 2016. The variance
+/// with the mean and the variance of the row (divided by its size). Ba et al.: Layer Normalization, 2016. The mean is the
+/// first element + the mean of x - that, so that equal elements have the variance 0, however large they are; the variance
 /// is that of x - mean, in a second pass. Both sums have 16 interleaved parts, as in softmax; they are computed in
 /// dtype<T>::sum. The bits are the same for any number of threads and on every device. User-defined types need a sqrt.
 /// shapes   x [n, ...], scale and shift the dims of x from begin_axis on -> [n, ...]
@@ -36520,7 +36632,7 @@ void check_soft_labels(Tensor<T, D> const& x, Tensor<T, D> const& label, ClassRo
     check_same_shape("label", label, x);
     check_weights(options, c.classes);
     if (options.ignore_index)
-        throw ValueError("ignore_index", static_cast<double>(*options.ignore_index),
+        throw ValueError("ignore_index", *options.ignore_index,
                          "none for labels that are probabilities");
 }
 
@@ -36670,7 +36782,7 @@ constexpr LabelDims label_dims(LabelFields const& f, VarSpec const& x, VarSpec c
     if (x.dims[axis] != UNK) check_weights(a, static_cast<std::size_t>(x.dims[axis]));
     if (label.dims.size() == x.dims.size()) {
         if (a.ignore_index)
-            throw ValueError(f.ignore_index, static_cast<double>(*a.ignore_index),
+            throw ValueError(f.ignore_index, *a.ignore_index,
                              "none for labels that are probabilities");
         Dims const dims = spec::elementwise(f.label, label, x).dims;
         return {a.reduction == Reduction::none ? without_axis(dims, axis) : Dims{1}, dims};
@@ -38698,7 +38810,7 @@ template <class T, class Device>
 Step<T, Device> lstmp_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmpOptions const& options) {
     std::int64_t const size = options.size, width = options.output_size();
     if (options.projection < 0)
-        throw ValueError("layer::lstmp_unit: projection", static_cast<double>(width), "0 or more");
+        throw ValueError("layer::lstmp_unit: projection", width, "0 or more");
     if (!(options.cell_clip >= 0)) throw ValueError("layer::lstmp_unit: cell_clip", options.cell_clip, "0 or more");
     rowan::detail::CellRollback added;
     rowan::detail::Gates<T, Device> const gates(4, x, {.size = size, .weight = options.weight}, width);
@@ -39162,7 +39274,7 @@ public:
             auto const score = dtype<T>::widen(scores.data()[i]);
             if (score != score)
                 throw ValueError(std::string("scores[").append(std::to_string(i)).append("]"),
-                                 static_cast<double>(score), "a number");
+                                 score, "a number");
         }
         for (std::size_t i = 0; i < label.size(); ++i) {
             T const *const row = scores.data() + i * right_.size(), *most = row;
@@ -42041,7 +42153,7 @@ namespace detail {
 
 /// Throws unless rows may have this width.
 constexpr void check_new_width(char const* field, std::int64_t width) {
-    if (width < 1) throw ValueError(field, static_cast<double>(width), "1 or more");
+    if (width < 1) throw ValueError(field, width, "1 or more");
 }
 
 /// The row offsets if rows of `row_size` elements become rows of `width` elements.
@@ -42825,7 +42937,7 @@ constexpr std::int64_t width_of_means(std::int64_t width, std::vector<std::int64
     if (ks.empty()) throw ShapeError("sequence_top_k_mean: ks.size()", "0", "at least 1");
     for (std::size_t q = 0; q < ks.size(); ++q) {
         if (ks[q] < 1)
-            throw ValueError("sequence_top_k_mean: ks[" + std::to_string(q) + "]", static_cast<double>(ks[q]),
+            throw ValueError("sequence_top_k_mean: ks[" + std::to_string(q) + "]", ks[q],
                              "1 or more");
     }
     return spec::times("sequence_top_k_mean: x.row_size()", width, static_cast<std::int64_t>(ks.size()));
