@@ -97,8 +97,8 @@ concept range_callback = std::invocable<F&, std::size_t, std::size_t> &&
 /// Calls f(begin, end) on disjoint ranges that cover [0, n): ranges of size `grain`, the last may be smaller, or the
 /// single range [0, n) on one thread. Ranges are scheduled dynamically. Which thread runs which range is unspecified,
 /// so `f` must write only to the data of its range.
-/// errors   ValueError if `exec.threads` is negative; the exceptions of `f`, one of them if several calls throw
 /// requires   a process that `f` forks does not return from `f`; one forked elsewhere may call this
+/// errors   ValueError if `exec.threads` is negative; the exceptions of `f`, one of them if several calls throw
 /// cost     one call of helpers, none for a single range or thread; the cost of `f`
 template <class F>
 void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
