@@ -98,21 +98,10 @@ private:
         return nullptr;
     }
 
-    // States have the type dtype<T>::sum if that is an element type, else T.
-    template <class T>
-    static auto state_type() {
-        if constexpr (element<typename dtype<T>::sum>) {
-            return std::type_identity<typename dtype<T>::sum>{};
-        } else {
-            return std::type_identity<T>{};
-        }
-    }
-
     // Another operator for element types that are narrower than their states, if the optimizer has one.
     template <class T, class O>
     static auto op_for() {
-        if constexpr (requires { typename O::narrowed_op; } && !std::is_same_v<T, typename dtype<T>::sum> &&
-                      element<typename dtype<T>::sum>) {
+        if constexpr (requires { typename O::narrowed_op; } && !std::is_same_v<T, rowan::detail::kept_t<T>>) {
             return std::type_identity<typename O::narrowed_op>{};
         } else {
             return std::type_identity<typename O::op>{};
@@ -186,7 +175,7 @@ auto OptimizerOn<Device>::zeros(Dims const& dims, AnyExec exec) -> LoDTensor<T, 
 template <class Device>
 template <class T, class O>
 auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const& g) -> Update {
-    using S = typename decltype(state_type<T>())::type;
+    using S = rowan::detail::kept_t<T>;
     using Op = typename decltype(op_for<T, O>())::type;
     Update update{};
     Dims dims = g.parameter->spec().dims;
