@@ -171,6 +171,24 @@ TEST_CASE("a model carries the moving statistics of batch_norm, and training res
     CHECK(trained.get<float>("batch_norm_0.mean_0") != again.parameters.get<float>("batch_norm_0.mean_0"));
 }
 
+TEST_CASE("a model of 16-bit elements is loaded with the moving statistics, which are floats", "[io]") {
+    File const file;
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const norm = layer::batch_norm(layer::data<bfloat16>("x", {UNK, 1}), {.scale = false, .shift = false, .name = "norm"});
+    Value mean, variance;
+    mean.set(LoDTensor<float>(Tensor<float>{1.0009765625F}));
+    variance.set(LoDTensor<float>(Tensor<float>{4}));
+    Parameters parameters;
+    parameters.set("norm.mean_0", std::move(mean));
+    parameters.set("norm.variance_0", std::move(variance));
+    save_model(norm, parameters, file.path);
+    auto const model = load_model<registry<batch_norm_op>, dtypes<bfloat16>>(file.path);
+    CHECK(model.parameters.get<float>("norm.mean_0") == Tensor<float>{1.0009765625F});
+    Feeds const x{{"x", Tensor<bfloat16>{{bfloat16(1)}, {bfloat16(2)}}}};
+    CHECK(infer(model.predict, x, model.parameters) == infer(norm, x, parameters));
+}
+
 TEST_CASE("files of another net, damaged files and missing files throw", "[io]") {
     File const file;
     Scope scope, other;

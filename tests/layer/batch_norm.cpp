@@ -9,8 +9,10 @@
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/train.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 namespace test_batch_norm {
@@ -69,6 +71,22 @@ TEST_CASE("a training with layer::batch_norm resumes with the same bits, and a b
     trainer.step(batches[1]);
     CHECK(trainer.parameters().get<double>("norm.mean_0") == Tensor<double>{5.75, 6.5});
     CHECK_THROWS_WITH(train(net.cost, reader, {.optimizers = {{"norm.mean_0", layer::Sgd{}}}}), "there is no parameter \"norm.mean_0\" for the optimizer that names it");
+}
+
+TEST_CASE("the moving statistics of 16-bit columns are those of the same columns of floats", "[layer]") {
+    auto const run = []<class T>(std::type_identity<T>, std::int64_t parts) {
+        test::DefaultScope scope;
+        auto const norm = layer::batch_norm(layer::data<T>("x", {UNK, 1}), {.momentum = 0.99, .name = "norm"});
+        auto const cost = layer::mse(norm, layer::data<T>("y", {UNK, 1}));
+        Feeds const batch{{"x", Tensor<T>{{T(1)}, {T(2)}, {T(4.5)}, {T(0.5)}}}, {"y", Tensor<T>{{T(0)}, {T(1)}, {T(2)}, {T(0)}}}};
+        return train(cost, [&](std::int64_t) { return std::vector{batch, batch}; }, {.optimizer = layer::Sgd{.learning_rate = 0}, .parts = parts, .epochs = 500});
+    };
+    for (std::int64_t const parts : {1, 2}) {
+        auto const narrow = run(std::type_identity<bfloat16>{}, parts), wide = run(std::type_identity<float>{}, parts);
+        for (char const* name : {"norm.mean_0", "norm.variance_0"}) CHECK(narrow.get<float>(name) == wide.get<float>(name));
+        CHECK(std::abs(narrow.get<float>("norm.mean_0")(0) - 2) < 0.02);
+        CHECK(narrow.get<bfloat16>("norm.w_0")(0) == bfloat16(1));
+    }
 }
 
 TEST_CASE("outside of training, the gradients of layer::batch_norm equal central differences", "[layer]") {

@@ -9,7 +9,9 @@
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/train.hpp>
 
+#include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace test_moving_average {
@@ -52,6 +54,34 @@ TEST_CASE("averages move towards the parameters, all rows of tables too, and inf
     CHECK_THROWS_WITH(train(cost, [&](std::int64_t) { return std::vector{batch}; }, {.average = layer::MovingAverage{.decay = 1}}), "decay is 1, expected a number in [0, 1)");
 }
 
+TEST_CASE("averages of 16-bit parameters are kept in the type of sums", "[layer]") {
+    test::DefaultScope scope;
+    auto const x = layer::data<bfloat16>("x", {UNK, 1});
+    auto const cost = layer::mse(layer::fc<bfloat16>(x, {.output_size = 1, .name = "fc"}), layer::data<bfloat16>("y", {UNK, 1}));
+    auto const batch = [](float y) { return std::vector{Feeds{{"x", Tensor<bfloat16>{{1}}}, {"y", Tensor<bfloat16>{{y}}}}}; };
+    auto const run = [&](Parameters const* resume, std::int64_t epochs) {
+        return train(cost, [&](std::int64_t) { return batch(4); },
+                     {.optimizer = layer::Sgd{.learning_rate = 0.25}, .average = layer::MovingAverage{.decay = 0.999}, .epochs = epochs, .resume = resume});
+    };
+    auto const at = [](Parameters const& p, char const* name) { return static_cast<float>(p.get<bfloat16>(name)(0)); };
+    auto const learned = run(nullptr, 1000);
+    float const last = at(learned, "fc.b_0"), average = at(learned.averaged(), "fc.b_0");
+    CHECK(last > 1);
+    CHECK(std::abs(average / last - 0.632) < 0.02);  // 1 - 0.999^1000
+    CHECK(learned.averaged().size() == 2);
+
+    auto const half = run(nullptr, 400), whole = run(&half, 600);
+    for (auto const& [name, value] : learned.trained()) CHECK(whole.averaged().get<bfloat16>(name) == learned.averaged().get<bfloat16>(name));
+    Parameters old;  // of a version without the state in the type of sums
+    for (auto const& [name, value] : half) {
+        if (name.find("narrowed") == std::string::npos) old.set(name, value.share());
+    }
+    old.steps = half.steps;
+    float const half_average = at(half.averaged(), "fc.b_0");
+    CHECK(at(run(&old, 600).averaged(), "fc.b_0") > half_average);
+    CHECK(std::abs(at(run(&old, 1).averaged(), "fc.b_0") - half_average) <= 0.01 * half_average);
+}
+
 TEST_CASE("moving_average has its formula, and throws for bad inputs", "[layer]") {
     Tensor<double> average{4, 8};
     moving_average(average, Tensor<double>{0, 1}, {.decay = 0.25});
@@ -59,6 +89,9 @@ TEST_CASE("moving_average has its formula, and throws for bad inputs", "[layer]"
     CHECK_THROWS_AS(moving_average(average, Tensor<double>{0, 1, 2}), ShapeError);
     CHECK_THROWS_AS(moving_average(average, Tensor<double>{0, 1}, {.decay = -0.5}), ValueError);
     CHECK(average == Tensor<double>{1, 2.75});
+    Tensor<float> wide{1};
+    moving_average(wide, Tensor<bfloat16>{0}, {.decay = 0.999});
+    CHECK(wide(0) == 0.999F);
 }
 
 }  // namespace test_moving_average

@@ -14,6 +14,7 @@
 #include <rowan/layer/sequence_expand.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/sequence_softmax.hpp>
+#include <rowan/layer/train.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -46,6 +47,20 @@ LoDTensor<double> batch(std::vector<std::int64_t> const& lengths, std::uint64_t 
 }
 
 }  // namespace
+
+TEST_CASE("the gradient of a static input of 16 bits is rounded once, after all steps", "[layer]") {
+    test::DefaultScope scope;
+    auto const x = layer::data<bfloat16>("x", {UNK, 1}, 1);
+    auto const p = layer::parameter<bfloat16>({1, 1}, layer::Constant{0}, "p");
+    auto const sums = layer::rnn(x, 1, [&](auto x_t, auto before) {
+        auto const now = layer::add(layer::add(x_t, layer::static_input(p)), before);
+        return layer::Step{now, now};
+    });
+    auto const cost = layer::mse(layer::sequence_pool(sums, {.pool = Pooling::last}), layer::data<bfloat16>("y", {UNK, 1}));
+    Feeds const batch{{"x", LoDTensor<bfloat16>(Tensor<bfloat16>::zeros({1000, 1}), Lod{{0, 1000}})}, {"y", Tensor<bfloat16>{{bfloat16(-0.5F)}}}};
+    auto const learned = train(cost, [&](std::int64_t) { return std::vector{batch}; }, {.optimizer = layer::Sgd{.learning_rate = 1}});
+    CHECK(learned.get<bfloat16>("p") == Tensor<bfloat16>{{bfloat16(-1000)}});
+}
 
 TEST_CASE("gradients reach a static input from all steps of its sequences, forwards and in reverse", "[layer]") {
     for (bool const reverse : {false, true}) {

@@ -10,6 +10,7 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/layer/parameter.hpp>
 #include <rowan/layer/reduce_sum.hpp>
 #include <rowan/layer/train.hpp>
 
@@ -61,6 +62,18 @@ TEST_CASE("a parameter created in a loop is shared by all iterations, and is tra
                                    .on_batch = [&](auto const& p) { costs.push_back(p.cost); }});
     CHECK(parameters.size() == 4);  // the weights, the bias and their moments
     CHECK(costs.back() < costs.front() / 20);
+}
+
+TEST_CASE("a gradient of 16 bits is rounded once, after all iterations", "[layer]") {
+    DefaultScope scope;
+    auto const p = layer::parameter<bfloat16>({1, 1}, layer::Constant{0}, "p");
+    auto const [i, y] = layer::while_loop(
+        std::tuple(counter(), layer::full<bfloat16>({1, 1}, 0)), [](auto const& k, auto const&) { return layer::less(k, 1000); },
+        [&](auto const& k, auto const& v) { return std::tuple(layer::scale(k, 1, 1), layer::add(v, p)); });
+    auto const cost = layer::mse(y, layer::data<bfloat16>("y", {UNK, 1}));
+    Feeds const batch{{"y", Tensor<bfloat16>{{bfloat16(-0.5F)}}}};  // the slope of the cost is 1
+    auto const parameters = train(cost, [&](std::int64_t) { return std::vector{batch}; }, {.optimizer = layer::Sgd{.learning_rate = 1}});
+    CHECK(parameters.get<bfloat16>("p") == Tensor<bfloat16>{{bfloat16(-1000)}});
 }
 
 TEST_CASE("states of other shapes and endless loops throw", "[layer]") {

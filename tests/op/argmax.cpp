@@ -101,6 +101,8 @@ TEST_CASE("cumsum sums up to each element, in both directions", "[op][golden]") 
     CHECK((rowan::cumsum(x, {.reverse = true}) == Tensor<float>{{6, 5, 3}, {0, -10, -30}}));
     CHECK((rowan::cumsum(x, {.axis = -2, .exclusive = true, .reverse = true}) == Tensor<float>{{10, 20, -30}, {0, 0, 0}}));
     CHECK((rowan::cumsum(Tensor<std::int64_t>{4, -1, 5}) == Ids{4, 3, 8}));
+    CHECK((rowan::cumsum(Tensor<float>{16777216, 1, 1, 1, -16777216}) == Tensor<float>{16777216, 16777216, 16777218, 16777220, 3}));
+    CHECK((rowan::cumsum(Tensor<float>{3e38F, 3e38F, -3e38F}, {.reverse = true}) == Tensor<float>{3e38F, 0, -3e38F}));
     CHECK(rowan::cumsum(Tensor<float>::from_shape({3, 0})).shape() == Tensor<float>::shape_type{3, 0});
     CHECK(test::refusal<ValueError>([&](Cpu e) { rowan::cumsum(e, x, {.axis = -3}); }, x) == "axis is -3, expected in [-2, 2)");
 }

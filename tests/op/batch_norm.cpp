@@ -13,6 +13,7 @@ namespace test_batch_norm {
 using rowan::batch_norm, rowan::batch_norm_op, rowan::BatchNormOptions, rowan::Cpu, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
 
 static_assert(batch_norm_op::infer(tensor_spec<float>({UNK, 4}, 2), tensor_spec<float>({4}), tensor_spec<float>({4}), tensor_spec<float>({4}), tensor_spec<float>({UNK}), tensor_spec<std::int64_t>({UNK}), {}) == std::array{tensor_spec<float>({UNK, 4}, 2), tensor_spec<float>({4}), tensor_spec<float>({4})});
+static_assert(batch_norm_op::infer(tensor_spec<rowan::bfloat16>({UNK, 4}), tensor_spec<rowan::bfloat16>({4}), tensor_spec<rowan::bfloat16>({4}), tensor_spec<float>({4}), tensor_spec<float>({4}), tensor_spec<std::int64_t>({UNK}), {}) == std::array{tensor_spec<rowan::bfloat16>({UNK, 4}), tensor_spec<float>({4}), tensor_spec<float>({4})});
 
 /// Whether all elements differ by less than 1e-12.
 bool near(Tensor<double> const& got, Tensor<double> const& want) {

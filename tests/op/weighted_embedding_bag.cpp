@@ -34,6 +34,14 @@ TEST_CASE("gradients of weighted bags equal central differences", "[op]") {
     }
 }
 
+TEST_CASE("the gradient of a weight of 16 bits is rounded once, after all columns", "[op]") {
+    using rowan::bfloat16;
+    auto const ones = Tensor<bfloat16>::full({1, 1000}, bfloat16(1.0F));
+    LoDTensor<std::int64_t> const id(Tensor<std::int64_t>{0}, Lod{{0, 1}});
+    for (Pooling const pool : {Pooling::sum, Pooling::max})
+        CHECK(std::get<1>(rowan::embedding_bag_grad(Cpu{}, ones, id, Tensor<bfloat16>{bfloat16(1.0F)}, ones, {pool})) == Tensor<bfloat16>{bfloat16(1000.0F)});
+}
+
 TEST_CASE("a bag refuses another number of weights", "[op][bad]") {
     CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::embedding_bag(exec, table, bags, Tensor<float>{1, 2}); }) ==
           "weight.shape() is [2], expected [6]");

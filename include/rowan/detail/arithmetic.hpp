@@ -18,6 +18,19 @@ namespace rowan::inline v0::detail {
 template <class T>
 using sum_t = typename dtype<T>::sum;
 
+template <class T>
+struct kept_type {
+    using type = T;
+};
+template <class T>
+requires element<sum_t<T>>
+struct kept_type<T> {
+    using type = sum_t<T>;
+};
+/// The element type of what is kept between steps for values of T, such as averages: sum_t<T> if that is one, else T.
+template <class T>
+using kept_t = typename kept_type<T>::type;
+
 /// The type in which formulas over values of `T...` are computed.
 template <class... T>
 using compute_t = std::common_type_t<sum_t<T>...>;

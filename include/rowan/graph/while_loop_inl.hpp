@@ -50,7 +50,7 @@ public:
         Buffer<Value> carried;
         for (std::size_t k = 0; k < n; ++k) carried.push_back(last_grads[k]->share());
         Buffer<Value> values(net_.backward_places());
-        Buffer<Buffer<Value>> reached(net_.outer.size());
+        Buffer<Reached> reached(net_.outer.size());
         for (std::size_t t = s_.count; t-- > 0;) {
             Buffer<Value>& saved = s_.iterations[t];
             for (Value& v : values) v.clear();
@@ -118,28 +118,39 @@ private:
         for (std::size_t const dead : op.dies) first[dead].clear();
     }
 
-    // Adds the gradients of outer variable k in one iteration to `reached`. Row-sparse ones are only collected and
-    // joined at the end.
-    void collect(std::size_t k, Buffer<Value>& reached, Buffer<Value>& saved, Buffer<Value>& values) const {
+    // The gradients of an outer variable: the sum of dense ones, widened, or of arrays, and the row-sparse ones, which are
+    // only collected and joined at the end.
+    struct Reached {
+        Value sum;
+        Buffer<Value> rows;
+    };
+
+    // Adds the gradients of outer variable k in one iteration.
+    void collect(std::size_t k, Reached& reached, Buffer<Value>& saved, Buffer<Value>& values) const {
         for (Variable const* v : net_.outer_grads[k]) {
             Value& part = at(net_.place(*v), saved, values);
             if (part.empty()) continue;
-            if (reached.empty() || v->spec().type == VarType::SELECTED_ROWS) {
-                reached.push_back(part.share());
+            if (v->spec().type == VarType::SELECTED_ROWS) {
+                reached.rows.push_back(part.share());
             } else if (v->spec().type == VarType::TENSOR_ARRAY) {
-                reached[0] = reached[0].add_slots(part);
+                reached.sum = reached.sum.empty() ? part.share() : reached.sum.add_slots(part);
             } else {
-                std::array<Value*, 2> const both{&reached[0], &part};
-                reached[0] = block_.kernels.total(exec_, both);
+                Value wide = block_.kernels.widened(exec_, part);
+                reached.sum = reached.sum.empty() ? std::move(wide)
+                                                  : block_.kernels.sum_of_widened(exec_, reached.sum, wide);
             }
         }
     }
 
-    void outer_grad(std::size_t k, Buffer<Value>& reached, Value& grad) const {
+    void outer_grad(std::size_t k, Reached& reached, Value& grad) const {
         Variable const& v = *net_.outer[k];
-        if (!reached.empty()) {
-            Buffer<Value*> all;
-            for (Value& part : reached) all.push_back(&part);
+        Buffer<Value*> all;
+        if (!reached.sum.empty()) {
+            if (v.spec().type != VarType::TENSOR_ARRAY) reached.sum = block_.kernels.narrowed(exec_, reached.sum);
+            all.push_back(&reached.sum);
+        }
+        for (Value& part : reached.rows) all.push_back(&part);
+        if (!all.empty()) {
             grad = block_.kernels.total(exec_, all);
         } else if (net_.is_sparse(k)) {
             grad = block_.kernels.no_rows(exec_, outer(k));

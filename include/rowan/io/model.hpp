@@ -58,8 +58,8 @@ CheckpointEntry entry_of(std::string name, Value const& value);
 /// errors   GraphError if there is none; ShapeError if it is a sharded table without all its rows
 Value const& whole_value(Variable const& v, Parameters const& parameters);
 
-/// Loads a variable whose element type is one of `T...`, to the device.
-/// errors   TypeError if its element type is not in `T...`; otherwise as CheckpointFile::load
+/// Loads a variable whose element type is one of `T...` or that of what is kept for them, to the device.
+/// errors   TypeError if its element type is none of these; otherwise as CheckpointFile::load
 template <class Device, class... T>
 Value load_value(CheckpointFile const& file, std::string const& name, LoadOptions const& options) {
     VarDesc const desc = file.desc(name);
@@ -77,6 +77,7 @@ Value load_value(CheckpointFile const& file, std::string const& name, LoadOption
         }
     };
     (..., attempt(std::type_identity<T>{}));
+    (..., attempt(std::type_identity<kept_t<T>>{}));
     if (value.empty()) {
         std::string const kind = dtype_text(spec_of(desc).dtype);
         throw TypeError(file.path() + ": " + name, kind, "a type among the template arguments, such as dtypes<float>");

@@ -94,16 +94,24 @@ private:
     template <class Op, class E, class I>
     static void try_index(Variables const& inputs, op_kernel const*& kernel) {
         [&]<class... Slot>(std::type_identity<slots<Slot...>>) {
-            constexpr bool levels_only = takes_levels_of_y<Op>;
             constexpr bool any_index = (is_index_slot<Slot> || ...);
-            if constexpr (std::is_same_v<E, I> ? has_one_type<Op> || takes_integers<Op> : any_index || levels_only) {
-                try_types<Op, std::conditional_t<std::is_same_v<Slot, slot::index>, std::int64_t,
-                                                 std::conditional_t<is_index_slot<Slot> ||
-                                                                        (levels_only && std::is_same_v<Slot, slot::y>),
-                                                                    I, E>>...>(inputs, kernel);
+            constexpr bool kept = (is_in<Slot, type_list<slot::mean, slot::variance>> || ...);
+            if constexpr (std::is_same_v<E, I> ? has_one_type<Op> || takes_integers<Op>
+                                               : any_index || takes_levels_of_y<Op>) {
+                try_types<Op, element_in<Op, Slot, E, E, I>...>(inputs, kernel);
+                if constexpr (kept && !std::is_same_v<E, kept_t<E>>)
+                    try_types<Op, element_in<Op, Slot, E, kept_t<E>, I>...>(inputs, kernel);
             }
         }(std::type_identity<typename Op::inputs>{});
     }
+
+    // The elements in a slot: I in index slots, Kept in those of statistics, which are kept between steps, else E.
+    template <class Op, class Slot, class E, class Kept, class I>
+    using element_in = std::conditional_t<
+        std::is_same_v<Slot, slot::index>, std::int64_t,
+        std::conditional_t<
+            is_index_slot<Slot> || (takes_levels_of_y<Op> && std::is_same_v<Slot, slot::y>), I,
+            std::conditional_t<is_in<Slot, type_list<slot::mean, slot::variance>>, Kept, E>>>;
 
     template <class Op, class... E>
     static void try_types(Variables const& inputs, op_kernel const*& kernel) {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 namespace rowan::inline v0::layer {
 
@@ -25,7 +26,8 @@ struct BatchNormOptions {
 /// (x - mean) / √(variance + epsilon) · scale + shift. In train, with the mean and the variance of each column over all
 /// rows of the batch, those of ragged sequences too; elsewhere, such as in infer, with moving ones, which begin with 0
 /// and 1 and which each step of train moves: momentum · moving + (1 - momentum) · that of the batch. They are
-/// parameters without a gradient: saved, loaded and resumed with the others.
+/// parameters without a gradient: saved, loaded and resumed with the others. Their elements are of dtype<T>::sum if that
+/// is an element type, floats for 16-bit x.
 ///     auto h = layer::relu(layer::batch_norm(layer::fc(x, {.output_size = 100, .bias = false})));
 /// shapes   x [n, width] -> [n, width], with the levels of x; the parameters [width]
 /// errors   ShapeError if x is not a matrix or its width is unknown; ValueError if epsilon is negative or not finite,
@@ -43,12 +45,14 @@ Var<T, Device> batch_norm(Var<T, Device> const& x, BatchNormOptions const& optio
     if (&default_scope() != &scope)
         throw GraphError("layer::batch_norm is not for steps, loops and branches: use layer::layer_norm");
     rowan::detail::ScopeRollback added(scope);
-    auto const named = [&](double first, char const* slot) {
-        return parameter<T, Device>(row, Constant{first}, options.name.empty() ? std::string() : options.name + slot);
+    auto const named = [&]<class E>(std::type_identity<E>, double first, char const* slot) {
+        return parameter<E, Device>(row, Constant{first}, options.name.empty() ? std::string() : options.name + slot);
     };
-    auto const w = options.scale ? named(1, ".w_0") : layer::full<T, Device>(row, 1);
-    auto const b = options.shift ? named(0, ".b_0") : layer::full<T, Device>(row, 0);
-    auto const mean = named(0, ".mean_0"), variance = named(1, ".variance_0");
+    std::type_identity<T> const same;
+    std::type_identity<rowan::detail::kept_t<T>> const wide;
+    auto const w = options.scale ? named(same, 1, ".w_0") : layer::full<T, Device>(row, 1);
+    auto const b = options.shift ? named(same, 0, ".b_0") : layer::full<T, Device>(row, 0);
+    auto const mean = named(wide, 0, ".mean_0"), variance = named(wide, 1, ".variance_0");
     Var<std::int64_t, Device> const seed(new_seed<Device>());
     auto const y = apply<batch_norm_op>(attributes, x, w, b, mean, variance, seed);
     added.keep();

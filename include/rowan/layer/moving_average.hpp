@@ -12,13 +12,16 @@ namespace rowan::inline v0::layer {
 
 /// After each step, average = decay · average + (1 - decay) · parameter, beginning with the parameter's first value (a
 /// resumed training goes on with its averages). `parameters.averaged()` has the averages as parameters, for infer and
-/// save_model. Averages have the element type of the parameter. Of tables, all rows are averaged, in every step.
+/// save_model. Averages have the element type of the parameter. Where dtype<T>::sum is another type, a state beside each has
+/// its value in that type: rounded to 16 bits in every step, an average would not move. A training that is resumed without
+/// that state goes on with the rounded average. Of tables, all rows are averaged, in every step.
 ///     auto const learned = train(cost, reader, {.average = layer::MovingAverage{.decay = 0.999}});
 ///     auto y = infer(predict, batch, learned.averaged());
 struct MovingAverage {
     double decay = 0.999;  ///< the part of the average that a step keeps, in [0, 1)
 
     using op = moving_average_op;
+    using narrowed_op = narrowed_moving_average_op;  // for elements that are narrower than sums
     MovingAverageOptions options() const { return {decay}; }
 };
 
@@ -34,7 +37,8 @@ public:
     AverageOn(MovingAverage const& average, dtypes<T...> types) : update_(OptimizerOn<Device>(average, types)) {}
 
     explicit operator bool() const noexcept { return update_.has_value(); }  ///< whether there is one
-    /// Adds a variable for the average of a parameter, `name@average`, to a scope, and the operator that updates it.
+    /// Adds a variable for the average of a parameter, `name@average`, to a scope, and the operator that updates it, for
+    /// narrow element types also its state.
     /// errors   TypeError if the element type is not supported, or the parameter is a SelectedRows; ValueError if decay is not in [0, 1)
     /// cost     one operator and its variable
     typename OptimizerOn<Device>::Update add(Scope& scope, Variable& parameter) const;
@@ -54,7 +58,7 @@ auto AverageOn<Device>::add(Scope& scope, Variable& parameter) const -> typename
         value = parameter.value().copy();
     };
     auto update = update_->add(scope, {&average, &parameter});
-    update.states = {&average};
+    update.states.insert(update.states.begin(), &average);
     update.prepare(1, 1);
     return update;
 }

@@ -6,6 +6,7 @@
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/layer/optimizers.hpp>
+#include <rowan/op/cast.hpp>
 #include <rowan/op/detail/dtype_text.hpp>
 #include <rowan/op/to_dense.hpp>
 
@@ -97,13 +98,13 @@ private:
         return nullptr;
     }
 
-    // States have the type dtype<T>::sum if that is an element type, else T.
-    template <class T>
-    static auto state_type() {
-        if constexpr (element<typename dtype<T>::sum>) {
-            return std::type_identity<typename dtype<T>::sum>{};
+    // Another operator for element types that are narrower than their states, if the optimizer has one.
+    template <class T, class O>
+    static auto op_for() {
+        if constexpr (requires { typename O::narrowed_op; } && !std::is_same_v<T, rowan::detail::kept_t<T>>) {
+            return std::type_identity<typename O::narrowed_op>{};
         } else {
-            return std::type_identity<T>{};
+            return std::type_identity<typename O::op>{};
         }
     }
 
@@ -174,7 +175,8 @@ auto OptimizerOn<Device>::zeros(Dims const& dims, AnyExec exec) -> LoDTensor<T, 
 template <class Device>
 template <class T, class O>
 auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const& g) -> Update {
-    using S = typename decltype(state_type<T>())::type;
+    using S = rowan::detail::kept_t<T>;
+    using Op = typename decltype(op_for<T, O>())::type;
     Update update{};
     Dims dims = g.parameter->spec().dims;
     Dims rows_of_none = dims;  // running the operator on zero rows only checks its options
@@ -188,10 +190,10 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
     auto const none = std::make_shared<std::vector<Value>>();
     auto const add_none = [&](auto&& t) { none->emplace_back().set(std::move(t)); };
     add_none(zeros<T>(rows_of_none));
-    for (std::string_view const name : O::op::updates::names) {
+    for (std::string_view const name : Op::updates::names) {
         if (name == "param") continue;
         std::string full(g.parameter->name());
-        full.append("@").append(O::op::name).append(".").append(name);
+        full.append("@").append(Op::name).append(".").append(name);
         Variable& state = scope.new_var(full, tensor_spec<S>(dims), Role::state);
         state.bring = &rowan::detail::bring<S, Device>;
         state.initialize = [dims, some_rows, param = g.parameter](Value& value, std::optional<std::uint64_t>,
@@ -203,14 +205,20 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
             }
             value.set(zeros<S>(all, exec));
         };
+        if constexpr (requires { requires Op::begins_with_param; }) {
+            state.initialize = [param = g.parameter](Value& value, std::optional<std::uint64_t>, AnyExec exec) {
+                auto const& first = param->value().template get<LoDTensor<T, Device>>().value();
+                value.set(LoDTensor<S, Device>(cast<S>(exec.or_default<Device>(), first)));
+            };
+        }
         update.states.push_back(&state);
         inputs.push_back(&state);
         add_none(zeros<S>(states_of_none));
     }
     inputs.push_back(g.gradient);
     add_none(zeros<T>(rows_of_none));
-    auto const attributes = std::make_shared<typename O::op::attributes>(o.options());
-    op_kernel const& kernel = kernel_for<T, S, typename O::op>(std::make_index_sequence<O::op::updates::size - 1>{});
+    auto const attributes = std::make_shared<typename Op::attributes>(o.options());
+    op_kernel const& kernel = kernel_for<T, S, Op>(std::make_index_sequence<Op::updates::size - 1>{});
     update.has_rate = requires { attributes->learning_rate = 1.0; };
     update.prepare = [=, &kernel](std::int64_t step, double factor) {
         if constexpr (requires { attributes->step = step; }) attributes->step = step;

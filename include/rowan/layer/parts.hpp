@@ -69,6 +69,9 @@ PartsOn<Device>::PartsOn(std::int64_t count, dtypes<T...>)
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Parts: specialize rowan::dtype<T> for each of these element types");
     if (count < 1) throw ValueError("parts", count, "1 or more");
+    (kinds_.push_back({dtype<rowan::detail::kept_t<T>>::wire,  // of moving statistics
+                       rowan::detail::gradient_sums<rowan::detail::kept_t<T>, Device>()}),
+     ...);
 }
 
 template <class Device>

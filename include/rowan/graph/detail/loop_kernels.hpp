@@ -3,6 +3,7 @@
 
 #include <rowan/detail/on_device.hpp>
 #include <rowan/graph/op_kernel.hpp>
+#include <rowan/op/cast.hpp>
 #include <rowan/op/full_like.hpp>
 #include <rowan/op/sum.hpp>
 
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,8 @@ struct LoopKernels {
     Value (*zeros)(AnyExec exec, std::size_t rows, VarSpec const& like);
     Value (*no_rows)(AnyExec exec, Value const& table);  ///< a row-sparse gradient of `table` without rows
     op_kernel const *sum, *full_like;
+    /// Casts to the type in which sums over steps are kept and back, or nullptr if it is T; its sum.
+    op_kernel const *widen, *narrow, *sum_of_wide;
 
     /// The kernels for elements of T.
     template <class T, class Device>
@@ -45,16 +49,34 @@ struct LoopKernels {
             value.set(SelectedRows<T, Device>(height, new_tensor<std::int64_t>(on, {0}), new_tensor<T>(on, shape)));
             return value;
         };
-        return {.zeros = zeros,
-                .no_rows = no_rows,
-                .sum = &kernel_of<sum_op, Device, T>::value,
-                .full_like = &kernel_of<full_like_op, Device, T>::value};
+        using Wide = kept_t<T>;
+        LoopKernels kernels{.zeros = zeros,
+                            .no_rows = no_rows,
+                            .sum = &kernel_of<sum_op, Device, T>::value,
+                            .full_like = &kernel_of<full_like_op, Device, T>::value,
+                            .widen = nullptr,
+                            .narrow = nullptr,
+                            .sum_of_wide = &kernel_of<sum_op, Device, Wide>::value};
+        if constexpr (!std::is_same_v<T, Wide>) {
+            kernels.widen = &kernel_of<cast_op<Wide>, Device, T>::value;
+            kernels.narrow = &kernel_of<cast_op<T>, Device, Wide>::value;
+        }
+        return kernels;
     }
 
     Value zero_like(AnyExec exec, Value& x) const;
 
     /// The sum of dense and row-sparse values. A single summand is moved from.
     Value total(AnyExec exec, std::span<Value* const> summands) const;
+
+    /// For sums of dense values over many steps, which would be rounded to T in each: x with elements of dtype<T>::sum,
+    /// the sum of two such values, and x with elements of T. Where these types are the same, x is shared.
+    Value widened(AnyExec exec, Value& x) const;
+    Value sum_of_widened(AnyExec exec, Value& x, Value& y) const;
+    Value narrowed(AnyExec exec, Value& x) const;
+
+private:
+    static Value converted(op_kernel const* cast, AnyExec exec, Value& x);
 };
 
 ROWAN_TEMPLATE(LoopKernels LoopKernels::of<float, Cpu>())

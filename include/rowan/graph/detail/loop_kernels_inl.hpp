@@ -24,6 +24,26 @@ ROWAN_FUNCTION Value LoopKernels::total(AnyExec exec, std::span<Value* const> su
     return sum_of_all;
 }
 
+ROWAN_FUNCTION Value LoopKernels::widened(AnyExec exec, Value& x) const { return converted(widen, exec, x); }
+
+ROWAN_FUNCTION Value LoopKernels::narrowed(AnyExec exec, Value& x) const { return converted(narrow, exec, x); }
+
+ROWAN_FUNCTION Value LoopKernels::converted(op_kernel const* cast, AnyExec exec, Value& x) {
+    if (cast == nullptr) return x.share();
+    Value result;
+    std::array<Value*, 1> const in{&x}, out{&result};
+    cast->run({.exec = exec, .in = in, .out = out});
+    return result;
+}
+
+ROWAN_FUNCTION Value LoopKernels::sum_of_widened(AnyExec exec, Value& x, Value& y) const {
+    Value result;
+    std::array<Value*, 2> const in{&x, &y};
+    std::array<Value*, 1> const out{&result};
+    sum_of_wide->run({.exec = exec, .in = in, .out = out});
+    return result;
+}
+
 }  // namespace rowan::inline v0::detail
 
 #endif

@@ -86,6 +86,7 @@ public:
     Value static_grad(std::size_t k) {
         Value const& all = part_.statics[k];
         Value& sum = part_.static_grads[k];
+        if (!sum.empty()) sum = kernels_.narrowed(exec_, sum);
         std::size_t const known = sum.empty() ? 0 : sum.rows();
         Value rest = all.with_lod({}).slice(known, all.rows());
         if (rest.rows() != 0 || sum.empty()) {  // of sequences without steps
@@ -116,12 +117,13 @@ private:
     void add_static_grad(std::size_t k, std::size_t t) {
         StepNet::Static const& s = net_.statics[k];
         if (s.grad == nullptr) return;
-        Value grad = step_value(net_.place(*s.grad), t).with_lod({});
+        Value of_step = step_value(net_.place(*s.grad), t).with_lod({});
+        Value grad = kernels_.widened(exec_, of_step);
         Value& sum = part_.static_grads[k];
         if (!sum.empty()) {
             std::size_t const later = sum.rows();
             Value first = grad.slice(0, later), ending = grad.slice(later, grad.rows());
-            sum = kernels_.total(exec_, std::array{&sum, &first});
+            sum = kernels_.sum_of_widened(exec_, sum, first);
             if (ending.rows() != 0) sum = joined(sum, ending);
         } else {
             sum = std::move(grad);

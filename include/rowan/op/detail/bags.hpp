@@ -186,7 +186,7 @@ struct BagLookups<Cpu> {
         shape[0] = ids.value().size();
         auto value = Tensor<T>::zeros(shape);
         for_sequences(exec, offsets, width, [&](std::size_t bag, std::size_t end) {
-            Buffer<S> best(width), total(width);
+            Buffer<S> best(width), total(width), of_weights;
             Buffer<std::size_t> position(width);
             for (; bag < end; ++bag) {
                 std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
@@ -195,15 +195,17 @@ struct BagLookups<Cpu> {
                 if (n == 0 || divisor == constant<S>(0.0)) continue;
                 if (pool == Pooling::max) {
                     largest(bags, bag, best, position);
+                    if (weight_grad != nullptr) of_weights.assign(n, constant<S>(0.0));
                     for (std::size_t k = 0; k < width; ++k) {
                         std::size_t const i = first + position[k];
                         S const grad = dtype<T>::widen(g[k]);
                         value.data()[i * width + k] = dtype<T>::narrow(product(bags.weight(i), grad));
                         if (weight_grad == nullptr) continue;
-                        T& w = weight_grad->data()[i];
-                        w = dtype<T>::narrow(
-                            plus(S(dtype<T>::widen(w)), product(S(dtype<T>::widen(bags.row(i)[k])), grad)));
+                        S& w = of_weights[position[k]];
+                        w = plus(w, product(S(dtype<T>::widen(bags.row(i)[k])), grad));
                     }
+                    if (weight_grad != nullptr)
+                        copy_lanes<S>(n, static_cast<S const*>(of_weights.data()), weight_grad->data() + first);
                     continue;
                 }
                 for (std::size_t i = first; i < first + n; ++i) {

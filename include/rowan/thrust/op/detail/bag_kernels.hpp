@@ -166,13 +166,13 @@ struct WeightGradOfLargest {
 
     ROWAN_HD void operator()(std::size_t i) const {
         std::size_t const bag = bag_of(in, i);
-        T grad = weight_grad[i];
+        S grad = load<S>(weight_grad + i);
         for (std::size_t k = 0; k < in.width; ++k) {
             std::size_t const at = bag * in.width + k;
             if (positions[at] != static_cast<std::int64_t>(i)) continue;
-            store(plus(load<S>(&grad), product(load<S>(in.row(i) + k), load<S>(out_grad + at))), &grad);
+            grad = plus(grad, product(load<S>(in.row(i) + k), load<S>(out_grad + at)));
         }
-        weight_grad[i] = grad;
+        store(grad, weight_grad + i);
     }
 };
 
