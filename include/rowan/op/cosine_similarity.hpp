@@ -6,7 +6,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/op/detail/matrix_rows.hpp>
+#include <rowan/op/detail/cosine_rows.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
@@ -44,99 +44,15 @@ void check_cosine(CosineOptions const& options) {
         throw ValueError("epsilon", options.epsilon, "a positive number in the type of computation");
 }
 
-/// The dot products of the rows of x and y, of x and of y with themselves.
-template <class T, class D>
-struct RowProducts {
-    using S = sum_t<T>;
-    decltype(ElementLoops<D>::template scratch<S>(std::declval<D const&>(), 0)) numbers;
-
-    RowProducts(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y)
-        : numbers(ElementLoops<D>::template scratch<S>(exec, 3 * x.shape(0))) {
-        std::size_t const n = x.shape(0), width = x.shape(1);
-        if (n == 0) return;
-        MatrixRows<D>::dots(exec, n, width, x.data(), y.data(), numbers.data());
-        MatrixRows<D>::dots(exec, n, width, x.data(), x.data(), numbers.data() + n);
-        MatrixRows<D>::dots(exec, n, width, y.data(), y.data(), numbers.data() + 2 * n);
-    }
-};
-
-/// The norm of a row from its square, at least epsilon.
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD_INLINE S norm_of(S const& square, double epsilon) {
-    S const norm = square_root(square), least = constant<S>(epsilon);
-    return norm < least ? least : norm;
-}
-
-template <class T>
-struct CosineOfRow {
-    using S = sum_t<T>;
-    S const* products;
-    std::size_t n;
-    double epsilon;
-    T* to;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
-        S const x = norm_of(products[n + row], epsilon), y = norm_of(products[2 * n + row], epsilon);
-        store(S(quotient(quotient(products[row], x), y)), to + row);
-    }
-};
-
-/// Replaces the products of a row by the factors of its gradients: of the other row, and of x and y themselves.
-template <class T>
-struct CosineSlopes {
-    using S = sum_t<T>;
-    S* products;
-    std::size_t n;
-    double epsilon;
-    T const* out_grad;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
-        S const xx = products[n + row], yy = products[2 * n + row], zero = constant<S>(0.0);
-        S const x = norm_of(xx, epsilon), y = norm_of(yy, epsilon), least = constant<S>(epsilon);
-        S const other = quotient(quotient(load<S>(out_grad + row), x), y), whole = product(other, products[row]);
-        products[row] = other;
-        products[n + row] = x > least ? S(quotient(quotient(whole, x), x)) : zero;
-        products[2 * n + row] = y > least ? S(quotient(quotient(whole, y), y)) : zero;
-    }
-};
-
-template <class T>
-struct CosineGradStep {
-    using S = sum_t<T>;
-    struct Row {
-        S other, of_x, of_y;
-        std::size_t at;
-    };
-    S const* factors;
-    std::size_t n, width;
-    T const *x, *y;
-    T *x_grad, *y_grad;
-
-    ROWAN_HD Row of_row(std::size_t row) const {
-        return {factors[row], factors[n + row], factors[2 * n + row], row * width};
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
-        std::size_t const i = row.at + column;
-        V const a = load<V>(x + i), b = load<V>(y + i), other(row.other);
-        store(V(product(other, b) - product(V(row.of_x), a)), x_grad + i);
-        store(V(product(other, a) - product(V(row.of_y), b)), y_grad + i);
-    }
-};
-
 }  // namespace detail
 
-/// x · y / (max(|x|, epsilon) · max(|y|, epsilon)) for the rows of x and y, as in PyTorch, computed in dtype<T>::sum. Row
-/// sums are formed in 16 interleaved partial sums.
+/// x · y / (max(|x|, epsilon) · max(|y|, epsilon)) for the rows of x and y, as in PyTorch, and at most 1; computed in
+/// dtype<T>::sum. Row sums are formed in 16 interleaved partial sums. Right for all finite rows if this type is float or
+/// double: a row whose squares might overflow or vanish is scaled by a power of two.
 /// shapes   x [n, width], y [n, width] -> [n, 1]
 /// errors   ValueError if epsilon is not finite or, in dtype<T>::sum, not above 0; ShapeError if x is not a matrix or the
 ///          shapes differ
-/// cost     two reads of both; the same bits for any number of threads
+/// cost     two reads of both, and four more of rows that are scaled; the same bits for any number of threads
 template <class T, device D>
 Tensor<T, D> cosine_similarity(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
                                CosineOptions const& options = {}) {
@@ -146,10 +62,10 @@ Tensor<T, D> cosine_similarity(D const& exec, Tensor<T, D> const& x, Tensor<T, D
     detail::check_same_shape("y", y, x);
     detail::ElementLoops<D>::check(exec, x, y);
     std::size_t const n = x.shape(0);
-    detail::RowProducts<T, D> const products(exec, x, y);
+    detail::RowProducts<T, D> const products(exec, x, y, options.epsilon);
     auto out = detail::new_tensor<T>(exec, {n, 1});
     detail::ElementLoops<D>::each(exec, n, 1,
-                                  detail::CosineOfRow<T>{products.numbers.data(), n, options.epsilon, out.data()});
+                                  detail::CosineOfRow<T>{products.of, options.epsilon, out.data()});
     return out;
 }
 
@@ -171,13 +87,13 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> cosine_similarity_grad(D const& exec, Ten
         throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
                          detail::shape_text(typename Tensor<T, D>::shape_type{n, 1}));
     detail::ElementLoops<D>::check(exec, x, y, out_grad);
-    detail::RowProducts<T, D> products(exec, x, y);
+    detail::RowProducts<T, D> products(exec, x, y, options.epsilon);
     auto x_grad = detail::new_tensor<T>(exec, x.shape()), y_grad = detail::new_tensor<T>(exec, x.shape());
     detail::ElementLoops<D>::each(
-        exec, n, 1, detail::CosineSlopes<T>{products.numbers.data(), n, options.epsilon, out_grad.data()});
+        exec, n, 1, detail::CosineSlopes<T>{products.of, options.epsilon, out_grad.data()});
     detail::ElementLoops<D>::template each_in_rows<detail::sum_t<T>>(
         exec, n, width,
-        detail::CosineGradStep<T>{products.numbers.data(), n, width, x.data(), y.data(), x_grad.data(), y_grad.data()});
+        detail::CosineGradStep<T>{products.of, width, x.data(), y.data(), x_grad.data(), y_grad.data()});
     return {std::move(x_grad), std::move(y_grad)};
 }
 
