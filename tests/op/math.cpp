@@ -5,10 +5,11 @@
 #include "refused.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace test_math {
 
-using rowan::Cpu, rowan::Tensor;
+using rowan::Cpu, rowan::dtype, rowan::Tensor;
 using test::check_unary, test::ulps;
 using Real = long double;
 
@@ -41,9 +42,9 @@ TEST_CASE("roots, squares, absolute values and powers equal the formulas", "[op]
     check_unary<rowan::square_op>(0.5, -3.0, 3.0, [](Real x) { return x * x; });
     check_unary<rowan::abs_op>(0, -3.F, 3.F, [](Real x) { return std::abs(x); });
     check_unary<rowan::pow_op>(1.5, -3.0, 3.0, [](Real x) { return x * x * x; }, {.exponent = 3});
-    check_unary<rowan::pow_op>(2.5, 0.1, 3.0, [](Real x) { return 1 / (x * x); }, {.exponent = -2});
-    check_unary<rowan::pow_op>(13, 0.1, 30.0, [](Real x) { return std::pow(x, 1.7L); }, {.exponent = 1.7});
-    check_unary<rowan::pow_op>(1400, -1.5, 2.5, [](Real x) { return std::pow(x, 129.0L); }, {.exponent = 129});
+    check_unary<rowan::pow_op>(2, 0.1, 3.0, [](Real x) { return 1 / (x * x); }, {.exponent = -2});
+    check_unary<rowan::pow_op>(1.5, 0.1, 30.0, [](Real x) { return std::pow(x, Real{1.7}); }, {.exponent = 1.7});
+    check_unary<rowan::pow_op>(1.5, -1.5, 2.5, [](Real x) { return std::pow(x, 129.0L); }, {.exponent = 129});
     CHECK((rowan::abs(Tensor<std::int32_t>{-3, 0, 4, INT32_MIN}) == Tensor<std::int32_t>{3, 0, 4, INT32_MIN}));
     CHECK((rowan::square(Tensor<std::int32_t>{-3, 1 << 16}) == Tensor<std::int32_t>{9, 0}));
 }
@@ -66,6 +67,36 @@ TEST_CASE("zeros, infinities and NaN are those of the C library", "[op]") {
     CHECK(!std::signbit(rowan::abs(x)(1)));
     CHECK((rowan::pow_grad_op::run(Cpu{}, Tensor<double>{0, 2}, Tensor<double>{5, 5}, {.exponent = 0}) == Tensor<double>{0, 0}));
     CHECK((rowan::abs_grad_op::run(Cpu{}, Tensor<double>{0, -2}, Tensor<double>{5, 5}) == Tensor<double>{0, -5}));
+}
+
+TEST_CASE("powers and their gradients are right to the last places, also where they are subnormal or overflow", "[op][golden]") {
+    auto const check = []<class T>(T, double range) {
+        using limits = std::numeric_limits<T>;
+        for (double const e : {0.5, -0.5, 1.7, 0.1, -2.0, 3.0, 4.0, 5.0, 64.0, 129.0, -1 / 3.0, 1e-3, 1e-300, -1e10, 1e15, -1e18 - 128}) {
+            std::vector<T> of{0, 1, limits::min(), limits::denorm_min(), limits::max(), limits::infinity(), limits::quiet_NaN()};
+            for (int i = -100; i <= 100; ++i) of.push_back(static_cast<T>(std::exp(i * range / 98.5L / e)));
+            bool const whole = e == std::floor(e);
+            for (std::size_t i = 0, n = of.size(); i < n; ++i) of.push_back(-of[i]);
+            auto x = Tensor<T>::from_shape({of.size()}), ones = Tensor<T>::full({of.size()}, T(1));
+            std::copy(of.begin(), of.end(), x.data());
+            auto const y = rowan::pow(x, {.exponent = e}), slope = rowan::pow_grad_op::run(Cpu{}, x, ones, {.exponent = e});
+            double off = 0, slope_off = 0;
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                Real const at = x(i), want = std::pow(at, Real(e));
+                off = std::max(off, ulps(y(i), want) + (std::isnan(want) || std::signbit(y(i)) == std::signbit(want) ? 0 : 99));
+                if (whole || !(at <= 0)) slope_off = std::max(slope_off, ulps(slope(i), Real(e) * std::pow(at, Real(e) - 1)));
+            }
+            INFO(dtype<T>::name << " " << e);
+            CHECK(off <= 2);
+            CHECK(slope_off <= 4);
+        }
+    };
+    check(float{}, 104);
+    check(double{}, 746);
+    // The gradients of even and odd numbers, those beyond 2^53 included, and of exponents that x cannot hold.
+    CHECK((rowan::pow_grad_op::run(Cpu{}, Tensor<float>{-1, 0.5F, 2}, Tensor<float>{1, 1, 1}, {.exponent = 1e300}) ==
+           Tensor<float>{-INFINITY, 0, INFINITY}));
+    CHECK(ulps(rowan::pow_grad_op::run(Cpu{}, Tensor<float>{1e-30F}, Tensor<float>{1}, {.exponent = 0x1p-140})(0), 0x1p-140L / 1e-30F) <= 4);
 }
 
 TEST_CASE("a function of many elements has the same bits on any number of threads", "[op]") {

@@ -40,6 +40,14 @@ struct exp_traits<double> {
     static constexpr double least = -708.0, greatest = 709.0;
 };
 
+/// x rounded to half the bits of its mantissa, so that its square is exact (Veltkamp).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V upper_half(V const& x) {
+    V const c = product(x, constant<V>(std::is_same_v<typename lane_of<V>::type, float> ? 4097.0 : 134217729.0));
+    return rounded(c - rounded(c - x));
+}
+
 /// 2^n for an integer n, where 2^n is a normal number.
 ROWAN_NO_EXEC_CHECK
 template <class V>
@@ -67,22 +75,44 @@ ROWAN_HD_INLINE V power_of_two(V const& n) {
     }
 }
 
+/// The nearest integer, for |x| < 2^(mantissa bits - 2).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V nearest_integer(V const& x) {
+    // Adding and subtracting this number rounds.
+    constexpr double round =
+        3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<typename lane_of<V>::type>::digits - 2));
+    return rounded(x + constant<V>(round)) - constant<V>(round);
+}
+
+/// The integer n with 2^n nearest to exp(x).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V nearest_power(V const& x) {
+    return nearest_integer(product(x, constant<V>(1.4426950408889634)));
+}
+
+/// (exp(r) - 1) / r - 1 for |r| <= log(2) / 2
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V exponential_rest(V const& r) {
+    using traits = exp_traits<typename lane_of<V>::type>;
+    double factorial[traits::degree + 1];
+    factorial[0] = 1;
+    for (int k = 1; k <= traits::degree; ++k) factorial[k] = factorial[k - 1] * k;
+    V p = constant<V>(1.0 / factorial[traits::degree]);
+    for (int k = traits::degree - 1; k >= 2; --k) p = product(p, r) + constant<V>(1.0 / factorial[k]);
+    return product(p, r);
+}
+
 /// exp(x) = 2^n · (1 + tail) for |x| < 2^(mantissa bits - 2), where n is an integer.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE void reduced_exponential(V const& x, V& n, V& tail) {
     using traits = exp_traits<typename lane_of<V>::type>;
-    // Adding and subtracting this number rounds to the nearest integer.
-    constexpr double round =
-        3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<typename lane_of<V>::type>::digits - 2));
-    n = rounded(product(x, constant<V>(1.4426950408889634)) + constant<V>(round)) - constant<V>(round);
+    n = nearest_power(x);
     V const r = (x - product(n, constant<V>(traits::log2_high))) - product(n, constant<V>(traits::log2_low));
-    double factorial[traits::degree + 1];
-    factorial[0] = 1;
-    for (int k = 1; k <= traits::degree; ++k) factorial[k] = factorial[k - 1] * k;
-    V p = constant<V>(1.0 / factorial[traits::degree]);
-    for (int k = traits::degree - 1; k >= 1; --k) p = product(p, r) + constant<V>(1.0 / factorial[k]);
-    tail = product(p, r);
+    tail = product(V(exponential_rest(r) + constant<V>(1.0)), r);
 }
 
 /// x limited to [least, most]; NaN propagates.
@@ -127,11 +157,10 @@ ROWAN_HD_INLINE V exponential_of_any(V const& x) {
     if constexpr (is_machine_float<S>) {
         constexpr double least = std::is_same_v<S, float> ? -104.0 : -746.0,
                          most = -least;  // exp is 0 and infinite there
-        constexpr double round = 3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<S>::digits - 2));
         V n, tail;
         reduced_exponential(limited(x, least, most), n, tail);
         // 2^n need not be a normal number, but the two factors are.
-        V const half = rounded(product(n, constant<V>(0.5)) + constant<V>(round)) - constant<V>(round);
+        V const half = nearest_integer(product(n, constant<V>(0.5)));
         return product(product(power_of_two(half), V(constant<V>(1.0) + tail)), power_of_two(V(n - half)));
     } else {
         return exp_of(x);
@@ -157,10 +186,9 @@ ROWAN_HD_INLINE V over_one_plus_exponential(V const& x, V const& t) {
     V const from = choose(t > constant<V>(1400.0), limited(x, -1.0, 1.0), x);
     if constexpr (is_machine_float<S>) {
         constexpr double most = std::is_same_v<S, float> ? 174.0 : 1400.0;
-        constexpr double round = 3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<S>::digits - 2));
         V n, tail;
         reduced_exponential(limited(t, -most, most), n, tail);
-        V const half = rounded(product(n, constant<V>(0.5)) + constant<V>(round)) - constant<V>(round), rest = n - half;
+        V const half = nearest_integer(product(n, constant<V>(0.5))), rest = n - half;
         V const first = product(power_of_two(half), V(one + tail));
         auto const large = n > constant<V>(64.0);  // 1 + exp(t) is exp(t) = first · 2^rest, which may be infinite
         V const y = quotient(from, V(choose(large, first, V(one + product(first, power_of_two(rest))))));

@@ -44,10 +44,7 @@ ROWAN_HD_INLINE V erfc_factor(V const& u) {
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V bell(V const& x) {
-    // x = high + low, where high has half the bits, so that its square is exact (Veltkamp).
-    V const y = limited(x, -64.0, 64.0);
-    V const c = product(y, constant<V>(std::is_same_v<typename lane_of<V>::type, float> ? 4097.0 : 134217729.0));
-    V const high = rounded(c - rounded(c - y));
+    V const y = limited(x, -64.0, 64.0), high = upper_half(y);
     V const rest = product(V(y - high), product(V(y + high), constant<V>(-0.5)));
     V const one = constant<V>(1.0);
     V const correction =
