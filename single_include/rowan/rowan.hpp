@@ -2212,8 +2212,8 @@ concept range_callback = std::invocable<F&, std::size_t, std::size_t> &&
 /// Calls f(begin, end) on disjoint ranges that cover [0, n): ranges of size `grain`, the last may be smaller, or the
 /// single range [0, n) on one thread. Ranges are scheduled dynamically. Which thread runs which range is unspecified,
 /// so `f` must write only to the data of its range.
-/// errors   ValueError if `exec.threads` is negative; the exceptions of `f`, one of them if several calls throw
 /// requires   a process that `f` forks does not return from `f`; one forked elsewhere may call this
+/// errors   ValueError if `exec.threads` is negative; the exceptions of `f`, one of them if several calls throw
 /// cost     one call of helpers, none for a single range or thread; the cost of `f`
 template <class F>
 void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
@@ -2896,6 +2896,19 @@ namespace rowan::inline v0::detail {
 
 template <class T>
 using sum_t = typename dtype<T>::sum;
+
+template <class T>
+struct kept_type {
+    using type = T;
+};
+template <class T>
+requires element<sum_t<T>>
+struct kept_type<T> {
+    using type = sum_t<T>;
+};
+/// The element type of what is kept between steps for values of T, such as averages: sum_t<T> if that is one, else T.
+template <class T>
+using kept_t = typename kept_type<T>::type;
 
 /// The type in which formulas over values of `T...` are computed.
 template <class... T>
@@ -12223,7 +12236,7 @@ struct BagLookups<Cpu> {
         shape[0] = ids.value().size();
         auto value = Tensor<T>::zeros(shape);
         for_sequences(exec, offsets, width, [&](std::size_t bag, std::size_t end) {
-            Buffer<S> best(width), total(width);
+            Buffer<S> best(width), total(width), of_weights;
             Buffer<std::size_t> position(width);
             for (; bag < end; ++bag) {
                 std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
@@ -12232,15 +12245,17 @@ struct BagLookups<Cpu> {
                 if (n == 0 || divisor == constant<S>(0.0)) continue;
                 if (pool == Pooling::max) {
                     largest(bags, bag, best, position);
+                    if (weight_grad != nullptr) of_weights.assign(n, constant<S>(0.0));
                     for (std::size_t k = 0; k < width; ++k) {
                         std::size_t const i = first + position[k];
                         S const grad = dtype<T>::widen(g[k]);
                         value.data()[i * width + k] = dtype<T>::narrow(product(bags.weight(i), grad));
                         if (weight_grad == nullptr) continue;
-                        T& w = weight_grad->data()[i];
-                        w = dtype<T>::narrow(
-                            plus(S(dtype<T>::widen(w)), product(S(dtype<T>::widen(bags.row(i)[k])), grad)));
+                        S& w = of_weights[position[k]];
+                        w = plus(w, product(S(dtype<T>::widen(bags.row(i)[k])), grad));
                     }
+                    if (weight_grad != nullptr)
+                        copy_lanes<S>(n, static_cast<S const*>(of_weights.data()), weight_grad->data() + first);
                     continue;
                 }
                 for (std::size_t i = first; i < first + n; ++i) {
@@ -18936,6 +18951,159 @@ concept optimizer_options = requires(O const& o) {
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/op/cast.hpp: cast, a tensor converted to another element type.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct cast_family {
+    static constexpr std::string_view name = "cast_";
+};
+
+/// Whether dtype<To>::sum is constructible from dtype<From>::sum.
+template <class To, class From>
+concept castable = std::constructible_from<sum_t<To>, sum_t<From>>;
+
+/// Whether a cast from From to To truncates floating-point numbers to integers, where they may be out of range.
+template <class To, class From>
+inline constexpr bool cast_may_fail =
+    std::integral<sum_t<To>>&& std::floating_point<sum_t<From>> && !std::same_as<To, bool>;
+
+/// The least value of an integer type I and the power of two above its greatest value, converted to S.
+template <class I, class S>
+inline constexpr S least_whole = static_cast<S>(std::numeric_limits<I>::min());
+template <class I, class S>
+inline constexpr S after_wholes = 2 * static_cast<S>(std::numeric_limits<I>::max() / 2 + 1);
+
+/// Whether To can represent trunc(x); false for NaN.
+template <class To, class S>
+ROWAN_HD bool holds_whole_part(S x) {
+    using I = std::conditional_t<std::integral<To>, To, sum_t<To>>;
+    constexpr S least = least_whole<I, S>, after = after_wholes<I, S>;
+    S const whole = std::trunc(x);
+    return whole >= least && whole < after;
+}
+
+template <class To, class From>
+struct CastElement {
+    From const* from;
+    To* to;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        auto const wide = dtype<From>::widen(from[i]);
+        if constexpr (std::same_as<To, bool>) {
+            to[i] = wide != sum_t<From>{};
+        } else {
+            to[i] = dtype<To>::narrow(static_cast<sum_t<To>>(wide));
+        }
+    }
+};
+
+template <class To, class From>
+[[noreturn]] void refuse_cast(std::size_t i, From const& x) {
+    throw ValueError(std::string("x[").append(std::to_string(i)).append("]"),
+                     static_cast<double>(dtype<From>::widen(x)),
+                     std::string("a number whose integer part ").append(dtype<To>::name).append(" holds"));
+}
+
+/// Checks on a device that To can represent the truncated elements. The Thrust specialization is in
+/// rowan/thrust/op/cast.hpp.
+template <class D>
+struct CastCheck {
+    static_assert(has_backend<D>, "rowan: cast on a Thrust device needs #include <rowan/thrust/op/cast.hpp>");
+};
+
+template <>
+struct CastCheck<Cpu> {
+    template <class To, class From>
+    static void check(Cpu exec, std::size_t n, From const* from) {
+        std::atomic<bool> good{true};
+        auto const fits = [&](std::size_t i) { return holds_whole_part<To>(dtype<From>::widen(from[i])); };
+        for_ranges(exec, n, 1, [&](std::size_t begin, std::size_t end) {
+            bool all = true;
+            for (std::size_t i = begin; i < end; ++i) all = all && fits(i);
+            if (!all) good = false;
+        });
+        if (good) return;
+        std::size_t i = 0;
+        while (fits(i)) ++i;
+        refuse_cast<To>(i, from[i]);
+    }
+};
+
+}  // namespace detail
+
+/// Converts the elements of x to `To` through dtype<From>::sum and dtype<To>::sum. Floating-point numbers are truncated
+/// toward zero when converted to integers, integers out of range wrap around, and nonzero elements become true when
+/// converted to bool.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if a floating-point number to be converted to an integer is NaN or out of range
+/// cost     one read of x and one write of the result; floating point to integer reads x once more and waits for the
+///          device
+template <class To, class From, device D>
+Tensor<To, D> cast(D const& exec, Tensor<From, D> const& x) {
+    static_assert(detail::castable<To, From>, "rowan::cast: give dtype<To>::sum a constructor from dtype<From>::sum");
+    detail::ElementLoops<D>::check(exec, x);
+    if constexpr (detail::cast_may_fail<To, From>) detail::CastCheck<D>::template check<To>(exec, x.size(), x.data());
+    auto out = detail::new_tensor<To>(exec, x.shape());
+    detail::ElementLoops<D>::each(exec, x.size(), 1, detail::CastElement<To, From>{x.data(), out.data()});
+    return out;
+}
+
+template <class To, class X>
+requires detail::tensor_argument<X>
+auto cast(X&& x) { return cast<To>(x.device(), x); }
+
+/// Casts the gradient back to the element type of x; neither type may be an integer type. Only the type and shape of x
+/// are used.
+struct cast_grad_op {
+    static constexpr std::string_view name = "cast_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad) {
+        spec::dense("cast_grad: x", x);
+        VarSpec x_grad = spec::elementwise("cast_grad: out@GRAD", out_grad);
+        x_grad.dims = spec::same_dims("cast_grad: out@GRAD", out_grad, x);
+        x_grad.dtype = x.dtype;
+        return x_grad;
+    }
+
+    /// errors   ShapeError if the shapes differ
+    template <class From, class To, class D>
+    requires(!std::integral<detail::sum_t<From>> &&
+             !std::integral<detail::sum_t<To>>) static Tensor<From, D> run(D exec, Tensor<From, D> const& x,
+                                                                           Tensor<To, D> const& out_grad) {
+        detail::check_same_shape("out_grad", out_grad, x);
+        return cast<From>(exec, out_grad);
+    }
+};
+
+/// See cast. The element type of the result is part of the operator: the names are cast_f32 and so on.
+template <class To>
+struct cast_op {
+    static constexpr std::string_view name = detail::joined_name<detail::cast_family, dtype<To>>::value;
+    static constexpr OpFamily family = OpFamily::cast;
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<cast_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        VarSpec out = spec::elementwise("cast: x", x);
+        out.dtype = dtype<To>::wire;
+        return out;
+    }
+
+    template <class From, class D>
+    requires detail::castable<To, From>
+    static Tensor<To, D> run(D exec, Tensor<From, D> const& x) { return cast<To>(exec, x); }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/sparse/to_dense.hpp: to_dense, the dense tensor that a SelectedRows represents.
 
 namespace rowan::inline v0 {
@@ -19067,13 +19235,13 @@ private:
         return nullptr;
     }
 
-    // States have the type dtype<T>::sum if that is an element type, else T.
-    template <class T>
-    static auto state_type() {
-        if constexpr (element<typename dtype<T>::sum>) {
-            return std::type_identity<typename dtype<T>::sum>{};
+    // Another operator for element types that are narrower than their states, if the optimizer has one.
+    template <class T, class O>
+    static auto op_for() {
+        if constexpr (requires { typename O::narrowed_op; } && !std::is_same_v<T, rowan::detail::kept_t<T>>) {
+            return std::type_identity<typename O::narrowed_op>{};
         } else {
-            return std::type_identity<T>{};
+            return std::type_identity<typename O::op>{};
         }
     }
 
@@ -19144,7 +19312,8 @@ auto OptimizerOn<Device>::zeros(Dims const& dims, AnyExec exec) -> LoDTensor<T, 
 template <class Device>
 template <class T, class O>
 auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const& g) -> Update {
-    using S = typename decltype(state_type<T>())::type;
+    using S = rowan::detail::kept_t<T>;
+    using Op = typename decltype(op_for<T, O>())::type;
     Update update{};
     Dims dims = g.parameter->spec().dims;
     Dims rows_of_none = dims;  // running the operator on zero rows only checks its options
@@ -19158,10 +19327,10 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
     auto const none = std::make_shared<std::vector<Value>>();
     auto const add_none = [&](auto&& t) { none->emplace_back().set(std::move(t)); };
     add_none(zeros<T>(rows_of_none));
-    for (std::string_view const name : O::op::updates::names) {
+    for (std::string_view const name : Op::updates::names) {
         if (name == "param") continue;
         std::string full(g.parameter->name());
-        full.append("@").append(O::op::name).append(".").append(name);
+        full.append("@").append(Op::name).append(".").append(name);
         Variable& state = scope.new_var(full, tensor_spec<S>(dims), Role::state);
         state.bring = &rowan::detail::bring<S, Device>;
         state.initialize = [dims, some_rows, param = g.parameter](Value& value, std::optional<std::uint64_t>,
@@ -19173,14 +19342,20 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
             }
             value.set(zeros<S>(all, exec));
         };
+        if constexpr (requires { requires Op::begins_with_param; }) {
+            state.initialize = [param = g.parameter](Value& value, std::optional<std::uint64_t>, AnyExec exec) {
+                auto const& first = param->value().template get<LoDTensor<T, Device>>().value();
+                value.set(LoDTensor<S, Device>(cast<S>(exec.or_default<Device>(), first)));
+            };
+        }
         update.states.push_back(&state);
         inputs.push_back(&state);
         add_none(zeros<S>(states_of_none));
     }
     inputs.push_back(g.gradient);
     add_none(zeros<T>(rows_of_none));
-    auto const attributes = std::make_shared<typename O::op::attributes>(o.options());
-    op_kernel const& kernel = kernel_for<T, S, typename O::op>(std::make_index_sequence<O::op::updates::size - 1>{});
+    auto const attributes = std::make_shared<typename Op::attributes>(o.options());
+    op_kernel const& kernel = kernel_for<T, S, Op>(std::make_index_sequence<Op::updates::size - 1>{});
     update.has_rate = requires { attributes->learning_rate = 1.0; };
     update.prepare = [=, &kernel](std::int64_t step, double factor) {
         if constexpr (requires { attributes->step = step; }) attributes->step = step;
@@ -20018,24 +20193,31 @@ struct moving_average_formula {
     ROWAN_HD_INLINE void operator()(V const& x, V& average) const {
         average = product(constant<V>(decay), average) + product(constant<V>(1.0 - decay), x);
     }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& x, V& average, V& sum) const {
+        (*this)(x, sum);
+        average = sum;
+    }
 };
 
 }  // namespace detail
 
-/// average = decay · average + (1 - decay) · x
+/// average = decay · average + (1 - decay) · x. The average of 16-bit numbers should be a tensor of floats: rounded to 16
+/// bits in every step, an average whose steps are less than half of its last bit does not move.
 /// shapes   average and x of one shape, rank at least 1
 /// errors   ShapeError if shapes differ; ValueError if decay is not in [0, 1)
 /// cost     one pass over both; the same bits for any number of threads and on every device
-template <class T, device D>
-void moving_average(D const& exec, Tensor<T, D>& average, Tensor<T, D> const& x,
+template <class A, class T, device D>
+void moving_average(D const& exec, Tensor<A, D>& average, Tensor<T, D> const& x,
                     MovingAverageOptions const& options = {}) {
-    detail::check_types<T, T>();
+    detail::check_types<T, A>();
     detail::check_decay("decay", options.decay);
     update_rows(exec, x, LaneRule{detail::moving_average_formula{options.decay}}, average);
 }
 
-template <class T, class Device>
-void moving_average(Tensor<T, Device>& average, Tensor<T, Device> const& x, MovingAverageOptions const& options = {}) {
+template <class A, class T, class Device>
+void moving_average(Tensor<A, Device>& average, Tensor<T, Device> const& x, MovingAverageOptions const& options = {}) {
     moving_average(average.device(), average, x, options);
 }
 
@@ -20049,6 +20231,21 @@ struct moving_average_op : detail::optimizer_op<MovingAverageOptions> {
     }
 };
 
+/// The same for elements that are narrower than their sums: the state `moment` is the average in the type of sums, and
+/// `param` is that average, narrowed.
+struct narrowed_moving_average_op : detail::optimizer_op<MovingAverageOptions, slot::moment> {
+    static constexpr std::string_view name = "narrowed_moving_average";
+    static constexpr bool begins_with_param = true;  // its state begins with the values of param
+
+    template <class T, class S, class D>
+    static void run(D exec, Tensor<T, D>& average, Tensor<S, D>& sum, Tensor<T, D> const& x,
+                    MovingAverageOptions const& options = {}) {
+        detail::check_types<T, T, S>();
+        detail::check_decay("decay", options.decay);
+        update_rows(exec, x, LaneRule{detail::moving_average_formula{options.decay}}, average, sum);
+    }
+};
+
 }  // namespace rowan::inline v0
 
 // rowan/layer/moving_average.hpp: layer::MovingAverage, averages of parameters over the steps of a training.
@@ -20057,13 +20254,16 @@ namespace rowan::inline v0::layer {
 
 /// After each step, average = decay · average + (1 - decay) · parameter, beginning with the parameter's first value (a
 /// resumed training goes on with its averages). `parameters.averaged()` has the averages as parameters, for infer and
-/// save_model. Averages have the element type of the parameter. Of tables, all rows are averaged, in every step.
+/// save_model. Averages have the element type of the parameter. Where dtype<T>::sum is another type, a state beside each has
+/// its value in that type: rounded to 16 bits in every step, an average would not move. A training that is resumed without
+/// that state goes on with the rounded average. Of tables, all rows are averaged, in every step.
 ///     auto const learned = train(cost, reader, {.average = layer::MovingAverage{.decay = 0.999}});
 ///     auto y = infer(predict, batch, learned.averaged());
 struct MovingAverage {
     double decay = 0.999;  ///< the part of the average that a step keeps, in [0, 1)
 
     using op = moving_average_op;
+    using narrowed_op = narrowed_moving_average_op;  // for elements that are narrower than sums
     MovingAverageOptions options() const { return {decay}; }
 };
 
@@ -20079,7 +20279,8 @@ public:
     AverageOn(MovingAverage const& average, dtypes<T...> types) : update_(OptimizerOn<Device>(average, types)) {}
 
     explicit operator bool() const noexcept { return update_.has_value(); }  ///< whether there is one
-    /// Adds a variable for the average of a parameter, `name@average`, to a scope, and the operator that updates it.
+    /// Adds a variable for the average of a parameter, `name@average`, to a scope, and the operator that updates it, for
+    /// narrow element types also its state.
     /// errors   TypeError if the element type is not supported, or the parameter is a SelectedRows; ValueError if decay is not in [0, 1)
     /// cost     one operator and its variable
     typename OptimizerOn<Device>::Update add(Scope& scope, Variable& parameter) const;
@@ -20099,7 +20300,7 @@ auto AverageOn<Device>::add(Scope& scope, Variable& parameter) const -> typename
         value = parameter.value().copy();
     };
     auto update = update_->add(scope, {&average, &parameter});
-    update.states = {&average};
+    update.states.insert(update.states.begin(), &average);
     update.prepare(1, 1);
     return update;
 }
@@ -20265,6 +20466,9 @@ PartsOn<Device>::PartsOn(std::int64_t count, dtypes<T...>)
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Parts: specialize rowan::dtype<T> for each of these element types");
     if (count < 1) throw ValueError("parts", count, "1 or more");
+    (kinds_.push_back({dtype<rowan::detail::kept_t<T>>::wire,  // of moving statistics
+                       rowan::detail::gradient_sums<rowan::detail::kept_t<T>, Device>()}),
+     ...);
 }
 
 template <class Device>
@@ -21720,6 +21924,8 @@ struct LoopKernels {
     Value (*zeros)(AnyExec exec, std::size_t rows, VarSpec const& like);
     Value (*no_rows)(AnyExec exec, Value const& table);  ///< a row-sparse gradient of `table` without rows
     op_kernel const *sum, *full_like;
+    /// Casts to the type in which sums over steps are kept and back, or nullptr if it is T; its sum.
+    op_kernel const *widen, *narrow, *sum_of_wide;
 
     /// The kernels for elements of T.
     template <class T, class Device>
@@ -21745,16 +21951,34 @@ struct LoopKernels {
             value.set(SelectedRows<T, Device>(height, new_tensor<std::int64_t>(on, {0}), new_tensor<T>(on, shape)));
             return value;
         };
-        return {.zeros = zeros,
-                .no_rows = no_rows,
-                .sum = &kernel_of<sum_op, Device, T>::value,
-                .full_like = &kernel_of<full_like_op, Device, T>::value};
+        using Wide = kept_t<T>;
+        LoopKernels kernels{.zeros = zeros,
+                            .no_rows = no_rows,
+                            .sum = &kernel_of<sum_op, Device, T>::value,
+                            .full_like = &kernel_of<full_like_op, Device, T>::value,
+                            .widen = nullptr,
+                            .narrow = nullptr,
+                            .sum_of_wide = &kernel_of<sum_op, Device, Wide>::value};
+        if constexpr (!std::is_same_v<T, Wide>) {
+            kernels.widen = &kernel_of<cast_op<Wide>, Device, T>::value;
+            kernels.narrow = &kernel_of<cast_op<T>, Device, Wide>::value;
+        }
+        return kernels;
     }
 
     Value zero_like(AnyExec exec, Value& x) const;
 
     /// The sum of dense and row-sparse values. A single summand is moved from.
     Value total(AnyExec exec, std::span<Value* const> summands) const;
+
+    /// For sums of dense values over many steps, which would be rounded to T in each: x with elements of dtype<T>::sum,
+    /// the sum of two such values, and x with elements of T. Where these types are the same, x is shared.
+    Value widened(AnyExec exec, Value& x) const;
+    Value sum_of_widened(AnyExec exec, Value& x, Value& y) const;
+    Value narrowed(AnyExec exec, Value& x) const;
+
+private:
+    static Value converted(op_kernel const* cast, AnyExec exec, Value& x);
 };
 
 ROWAN_TEMPLATE(LoopKernels LoopKernels::of<float, Cpu>())
@@ -21783,6 +22007,26 @@ ROWAN_FUNCTION Value LoopKernels::total(AnyExec exec, std::span<Value* const> su
     std::array<Value*, 1> const out{&sum_of_all};
     sum->run({.exec = exec, .in = summands, .out = out});
     return sum_of_all;
+}
+
+ROWAN_FUNCTION Value LoopKernels::widened(AnyExec exec, Value& x) const { return converted(widen, exec, x); }
+
+ROWAN_FUNCTION Value LoopKernels::narrowed(AnyExec exec, Value& x) const { return converted(narrow, exec, x); }
+
+ROWAN_FUNCTION Value LoopKernels::converted(op_kernel const* cast, AnyExec exec, Value& x) {
+    if (cast == nullptr) return x.share();
+    Value result;
+    std::array<Value*, 1> const in{&x}, out{&result};
+    cast->run({.exec = exec, .in = in, .out = out});
+    return result;
+}
+
+ROWAN_FUNCTION Value LoopKernels::sum_of_widened(AnyExec exec, Value& x, Value& y) const {
+    Value result;
+    std::array<Value*, 2> const in{&x, &y};
+    std::array<Value*, 1> const out{&result};
+    sum_of_wide->run({.exec = exec, .in = in, .out = out});
+    return result;
 }
 
 }  // namespace rowan::inline v0::detail
@@ -22685,6 +22929,7 @@ public:
     Value static_grad(std::size_t k) {
         Value const& all = part_.statics[k];
         Value& sum = part_.static_grads[k];
+        if (!sum.empty()) sum = kernels_.narrowed(exec_, sum);
         std::size_t const known = sum.empty() ? 0 : sum.rows();
         Value rest = all.with_lod({}).slice(known, all.rows());
         if (rest.rows() != 0 || sum.empty()) {  // of sequences without steps
@@ -22715,12 +22960,13 @@ private:
     void add_static_grad(std::size_t k, std::size_t t) {
         StepNet::Static const& s = net_.statics[k];
         if (s.grad == nullptr) return;
-        Value grad = step_value(net_.place(*s.grad), t).with_lod({});
+        Value of_step = step_value(net_.place(*s.grad), t).with_lod({});
+        Value grad = kernels_.widened(exec_, of_step);
         Value& sum = part_.static_grads[k];
         if (!sum.empty()) {
             std::size_t const later = sum.rows();
             Value first = grad.slice(0, later), ending = grad.slice(later, grad.rows());
-            sum = kernels_.total(exec_, std::array{&sum, &first});
+            sum = kernels_.sum_of_widened(exec_, sum, first);
             if (ending.rows() != 0) sum = joined(sum, ending);
         } else {
             sum = std::move(grad);
@@ -23288,7 +23534,7 @@ public:
         Buffer<Value> carried;
         for (std::size_t k = 0; k < n; ++k) carried.push_back(last_grads[k]->share());
         Buffer<Value> values(net_.backward_places());
-        Buffer<Buffer<Value>> reached(net_.outer.size());
+        Buffer<Reached> reached(net_.outer.size());
         for (std::size_t t = s_.count; t-- > 0;) {
             Buffer<Value>& saved = s_.iterations[t];
             for (Value& v : values) v.clear();
@@ -23356,28 +23602,39 @@ private:
         for (std::size_t const dead : op.dies) first[dead].clear();
     }
 
-    // Adds the gradients of outer variable k in one iteration to `reached`. Row-sparse ones are only collected and
-    // joined at the end.
-    void collect(std::size_t k, Buffer<Value>& reached, Buffer<Value>& saved, Buffer<Value>& values) const {
+    // The gradients of an outer variable: the sum of dense ones, widened, or of arrays, and the row-sparse ones, which are
+    // only collected and joined at the end.
+    struct Reached {
+        Value sum;
+        Buffer<Value> rows;
+    };
+
+    // Adds the gradients of outer variable k in one iteration.
+    void collect(std::size_t k, Reached& reached, Buffer<Value>& saved, Buffer<Value>& values) const {
         for (Variable const* v : net_.outer_grads[k]) {
             Value& part = at(net_.place(*v), saved, values);
             if (part.empty()) continue;
-            if (reached.empty() || v->spec().type == VarType::SELECTED_ROWS) {
-                reached.push_back(part.share());
+            if (v->spec().type == VarType::SELECTED_ROWS) {
+                reached.rows.push_back(part.share());
             } else if (v->spec().type == VarType::TENSOR_ARRAY) {
-                reached[0] = reached[0].add_slots(part);
+                reached.sum = reached.sum.empty() ? part.share() : reached.sum.add_slots(part);
             } else {
-                std::array<Value*, 2> const both{&reached[0], &part};
-                reached[0] = block_.kernels.total(exec_, both);
+                Value wide = block_.kernels.widened(exec_, part);
+                reached.sum = reached.sum.empty() ? std::move(wide)
+                                                  : block_.kernels.sum_of_widened(exec_, reached.sum, wide);
             }
         }
     }
 
-    void outer_grad(std::size_t k, Buffer<Value>& reached, Value& grad) const {
+    void outer_grad(std::size_t k, Reached& reached, Value& grad) const {
         Variable const& v = *net_.outer[k];
-        if (!reached.empty()) {
-            Buffer<Value*> all;
-            for (Value& part : reached) all.push_back(&part);
+        Buffer<Value*> all;
+        if (!reached.sum.empty()) {
+            if (v.spec().type != VarType::TENSOR_ARRAY) reached.sum = block_.kernels.narrowed(exec_, reached.sum);
+            all.push_back(&reached.sum);
+        }
+        for (Value& part : reached.rows) all.push_back(&part);
+        if (!all.empty()) {
             grad = block_.kernels.total(exec_, all);
         } else if (net_.is_sparse(k)) {
             grad = block_.kernels.no_rows(exec_, outer(k));
@@ -24837,6 +25094,14 @@ struct exp_traits<double> {
     static constexpr double least = -708.0, greatest = 709.0;
 };
 
+/// x rounded to half the bits of its mantissa, so that its square is exact (Veltkamp).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V upper_half(V const& x) {
+    V const c = product(x, constant<V>(std::is_same_v<typename lane_of<V>::type, float> ? 4097.0 : 134217729.0));
+    return rounded(c - rounded(c - x));
+}
+
 /// 2^n for an integer n, where 2^n is a normal number.
 ROWAN_NO_EXEC_CHECK
 template <class V>
@@ -24864,22 +25129,44 @@ ROWAN_HD_INLINE V power_of_two(V const& n) {
     }
 }
 
+/// The nearest integer, for |x| < 2^(mantissa bits - 2).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V nearest_integer(V const& x) {
+    // Adding and subtracting this number rounds.
+    constexpr double round =
+        3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<typename lane_of<V>::type>::digits - 2));
+    return rounded(x + constant<V>(round)) - constant<V>(round);
+}
+
+/// The integer n with 2^n nearest to exp(x).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V nearest_power(V const& x) {
+    return nearest_integer(product(x, constant<V>(1.4426950408889634)));
+}
+
+/// (exp(r) - 1) / r - 1 for |r| <= log(2) / 2
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V exponential_rest(V const& r) {
+    using traits = exp_traits<typename lane_of<V>::type>;
+    double factorial[traits::degree + 1];
+    factorial[0] = 1;
+    for (int k = 1; k <= traits::degree; ++k) factorial[k] = factorial[k - 1] * k;
+    V p = constant<V>(1.0 / factorial[traits::degree]);
+    for (int k = traits::degree - 1; k >= 2; --k) p = product(p, r) + constant<V>(1.0 / factorial[k]);
+    return product(p, r);
+}
+
 /// exp(x) = 2^n · (1 + tail) for |x| < 2^(mantissa bits - 2), where n is an integer.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE void reduced_exponential(V const& x, V& n, V& tail) {
     using traits = exp_traits<typename lane_of<V>::type>;
-    // Adding and subtracting this number rounds to the nearest integer.
-    constexpr double round =
-        3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<typename lane_of<V>::type>::digits - 2));
-    n = rounded(product(x, constant<V>(1.4426950408889634)) + constant<V>(round)) - constant<V>(round);
+    n = nearest_power(x);
     V const r = (x - product(n, constant<V>(traits::log2_high))) - product(n, constant<V>(traits::log2_low));
-    double factorial[traits::degree + 1];
-    factorial[0] = 1;
-    for (int k = 1; k <= traits::degree; ++k) factorial[k] = factorial[k - 1] * k;
-    V p = constant<V>(1.0 / factorial[traits::degree]);
-    for (int k = traits::degree - 1; k >= 1; --k) p = product(p, r) + constant<V>(1.0 / factorial[k]);
-    tail = product(p, r);
+    tail = product(V(exponential_rest(r) + constant<V>(1.0)), r);
 }
 
 /// x limited to [least, most]; NaN propagates.
@@ -24924,11 +25211,10 @@ ROWAN_HD_INLINE V exponential_of_any(V const& x) {
     if constexpr (is_machine_float<S>) {
         constexpr double least = std::is_same_v<S, float> ? -104.0 : -746.0,
                          most = -least;  // exp is 0 and infinite there
-        constexpr double round = 3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<S>::digits - 2));
         V n, tail;
         reduced_exponential(limited(x, least, most), n, tail);
         // 2^n need not be a normal number, but the two factors are.
-        V const half = rounded(product(n, constant<V>(0.5)) + constant<V>(round)) - constant<V>(round);
+        V const half = nearest_integer(product(n, constant<V>(0.5)));
         return product(product(power_of_two(half), V(constant<V>(1.0) + tail)), power_of_two(V(n - half)));
     } else {
         return exp_of(x);
@@ -24954,10 +25240,9 @@ ROWAN_HD_INLINE V over_one_plus_exponential(V const& x, V const& t) {
     V const from = choose(t > constant<V>(1400.0), limited(x, -1.0, 1.0), x);
     if constexpr (is_machine_float<S>) {
         constexpr double most = std::is_same_v<S, float> ? 174.0 : 1400.0;
-        constexpr double round = 3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<S>::digits - 2));
         V n, tail;
         reduced_exponential(limited(t, -most, most), n, tail);
-        V const half = rounded(product(n, constant<V>(0.5)) + constant<V>(round)) - constant<V>(round), rest = n - half;
+        V const half = nearest_integer(product(n, constant<V>(0.5))), rest = n - half;
         V const first = product(power_of_two(half), V(one + tail));
         auto const large = n > constant<V>(64.0);  // 1 + exp(t) is exp(t) = first · 2^rest, which may be infinite
         V const y = quotient(from, V(choose(large, first, V(one + product(first, power_of_two(rest))))));
@@ -25704,10 +25989,7 @@ ROWAN_HD_INLINE V erfc_factor(V const& u) {
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V bell(V const& x) {
-    // x = high + low, where high has half the bits, so that its square is exact (Veltkamp).
-    V const y = limited(x, -64.0, 64.0);
-    V const c = product(y, constant<V>(std::is_same_v<typename lane_of<V>::type, float> ? 4097.0 : 134217729.0));
-    V const high = rounded(c - rounded(c - y));
+    V const y = limited(x, -64.0, 64.0), high = upper_half(y);
     V const rest = product(V(y - high), product(V(y + high), constant<V>(-0.5)));
     V const one = constant<V>(1.0);
     V const correction =
@@ -26495,159 +26777,6 @@ Var<T, Device> thresholded_relu(Var<T, Device> const& x, ThresholdedReluOptions 
 }
 
 }  // namespace rowan::inline v0::layer
-
-// rowan/op/cast.hpp: cast, a tensor converted to another element type.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-struct cast_family {
-    static constexpr std::string_view name = "cast_";
-};
-
-/// Whether dtype<To>::sum is constructible from dtype<From>::sum.
-template <class To, class From>
-concept castable = std::constructible_from<sum_t<To>, sum_t<From>>;
-
-/// Whether a cast from From to To truncates floating-point numbers to integers, where they may be out of range.
-template <class To, class From>
-inline constexpr bool cast_may_fail =
-    std::integral<sum_t<To>>&& std::floating_point<sum_t<From>> && !std::same_as<To, bool>;
-
-/// The least value of an integer type I and the power of two above its greatest value, converted to S.
-template <class I, class S>
-inline constexpr S least_whole = static_cast<S>(std::numeric_limits<I>::min());
-template <class I, class S>
-inline constexpr S after_wholes = 2 * static_cast<S>(std::numeric_limits<I>::max() / 2 + 1);
-
-/// Whether To can represent trunc(x); false for NaN.
-template <class To, class S>
-ROWAN_HD bool holds_whole_part(S x) {
-    using I = std::conditional_t<std::integral<To>, To, sum_t<To>>;
-    constexpr S least = least_whole<I, S>, after = after_wholes<I, S>;
-    S const whole = std::trunc(x);
-    return whole >= least && whole < after;
-}
-
-template <class To, class From>
-struct CastElement {
-    From const* from;
-    To* to;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
-        auto const wide = dtype<From>::widen(from[i]);
-        if constexpr (std::same_as<To, bool>) {
-            to[i] = wide != sum_t<From>{};
-        } else {
-            to[i] = dtype<To>::narrow(static_cast<sum_t<To>>(wide));
-        }
-    }
-};
-
-template <class To, class From>
-[[noreturn]] void refuse_cast(std::size_t i, From const& x) {
-    throw ValueError(std::string("x[").append(std::to_string(i)).append("]"),
-                     static_cast<double>(dtype<From>::widen(x)),
-                     std::string("a number whose integer part ").append(dtype<To>::name).append(" holds"));
-}
-
-/// Checks on a device that To can represent the truncated elements. The Thrust specialization is in
-/// rowan/thrust/op/cast.hpp.
-template <class D>
-struct CastCheck {
-    static_assert(has_backend<D>, "rowan: cast on a Thrust device needs #include <rowan/thrust/op/cast.hpp>");
-};
-
-template <>
-struct CastCheck<Cpu> {
-    template <class To, class From>
-    static void check(Cpu exec, std::size_t n, From const* from) {
-        std::atomic<bool> good{true};
-        auto const fits = [&](std::size_t i) { return holds_whole_part<To>(dtype<From>::widen(from[i])); };
-        for_ranges(exec, n, 1, [&](std::size_t begin, std::size_t end) {
-            bool all = true;
-            for (std::size_t i = begin; i < end; ++i) all = all && fits(i);
-            if (!all) good = false;
-        });
-        if (good) return;
-        std::size_t i = 0;
-        while (fits(i)) ++i;
-        refuse_cast<To>(i, from[i]);
-    }
-};
-
-}  // namespace detail
-
-/// Converts the elements of x to `To` through dtype<From>::sum and dtype<To>::sum. Floating-point numbers are truncated
-/// toward zero when converted to integers, integers out of range wrap around, and nonzero elements become true when
-/// converted to bool.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if a floating-point number to be converted to an integer is NaN or out of range
-/// cost     one read of x and one write of the result; floating point to integer reads x once more and waits for the
-///          device
-template <class To, class From, device D>
-Tensor<To, D> cast(D const& exec, Tensor<From, D> const& x) {
-    static_assert(detail::castable<To, From>, "rowan::cast: give dtype<To>::sum a constructor from dtype<From>::sum");
-    detail::ElementLoops<D>::check(exec, x);
-    if constexpr (detail::cast_may_fail<To, From>) detail::CastCheck<D>::template check<To>(exec, x.size(), x.data());
-    auto out = detail::new_tensor<To>(exec, x.shape());
-    detail::ElementLoops<D>::each(exec, x.size(), 1, detail::CastElement<To, From>{x.data(), out.data()});
-    return out;
-}
-
-template <class To, class X>
-requires detail::tensor_argument<X>
-auto cast(X&& x) { return cast<To>(x.device(), x); }
-
-/// Casts the gradient back to the element type of x; neither type may be an integer type. Only the type and shape of x
-/// are used.
-struct cast_grad_op {
-    static constexpr std::string_view name = "cast_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad) {
-        spec::dense("cast_grad: x", x);
-        VarSpec x_grad = spec::elementwise("cast_grad: out@GRAD", out_grad);
-        x_grad.dims = spec::same_dims("cast_grad: out@GRAD", out_grad, x);
-        x_grad.dtype = x.dtype;
-        return x_grad;
-    }
-
-    /// errors   ShapeError if the shapes differ
-    template <class From, class To, class D>
-    requires(!std::integral<detail::sum_t<From>> &&
-             !std::integral<detail::sum_t<To>>) static Tensor<From, D> run(D exec, Tensor<From, D> const& x,
-                                                                           Tensor<To, D> const& out_grad) {
-        detail::check_same_shape("out_grad", out_grad, x);
-        return cast<From>(exec, out_grad);
-    }
-};
-
-/// See cast. The element type of the result is part of the operator: the names are cast_f32 and so on.
-template <class To>
-struct cast_op {
-    static constexpr std::string_view name = detail::joined_name<detail::cast_family, dtype<To>>::value;
-    static constexpr OpFamily family = OpFamily::cast;
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rule<cast_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& x) {
-        VarSpec out = spec::elementwise("cast: x", x);
-        out.dtype = dtype<To>::wire;
-        return out;
-    }
-
-    template <class From, class D>
-    requires detail::castable<To, From>
-    static Tensor<To, D> run(D exec, Tensor<From, D> const& x) { return cast<To>(exec, x); }
-};
-
-}  // namespace rowan::inline v0
 
 // rowan/layer/cast.hpp: layer::cast, conversion to another element type.
 
@@ -27853,7 +27982,7 @@ struct CumsumOptions {
 
 namespace detail {
 
-/// The running sums of lanes.
+/// The running sums of lanes; those of floats are kept in double, as a sum of many floats no longer grows.
 template <class T>
 struct SumLanes {
     T const* x;
@@ -27865,13 +27994,14 @@ struct SumLanes {
     template <std::size_t N>
     ROWAN_HD void lanes(std::size_t first, std::size_t) const {
         using S = sum_t<T>;
-        S sums[N];
-        for (std::size_t e = 0; e < N; ++e) sums[e] = constant<S>(0.0);
+        using Wide = std::conditional_t<std::is_same_v<S, float>, double, S>;
+        Wide sums[N];
+        for (std::size_t e = 0; e < N; ++e) sums[e] = constant<Wide>(0.0);
         for (std::size_t i = 0; i < n; ++i) {
             std::size_t const at = first + (reverse ? n - 1 - i : i) * inner;
             for (std::size_t e = 0; e < N; ++e) {
-                S const more = load<S>(x + (at + e)), sum = i == 0 ? more : plus(sums[e], more);
-                store(exclusive ? sums[e] : sum, out + (at + e));
+                Wide const more(load<S>(x + (at + e))), sum = i == 0 ? more : plus(sums[e], more);
+                store(static_cast<S>(exclusive ? sums[e] : sum), out + (at + e));
                 sums[e] = sum;
             }
         }
@@ -27881,7 +28011,8 @@ struct SumLanes {
 }  // namespace detail
 
 /// The running sums along an axis: each element is replaced by the sum of those up to it. They are formed in order in
-/// dtype<T>::sum, and each is narrowed once.
+/// dtype<T>::sum, those of floats and of 16-bit elements in double, and each is narrowed once: the sums of n floats
+/// have an error of half a last bit and n · 2^-53 · Σ|x|.
 ///     cumsum([1 2 3])                                           ->   [1 3 6]
 ///     cumsum([1 2 3], {.exclusive = true})                      ->   [0 1 3]
 ///     cumsum([1 2 3], {.exclusive = true, .reverse = true})     ->   [5 3 0]
@@ -29445,8 +29576,8 @@ constexpr void check_batch_norm(BatchNormOptions const& options) {
 }
 
 /// Checks that a tensor has an element for each column of x.
-template <class T, class D>
-void check_one_per_column(char const* field, Tensor<T, D> const& w, Tensor<T, D> const& x) {
+template <class W, class T, class D>
+void check_one_per_column(char const* field, Tensor<W, D> const& w, Tensor<T, D> const& x) {
     if (w.dimension() == 1 && w.shape(0) == x.shape(1)) return;
     throw ShapeError(std::string(field) + ".shape()", shape_text(w.shape()),
                      "[" + std::to_string(x.shape(1)) + "], the width of x");
@@ -29464,8 +29595,9 @@ public:
 
     /// In training those of the batch, else the moving ones. If next_mean is not nullptr, it and next_variance get the
     /// next moving statistics.
-    ColumnNorm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& mean, Tensor<T, D> const& variance,
-               BatchNormOptions const& options, bool training, T* next_mean, T* next_variance)
+    template <class M>
+    ColumnNorm(D const& exec, Tensor<T, D> const& x, Tensor<M, D> const& mean, Tensor<M, D> const& variance,
+               BatchNormOptions const& options, bool training, M* next_mean, M* next_variance)
         : numbers_(Loops::template scratch<S>(exec, 2 * x.shape(1))), norm{x.data(), numbers_.data(),
                                                                            numbers_.data() + x.shape(1), x.shape(1)} {
         std::size_t const n = x.shape(0), width = norm.width;
@@ -29491,16 +29623,24 @@ public:
 };
 
 /// Checks all arguments but out_grad.
-template <class T, class D>
-void check_batch_norm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<T, D> const& mean,
-                      Tensor<T, D> const& variance, BatchNormOptions const& options) {
+template <class T, class M, class D>
+void check_batch_norm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<M, D> const& mean,
+                      Tensor<M, D> const& variance, BatchNormOptions const& options) {
     static_assert(floating_element<T>, "rowan::batch_norm: x must have a floating-point type: convert it");
+    static_assert(std::is_same_v<M, T> || std::is_same_v<M, kept_t<T>>,
+                  "rowan::batch_norm: mean and variance must have the type of x or dtype<T>::sum");
     check_batch_norm(options);
     check_rank("x", x, 2);
     check_one_per_column("scale", scale, x);
     check_one_per_column("mean", mean, x);
     check_one_per_column("variance", variance, x);
     ElementLoops<D>::check(exec, x, scale, mean, variance);
+}
+
+/// Whether statistics of x may have this element type: that of x, or that of its sums.
+constexpr bool is_dtype_of_statistics(std::int32_t statistics, std::int32_t x) {
+    bool const narrow = x == dtype<bfloat16>::wire || x == dtype<float16>::wire, own = x >= 1000;
+    return statistics == x || own || (narrow && statistics == dtype<float>::wire);
 }
 
 }  // namespace detail
@@ -29512,24 +29652,25 @@ void check_batch_norm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& 
 /// Batch Normalization, 2015. The sums over rows are those of reduce_sum, in blocks of 64; the mean is x[0] + that of x -
 /// x[0], so that equal elements have the variance 0, however large they are; the variance is that of x - mean, in a
 /// second pass. The bits are the same for any number of threads and on every device. User-defined types need
-/// a sqrt.
+/// a sqrt. Moving statistics of 16-bit numbers should be floats: rounded to 16 bits in every step, they stop moving at a
+/// distance. M is the type of x or dtype<T>::sum.
 /// shapes   x [n, width]; scale, shift, mean and variance [width] -> [n, width], and the next mean and variance [width]
 /// errors   ShapeError if x is not a matrix or the others do not have its width; ValueError if epsilon is negative or
 ///          not finite, or momentum is not in [0, 1]
 /// cost     in training three reads of x, otherwise one, and one write; temporary memory for the sums of blocks: 1/64
 ///          of x
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm(D const& exec, Tensor<T, D> const& x,
+template <class T, device D, class M = T>
+std::tuple<Tensor<T, D>, Tensor<M, D>, Tensor<M, D>> batch_norm(D const& exec, Tensor<T, D> const& x,
                                                                 Tensor<T, D> const& scale, Tensor<T, D> const& shift,
-                                                                Tensor<T, D> const& mean, Tensor<T, D> const& variance,
+                                                                Tensor<M, D> const& mean, Tensor<M, D> const& variance,
                                                                 BatchNormOptions const& options, bool training) {
     using S = detail::sum_t<T>;
     detail::check_batch_norm(exec, x, scale, mean, variance, options);
     detail::check_one_per_column("shift", shift, x);
     detail::ElementLoops<D>::check(exec, shift);
     auto out = detail::new_tensor<T>(exec, x.shape());
-    auto next_mean = detail::new_tensor<T>(exec, mean.shape()),
-         next_variance = detail::new_tensor<T>(exec, mean.shape());
+    auto next_mean = detail::new_tensor<M>(exec, mean.shape()),
+         next_variance = detail::new_tensor<M>(exec, mean.shape());
     detail::ColumnNorm<T, D> const columns(exec, x, mean, variance, options, training, next_mean.data(),
                                            next_variance.data());
     detail::ElementLoops<D>::template each_of_rows<S>(
@@ -29544,10 +29685,10 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm(D const& exec, T
 /// shapes   x and out_grad [n, width]; scale, mean and variance [width] -> [n, width], [width], [width]
 /// errors   as batch_norm; ShapeError if out_grad does not have the shape of x
 /// cost     in training, five reads of x, otherwise two; and one write
-template <class T, device D>
+template <class T, device D, class M = T>
 std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm_grad(
-    D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<T, D> const& mean,
-    Tensor<T, D> const& variance, Tensor<T, D> const& out_grad, BatchNormOptions const& options, bool training) {
+    D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<M, D> const& mean,
+    Tensor<M, D> const& variance, Tensor<T, D> const& out_grad, BatchNormOptions const& options, bool training) {
     using S = detail::sum_t<T>;
     using Loops = detail::ElementLoops<D>;
     detail::check_batch_norm(exec, x, scale, mean, variance, options);
@@ -29557,7 +29698,8 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm_grad(
     auto x_grad = detail::new_tensor<T>(exec, x.shape());
     auto scale_grad = detail::new_tensor<T>(exec, scale.shape()),
          shift_grad = detail::new_tensor<T>(exec, scale.shape());
-    detail::ColumnNorm<T, D> const columns(exec, x, mean, variance, options, training, nullptr, nullptr);
+    detail::ColumnNorm<T, D> const columns(exec, x, mean, variance, options, training, static_cast<M*>(nullptr),
+                                           static_cast<M*>(nullptr));
     auto sums = Loops::template scratch<S>(exec, 2 * width);
     S *const grad = sums.data(), *const along = grad + width;
     detail::column_sums<S>(exec, n, width, detail::MatrixElement<T>{out_grad.data(), width}, grad);
@@ -29576,22 +29718,22 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm_grad(
     return {std::move(x_grad), std::move(scale_grad), std::move(shift_grad)};
 }
 
-template <class T, class Device>
-std::tuple<Tensor<T, Device>, Tensor<T, Device>, Tensor<T, Device>> batch_norm(
+template <class T, class Device, class M = T>
+std::tuple<Tensor<T, Device>, Tensor<M, Device>, Tensor<M, Device>> batch_norm(
     Tensor<T, Device> const& x, Tensor<T, Device> const& scale, Tensor<T, Device> const& shift,
-    Tensor<T, Device> const& mean, Tensor<T, Device> const& variance, BatchNormOptions const& options, bool training) {
+    Tensor<M, Device> const& mean, Tensor<M, Device> const& variance, BatchNormOptions const& options, bool training) {
     return batch_norm(x.device(), x, scale, shift, mean, variance, options, training);
 }
 
 namespace detail {
 
-template <class T, class D>
-using BatchNormResults = std::tuple<LoDTensor<T, D>, LoDTensor<T, D>, LoDTensor<T, D>>;
+template <class T, class M, class D>
+using BatchNormResults = std::tuple<LoDTensor<T, D>, LoDTensor<M, D>, LoDTensor<M, D>>;
 
 /// The levels of x for the first result alone; the others have an element per column, which may be as many as rows.
-template <class T, class D>
-BatchNormResults<T, D> with_lod_of(LoDTensor<T, D> const& x,
-                                   std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> results) {
+template <class T, class M, class D>
+BatchNormResults<T, M, D> with_lod_of(LoDTensor<T, D> const& x,
+                                      std::tuple<Tensor<T, D>, Tensor<M, D>, Tensor<M, D>> results) {
     auto& [rows, first, second] = results;
     return {LoDTensor<T, D>(std::move(rows), x.lod()), std::move(first), std::move(second)};
 }
@@ -29610,11 +29752,11 @@ struct batch_norm_grad_op {
         return {spec::elementwise("batch_norm_grad: out@GRAD", out_grad, x), w, w};
     }
 
-    template <class T, class D>
-    static detail::BatchNormResults<T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
-                                              Tensor<T, D> const& mean, Tensor<T, D> const& variance,
-                                              Tensor<std::int64_t, D> const& seed, Tensor<T, D> const& out_grad,
-                                              BatchNormOptions const& options) {
+    template <class T, class M, class D>
+    static detail::BatchNormResults<T, T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
+                                                 Tensor<M, D> const& mean, Tensor<M, D> const& variance,
+                                                 Tensor<std::int64_t, D> const& seed, Tensor<T, D> const& out_grad,
+                                                 BatchNormOptions const& options) {
         return detail::with_lod_of(
             x, batch_norm_grad(exec, x.value(), w, mean, variance, out_grad, options, detail::has_seed(seed)));
     }
@@ -29622,7 +29764,8 @@ struct batch_norm_grad_op {
 
 /// See batch_norm. The slots w and b hold scale and shift; the slot `seed` has an element in training and none
 /// otherwise, as in dropout.
-/// shapes   x [n, width]; w, b, mean and variance [width]; seed [1] or [0] of int64 -> [n, width], [width], [width]
+/// shapes   x [n, width]; w, b, mean and variance [width]; seed [1] or [0] of int64 -> [n, width], [width], [width];
+///          mean and variance may have elements of dtype<T>::sum, then also their results
 struct batch_norm_op {
     static constexpr std::string_view name = "batch_norm";
     using inputs = slots<slot::x, slot::w, slot::b, slot::mean, slot::variance, slot::seed>;
@@ -29642,18 +29785,21 @@ struct batch_norm_op {
         row.lod_level = 0;
         for (VarSpec const& one : {w, b, mean, variance}) {
             spec::dense("batch_norm: scale, shift, mean or variance", one);
-            spec::same_dtype("batch_norm: scale, shift, mean or variance", one, x);
             row.dims = spec::same_dims("batch_norm: scale, shift, mean or variance", one, row);
         }
+        for (VarSpec const& one : {w, b}) spec::same_dtype("batch_norm: scale or shift", one, x);
+        if (!detail::is_dtype_of_statistics(mean.dtype, x.dtype)) spec::same_dtype("batch_norm: mean", mean, x);
+        spec::same_dtype("batch_norm: variance", variance, mean);
         out.dims[1] = row.dims[0];
+        row.dtype = mean.dtype;
         return {out, row, row};
     }
 
-    template <class T, class D>
-    static detail::BatchNormResults<T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
-                                              Tensor<T, D> const& b, Tensor<T, D> const& mean,
-                                              Tensor<T, D> const& variance, Tensor<std::int64_t, D> const& seed,
-                                              BatchNormOptions const& options) {
+    template <class T, class M, class D>
+    static detail::BatchNormResults<T, M, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
+                                                 Tensor<T, D> const& b, Tensor<M, D> const& mean,
+                                                 Tensor<M, D> const& variance, Tensor<std::int64_t, D> const& seed,
+                                                 BatchNormOptions const& options) {
         return detail::with_lod_of(x,
                                    batch_norm(exec, x.value(), w, b, mean, variance, options, detail::has_seed(seed)));
     }
@@ -29677,7 +29823,8 @@ struct BatchNormOptions {
 /// (x - mean) / √(variance + epsilon) · scale + shift. In train, with the mean and the variance of each column over all
 /// rows of the batch, those of ragged sequences too; elsewhere, such as in infer, with moving ones, which begin with 0
 /// and 1 and which each step of train moves: momentum · moving + (1 - momentum) · that of the batch. They are
-/// parameters without a gradient: saved, loaded and resumed with the others.
+/// parameters without a gradient: saved, loaded and resumed with the others. Their elements are of dtype<T>::sum if that
+/// is an element type, floats for 16-bit x.
 ///     auto h = layer::relu(layer::batch_norm(layer::fc(x, {.output_size = 100, .bias = false})));
 /// shapes   x [n, width] -> [n, width], with the levels of x; the parameters [width]
 /// errors   ShapeError if x is not a matrix or its width is unknown; ValueError if epsilon is negative or not finite,
@@ -29695,12 +29842,14 @@ Var<T, Device> batch_norm(Var<T, Device> const& x, BatchNormOptions const& optio
     if (&default_scope() != &scope)
         throw GraphError("layer::batch_norm is not for steps, loops and branches: use layer::layer_norm");
     rowan::detail::ScopeRollback added(scope);
-    auto const named = [&](double first, char const* slot) {
-        return parameter<T, Device>(row, Constant{first}, options.name.empty() ? std::string() : options.name + slot);
+    auto const named = [&]<class E>(std::type_identity<E>, double first, char const* slot) {
+        return parameter<E, Device>(row, Constant{first}, options.name.empty() ? std::string() : options.name + slot);
     };
-    auto const w = options.scale ? named(1, ".w_0") : layer::full<T, Device>(row, 1);
-    auto const b = options.shift ? named(0, ".b_0") : layer::full<T, Device>(row, 0);
-    auto const mean = named(0, ".mean_0"), variance = named(1, ".variance_0");
+    std::type_identity<T> const same;
+    std::type_identity<rowan::detail::kept_t<T>> const wide;
+    auto const w = options.scale ? named(same, 1, ".w_0") : layer::full<T, Device>(row, 1);
+    auto const b = options.shift ? named(same, 0, ".b_0") : layer::full<T, Device>(row, 0);
+    auto const mean = named(wide, 0, ".mean_0"), variance = named(wide, 1, ".variance_0");
     Var<std::int64_t, Device> const seed(new_seed<Device>());
     auto const y = apply<batch_norm_op>(attributes, x, w, b, mean, variance, seed);
     added.keep();
@@ -37731,6 +37880,230 @@ ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<st
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/op/detail/rescaled.hpp: powers of two that scale numbers so that their products neither overflow nor vanish.
+
+namespace rowan::inline v0::detail {
+
+/// Whether the squared norm of a row is far from overflow and from underflow, so that no product of its elements with
+/// those of another such row needs to be scaled. False for NaN.
+template <class S>
+ROWAN_HD_INLINE bool is_middling(S const& square) {
+    constexpr S most = std::is_same_v<S, float> ? S(0x1p60) : S(0x1p500), least = 1 / most;
+    return square >= least && square <= most;
+}
+
+/// A power of two whose product with a size >= 0 is close to 1, as far as a normal number is such a power; 1 for 0,
+/// infinity and NaN.
+template <class S>
+ROWAN_HD_INLINE S unit_factor(S const& size) {
+    using limits = std::numeric_limits<S>;
+    if (!(size > 0) || !(size <= limits::max())) return 1;
+    constexpr S most = limits::max_exponent - 2;
+    S power, rest;
+    split_power(size < limits::min() ? limits::min() : size, power, rest);
+    return power_of_two(S(0 - (power > most ? most : power)));
+}
+
+/// The greatest |x| of n numbers; NaN does not count.
+template <class S, class T>
+ROWAN_HD S greatest_size(std::size_t n, T const* x) {
+    S most = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        S const a = load<S>(x + i), size = a < 0 ? -a : a;
+        if (size > most) most = size;
+    }
+    return most;
+}
+
+/// Σ (f · a) · (g · b), in 16 interleaved parts, as interleaved_sum.
+template <class S, class T>
+ROWAN_HD S scaled_dot(std::size_t n, T const* a, S const& f, T const* b, S const& g) {
+    S part[16] = {};
+    for (std::size_t i = 0; i < n; ++i) {
+        S const x = product(product(load<S>(a + i), f), product(load<S>(b + i), g));
+        part[i % 16] = plus(part[i % 16], x);
+    }
+    return tree_sum(part);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/cosine_rows.hpp: the products of rows of which cosine_similarity and its gradient are made.
+
+namespace rowan::inline v0::detail {
+
+/// The dot products of the rows of x and y, of x and of y with themselves. Where they might overflow or vanish, the row
+/// is multiplied by a power of two, its factor.
+template <class S>
+struct ProductsOfRows {
+    static constexpr bool scales = is_machine_float<S>;  // other types have no factors
+    static constexpr std::size_t numbers = scales ? 5 : 3;
+    S* products;  // [numbers, n]
+    std::size_t n;
+
+    ROWAN_HD S& xy(std::size_t row) const { return products[row]; }
+    ROWAN_HD S& xx(std::size_t row) const { return products[n + row]; }
+    ROWAN_HD S& yy(std::size_t row) const { return products[2 * n + row]; }
+    ROWAN_HD S& x_factor(std::size_t row) const { return products[3 * n + row]; }
+    ROWAN_HD S& y_factor(std::size_t row) const { return products[4 * n + row]; }
+
+    /// The least norms of x and y, in the scale of the row.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD S least_x(std::size_t row, double epsilon) const { return least(epsilon, 3 * n + row); }
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD S least_y(std::size_t row, double epsilon) const { return least(epsilon, 4 * n + row); }
+
+private:
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD S least(double epsilon, [[maybe_unused]] std::size_t factor) const {
+        S const e = constant<S>(epsilon);
+        if constexpr (scales) return product(e, products[factor]);
+        return e;
+    }
+};
+
+/// Sets the factors of a row, and computes its products again unless both are 1.
+template <class T>
+struct RescaleRow {
+    using S = sum_t<T>;
+    ProductsOfRows<S> of;
+    std::size_t width;
+    double epsilon;
+    T const *x, *y;
+
+    ROWAN_HD void operator()(std::size_t row) const {
+        T const *const a = x + row * width, *const b = y + row * width;
+        S const f = factor(of.xx(row), a), g = factor(of.yy(row), b);
+        of.x_factor(row) = f;
+        of.y_factor(row) = g;
+        if (f == 1 && g == 1) return;
+        of.xy(row) = scaled_dot(width, a, f, b, g);
+        of.xx(row) = scaled_dot(width, a, f, a, f);
+        of.yy(row) = scaled_dot(width, b, g, b, g);
+    }
+
+private:
+    // Rows shorter than epsilon are scaled as it is, so that it does not become large.
+    ROWAN_HD S factor(S const& square, T const* values) const {
+        if (is_middling(square)) return 1;
+        S const size = greatest_size<S>(width, values), least = constant<S>(epsilon);
+        return size == 0 ? S(1) : unit_factor(size < least ? least : size);
+    }
+};
+
+template <class T, class D>
+struct RowProducts {
+    using S = sum_t<T>;
+    decltype(ElementLoops<D>::template scratch<S>(std::declval<D const&>(), 0)) numbers;
+    ProductsOfRows<S> of;
+
+    RowProducts(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, [[maybe_unused]] double epsilon)
+        : numbers(ElementLoops<D>::template scratch<S>(exec, ProductsOfRows<S>::numbers * x.shape(0))),
+          of{numbers.data(), x.shape(0)} {
+        std::size_t const n = x.shape(0), width = x.shape(1);
+        if (n == 0) return;
+        MatrixRows<D>::dots(exec, n, width, x.data(), y.data(), of.products);
+        MatrixRows<D>::dots(exec, n, width, x.data(), x.data(), of.products + n);
+        MatrixRows<D>::dots(exec, n, width, y.data(), y.data(), of.products + 2 * n);
+        if constexpr (ProductsOfRows<S>::scales)
+            ElementLoops<D>::each(exec, n, 1, RescaleRow<T>{of, width, epsilon, x.data(), y.data()});
+    }
+    RowProducts(RowProducts const&) = delete;
+    RowProducts& operator=(RowProducts const&) = delete;
+};
+
+/// The norm of a row from its square, at least `least`.
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S norm_of(S const& square, S const& least) {
+    S const norm = square_root(square);
+    return norm < least ? least : norm;
+}
+
+template <class T>
+struct CosineOfRow {
+    using S = sum_t<T>;
+    ProductsOfRows<S> of;
+    double epsilon;
+    T* to;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row) const {
+        S const x = norm_of(of.xx(row), of.least_x(row, epsilon)), y = norm_of(of.yy(row), of.least_y(row, epsilon));
+        store(limited(S(quotient(quotient(of.xy(row), x), y)), -1.0, 1.0), to + row);  // by rounding beyond 1
+    }
+};
+
+/// Replaces the products of a row by the factors of its gradients: of the other row, and of x and y themselves.
+template <class T>
+struct CosineSlopes {
+    using S = sum_t<T>;
+    ProductsOfRows<S> of;
+    double epsilon;
+    T const* out_grad;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row) const {
+        S const least_x = of.least_x(row, epsilon), least_y = of.least_y(row, epsilon), zero = constant<S>(0.0);
+        S const x = norm_of(of.xx(row), least_x), y = norm_of(of.yy(row), least_y);
+        S const other = quotient(quotient(load<S>(out_grad + row), x), y), whole = product(other, of.xy(row));
+        of.xy(row) = other;
+        of.xx(row) = x > least_x ? S(quotient(quotient(whole, x), x)) : zero;
+        of.yy(row) = y > least_y ? S(quotient(quotient(whole, y), y)) : zero;
+    }
+};
+
+template <class T>
+struct CosineGradStep {
+    using S = sum_t<T>;
+    struct Row {
+        S other, of_x, of_y;
+        std::size_t at, row;
+        bool scaled;
+    };
+    ProductsOfRows<S> of;
+    std::size_t width;
+    T const *x, *y;
+    T *x_grad, *y_grad;
+
+    ROWAN_HD Row of_row(std::size_t row) const {
+        bool scaled = false;
+        if constexpr (ProductsOfRows<S>::scales) scaled = of.x_factor(row) != 1 || of.y_factor(row) != 1;
+        return {of.xy(row), of.xx(row), of.yy(row), row * width, row, scaled};
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+        std::size_t const i = row.at + column;
+        V a = load<V>(x + i), b = load<V>(y + i);
+        if constexpr (ProductsOfRows<S>::scales) {
+            if (row.scaled) {
+                V const f(of.x_factor(row.row)), g(of.y_factor(row.row));
+                a = product(a, f), b = product(b, g);
+                store(product(x_slope(row, a, b), f), x_grad + i);
+                return store(product(y_slope(row, a, b), g), y_grad + i);
+            }
+        }
+        store(x_slope(row, a, b), x_grad + i);
+        store(y_slope(row, a, b), y_grad + i);
+    }
+
+private:
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V x_slope(Row const& row, V const& a, V const& b) {
+        return product(V(row.other), b) - product(V(row.of_x), a);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V y_slope(Row const& row, V const& a, V const& b) {
+        return product(V(row.other), a) - product(V(row.of_y), b);
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/op/cosine_similarity.hpp: cosine_similarity, the cosine of the angle between rows.
 
 namespace rowan::inline v0 {
@@ -37760,99 +38133,15 @@ void check_cosine(CosineOptions const& options) {
         throw ValueError("epsilon", options.epsilon, "a positive number in the type of computation");
 }
 
-/// The dot products of the rows of x and y, of x and of y with themselves.
-template <class T, class D>
-struct RowProducts {
-    using S = sum_t<T>;
-    decltype(ElementLoops<D>::template scratch<S>(std::declval<D const&>(), 0)) numbers;
-
-    RowProducts(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y)
-        : numbers(ElementLoops<D>::template scratch<S>(exec, 3 * x.shape(0))) {
-        std::size_t const n = x.shape(0), width = x.shape(1);
-        if (n == 0) return;
-        MatrixRows<D>::dots(exec, n, width, x.data(), y.data(), numbers.data());
-        MatrixRows<D>::dots(exec, n, width, x.data(), x.data(), numbers.data() + n);
-        MatrixRows<D>::dots(exec, n, width, y.data(), y.data(), numbers.data() + 2 * n);
-    }
-};
-
-/// The norm of a row from its square, at least epsilon.
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD_INLINE S norm_of(S const& square, double epsilon) {
-    S const norm = square_root(square), least = constant<S>(epsilon);
-    return norm < least ? least : norm;
-}
-
-template <class T>
-struct CosineOfRow {
-    using S = sum_t<T>;
-    S const* products;
-    std::size_t n;
-    double epsilon;
-    T* to;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
-        S const x = norm_of(products[n + row], epsilon), y = norm_of(products[2 * n + row], epsilon);
-        store(S(quotient(quotient(products[row], x), y)), to + row);
-    }
-};
-
-/// Replaces the products of a row by the factors of its gradients: of the other row, and of x and y themselves.
-template <class T>
-struct CosineSlopes {
-    using S = sum_t<T>;
-    S* products;
-    std::size_t n;
-    double epsilon;
-    T const* out_grad;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
-        S const xx = products[n + row], yy = products[2 * n + row], zero = constant<S>(0.0);
-        S const x = norm_of(xx, epsilon), y = norm_of(yy, epsilon), least = constant<S>(epsilon);
-        S const other = quotient(quotient(load<S>(out_grad + row), x), y), whole = product(other, products[row]);
-        products[row] = other;
-        products[n + row] = x > least ? S(quotient(quotient(whole, x), x)) : zero;
-        products[2 * n + row] = y > least ? S(quotient(quotient(whole, y), y)) : zero;
-    }
-};
-
-template <class T>
-struct CosineGradStep {
-    using S = sum_t<T>;
-    struct Row {
-        S other, of_x, of_y;
-        std::size_t at;
-    };
-    S const* factors;
-    std::size_t n, width;
-    T const *x, *y;
-    T *x_grad, *y_grad;
-
-    ROWAN_HD Row of_row(std::size_t row) const {
-        return {factors[row], factors[n + row], factors[2 * n + row], row * width};
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
-        std::size_t const i = row.at + column;
-        V const a = load<V>(x + i), b = load<V>(y + i), other(row.other);
-        store(V(product(other, b) - product(V(row.of_x), a)), x_grad + i);
-        store(V(product(other, a) - product(V(row.of_y), b)), y_grad + i);
-    }
-};
-
 }  // namespace detail
 
-/// x · y / (max(|x|, epsilon) · max(|y|, epsilon)) for the rows of x and y, as in PyTorch, computed in dtype<T>::sum. Row
-/// sums are formed in 16 interleaved partial sums.
+/// x · y / (max(|x|, epsilon) · max(|y|, epsilon)) for the rows of x and y, as in PyTorch, and at most 1; computed in
+/// dtype<T>::sum. Row sums are formed in 16 interleaved partial sums. Right for all finite rows if this type is float or
+/// double: a row whose squares might overflow or vanish is scaled by a power of two.
 /// shapes   x [n, width], y [n, width] -> [n, 1]
 /// errors   ValueError if epsilon is not finite or, in dtype<T>::sum, not above 0; ShapeError if x is not a matrix or the
 ///          shapes differ
-/// cost     two reads of both; the same bits for any number of threads
+/// cost     two reads of both, and four more of rows that are scaled; the same bits for any number of threads
 template <class T, device D>
 Tensor<T, D> cosine_similarity(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
                                CosineOptions const& options = {}) {
@@ -37862,10 +38151,10 @@ Tensor<T, D> cosine_similarity(D const& exec, Tensor<T, D> const& x, Tensor<T, D
     detail::check_same_shape("y", y, x);
     detail::ElementLoops<D>::check(exec, x, y);
     std::size_t const n = x.shape(0);
-    detail::RowProducts<T, D> const products(exec, x, y);
+    detail::RowProducts<T, D> const products(exec, x, y, options.epsilon);
     auto out = detail::new_tensor<T>(exec, {n, 1});
     detail::ElementLoops<D>::each(exec, n, 1,
-                                  detail::CosineOfRow<T>{products.numbers.data(), n, options.epsilon, out.data()});
+                                  detail::CosineOfRow<T>{products.of, options.epsilon, out.data()});
     return out;
 }
 
@@ -37887,13 +38176,13 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> cosine_similarity_grad(D const& exec, Ten
         throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
                          detail::shape_text(typename Tensor<T, D>::shape_type{n, 1}));
     detail::ElementLoops<D>::check(exec, x, y, out_grad);
-    detail::RowProducts<T, D> products(exec, x, y);
+    detail::RowProducts<T, D> products(exec, x, y, options.epsilon);
     auto x_grad = detail::new_tensor<T>(exec, x.shape()), y_grad = detail::new_tensor<T>(exec, x.shape());
     detail::ElementLoops<D>::each(
-        exec, n, 1, detail::CosineSlopes<T>{products.numbers.data(), n, options.epsilon, out_grad.data()});
+        exec, n, 1, detail::CosineSlopes<T>{products.of, options.epsilon, out_grad.data()});
     detail::ElementLoops<D>::template each_in_rows<detail::sum_t<T>>(
         exec, n, width,
-        detail::CosineGradStep<T>{products.numbers.data(), n, width, x.data(), y.data(), x_grad.data(), y_grad.data()});
+        detail::CosineGradStep<T>{products.of, width, x.data(), y.data(), x_grad.data(), y_grad.data()});
     return {std::move(x_grad), std::move(y_grad)};
 }
 
@@ -38883,6 +39172,168 @@ auto map_fn(Array<T, Device> const& array, F const& f) {
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/op/detail/power.hpp: powers, with the same bits for SIMD registers and scalars.
+
+namespace rowan::inline v0::detail {
+
+/// The number high + low, where |low| is about an epsilon of |high|.
+template <class V>
+struct Pair {
+    V high, low;
+};
+
+/// a + b without an error, for |a| >= |b| or a = 0
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE Pair<V> exact_sum(V const& a, V const& b) {
+    V const sum = a + b;
+    return {sum, V(b - (sum - a))};
+}
+
+/// a · b without an error, where nothing overflows or is subnormal (Dekker).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE Pair<V> exact_product(V const& a, V const& b) {
+    V const p = product(a, b), a_high = upper_half(a), b_high = upper_half(b);
+    V const a_low = a - a_high, b_low = b - b_high;
+    V const error = ((product(a_high, b_high) - p) + product(a_high, b_low)) + product(a_low, b_high);
+    return {p, V(error + product(a_low, b_low))};
+}
+
+/// log(x) for a finite x > 0, with an error of 2^-33 · log(x) for float and 2^-64 · log(x) for double.
+/// With s = f / (2 + f) and z = s²: log(1 + f) = 2 s · (1 + z/3 + z² · (1/5 + z/7 + …)).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE Pair<V> logarithm_pair(V const& x) {
+    using S = typename lane_of<V>::type;
+    using limits = std::numeric_limits<S>;
+    constexpr int terms = std::is_same_v<S, float> ? 6 : 13;
+    constexpr double third = static_cast<double>(static_cast<S>(1.0 / 3));  // below 1/3 for double, above for float
+    constexpr double third_rest = std::is_same_v<S, float> ? 1.0 / 3 - third : 0x1.5555555555555p-56;
+    auto const small = x < constant<V>(static_cast<double>(limits::min()));
+    V k, m;
+    split_power(choose(small, product(x, constant<V>(2 / static_cast<double>(limits::epsilon()))), x), k, m);
+    k = choose(small, V(k - constant<V>(limits::digits)), k);
+    V const two = constant<V>(2.0), f = m - constant<V>(1.0), d = f + two;
+    V const s = quotient(f, d);
+    Pair<V> const back = exact_product(s, d);
+    V const s_low = quotient(V(((f - back.high) - back.low) - product(s, V(f - (d - two)))), d);
+    Pair<V> const z = exact_product(s, s);
+    V const z_low = z.low + product(product(s, s_low), two);
+    V series = constant<V>(1.0 / (2 * terms + 1));
+    for (int i = terms - 1; i >= 2; --i) series = product(series, z.high) + constant<V>(1.0 / (2 * i + 1));
+    Pair<V> const cubic = exact_product(z.high, constant<V>(third));
+    V const cubic_low = cubic.low + (product(z.high, constant<V>(third_rest)) + product(z_low, constant<V>(third)));
+    Pair<V> const w = exact_sum(cubic.high, V(cubic_low + product(product(z.high, z.high), series)));
+    Pair<V> const u = exact_product(s, w.high);
+    V const u_low = u.low + (product(s, w.low) + product(s_low, w.high));
+    Pair<V> const half = exact_sum(s, u.high);
+    V const half_low = half.low + (s_low + u_low);
+    Pair<V> const y = exact_sum(product(k, constant<V>(exp_traits<S>::log2_high)), V(half.high + half.high));
+    V const low = y.low + ((half_low + half_low) + product(k, constant<V>(exp_traits<S>::log2_low)));
+    return exact_sum(y.high, low);
+}
+
+/// An exponent high + low, and whether it is an odd or even integer.
+struct Exponent {
+    double high, low;
+    bool whole, odd;
+};
+
+ROWAN_HD_INLINE Exponent exact_exponent(double x) {
+    constexpr double two_53 = 9007199254740992.0;  // all numbers from here on are even integers
+    double const size = x < 0 ? -x : x;
+    auto const floor = static_cast<std::int64_t>(size < two_53 ? size : 0.0);
+    return {x, 0, size >= two_53 || static_cast<double>(floor) == size, floor % 2 != 0};
+}
+
+/// x - 1 without an error
+ROWAN_HD_INLINE Exponent one_less(Exponent const& x) {
+    double const less = x.high - 1;
+    bool const small = x.high < 1 && x.high > -1;
+    return {less, small ? x.high - (less + 1) : (x.high - less) - 1, x.whole, x.whole && !x.odd};
+}
+
+/// factor · x^y for x >= 0, where y and factor are not 0.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V positive_power(V const& x, Exponent const& y, double factor) {
+    using S = typename lane_of<V>::type;
+    if constexpr (is_machine_float<S>) {
+        using traits = exp_traits<S>;
+        constexpr bool single = std::is_same_v<S, float>;
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        constexpr double most = static_cast<double>(std::numeric_limits<S>::max());
+        // Powers with greater exponents are 0, 1 or infinite. exp(limit) is infinite, times any factor, too.
+        constexpr double enough = single ? 1e11 : 1e20, limit = single ? 2e4 : 4e3, powers = single ? 250 : 2040;
+        // factor = size · 2^shift, where |size| is in [1, 2)
+        constexpr std::uint64_t exponent_bits = std::uint64_t{0x7FF} << 52, one_bits = std::uint64_t{0x3FF} << 52;
+        bool const tiny = factor < 0x1p-1022 && factor > -0x1p-1022;
+        auto const bits = bit_cast<std::uint64_t>(tiny ? factor * 0x1p64 : factor);
+        double const shift = static_cast<double>((bits & exponent_bits) >> 52) - (tiny ? 1087 : 1023);
+        V const size = constant<V>(bit_cast<double>((bits & ~exponent_bits) | one_bits));
+
+        double const high = y.high > enough ? enough : y.high < -enough ? -enough : y.high;
+        double const rest = y.high == high ? (high - static_cast<double>(static_cast<S>(high))) + y.low : 0.0;
+        V const zero = constant<V>(0.0), y_high = constant<V>(high);
+        Pair<V> const log = logarithm_pair(x), scaled = exact_product(log.high, y_high);
+        V const low = scaled.low + (product(log.low, y_high) + product(log.high, constant<V>(rest)));
+        V const at = limited(scaled.high, -limit, limit), n = nearest_power(at);
+        V const most_of_r = at - product(n, constant<V>(traits::log2_high));
+        // Where |low| is above 0.01, at is at its limit.
+        V const rest_of_r = limited(low, -0.01, 0.01) - product(n, constant<V>(traits::log2_low));
+        V const r = most_of_r + rest_of_r;
+        V const tail = r + (product(r, exponential_rest(r)) + (rest_of_r - (r - most_of_r)));
+        // 2^shifted need not be a normal number, but the two powers of two are.
+        V const shifted = limited(V(n + constant<V>(shift)), -powers, powers);
+        V const first = nearest_integer(product(shifted, constant<V>(0.5)));
+        V const scale = product(power_of_two(first), size);
+        V const result = product(V(scale + product(scale, tail)), power_of_two(V(shifted - first)));
+        V const at_zero = constant<V>(y.high < 0 ? factor * infinity : factor * 0.0);
+        V const at_infinity = constant<V>(y.high < 0 ? factor * 0.0 : factor * infinity);
+        return choose(x > constant<V>(most), at_infinity, choose(x > zero, result, choose(x < constant<V>(most), at_zero, x)));
+    } else {
+        return product(exp_of(S(product(constant<V>(y.high), log_of(x)))), constant<V>(factor));
+    }
+}
+
+/// factor · x^y, with the zeros, infinities and NaN of C's pow.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V power(V const& x, Exponent const& y, double factor) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+    V const zero = constant<V>(0.0), even = positive_power(V(choose(x < zero, V(zero - x), x)), y, factor);
+    if (!y.whole) return choose(x < zero, choose(x > constant<V>(-infinity), constant<V>(nan), even), even);
+    if (!y.odd) return even;
+    V const odd = product(even, constant<V>(-1.0));
+    return choose(x < zero, odd, choose(quotient(constant<V>(1.0), x) < zero, odd, even));  // 1 / -0 < 0
+}
+
+/// Whether x^exponent is to be computed by products, which are within 2 units in the last place for exponents in [-2, 4]
+/// and within 3 units for -3. Other types than float and double may have no better exp and log.
+template <class V>
+ROWAN_HD_INLINE bool is_product(double exponent, int least, int most) {
+    if constexpr (!is_machine_float<typename lane_of<V>::type>) least = -64, most = 64;
+    return exponent >= least && exponent <= most && static_cast<double>(static_cast<int>(exponent)) == exponent;
+}
+
+/// x^exponent by products
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V power_by_products(V const& x, int exponent) {
+    V const one = constant<V>(1.0);
+    V square = exponent < 0 ? quotient(one, x) : x;
+    auto n = static_cast<unsigned>(exponent < 0 ? -exponent : exponent);
+    V result = n % 2 != 0 ? square : one;
+    while ((n /= 2) != 0) {
+        square = product(square, square);
+        if (n % 2 != 0) result = product(result, square);
+    }
+    return result;
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/op/detail/math_formulas.hpp: the formulas of exp, log, sqrt, rsqrt, square, abs and pow, with their gradients.
 
 namespace rowan::inline v0 {
@@ -38999,32 +39450,6 @@ struct abs_formula {
     }
 };
 
-/// x^exponent: by products if the exponent is an integer in [-64, 64], else exp(exponent · log |x|).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V power(V const& x, double exponent) {
-    V const zero = constant<V>(0.0), one = constant<V>(1.0);
-    double const size = exponent < 0 ? -exponent : exponent;
-    if (size <= 64 && static_cast<double>(static_cast<unsigned>(size)) == size) {
-        V result = one, factor = x;
-        for (auto n = static_cast<unsigned>(size); n != 0; n /= 2) {
-            if (n % 2 != 0) result = product(result, factor);
-            if (n != 1) factor = product(factor, factor);
-        }
-        return exponent < 0 ? quotient(one, result) : result;
-    }
-    constexpr double two_53 = 9007199254740992.0, nan = std::numeric_limits<double>::quiet_NaN();
-    double const enough = size < 1e37 ? size : 1e37;  // a float holds it, and the result is 0, 1 or infinite
-    V const scaled =
-        product(constant<V>(exponent < 0 ? -enough : enough), logarithm(V(choose(x < zero, V(zero - x), x))));
-    V const y = exponential_of_any(scaled);
-    auto const whole = static_cast<std::int64_t>(size < two_53 ? size : two_53);
-    if (size < two_53 && static_cast<double>(whole) != size) return choose(x < zero, constant<V>(nan), y);
-    if (whole % 2 == 0) return y;
-    V const minus_y = product(y, constant<V>(-1.0));
-    return choose(x < zero, minus_y, choose(quotient(one, x) < zero, minus_y, y));  // 1 / -0 < 0
-}
-
 /// x to the power of an exponent
 struct pow_formula {
     static constexpr std::string_view name = "pow";
@@ -39033,13 +39458,16 @@ struct pow_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V value(V const& x, PowOptions const& o) {
-        return power(x, o.exponent);
+        if (is_product<V>(o.exponent, -2, 4)) return power_by_products(x, static_cast<int>(o.exponent));
+        return power(x, exact_exponent(o.exponent), 1.0);
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, PowOptions const& o) {
         if (o.exponent == 0) return constant<V>(0.0);
-        return product(g, product(constant<V>(o.exponent), power(x, o.exponent - 1)));
+        if (is_product<V>(o.exponent, -2, 5))
+            return product(g, product(constant<V>(o.exponent), power_by_products(x, static_cast<int>(o.exponent) - 1)));
+        return product(g, power(x, one_less(exact_exponent(o.exponent)), o.exponent));
     }
 };
 
@@ -39143,9 +39571,9 @@ auto abs(X&& x) { return detail::unary<detail::abs_formula>(x.device(), x); }
 using abs_op = unary_op<detail::abs_formula>;            ///< See abs.
 using abs_grad_op = unary_grad_op<detail::abs_formula>;  ///< The gradient of abs.
 
-/// x to the power of the exponent, element-wise. Integers in [-64, 64] are computed by products, other exponents as
-/// exp(exponent · log |x|), within 2 + 2 |exponent · log x| units in the last place. NaN for negative x if the exponent is
-/// not an integer.
+/// x to the power of the exponent, element-wise, within 2 units in the last place for float and double, with the zeros,
+/// infinities and NaN of C's pow; the same bits on all machines. The exponent is not rounded to the type of x. The gradient
+/// is out_grad · exponent · x^(exponent - 1), within 4 units.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if the exponent is not finite
 /// cost     one read of x and one write of the result
