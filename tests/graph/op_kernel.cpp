@@ -5,10 +5,12 @@
 #include "finite_differences.hpp"
 
 #include <rowan/op/add.hpp>
+#include <rowan/op/clip_by_norm.hpp>
 #include <rowan/op/concat.hpp>
 #include <rowan/op/fc.hpp>
 #include <rowan/op/reduce_sum.hpp>
 #include <rowan/op/scale.hpp>
+#include <rowan/op/sum.hpp>
 
 #include <algorithm>
 #include <array>
@@ -49,6 +51,35 @@ TEST_CASE("the rules of a kernel state what the operators read and write", "[gra
     CHECK(is(rules[0].writes[0], grad_slot::grad_of_input, 0));
     CHECK(rules[2].op->name == "bias_grad");
     CHECK(is(rules[2].writes[0], grad_slot::grad_of_input, 2));
+}
+
+TEST_CASE("a kernel of a list names the position in the list, whatever the kinds of its parts", "[graph][bad_input]") {
+    Cpu const device;
+    Value out, g = test::value(SelectedRows<float>(4, {1}, {{1}})), tall = test::value(SelectedRows<float>(5, {1}, {{1}}));
+    Value x = test::value(LoDTensor<float>(Tensor<float>::zeros({4, 1}))), wide = test::value(LoDTensor<float>(Tensor<float>::zeros({4, 2})));
+    Value number = test::value(LoDTensor<float>(Tensor<float>::zeros({}))), cut = test::value(SelectedRows<float>(4, {1}, {{1}}));
+    cut.get<SelectedRows<float>>().value() = Tensor<float>{{1}, {2}};
+    std::array<Value*, 3> results{&out, &out, &out};
+    auto const text = [&](op_kernel const& op, AttributesRef attributes, std::vector<Value*> const& in) -> std::string {
+        try {
+            op.run({.exec = device, .in = in, .out = results, .attributes = attributes});
+        } catch (ShapeError const& e) {
+            return e.what();
+        }
+        return "";
+    };
+    auto const sum = [&](std::vector<Value*> const& in) { return text(kernel_of<sum_op, Cpu, float>::value, {}, in); };
+    CHECK(sum({&g, &g, &wide}) == "x[2].shape() is [4, 2], expected [4, 1]");
+    CHECK(sum({&g, &x, &tall}) == "x[2].shape() is [5, 1], expected [4, 1]");
+    CHECK(sum({&g, &wide}) == "x[1].shape() is [4, 2], expected [4, 1]");
+    CHECK(sum({&x, &wide, &g}) == "x[1].shape() is [4, 2], expected [4, 1]");
+    CHECK(sum({&x, &g, &cut}) == "x[2]: value.shape(0) is 2, expected 1, the number of rows");
+    CHECK(sum({&g, &cut}) == "x[1]: value.shape(0) is 2, expected 1, the number of rows");
+    ClipByNormOptions const options;
+    auto const clip = [&](std::vector<Value*> const& in) { return text(kernel_of<clip_by_global_norm_op, Cpu, float>::value, AttributesRef(options), in); };
+    CHECK(clip({&g, &x, &number}) == "x[2] rank is 0, expected at least 1");
+    CHECK(clip({&x, &g, &cut}) == "x[2]: value.shape(0) is 2, expected 1, the number of rows");
+    CHECK(out.empty());
 }
 
 TEST_CASE("a kernel runs on values of the kinds that its operator takes", "[graph]") {

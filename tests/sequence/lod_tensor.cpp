@@ -1,5 +1,6 @@
 // tests/sequence/lod_tensor.cpp: rows and their Lod: construction, sharing, copies and errors.
 #include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/sequence/step_map.hpp>
 
 #include "sequence/batches.hpp"
 
@@ -236,6 +237,27 @@ TEST_CASE("a tensor that is moved into a constructor that throws is still there"
     Tensor<float> value{1, 2, 3};
     CHECK_THROWS_AS(LoDTensor<float>(std::move(value), {{0, 2}}), LodError);
     CHECK(value == Tensor<float>{1, 2, 3});
+}
+
+TEST_CASE("loops over the rows, dims and levels of a batch that a function returns", "[lod_tensor]") {
+    auto const made = [] { return LoDTensor<float>({{1}, {2}, {3}}, {{0, 1, 3}}); };
+    float total = 0;
+    for (float const x : made().value()) total += x;
+    for (float const x : made().value().row(2)) total += x;
+    CHECK(total == 9);
+    std::vector<std::int64_t> numbers;
+    for (std::int64_t const o : made().lod()[0]) numbers.push_back(o);
+    for (std::int64_t const o : made().slice(1, 2).lod()[0]) numbers.push_back(o);
+    for (std::size_t const dim : made().shape()) numbers.push_back(static_cast<std::int64_t>(dim));
+    for (std::size_t const dim : made().value().shape()) numbers.push_back(static_cast<std::int64_t>(dim));
+    for (std::int64_t const e : rowan::StepMap<>(made().lod(), 0).elements()) numbers.push_back(e);
+    CHECK(numbers == std::vector<std::int64_t>{0, 1, 3, 0, 2, 3, 1, 3, 1, 1, 0, 2});
+}
+
+TEST_CASE("a batch that is moved gives its memory, not a copy", "[lod_tensor]") {
+    LoDTensor<float> x({{1}, {2}, {3}}, {{0, 1, 3}});
+    float const* const memory = x.value().data();
+    CHECK(std::move(x).value().data() == memory);
 }
 
 TEST_CASE("a moved-from batch is empty and can be used", "[lod_tensor]") {

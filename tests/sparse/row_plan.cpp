@@ -148,6 +148,18 @@ TEST_CASE("plans are values: copied deep, empty when moved from", "[row_plan]") 
     CHECK((is_plan_of(plan, rows, 6) && is_plan_of(copy, {1}, 2)));
 }
 
+TEST_CASE("loops over the parts of a gradient and of a plan that a function returns", "[row_plan]") {
+    auto const made = [] { return rowan::SelectedRows<float>(5, {1, 3, 1}, {{1}, {2}, {3}}); };
+    std::vector<std::int64_t> numbers;
+    for (float const x : merge(made()).value()) numbers.push_back(static_cast<std::int64_t>(x));
+    for (std::int64_t const r : merge(made()).rows()) numbers.push_back(r);
+    for (std::int64_t const r : RowPlan(made()).rows()) numbers.push_back(r);
+    for (std::int64_t const o : RowPlan(made()).offsets()) numbers.push_back(o);
+    for (std::int64_t const p : RowPlan(made()).positions()) numbers.push_back(p);
+    for (std::int64_t const o : RowPlan<>().offsets()) numbers.push_back(o);
+    CHECK(numbers == std::vector<std::int64_t>{4, 2, 1, 3, 1, 3, 0, 2, 3, 0, 2, 1, 0});
+}
+
 TEST_CASE("a plan throws for rows that are not one-dimensional and for an invalid height", "[row_plan][bad_input]") {
     CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { RowPlan<>(exec, {0}, -1); }) == "height is -1, expected in [0, 2^63 - 1]");
     CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { RowPlan<>(exec, rowan::Tensor<std::int64_t>{{0, 1}, {2, 3}}, 4); }) == "rows rank is 2, expected 1");

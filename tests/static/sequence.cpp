@@ -39,3 +39,15 @@ static_assert(std::is_same_v<decltype(split_batch(std::declval<batch>(), 2)), pa
 static_assert(std::is_convertible_v<rowan::Tensor<float>, rowan::LoDTensor<float>>);
 static_assert(std::is_convertible_v<rowan::LoDTensor<float>, rowan::Tensor<float>>);
 static_assert(!std::is_convertible_v<rowan::LoDTensor<float>, rowan::Tensor<double>>);
+
+// What a temporary returns outlives it: an object, or a span that keeps its elements.
+using kept = rowan::detail::KeptSpan<std::int64_t const>;
+static_assert(std::is_same_v<decltype(std::declval<rowan::Lod>()[0]), kept>);
+static_assert(std::is_same_v<decltype(std::declval<rowan::LoDTensor<float>>().value()), rowan::Tensor<float>>);
+static_assert(std::is_same_v<decltype(std::declval<rowan::LoDTensor<float>>().lod()), rowan::Lod>);
+static_assert(std::is_same_v<decltype(std::declval<rowan::LoDTensor<float>>().shape()), rowan::Tensor<float>::shape_type>);
+static_assert(std::is_same_v<decltype(std::declval<rowan::StepMap<>>().lod()), rowan::Lod>);
+static_assert(std::is_same_v<decltype(std::declval<rowan::StepMap<>>().order()), rowan::Tensor<std::int32_t>>);
+static_assert(std::is_same_v<decltype(std::declval<rowan::StepMap<>>().starts()), kept>);
+static_assert(std::is_same_v<decltype(std::declval<rowan::StepMap<>>().elements()), kept>);
+static_assert(std::is_same_v<decltype(std::declval<rowan::StepMap<>>().step(0)), kept>);

@@ -14,3 +14,8 @@ static_assert(std::is_same_v<rowan::Tensor<float>::value_type, float>);
 static_assert(rowan::Tensor<float>::static_layout == xt::layout_type::row_major);
 static_assert(xt::is_xexpression<rowan::Tensor<float>>::value);
 static_assert(!std::is_convertible_v<rowan::Tensor<float>, rowan::Tensor<double>&>);
+
+// What a temporary returns outlives it.
+static_assert(std::is_same_v<decltype(std::declval<rowan::Tensor<float>>().shape()), rowan::Tensor<float>::shape_type>);
+static_assert(std::is_same_v<decltype(std::declval<rowan::Tensor<float>>().row(0)), rowan::detail::KeptSpan<float>>);
+static_assert(std::is_same_v<decltype(std::declval<rowan::Tensor<float>>().at(0)), float>);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
+#include <rowan/core/detail/kept_span.hpp>
 #include <rowan/core/detail/lend.hpp>
 #include <rowan/core/detail/nested.hpp>
 #include <rowan/core/detail/storage.hpp>
@@ -200,27 +201,37 @@ public:
     template <class Shape = std::initializer_list<std::ptrdiff_t>>
     Tensor& reshape(Shape const& shape);
 
+    /// The dims.
+    shape_type const& shape() const& noexcept { return container::shape(); }
+    shape_type shape() && noexcept { return container::shape(); }
+    std::size_t shape(std::size_t i) const { return container::shape(i); }  ///< dim i
+
     /// The number of elements per row: the product of all dims except the first.
     std::size_t row_size() const noexcept { return detail::product_from(this->shape(), 1); }
 
     /// The elements of row `i`.
     /// errors   IndexError unless i < shape(0); ShapeError for rank 0
     /// cost     O(1)
-    std::span<T> row(std::size_t i) { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
-    std::span<T const> row(std::size_t i) const { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
+    std::span<T> row(std::size_t i) & { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
+    std::span<T const> row(std::size_t i) const& { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
+    detail::KeptSpan<T> row(std::size_t i) && { return {row(i), data_.memory()}; }
 
     /// The element at one index per dim.
     /// errors   IndexError unless each index is in [0, its dim); ShapeError if there are not as many as dims
     /// cost     O(rank)
     template <std::integral... I>
-    T& at(I... i) {
+    T& at(I... i) & {
         check_index(i...);
         return (*this)(i...);
     }
     template <std::integral... I>
-    T const& at(I... i) const {
+    T const& at(I... i) const& {
         check_index(i...);
         return (*this)(i...);
+    }
+    template <std::integral... I>
+    T at(I... i) && {
+        return at(i...);
     }
 
     void swap(Tensor& other) noexcept;

@@ -111,10 +111,12 @@ public:
     }
 
     /// Which rank has which rows.
-    Partition const& partition() const noexcept { return partition_; }
+    Partition const& partition() const& noexcept { return partition_; }
+    Partition partition() && noexcept { return partition_; }
     /// This rank's rows, ascending: row i is row partition().global(rank, i) of the table.
-    Tensor<T>& local() noexcept { return local_; }
-    Tensor<T> const& local() const noexcept { return local_; }
+    Tensor<T>& local() & noexcept { return local_; }
+    Tensor<T> const& local() const& noexcept { return local_; }
+    Tensor<T> local() && noexcept { return std::move(local_); }
 
     /// The rows of the table at `ids`, which differ between ranks. Every id is asked for once. `lookup` is for exchange.
     /// shapes   ids of any shape, also without ids -> ids.shape + [width]

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -52,8 +53,10 @@ public:
     /// Names unnamed variables. Several threads may do so at the same time.
     explicit NetOrder(std::span<Variable* const> outputs);
     void append(Operator& op);
-    std::span<Operator* const> operators() const noexcept { return order_; }
-    std::span<Variable* const> inputs() const noexcept { return std::span(variables_).first(inputs_); }
+    std::span<Operator* const> operators() const& noexcept { return order_; }
+    std::vector<Operator*> operators() && noexcept { return std::move(order_); }
+    std::span<Variable* const> inputs() const& noexcept { return std::span(variables_).first(inputs_); }
+    std::vector<Variable*> inputs() && { return {inputs().begin(), inputs().end()}; }
     std::size_t variables() const noexcept { return variables_.size(); }
     std::size_t number(Variable const& v) const;
 
@@ -110,10 +113,12 @@ public:
     void append(Operator& op) { order_.append(op); }
 
     /// The operators, in the order in which they run.
-    std::span<Operator* const> operators() const noexcept { return order_.operators(); }
+    std::span<Operator* const> operators() const& noexcept { return order_.operators(); }
+    std::vector<Operator*> operators() && noexcept { return std::move(order_).operators(); }
 
     /// The variables that must have a value before the net runs, in the order in which they are first read.
-    std::span<Variable* const> inputs() const noexcept { return order_.inputs(); }
+    std::span<Variable* const> inputs() const& noexcept { return order_.inputs(); }
+    std::vector<Variable*> inputs() && { return std::move(order_).inputs(); }
 
     /// Runs the operators on the values of their variables. If `scope.find` finds another variable of the same name,
     /// its value is used instead. Temporaries are cleared after their last use, except the outputs. Threads may run a

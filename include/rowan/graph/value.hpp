@@ -40,12 +40,16 @@ public:
     /// errors   TypeError if it does not hold a V
     /// cost     O(1)
     template <class V>
-    V& get() {
+    V& get() & {
         return holder<V>().value;
     }
     template <class V>
-    V const& get() const {
+    V const& get() const& {
         return holder<V>().value;
+    }
+    template <class V>
+    V get() && {
+        return std::move(holder<V>().value);
     }
 
     /// Replaces the held object by `value`, which is moved from.
@@ -102,7 +106,8 @@ public:
     // LoDTensor are the sequences of its first level, or its rows if it has no levels.
 
     std::size_t rows() const { return held().rows(); }  ///< the first dim of the tensor
-    Lod const& lod() const { return held().lod(); }     ///< the levels; empty if the rows form no sequences
+    Lod const& lod() const& { return held().lod(); }    ///< the levels; empty if the rows form no sequences
+    Lod lod() && { return held().lod(); }
     /// The number of parts.
     /// errors   TypeError if it is not a LoDTensor; ShapeError if it has rank 0 and no levels
     /// cost     O(1)

@@ -53,7 +53,8 @@ public:
     /// cost     O(log variables)
     bool has(std::string const& name) const { return entries_.contains(name); }
     /// The variables in ascending order of their names.
-    std::map<std::string, CheckpointEntry> const& entries() const noexcept { return entries_; }
+    std::map<std::string, CheckpointEntry> const& entries() const& noexcept { return entries_; }
+    std::map<std::string, CheckpointEntry> entries() && { return std::move(entries_); }
 
     /// Returns an alias of a variable.
     /// errors   GraphError if there is no variable of this name; TypeError if it is not a V

@@ -25,7 +25,8 @@ public:
     Optional() = default;
     Optional(T x) : value_(std::make_shared<T const>(std::move(x))) {}
 
-    T const& operator*() const noexcept { return value_ == nullptr ? none() : *value_; }
+    T const& operator*() const& noexcept { return value_ == nullptr ? none() : *value_; }
+    T operator*() && { return **this; }
     T const* operator->() const noexcept { return &**this; }
     operator T const&() const noexcept { return **this; }
 

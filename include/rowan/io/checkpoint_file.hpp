@@ -36,7 +36,8 @@ public:
     CheckpointFile(CheckpointFile const&) = default;  // no move: a moved-from object would have no file
     CheckpointFile& operator=(CheckpointFile const&) = default;
 
-    std::string const& path() const noexcept { return state_->file.path(); }  ///< the path that was opened
+    std::string const& path() const& noexcept { return state_->file.path(); }  ///< the path that was opened
+    std::string path() && { return state_->file.path(); }
 
     /// The id of this checkpoint or delta, which a delta to it stores as its base.
     std::uint64_t id() const noexcept { return state_->header.id(); }

@@ -11,6 +11,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -25,7 +26,8 @@ public:
         : header_(detail::npy_header_text(detail::npy_type<T>(), tensor.shape())),
           elements_(std::as_bytes(std::span(tensor.data(), tensor.size()))) {}
 
-    std::string const& header() const noexcept { return header_; }  ///< the bytes before the elements in a file
+    std::string const& header() const& noexcept { return header_; }  ///< the bytes before the elements in a file
+    std::string header() && noexcept { return std::move(header_); }
     std::span<std::byte const> elements() const noexcept { return elements_; }  ///< the elements in memory
 
 private:
@@ -50,7 +52,8 @@ public:
     explicit NpyFolder(std::string path);
 
     /// The names of the tensors, ascending.
-    std::vector<std::string> const& names() const noexcept { return names_; }
+    std::vector<std::string> const& names() const& noexcept { return names_; }
+    std::vector<std::string> names() && noexcept { return std::move(names_); }
 
     /// Loads the tensor of that name.
     /// errors   Error if there is no tensor of that name; those of load_npy

@@ -30,7 +30,8 @@ public:
     template <class T>
     PaddleValue(SelectedRows<T> const& x) : parts_(detail::paddle_parts(x)) {}
 
-    std::span<std::byte const> head() const noexcept { return parts_.head; }  ///< the bytes before the elements
+    std::span<std::byte const> head() const& noexcept { return parts_.head; }  ///< the bytes before the elements
+    std::vector<std::byte> head() && noexcept { return std::move(parts_.head); }
     /// The elements of the value.
     std::span<std::byte const> elements() const noexcept { return parts_.elements; }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace rowan::inline v0::layer {
 
@@ -26,8 +27,9 @@ public:
     template <std::same_as<bool> B>
     Bias(B exists) : exists_(exists) {}
 
-    bool exists() const noexcept { return exists_; }                     ///< whether there is a bias
-    FirstValues const& first_values() const noexcept { return first_; }  ///< its first values
+    bool exists() const noexcept { return exists_; }                      ///< whether there is a bias
+    FirstValues const& first_values() const& noexcept { return first_; }  ///< its first values
+    FirstValues first_values() && { return std::move(first_); }
 
 private:
     FirstValues first_ = {};

@@ -101,7 +101,7 @@ class Feeds : private std::map<std::string, Feed, std::less<>> {
     using Map = std::map<std::string, Feed, std::less<>>;
 
 public:
-    using Map::at, Map::begin, Map::end, Map::find, Map::contains, Map::size, Map::empty, Map::erase,
+    using Map::begin, Map::end, Map::find, Map::contains, Map::size, Map::empty, Map::erase,
         Map::insert_or_assign;
     using Map::value_type, Map::iterator, Map::const_iterator;
 
@@ -119,6 +119,13 @@ public:
     Feeds(Tensor<T, Device> const&, Rest const&...) {
         static_assert(!element<T>, R"(rowan::Feeds: the values of a batch have names: {{"x", x}, {"label", label}})");
     }
+
+    /// The value of that name.
+    /// errors   std::out_of_range if there is none
+    /// cost     O(log values)
+    Feed& at(std::string const& name) & { return Map::at(name); }
+    Feed const& at(std::string const& name) const& { return Map::at(name); }
+    Feed at(std::string const& name) && { return Map::at(name); }
 
     /// Adds a value; insert_or_assign replaces one.
     /// errors   GraphError if there is a value of that name

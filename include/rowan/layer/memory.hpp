@@ -44,7 +44,8 @@ public:
     States(std::vector<Var<T, Device>> states) : all_(std::move(states)) {}
     /// Several states, in braces.
     States(std::initializer_list<Var<T, Device>> states) : all_(states) {}
-    std::vector<Var<T, Device>> const& all() const noexcept { return all_; }  ///< in the order of the memories
+    std::vector<Var<T, Device>> const& all() const& noexcept { return all_; }  ///< in the order of the memories
+    std::vector<Var<T, Device>> all() && noexcept { return std::move(all_); }
 
 private:
     std::vector<Var<T, Device>> all_;

@@ -23,28 +23,37 @@ public:
     /// errors   GraphError if there is no such name; TypeError if the value is not a tensor of T on Device
     /// cost     O(log variables)
     template <class T, class Device = Cpu>
-    Tensor<T, Device> const& get(std::string_view name) const {
+    Tensor<T, Device> const& get(std::string_view name) const& {
         using V = LoDTensor<T, Device>;
         Value const& value = find(name);
         if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
         return value.get<V>().value();
+    }
+    template <class T, class Device = Cpu>
+    Tensor<T, Device> get(std::string_view name) && {
+        return get<T, Device>(name).share();
     }
 
     /// Returns the SelectedRows of that name: a table of which only some rows exist.
     /// errors   GraphError if there is no such name; TypeError if the value is not a SelectedRows of T on Device
     /// cost     O(log variables)
     template <class T, class Device = Cpu>
-    SelectedRows<T, Device> const& get_rows(std::string_view name) const {
+    SelectedRows<T, Device> const& get_rows(std::string_view name) const& {
         using V = SelectedRows<T, Device>;
         Value const& value = find(name);
         if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
         return value.get<V>();
     }
+    template <class T, class Device = Cpu>
+    SelectedRows<T, Device> get_rows(std::string_view name) && {
+        return get_rows<T, Device>(name).share();
+    }
 
     /// Returns the value of that name, of any kind.
     /// errors   GraphError if there is no such name
     /// cost     O(log variables)
-    Value const& find(std::string_view name) const;
+    Value const& find(std::string_view name) const&;
+    Value find(std::string_view name) && { return find(name).share(); }
     bool contains(std::string_view name) const { return values_.contains(name); }  ///< whether there is such a name
 
     /// Sets or replaces the value of that name.

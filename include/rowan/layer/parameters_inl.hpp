@@ -8,7 +8,7 @@
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const {
+ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const& {
     auto const found = values_.find(name);
     if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
     return found->second;

@@ -5,6 +5,7 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/concat_split.hpp>
+#include <rowan/op/detail/lists.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
@@ -76,9 +77,7 @@ template <class T, class D>
 class MergedGradient {
 public:
     MergedGradient(D const& exec, SelectedRows<T, D> const& g)
-        : alias_(g.merged()), rows_(alias_ ? g.share() : merge(exec, g)) {
-        SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    }
+        : alias_(g.merged()), rows_(alias_ ? g.share() : merge(exec, g)) {}
     double squared(D const& exec) const { return squared_in_double(exec, rows_.value()); }
 
     SelectedRows<T, D> scaled(D const& exec, double factor) && {
@@ -119,6 +118,7 @@ Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOption
 template <class T, device D>
 SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
     detail::MergedGradient merged(exec, g);
     return std::move(merged).scaled(exec, detail::norm_factor(merged.squared(exec), options.max_norm));
 }
@@ -134,7 +134,8 @@ std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_g
     D const& exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
     ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
-    for (std::size_t k = 0; k < dense.size(); ++k) detail::check_rows(detail::part_name("dense", k).c_str(), dense[k]);
+    for (std::size_t k = 0; k < dense.size(); ++k) detail::check_gradient("dense", k, dense[k]);
+    for (std::size_t k = 0; k < sparse.size(); ++k) detail::check_gradient("sparse", k, sparse[k]);
     double squared = 0;
     for (Tensor<T, D> const& x : dense) squared += detail::squared_in_double(exec, x);
     std::vector<detail::MergedGradient<T, D>> merged;
@@ -177,6 +178,14 @@ struct clip_by_global_norm_op {
 
     static std::vector<VarSpec> infer(std::span<VarSpec const> x, ClipByNormOptions const& = {}) {
         return {x.begin(), x.end()};
+    }
+
+    /// Repeats the checks for x in the order of the caller, of which part i is row-sparse if is_sparse[i].
+    template <class T, class D>
+    static void check_list(std::vector<bool> const& is_sparse, std::vector<Tensor<T, D>> const& dense,
+                           std::vector<SelectedRows<T, D>> const& sparse) {
+        detail::visit_list(is_sparse, dense, sparse,
+                           [](std::size_t i, auto const& x) { detail::check_gradient("x", i, x); });
     }
 
     template <class T, class D>

@@ -3,6 +3,7 @@
 
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/concat_split.hpp>
+#include <rowan/op/detail/lists.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
@@ -88,7 +89,7 @@ template <class T, class D>
 void check_summands(char const* dense_name, std::vector<Tensor<T, D>> const& dense, char const* sparse_name,
                     std::vector<SelectedRows<T, D>> const& sparse) {
     check_some(dense.size() + sparse.size());
-    for (auto const& g : sparse) SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    for (std::size_t k = 0; k < sparse.size(); ++k) check_gradient(sparse_name, k, sparse[k]);
     auto const shape = dense.empty() ? sparse[0].shape() : dense[0].shape();
     auto const fits = [&](auto const& x) { return x.shape() == shape; };
     if (std::ranges::all_of(dense, fits) && std::ranges::all_of(sparse, fits)) return;
@@ -185,6 +186,18 @@ struct sum_op {
             }
         }
         return out;
+    }
+
+    /// Repeats the checks for x in the order of the caller, of which part i is row-sparse if is_sparse[i].
+    template <class T, class D>
+    static void check_list(std::vector<bool> const& is_sparse, std::vector<Tensor<T, D>> const& dense,
+                           std::vector<SelectedRows<T, D>> const& sparse) {
+        std::vector<std::pair<std::string, std::string>> shapes;
+        detail::visit_list(is_sparse, dense, sparse, [&](std::size_t i, auto const& x) {
+            if constexpr (requires { x.rows(); }) detail::check_gradient("x", i, x);
+            shapes.emplace_back(detail::part_name("x", i), detail::shape_text(x.shape()));
+        });
+        detail::odd_shape(shapes);
     }
 
     template <class T, class D>

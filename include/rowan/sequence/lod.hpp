@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
+#include <rowan/core/detail/kept_span.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/core/height.hpp>
 #include <rowan/core/ids.hpp>
@@ -117,10 +118,11 @@ public:
 
     /// The offsets of a level: sequences(level) + 1 numbers.
     /// errors   IndexError if level is not in [0, levels())
-    std::span<std::int64_t const> operator[](std::size_t level) const {
+    std::span<std::int64_t const> operator[](std::size_t level) const& {
         check_level(level);
         return offsets_[level];
     }
+    detail::KeptSpan<std::int64_t const> operator[](std::size_t level) && { return {(*this)[level], memory_}; }
 
     /// The number of sequences of a level.
     /// errors   IndexError if level is not in [0, levels())

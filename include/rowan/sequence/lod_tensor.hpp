@@ -101,11 +101,14 @@ public:
 
     /// The rows. Elements may be modified. If the number of rows no longer matches the Lod, the next function that
     /// takes the batch throws.
-    Tensor<T, Device> const& value() const noexcept { return value_; }
-    Tensor<T, Device>& value() noexcept { return value_; }
-    Lod const& lod() const noexcept { return lod_; }                     ///< how the rows form sequences
-    shape_type const& shape() const noexcept { return value_.shape(); }  ///< of the value
-    Device device() const noexcept { return value_.device(); }           ///< the execution of calls that are given none
+    Tensor<T, Device> const& value() const& noexcept { return value_; }
+    Tensor<T, Device>& value() & noexcept { return value_; }
+    Tensor<T, Device> value() && noexcept { return std::move(value_); }
+    Lod const& lod() const& noexcept { return lod_; }  ///< how the rows form sequences
+    Lod lod() && noexcept { return std::move(lod_); }
+    shape_type const& shape() const& noexcept { return value_.shape(); }  ///< of the value
+    shape_type shape() && noexcept { return value_.shape(); }
+    Device device() const noexcept { return value_.device(); }  ///< the execution of calls that are given none
 
     /// Replaces the Lod. One without levels removes the sequences.
     /// errors   as the constructor; strong exception guarantee

@@ -23,7 +23,7 @@ namespace detail {
 struct StepMapAccess;
 
 /// Device-specific part of a map. make(exec, map) returns a tensor of its elements; part(elements, begin, n) returns n
-/// of them for the caller; on_host(elements, map) returns all of them in host memory; host_step(map, t) returns those
+/// of them for the caller, and kept(elements, part) the same if the map is a temporary; on_host(elements, map) returns all of them in host memory; host_step(map, t) returns those
 /// of a step if they are in host memory, otherwise none.
 template <class D>
 struct StepElements {
@@ -89,11 +89,13 @@ public:
     StepMap(Lod lod, std::size_t level, Tensor<I, Device> const& order)
         : StepMap(order.device(), std::move(lod), level, order) {}
 
-    Lod const& lod() const noexcept { return lod_; }       ///< the Lod whose sequences are split
+    Lod const& lod() const& noexcept { return lod_; }  ///< the Lod whose sequences are split
+    Lod lod() && noexcept { return lod_; }
     std::size_t level() const noexcept { return level_; }  ///< and which of its levels
 
     /// order()[j] is sequence(j). It is a copy for the caller: modifying it through share() does not affect the map.
-    Tensor<std::int32_t, Device> const& order() const noexcept { return shown_; }
+    Tensor<std::int32_t, Device> const& order() const& noexcept { return shown_; }
+    Tensor<std::int32_t, Device> order() && noexcept { return std::move(shown_); }
 
     /// The sequence at position j.
     std::int32_t sequence(std::size_t j) const noexcept { return (*order_)[j]; }
@@ -109,20 +111,23 @@ public:
     }
 
     /// Step t is elements [starts()[t], starts()[t + 1]).
-    std::span<std::int64_t const> starts() const noexcept { return {starts_.data(), starts_.size()}; }
+    std::span<std::int64_t const> starts() const& noexcept { return {starts_.data(), starts_.size()}; }
+    detail::KeptSpan<std::int64_t const> starts() && noexcept { return {starts(), starts_.storage().memory()}; }
     /// The elements of all steps: a span on the host; on a device a copy in device memory, so that the map cannot be
     /// modified.
     /// errors   none; on a device as Tensor::from_shape
     /// cost     O(1); on a device one copy
-    auto elements() const { return detail::StepElements<Device>::part(elements_, 0, elements_.size()); }
+    auto elements() const& { return detail::StepElements<Device>::part(elements_, 0, elements_.size()); }
+    auto elements() && { return detail::StepElements<Device>::kept(elements_, elements()); }
     /// The elements of step t: for each sequence longer than t, the index of its row or next-level sequence. Empty if
     /// t >= steps().
     /// errors   as elements
     /// cost     O(1); on a device one copy of them
-    auto step(std::size_t t) const {
+    auto step(std::size_t t) const& {
         std::size_t const begin = t < steps() ? static_cast<std::size_t>(starts()[t]) : 0;
         return detail::StepElements<Device>::part(elements_, begin, step_size(t));
     }
+    auto step(std::size_t t) && { return detail::StepElements<Device>::kept(elements_, step(t)); }
 
     /// The length of the sequence at position j.
     std::int64_t length(std::size_t j) const noexcept {
@@ -218,6 +223,10 @@ struct StepElements<Cpu> {
     static Tensor<std::int64_t> make(Cpu exec, StepMap<> const& map);
     static std::span<std::int64_t const> part(Tensor<std::int64_t> const& elements, std::size_t begin, std::size_t n) {
         return {elements.data() + begin, n};
+    }
+    static KeptSpan<std::int64_t const> kept(Tensor<std::int64_t> const& elements,
+                                             std::span<std::int64_t const> part) {
+        return {part, elements.storage().memory()};
     }
     static Tensor<std::int64_t> on_host(Tensor<std::int64_t> const& elements, StepMap<> const&) {
         return elements.share();

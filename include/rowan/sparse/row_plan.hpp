@@ -73,14 +73,17 @@ public:
     std::int64_t height() const noexcept { return height_; }  ///< the height of the table
     Cpu device() const noexcept { return {}; }                ///< the execution of calls that are given none
     /// The distinct rows, ascending.
-    std::span<std::int64_t const> rows() const noexcept { return {memory_.data() + rows_, count_}; }
+    std::span<std::int64_t const> rows() const& noexcept { return {memory_.data() + rows_, count_}; }
+    detail::KeptSpan<std::int64_t const> rows() && noexcept { return {rows(), memory_.memory()}; }
     /// The lookups of rows()[k] are elements [offsets()[k], offsets()[k + 1]) of positions().
-    std::span<std::int64_t const> offsets() const noexcept {
+    std::span<std::int64_t const> offsets() const& noexcept {
         static constexpr std::int64_t none[1] = {0};
         return size_ == 0 ? std::span<std::int64_t const>(none) : std::span(memory_.data() + 2 * size_, count_ + 1);
     }
+    detail::KeptSpan<std::int64_t const> offsets() && noexcept { return {offsets(), memory_.memory()}; }
     /// The positions of the lookups in the gradient, grouped by row, in input order within a row.
-    std::span<std::int64_t const> positions() const noexcept { return {memory_.data() + (size_ - rows_), size_}; }
+    std::span<std::int64_t const> positions() const& noexcept { return {memory_.data() + (size_ - rows_), size_}; }
+    detail::KeptSpan<std::int64_t const> positions() && noexcept { return {positions(), memory_.memory()}; }
 
     void swap(RowPlan& other) noexcept {
         std::swap(memory_, other.memory_);

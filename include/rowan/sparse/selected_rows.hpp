@@ -32,6 +32,9 @@ template <>
 struct RowNumbers<Cpu> {
     using View = std::span<std::int64_t const>;
     static View view(Tensor<std::int64_t> const& rows) noexcept { return {rows.data(), rows.size()}; }
+    static KeptSpan<std::int64_t const> kept(Tensor<std::int64_t> const& rows) noexcept {
+        return {view(rows), rows.storage().memory()};
+    }
 
     static Tensor<std::int64_t> copy(Ids<> const& ids) {
         auto rows = Tensor<std::int64_t>::from_shape({ids.size()});
@@ -123,12 +126,14 @@ public:
     std::int64_t height() const noexcept { return height_; }  ///< the number of rows of the represented tensor
     /// The row numbers, one for each row of value(): a span on the host, a Tensor in the memory of other devices. Code
     /// that modifies them through an alias must keep them in [0, height) and, if merged(), ascending and unique.
-    typename Numbers::View rows() const noexcept { return Numbers::view(rows_); }
+    typename Numbers::View rows() const& noexcept { return Numbers::view(rows_); }
+    auto rows() && noexcept { return Numbers::kept(rows_); }  ///< they outlive this object
 
     /// Row i of the value belongs to row rows()[i] of the represented tensor. The elements may be modified; if the
     /// first dim is changed, the next function that takes this object throws ShapeError.
-    Tensor<T, D> const& value() const noexcept { return value_; }
-    Tensor<T, D>& value() noexcept { return value_; }
+    Tensor<T, D> const& value() const& noexcept { return value_; }
+    Tensor<T, D>& value() & noexcept { return value_; }
+    Tensor<T, D> value() && noexcept { return std::move(value_); }
 
     /// The execution of calls that are given none: where the value was made.
     D device() const noexcept { return value_.device(); }

@@ -87,6 +87,7 @@ public:
 
     std::size_t size() const noexcept { return size_; }
     bool empty() const noexcept { return size_ == 0; }
+    std::shared_ptr<void const> memory() const noexcept { return block_; }  ///< a share in the elements
     T* data() noexcept { return block_.get(); }
     T const* data() const noexcept { return block_.get(); }
     T& operator[](std::size_t i) noexcept { return block_.get()[i]; }

@@ -293,7 +293,18 @@ void run_variadic(KernelCall const& c) {
     if constexpr (takes<Op, D, Sparse>) {
         if (dense.empty()) return to.store_all(call<Op>(d, a, sparse));
     }
-    if constexpr (takes<Op, D, Dense, Sparse>) return to.store_all(call<Op>(d, a, dense, sparse));
+    if constexpr (takes<Op, D, Dense, Sparse>) {
+        try {
+            return to.store_all(call<Op>(d, a, dense, sparse));
+        } catch (Error const&) {
+            if constexpr (requires { Op::check_list(std::vector<bool>(), dense, sparse); }) {
+                std::vector<bool> is_sparse;
+                for (Value* const v : in) is_sparse.push_back(v->is<SelectedRows<T, D>>());
+                Op::check_list(is_sparse, dense, sparse);  // names the position in the caller's list
+            }
+            throw;
+        }
+    }
     no_kernel(Op::name, in);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/graph/op_kernel.hpp>
+#include <rowan/op/detail/lists.hpp>
 #include <rowan/sparse/merge.hpp>
 
 #include <cstddef>
@@ -37,6 +38,10 @@ struct clip_mixed_types : whole_op {
         Device const exec = c.exec.get<Device>();
         auto const& options = c.attributes.get<typename Op::attributes>();
         Op::check(options);
+        for (std::size_t i = 0; i < c.in.size(); ++i) {
+            auto const check = [&](auto const& x) { check_gradient("x", i, x); };
+            ((visit_dense<T>(*c.in[i], check) || visit_sparse<T>(*c.in[i], check)) || ...);
+        }
         double measured = 0;
         for (Value* const v : c.in) {
             if (!(visit_dense<T>(*v, [&](auto const& x) { measured += Op::measure(exec, x); }) || ...) &&

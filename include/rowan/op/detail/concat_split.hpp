@@ -31,8 +31,9 @@ constexpr std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
 std::string part_name(char const* field, std::size_t k);
 std::string dim_name(std::string field, std::size_t axis);
 
-/// Throws ShapeError for the first input whose shape is not that of most inputs, given their names and shapes.
-[[noreturn]] void odd_shape(std::vector<std::pair<std::string, std::string>> const& inputs);
+/// Throws ShapeError for the first input whose shape is not that of most inputs, if there is one, given their names and
+/// shapes.
+void odd_shape(std::vector<std::pair<std::string, std::string>> const& inputs);
 
 /// Calls check(name), where name is that of input k; in constant expressions it is `field`.
 template <class Check>

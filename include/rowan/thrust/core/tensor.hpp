@@ -86,7 +86,8 @@ public:
     }
     ~Tensor() = default;
 
-    shape_type const& shape() const noexcept { return shape_; }  ///< the dims
+    shape_type const& shape() const& noexcept { return shape_; }  ///< the dims
+    shape_type shape() && noexcept { return shape_; }
     std::size_t shape(std::size_t i) const { return shape_[i]; }
     std::size_t dimension() const noexcept { return shape_.size(); }  ///< the rank
     std::size_t size() const noexcept { return data_.size(); }
@@ -98,7 +99,7 @@ public:
     T const* data() const noexcept { return data_.data(); }
 
     /// The device and stream on which the tensor was made: the execution of calls that are given none.
-    Device const& device() const noexcept { return data_.device(); }
+    Device device() const noexcept { return data_.device(); }
 
     /// Throws unless a call on `exec` may use the tensor.
     /// errors   CudaError if the stream or the tensor belongs to another GPU than the current one

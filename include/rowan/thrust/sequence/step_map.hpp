@@ -46,6 +46,9 @@ struct StepElements<ThrustDevice<System>> {
         auto const part = elements.slice(begin, begin + n);
         return Tensor<std::int64_t, Exec>(part);
     }
+    static Tensor<std::int64_t, Exec> kept(Tensor<std::int64_t, Exec> const&, Tensor<std::int64_t, Exec> part) {
+        return part;
+    }
     static Tensor<std::int64_t> on_host(Tensor<std::int64_t, Exec> const&, StepMap<Exec> const& map) {
         return StepMapAccess::make_elements(Cpu{}, map);
     }

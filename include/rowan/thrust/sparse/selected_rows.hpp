@@ -18,6 +18,7 @@ struct RowNumbers<ThrustDevice<System>> {
     using Rows = Tensor<std::int64_t, Device>;
     using View = Rows const&;
     static View view(Rows const& rows) noexcept { return rows; }
+    static Rows kept(Rows const& rows) noexcept { return rows.share(); }
 
     static Rows checked(Device const& exec, char const* field, Ids<Device> const& ids, std::int64_t height) {
         DeviceIds<System> const checked(exec, field, ids, height);
