@@ -36,8 +36,9 @@ void update(rowan::PrecisionRecall& metric, py::handle predicted, py::handle lab
 
 void bind_metrics(py::module_& m) {
     using rowan::Auc, rowan::PrecisionRecall;
-    py::class_<Auc>(m, "Auc", "The area under the ROC curve of all batches.")
-        .def(py::init<std::size_t>(), py::arg("thresholds") = 4095)
+    py::class_<Auc>(m, "Auc", "The area under the ROC curve of all batches, exact, or with buckets of probabilities.")
+        .def(py::init([](std::optional<std::size_t> thresholds) { return thresholds ? Auc(*thresholds) : Auc(); }),
+             py::arg("thresholds") = py::none())
         .def(
             "update",
             [](Auc& auc, py::handle probability, py::handle label) {

@@ -4,6 +4,7 @@
 #include "catch.hpp"
 #include "inputs.hpp"
 
+#include <cmath>
 #include <cstdint>
 
 namespace test_auc {
@@ -34,10 +35,32 @@ TEST_CASE("Auc is the share of pairs in the right order, where ties count half",
     CHECK(all.value() == Approx(right / pairs).epsilon(1e-14));
     CHECK(parts.value() == all.value());
     // sklearn.metrics.roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    parts.reset();
-    CHECK(parts.value() == 0);
+    for (auto* auc : {&all, &parts}) {
+        auc->reset();
+        CHECK(std::isnan(auc->value()));
+        auc->update(Tensor<double>{0.1, 0.4}, Labels{1, 1});  // scikit-learn 1.6: NaN, too
+        CHECK(std::isnan(auc->value()));
+        auc->reset();
+    }
     parts.update(Tensor<double>{0.1, 0.4, 0.35, 0.8}, Tensor<std::int32_t>{0, 0, 1, 1});
     CHECK(parts.value() == 0.75);
+}
+
+TEST_CASE("Auc tells probabilities apart that are next to each other, and zeros not", "[layer][golden]") {
+    Auc auc;
+    auc.update(Tensor<double>{0.5, 0x1.0000000000001p-1, 1e-300, 0}, Labels{0, 1, 1, 0});
+    CHECK(auc.value() == 0.75);
+    auc.update(Tensor<float>::from_shape({0}), Labels::from_shape({0}));
+    auc.update(Tensor<float>{-0.0F, 1, 1}, Labels{1, 0, 1});
+    CHECK(auc.value() == 0.5);
+    auto p = Tensor<double>::from_shape({10'000});  // all in one of 4096 buckets
+    auto label = Labels::zeros({10'000});
+    for (std::size_t i = 1; i <= 10'000; ++i) p(i - 1) = 1e-9 * static_cast<double>(i), label(i - 1) = i % 100 == 0;
+    Auc rare, buckets(4095);
+    rare.update(p, label);
+    buckets.update(p, label);
+    CHECK(rare.value() == 0.505);
+    CHECK(buckets.value() == 0.5);
 }
 
 TEST_CASE("Auc throws for bad inputs and forgets nothing then", "[layer][bad]") {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <numeric>
 #include <tuple>
 #include <vector>
@@ -54,19 +55,29 @@ TEST_CASE("top_k returns the greatest elements in order, equal ones by position,
     CHECK((std::isnan(values(2, 0)) && std::isnan(values(2, 1)) && values(2, 2) == 8));
     CHECK((std::get<1>(top_k(Tensor<double>{2, 3}, {.k = 1})) == Ids{1}));
     CHECK(std::get<0>(top_k(Tensor<double>::from_shape({0, 3}), {.k = 2})).shape() == Tensor<double>::shape_type{0, 2});
-    auto const t = inputs::wild<float>({40, 33}, 3);
-    for (std::int64_t const k : {1, 2, 7, 32, 33}) {
-        auto const got = std::get<1>(top_k(t, {.k = k}));
-        for (std::size_t row = 0; row < t.shape(0); ++row) {
-            std::vector<std::int64_t> order(33);
-            std::iota(order.begin(), order.end(), 0);
-            std::ranges::stable_sort(order, [&](auto a, auto b) {
-                float const p = t(row, static_cast<std::size_t>(a)), q = t(row, static_cast<std::size_t>(b));
-                return p > q || (std::isnan(p) && !std::isnan(q));
-            });
-            CHECK(std::equal(order.begin(), order.begin() + k, &got.data()[row * static_cast<std::size_t>(k)]));
+    auto const check = [](Tensor<float> const& t, std::initializer_list<std::int64_t> ks) {
+        for (std::int64_t const k : ks) {
+            auto const got = std::get<1>(top_k(t, {.k = k}));
+            for (std::size_t row = 0; row < t.shape(0); ++row) {
+                std::vector<std::int64_t> order(t.shape(1));
+                std::iota(order.begin(), order.end(), 0);
+                std::ranges::stable_sort(order, [&](auto a, auto b) {
+                    float const p = t(row, static_cast<std::size_t>(a)), q = t(row, static_cast<std::size_t>(b));
+                    return p > q || (std::isnan(p) && !std::isnan(q));
+                });
+                CHECK(std::equal(order.begin(), order.begin() + k, &got.data()[row * static_cast<std::size_t>(k)]));
+            }
         }
+    };
+    check(inputs::wild<float>({40, 33}, 3), {1, 2, 7, 32, 33});
+    auto many = inputs::wild<float>({5, 2000}, 4);  // ascending, some equal, descending, NaN last, all equal
+    for (std::size_t i = 0; i < 2000; ++i) {
+        for (std::size_t row = 0; row < 4; ++row) many(row, i) = static_cast<float>(row == 2 ? -i : i / (3 * row / 2 + 1));
+        if (i >= 1500) many(3, i) = NAN;
+        many(4, i) = 2;
     }
+    check(many, {1, 15, 16, 17, 100, 1000, 1999, 2000});
+    check(inputs::wild<float>({3, 2000}, 5), {64, 2000});
 }
 
 TEST_CASE("top_k refuses a k that a row does not have, and its gradient positions outside", "[op][bad]") {

@@ -72,6 +72,19 @@ TEST_CASE("sequence_top_k_mean equals means of sorted columns, on any number of 
     }
 }
 
+TEST_CASE("sequence_top_k_mean of ascending columns takes the greatest elements, the first of equal ones", "[op]") {
+    LoDTensor<double> x(Tensor<double>::from_shape({2001, 2}), Lod{{0, 1, 2001}});
+    for (std::size_t i = 0; i < 2001; ++i) x.value()(i, 0) = static_cast<double>(i / 2), x.value()(i, 1) = static_cast<double>(i % 2);
+    std::vector<std::int64_t> const ks{3, 64, 999, 2000};
+    auto const want = plain(x, ks);
+    CHECK(sequence_top_k_mean(x, {ks}) == want);
+    auto const grad = sequence_top_k_mean_grad(x, Tensor<double>{{0, 0, 0, 0, 0, 0, 0, 0}, {0, 0, 999, 0, 0, 0, 999, 0}}, {ks});
+    for (std::size_t i = 1; i < 2001; ++i) {
+        CHECK(grad.value()(i, 0) == (i >= 1002 ? 1 : 0));
+        CHECK(grad.value()(i, 1) == (i % 2 == 1 && i <= 1997 ? 1 : 0));
+    }
+}
+
 TEST_CASE("sequence_top_k_mean of a long sequence and many empty ones takes memory for the elements that exist", "[op]") {
     std::vector<std::int64_t> lengths(2'000'000);
     lengths[7] = 100'000;

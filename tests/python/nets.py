@@ -234,9 +234,10 @@ for dtype in "float32", "float64":
         refused(RuntimeError, "init is of a parameter, which has rows", layer.selected_rows, "one", [100, 2], init=(0.0, 1.0))
         refused(TypeError, "dtype is int64, expected float32 or float64", layer.selected_rows, "one", [100, 2], "int64")
 
-auc = rowan.Auc()
-auc.update([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
-near(auc.value(), 0.75)
+for auc in rowan.Auc(), rowan.Auc(4095):
+    assert numpy.isnan(auc.value())
+    auc.update([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
+    near(auc.value(), 0.75)
 refused(ValueError, "probability[0]", auc.update, [2.0], [1])
 metric = rowan.PrecisionRecall(2)
 metric.update(numpy.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]]), [0, 0, 1])

@@ -3,6 +3,7 @@
 
 #include "devices.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -320,6 +321,9 @@ TEMPLATE_TEST_CASE("positions of extrema, top_k, one_hot and running sums on a d
         CHECK(same_bits(ids_on, ids));
         CHECK(same_bits(rowan::top_k_grad_op::run(D{}, on, ids_on, values_on), rowan::top_k_grad_op::run(Cpu{}, x, ids, values)));
     }
+    auto rising = filled<float>({2, 600}, 3);
+    std::sort(rising.data(), rising.data() + rising.size());
+    for (std::int64_t const k : {500, 600}) CHECK(same_bits(std::get<1>(rowan::top_k(to_device<D>(rising), {.k = k})), std::get<1>(rowan::top_k(rising, {.k = k}))));
     auto const label = labels<std::int32_t>(300, 7, 3);
     CHECK(same_bits(rowan::one_hot(to_device<D>(label), {.depth = 7}), rowan::one_hot(label, {.depth = 7})));
     static_cast<void>(rowan::one_hot(Tensor<std::int64_t, D>{1, 2}, {.depth = 2}));

@@ -6,8 +6,8 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/detail/extremes.hpp>
 #include <rowan/detail/on_device.hpp>
+#include <rowan/op/detail/greatest.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
@@ -73,24 +73,28 @@ struct ColumnsOfSequences {
     }
 };
 
-/// Finds the greatest elements of a column, by insertion.
+/// Reads the elements of a column as numbers.
+template <class T>
+struct NumberOfColumn {
+    T const* x;
+    std::size_t width;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE sum_t<T> operator()(std::int64_t row) const {
+        return load<sum_t<T>>(x + static_cast<std::size_t>(row) * width);
+    }
+};
+
+/// Finds the greatest elements of a column.
 template <class T>
 struct FindTop {
     ColumnsOfSequences<T> at;
 
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t i) const {
-        using S = sum_t<T>;
-        more_extreme<true> const before;
-        std::int64_t* const top = at.top(i);
-        std::size_t const begin = at.first(i), end = begin + at.length(i), kept = at.found(i);
-        for (std::size_t row = begin, found = 0; row < end; ++row) {
-            S const now = load<S>(at.x + at.place(i, static_cast<std::int64_t>(row)));
-            if (found == kept && !before(now, load<S>(at.x + at.place(i, top[found - 1])))) continue;
-            std::size_t k = found < kept ? found++ : found - 1;
-            for (; k != 0 && before(now, load<S>(at.x + at.place(i, top[k - 1]))); --k) top[k] = top[k - 1];
-            top[k] = static_cast<std::int64_t>(row);
-        }
+        std::int64_t const* const ends = at.offsets + i / at.width;
+        if (at.found(i) != 0)
+            Greatest<NumberOfColumn<T>>{{at.x + i % at.width, at.width}, at.top(i), at.found(i)}(ends[0], ends[1]);
     }
 };
 
@@ -178,7 +182,7 @@ void visit_top(D const& exec, LoDTensor<T, D> const& x, std::vector<std::int64_t
 ///
 /// shapes   x [n, ...] with levels -> [number of sequences, row_size * ks.size()] with the upper levels of x
 /// errors   ShapeError if x has no levels or ks is empty; ValueError if one of ks is less than 1
-/// cost     one read of x, and at most length · k steps for a column of a sequence, which one thread processes; 8 bytes
+/// cost     one read of x, and at most O(length · log k) steps for a column of a sequence, which one thread processes; 8 bytes
 ///          for each of the greatest elements
 template <class T, device D>
 LoDTensor<T, D> sequence_top_k_mean(D const& exec, LoDTensor<T, D> const& x, SequenceTopKMeanOptions const& options) {

@@ -4,7 +4,7 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/detail/extremes.hpp>
+#include <rowan/op/detail/greatest.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
@@ -36,7 +36,16 @@ namespace detail {
                      n == UNK ? std::string("at least 1") : "in [1, " + std::to_string(n) + "]");
 }
 
-/// Keeps the k greatest elements of a row in order, by insertion.
+/// Reads the elements of a row as numbers.
+template <class T>
+struct NumberOfRow {
+    T const* x;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE sum_t<T> operator()(std::int64_t i) const { return load<sum_t<T>>(x + i); }
+};
+
+/// Finds the k greatest elements of a row, in order.
 template <class T>
 struct TopOfRow {
     T const* x;
@@ -46,22 +55,10 @@ struct TopOfRow {
 
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t row) const {
-        using S = sum_t<T>;
-        more_extreme<true> const before;
         T const* const from = x + row * n;
-        T* const to = values + row * k;
         std::int64_t* const at = ids + row * k;
-        for (std::size_t i = 0, kept = 0; i < n; ++i) {
-            S const now = load<S>(from + i);
-            if (kept == k && !before(now, load<S>(to + (k - 1)))) continue;
-            std::size_t place = kept < k ? kept++ : k - 1;
-            for (; place != 0 && before(now, load<S>(to + (place - 1))); --place) {
-                to[place] = to[place - 1];
-                at[place] = at[place - 1];
-            }
-            to[place] = from[i];
-            at[place] = static_cast<std::int64_t>(i);
-        }
+        Greatest<NumberOfRow<T>>{{from}, at, k}(0, static_cast<std::int64_t>(n));
+        for (std::size_t i = 0; i < k; ++i) values[row * k + i] = from[at[i]];
     }
 };
 
@@ -85,7 +82,7 @@ struct ScatterInRow {
 ///     top_k([[3 9 4] [5 1 5]], {.k = 2})   ->   [[9 4] [5 5]] and [[1 2] [0 2]]
 /// shapes   x [..., n] -> [..., k] and [..., k]
 /// errors   ShapeError if x has rank 0; ValueError if k is not in [1, n]
-/// cost     one read of x; at most n · k steps for a row, which one thread processes
+/// cost     one read of x; at most O(n log k) steps for a row, which one thread processes
 template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<std::int64_t, D>> top_k(D const& exec, Tensor<T, D> const& x,
                                                         TopKOptions const& options = {}) {

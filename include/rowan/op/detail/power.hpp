@@ -134,9 +134,12 @@ ROWAN_HD_INLINE V positive_power(V const& x, Exponent const& y, double factor) {
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V power(V const& x, Exponent const& y, double factor) {
-    constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
     V const zero = constant<V>(0.0), even = positive_power(V(choose(x < zero, V(zero - x), x)), y, factor);
-    if (!y.whole) return choose(x < zero, choose(x > constant<V>(-infinity), constant<V>(nan), even), even);
+    if (!y.whole) {
+        constexpr auto infinity = bit_cast<double>(std::uint64_t{0x7FF0} << 48);
+        constexpr auto nan = bit_cast<double>(std::uint64_t{0x7FF8} << 48);
+        return choose(x < zero, choose(x > constant<V>(-infinity), constant<V>(nan), even), even);
+    }
     if (!y.odd) return even;
     V const odd = product(even, constant<V>(-1.0));
     return choose(x < zero, odd, choose(quotient(constant<V>(1.0), x) < zero, odd, even));  // 1 / -0 < 0
