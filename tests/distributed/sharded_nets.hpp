@@ -40,7 +40,7 @@ struct Net1 {
             layer::embedding_table({.height = height, .width = width, .name = "table", .sharded = shards});
         auto const rows = layer::embedding(layer::data<std::int64_t>("ids", {UNK}), table, {.padding_id = 5});
         auto const bags =
-            layer::embedding_bag(layer::data<std::int32_t>("bags", {UNK}, 1), table, {.pool = Pooling::mean});
+            layer::embedding_bag(layer::data<std::int32_t>("bags", {UNK}, 1), table, {.pool = Pooling::mean, .unknown = 8});
         auto const both = layer::dropout(layer::batch_norm(layer::concat({rows, bags}, 1), {.name = "norm"}), 0.25);
         return layer::fc(both, {.output_size = 2, .name = "fc"});
     }
@@ -50,7 +50,7 @@ struct Net1 {
     }
 };
 
-/// Batch i, of 2 to 6 rows; few ids are frequent.
+/// Batch i, of 2 to 6 rows; few ids are frequent, and some words are not in the table.
 inline Feeds batch(std::int64_t i) {
     inputs::Random random(static_cast<std::uint64_t>(i) + 7);
     auto const n = static_cast<std::size_t>(2 + random.below(5));
@@ -61,7 +61,7 @@ inline Feeds batch(std::int64_t i) {
     for (std::size_t k = 0; k < n; ++k) {
         ids.push_back(random.below(2) == 0 ? random.below(9) : random.below(height));
         for (std::int64_t w = random.below(4); w > 0; --w)
-            words.push_back(static_cast<std::int32_t>(random.below(random.below(2) == 0 ? 4 : height)));
+            words.push_back(static_cast<std::int32_t>(random.below(random.below(2) == 0 ? 4 : height + 90)));
         ends.push_back(static_cast<std::int64_t>(words.size()));
         for (std::size_t j = 0; j < 2; ++j) y(k, j) = 0.3F * static_cast<float>(random.below(100));
     }

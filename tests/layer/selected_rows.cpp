@@ -114,6 +114,29 @@ TEST_CASE("a missing row is an error that changes nothing, and rows are added by
                       "table@adagrad.moment.shape(0) is 2, expected 3, the number of rows of table");
 }
 
+TEST_CASE("ids of no row train the row of unknown ids, and read it at serving", "[layer]") {
+    auto const run = [](bool unknown, bool bag, layer::EmbeddingOptions options) {
+        test::DefaultScope scope;
+        auto const ids = layer::data<std::int64_t>("ids", {UNK}, 1);
+        options.height = 10, options.width = 2, options.name = "table";
+        if (unknown) options.unknown = 3;
+        auto const out = bag ? layer::embedding_bag(ids, options, {}) : layer::embedding(ids, options);
+        auto const feeds = [&](Tensor<std::int64_t> const& list) {
+            return Feeds{{"ids", LoDTensor<std::int64_t>(list, Lod{{0, 1, 2, 3, 4}})}, {"y", Tensor<float>::full({4, 2}, 0.5F)}};
+        };
+        auto const batch = unknown ? feeds({-1, 7, 12, 3}) : feeds({3, 7, 3, 3});
+        auto const cost = layer::mse(out, layer::data<float>("y", {UNK, 2}));
+        auto const learned = train(
+            cost, [&](std::int64_t) { return std::vector{batch, batch}; }, {.optimizer = layer::Adam{}});
+        return infer(out, batch, learned).value();
+    };
+    for (bool const bag : {false, true}) {
+        CHECK(run(true, bag, {}) == run(false, bag, {}));
+        CHECK(run(true, bag, {.rows = Rows{7, 3}}) == run(false, bag, {.rows = Rows{7, 3}}));
+        CHECK(run(true, bag, {.sharded = true}) == run(false, bag, {}));
+    }
+}
+
 TEST_CASE("bags of a table of some rows have the bits of the whole table", "[layer]") {
     for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max}) {
         SelectedRows<float> const some(10, {7, 2, 5}, inputs::wild<float>({3, 2}, 3));

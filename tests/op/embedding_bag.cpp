@@ -70,6 +70,25 @@ TEST_CASE("padding is left out of bags with and without weights, and gets no gra
     CHECK_THROWS_WITH(rowan::embedding_bag(Cpu{}, table, bad, {.padding_id = 3}), "ids[1] = 4 is not in [0, 4)");
 }
 
+TEST_CASE("ids that a table does not have count in bags as the row of unknown ones", "[op]") {
+    LoDTensor<std::int64_t> const ids({3, -1, 9, 0, 4, 2}, bags.lod()), known({3, 1, 1, 0, 1, 2}, bags.lod());
+    Tensor<float> const weight{5, 2, 7, 3, 4, 1}, out_grad{{1, 2}, {3, 4}, {5, 6}, {7, 8}};
+    rowan::SelectedRows<float> const some(9, {3, 1, 0, 2}, table);
+    for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max}) {
+        rowan::BagOptions const unknown{.pool = pool, .padding_id = 3, .unknown = 1}, plain{.pool = pool, .padding_id = 3};
+        CHECK((rowan::embedding_bag(Cpu{}, table, ids, unknown) == rowan::embedding_bag(Cpu{}, table, known, plain)));
+        CHECK((rowan::embedding_bag(Cpu{}, some, ids, unknown) == rowan::embedding_bag(Cpu{}, some, known, plain)));
+        CHECK((rowan::embedding_bag(Cpu{}, table, ids, weight, unknown) == rowan::embedding_bag(Cpu{}, table, known, weight, plain)));
+        CHECK((rowan::embedding_bag_grad(Cpu{}, table, ids, out_grad, unknown) == rowan::embedding_bag_grad(Cpu{}, table, known, out_grad, plain)));
+        CHECK((rowan::embedding_bag_grad(Cpu{}, some, ids, out_grad, unknown) == rowan::embedding_bag_grad(Cpu{}, some, known, out_grad, plain)));
+        CHECK((rowan::embedding_bag_grad(Cpu{}, table, ids, weight, out_grad, unknown) == rowan::embedding_bag_grad(Cpu{}, table, known, weight, out_grad, plain)));
+        CHECK((rowan::embedding_bag(Cpu{}, table, ids, {.pool = pool, .padding_id = 3, .unknown = 3}) ==
+               rowan::embedding_bag(Cpu{}, table, LoDTensor<std::int64_t>({3, 3, 3, 0, 3, 2}, bags.lod()), plain)));
+    }
+    CHECK_THROWS_WITH(rowan::embedding_bag(Cpu{}, table, ids, {.unknown = 4}), "unknown = 4 is not in [0, 4)");
+    CHECK_THROWS_WITH(rowan::embedding_bag(Cpu{}, some, ids, {.unknown = 4}), "unknown = 4 is not a row of the table");
+}
+
 TEST_CASE("levels above the bags are kept", "[op]") {
     LoDTensor<std::int32_t> const ids({0, 1, 2}, Lod{{0, 1, 2}, {0, 2, 3}});
     CHECK((rowan::embedding_bag(Cpu{}, table, ids) == LoDTensor<float>({{3, 30}, {3, 30}}, Lod{{0, 1, 2}})));

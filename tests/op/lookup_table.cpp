@@ -4,6 +4,10 @@
 #include "check_gradients.hpp"
 #include "refused.hpp"
 
+#include <rowan/sparse/merge.hpp>
+
+#include <limits>
+
 namespace test_lookup_table {
 
 using rowan::Cpu, rowan::lookup_table_op, rowan::Tensor;
@@ -43,6 +47,35 @@ TEST_CASE("the gradient of lookup_table is row-sparse and equals central differe
     static_assert(std::is_same_v<std::remove_cvref_t<decltype(grad)>, rowan::SelectedRows<float>>);
     static_assert(std::is_same_v<std::remove_cvref_t<decltype(none)>, rowan::no_value>);
     CHECK(grad.rows().size() == 4);
+}
+
+TEST_CASE("ids that a table does not have read the row of unknown ones, which gets their gradients", "[op]") {
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max(), least = std::numeric_limits<std::int64_t>::min();
+    Tensor<std::int64_t> const list{{0, 3, -1}, {most, least, 2}}, all_bad{9, -9}, none = Tensor<std::int64_t>::from_shape({0});
+    CHECK((rowan::lookup_table(table, list, {.unknown = 1}) == rowan::gather(table, Tensor<std::int64_t>{{0, 1, 1}, {1, 1, 2}})));
+    CHECK((rowan::lookup_table(table, all_bad, {.unknown = 2}) == rowan::gather(table, {2, 2})));
+    CHECK((rowan::lookup_table(table, none, {.unknown = 2}).shape() == Tensor<float>::shape_type{0, 2}));
+    CHECK((rowan::lookup_table(table, Tensor<std::int32_t>{0, 7}, {.padding_id = 0, .unknown = 1}) == Tensor<float>{{0, 0}, {2, 20}}));
+    CHECK((rowan::lookup_table(table, Tensor<std::int32_t>{1, 7}, {.padding_id = 0, .unknown = 0}) == Tensor<float>{{2, 20}, {0, 0}}));
+    rowan::SelectedRows<float> const unsorted(31, {30, 10, 30, 20}, Tensor<float>{{5, 6}, {1, 2}, {9, 9}, {3, 4}}), sorted = rowan::merge(unsorted);
+    Tensor<std::int64_t> const few{20, 11, 99, -4, 30};
+    for (auto const* const some : {&unsorted, &sorted}) {
+        CHECK((rowan::lookup_table(Cpu{}, *some, few, {.unknown = 10}) == rowan::lookup_table(Cpu{}, *some, Tensor<std::int64_t>{20, 10, 10, 10, 30})));
+        CHECK((rowan::lookup_table(Cpu{}, *some, few, {.padding_id = 11, .unknown = 20}) ==
+               rowan::lookup_table(Cpu{}, *some, Tensor<std::int64_t>{20, 11, 20, 20, 30}, {.padding_id = 11})));
+        CHECK((rowan::lookup_table(Cpu{}, *some, few, {.padding_id = 7, .unknown = 7}) ==
+               rowan::lookup_table(Cpu{}, *some, Tensor<std::int64_t>{20, 7, 7, 7, 30}, {.padding_id = 7})));
+        auto const grad = rowan::lookup_table_grad_op::run(Cpu{}, *some, few, Tensor<float>::full({5, 2}, 1), {.padding_id = 11, .unknown = 20});
+        CHECK((std::vector(grad.rows().begin(), grad.rows().end()) == std::vector<std::int64_t>{20, 20, 20, 30}));
+        CHECK(test::refusal<rowan::IndexError>([&](Cpu exec) { rowan::lookup_table(exec, *some, few, {.unknown = 11}); }) ==
+              "unknown = 11 is not a row of the table");
+        CHECK(test::refusal<rowan::IndexError>([&](Cpu exec) { rowan::lookup_table(exec, *some, few, {.unknown = 31}); }) ==
+              "unknown = 31 is not in [0, 31)");
+    }
+    test::check_gradients<lookup_table_op>(std::tuple(test::values({4, 3}, 1), Tensor<std::int64_t>{3, -1, 3, 4}), {.unknown = 0});
+    for (std::int64_t const row : {-1, 3})
+        CHECK(test::refusal<rowan::IndexError>([&](Cpu exec) { rowan::lookup_table(exec, table, ids, {.unknown = row}); }) ==
+              "unknown = " + std::to_string(row) + " is not in [0, 3)");
 }
 
 TEST_CASE("lookup_table throws for ids and padding outside the table", "[op]") {

@@ -14,7 +14,7 @@ import inspect
 every = rowan.operators()
 assert len(every) > 100 and every["scale"].attributes == {"factor": ("float", 1.0), "bias": ("float", 0.0)}
 assert every["fc"].inputs == ("x", "w", "b") and every["concat"].variadic and not every["fc"].variadic
-assert every["lookup_table"].attributes == {"padding_id": ("int | None", None)}
+assert every["lookup_table"].attributes == {"padding_id": ("int | None", None), "unknown": ("int | None", None)}
 assert every["sequence_pool"].attributes["pool"] == ("Pooling", layer.Pooling.sum)
 assert every["cross_entropy"].attributes["weights"] == ("list[float]", [])
 assert every["adam"].attributes["beta2"] == ("float", 0.999) and every["adam"].outputs == ()

@@ -69,6 +69,19 @@ TEMPLATE_TEST_CASE("bags of ids on a device have the expected values", "[thrust]
     CHECK(same_bits(rowan::embedding_bag(D{}, table, to_device<D>(LoDTensor<std::int64_t>(Tensor<std::int64_t>{0, 2}, Lod{{0, 2}})), {Pooling::max}).value(), Tensor<float>{{4, 10}}));
 }
 
+TEMPLATE_TEST_CASE("ids of no row read that of unknown ones on a device", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    Tensor<float> const table{{1, 10}, {2, 20}, {4, 5}}, grads{{1, 2}, {3, 4}, {5, 6}};
+    LoDTensor<std::int32_t> const ids({-1, 2, 3}, Lod{{0, 1, 2, 3}});
+    auto const table_on = to_device<D>(table), grads_on = to_device<D>(grads);
+    auto const ids_on = to_device<D>(ids);
+    CHECK(same_bits(rowan::lookup_table(D{}, table_on, ids_on.value(), {.unknown = 1}), Tensor<float>{{2, 20}, {4, 5}, {2, 20}}));
+    CHECK(same_bits(rowan::lookup_table_grad_op::run(D{}, table_on, ids_on.value(), grads_on, {.unknown = 1}), SelectedRows<float>(3, {1, 2, 1}, grads)));
+    CHECK(same_bits(rowan::embedding_bag(D{}, table_on, ids_on, {.unknown = 1}).value(), Tensor<float>{{2, 20}, {4, 5}, {2, 20}}));
+    CHECK(same_bits(rowan::embedding_bag_grad(D{}, table_on, ids_on, grads_on, {.unknown = 1}), SelectedRows<float>(3, {1, 2, 1}, grads)));
+    CHECK(refusal<rowan::IndexError>([&] { rowan::embedding_bag(D{}, table_on, ids_on, {.unknown = 3}); }) == "unknown = 3 is not in [0, 3)");
+}
+
 TEMPLATE_TEST_CASE("bags of ids on a device throw like Cpu's", "[thrust][op][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     using rowan::ShapeError, rowan::ValueError;

@@ -9,9 +9,10 @@ from rowan_cpp import SelectedRows, run
 Gradient = Union[numpy.ndarray, SelectedRows]
 
 
-def gather(table: numpy.ndarray, ids: Any, padding_id: Optional[int] = None) -> numpy.ndarray:
-    """Row id of the table for each id."""
-    return run("lookup_table", table, ids, padding_id=padding_id)
+def gather(table: numpy.ndarray, ids: Any, padding_id: Optional[int] = None,
+           unknown: Optional[int] = None) -> numpy.ndarray:
+    """Row id of the table for each id; the row unknown for ids that the table does not have."""
+    return run("lookup_table", table, ids, padding_id=padding_id, unknown=unknown)
 
 
 def sgd(param: numpy.ndarray, grad: Gradient, learning_rate: float = 0.01) -> None:

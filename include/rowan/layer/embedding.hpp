@@ -29,7 +29,9 @@ struct EmbeddingOptions {
     std::int64_t height = 0;  ///< number of rows of the table
     std::int64_t width = 0;   ///< number of elements per row
     std::optional<std::int64_t> padding_id =
-        {};                           ///< id whose row reads as zeros, or is left out of bags, and is not trained
+        {};  ///< id whose row reads as zeros, or is left out of bags, and is not trained
+    /// row that ids read which the table does not have, in training and in serving; without it they are errors
+    std::optional<std::int64_t> unknown = {};
     FirstValues table = {-0.1, 0.1};  ///< initial values of the table, e.g. layer::Normal{.stddev = 0.02}
     std::string name = {};            ///< name of the table
     /// the rows that exist at first, e.g. {{10, 20, 30}}: the table is a SelectedRows, see layer::selected_rows; without
@@ -84,6 +86,7 @@ Var<T, Device> embedding_table(EmbeddingOptions const& options) {
 }
 
 /// Returns one row of the table for each id. The table's gradient is row-sparse.
+///     layer::embedding(words, {.height = 10'000, .width = 64, .unknown = 0})    // words of no row read row 0
 /// shapes   ids [...] -> ids.shape + [width], with the levels of ids
 /// errors   as embedding_table, if it creates the table; when the net runs, as rowan::lookup_table
 /// cost     as rowan::lookup_table, when the net runs; for the gradient as rowan::lookup_table_grad
@@ -95,7 +98,7 @@ Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table,
 }
 template <class T = float, class I, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& options) {
-    return embedding(ids, embedding_table<T, Device>(options), {options.padding_id});
+    return embedding(ids, embedding_table<T, Device>(options), {.padding_id = options.padding_id, .unknown = options.unknown});
 }
 
 // Mistakes, which do not compile.
@@ -112,7 +115,7 @@ auto embedding(X const& ids, EmbeddingOptions const&) {
 }
 
 /// PyTorch's EmbeddingBag: one row for each sequence of ids, the sum, mean, … of their rows, without those of
-/// padding_id, which either options may give.
+/// padding_id. Either options may give padding_id and unknown.
 /// shapes   ids [n] with levels -> [sequences, width]
 /// errors   ShapeError if ids have no levels or their rank is not 1; as embedding_table, if it creates the table; when
 ///          the net runs, as rowan::embedding_bag
@@ -124,6 +127,7 @@ Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& ta
 template <class T = float, class I, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& options, BagOptions bag) {
     if (!bag.padding_id) bag.padding_id = options.padding_id;
+    if (!bag.unknown) bag.unknown = options.unknown;
     return embedding_bag(ids, embedding_table<T, Device>(options), bag);
 }
 

@@ -8,6 +8,7 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_erase.hpp>
+#include <rowan/sparse/detail/known_ids.hpp>
 #include <rowan/sparse/find_rows.hpp>
 #include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -25,10 +26,14 @@ struct BagOptions {
     Pooling pool = Pooling::sum;
     /// Ids that are left out of their bags: they do not count, and their table row gets no gradient.
     std::optional<std::int64_t> padding_id = {};
+    /// Ids that the table does not have read this row, which gets their gradients; without it they are errors. If it is
+    /// the padding id, they are left out.
+    std::optional<std::int64_t> unknown = {};
 
     template <class Visit>
     static constexpr auto fields(Visit const& visit) {
-        return visit(field{"pool", &BagOptions::pool}, field{"padding_id", &BagOptions::padding_id});
+        return visit(field{"pool", &BagOptions::pool}, field{"padding_id", &BagOptions::padding_id},
+                     field{"unknown", &BagOptions::unknown});
     }
 };
 
@@ -44,6 +49,17 @@ LoDTensor<I, D> without_padding(D const& exec, LoDTensor<I, D> const& ids, std::
     return sequence_erase(exec, ids, {padding});
 }
 
+/// The bags with the row options.unknown in place of ids that the table does not have, and the options without it.
+template <class W, class I, class D>
+LoDTensor<std::int64_t, D> known_bags(D const& exec, W const& table, LoDTensor<I, D> const& ids,
+                                      BagOptions const& options) {
+    return {known_ids(exec, table, ids.value(), *options.unknown, options.padding_id), ids.lod()};
+}
+constexpr BagOptions all_known(BagOptions options) {
+    options.unknown.reset();
+    return options;
+}
+
 }  // namespace detail
 
 /// Pools the table rows of each bag, which is a sequence of ids of the last level, into one row: their sum, their mean,
@@ -51,17 +67,19 @@ LoDTensor<I, D> without_padding(D const& exec, LoDTensor<I, D> const& ids, std::
 /// less; the row of an empty bag, or of one with padding alone, is 0. Sums are formed in the order of the ids and in
 /// blocks of 64, as in merge. As TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
 /// shapes   table [h, ...], ids [n] with levels -> [bags, ...]
-/// errors   ShapeError if ids have no levels or a rank other than 1, or table has rank 0; IndexError if an id or
-///          options.padding_id is not in [0, h); ValueError if options.pool is not sum, mean, sqrt or max
+/// errors   ShapeError if ids have no levels or a rank other than 1, or table has rank 0; IndexError if padding_id,
+///          unknown, or without unknown an id is not in [0, h); ValueError if options.pool is not sum, mean, sqrt or max
 /// cost     one read of a table row for each id, without an intermediate copy, and two writes of the result (zeros,
-///          then the rows); on the host temporary memory of 8 bytes per id; with padding_id also a copy of the ids,
-///          and a Thrust device synchronizes; bags are divided among threads: the same
-///          bits for any number of threads
+///          then the rows); on the host temporary memory of 8 bytes per id; with padding_id or unknown also a copy of
+///          the ids, and with padding_id a Thrust device synchronizes; bags are divided among threads: the same bits for
+///          any number of threads
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                               BagOptions const& options = {}) {
     Tensor<T, D> const* const weight = nullptr;
     detail::check_bags(exec, table, ids, weight, options.pool);
+    if (options.unknown)
+        return embedding_bag(exec, table, detail::known_bags(exec, table, ids, options), detail::all_known(options));
     if (options.padding_id)
         return embedding_bag(exec, table,
                              detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table)),
@@ -80,6 +98,9 @@ SelectedRows<T, D> embedding_bag_grad(D const& exec, Tensor<T, D> const& table, 
                                       BagOptions const& options = {}) {
     Tensor<T, D>* const none = nullptr;
     detail::check_bags<T, I, D>(exec, table, ids, none, options.pool);
+    if (options.unknown)
+        return embedding_bag_grad(exec, table, detail::known_bags(exec, table, ids, options), out_grad,
+                                  detail::all_known(options));
     if (options.padding_id)
         return embedding_bag_grad(exec, table,
                                   detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table)),
@@ -93,6 +114,8 @@ namespace detail {
 template <class T, class I, class D>
 LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
                                          BagOptions const& options) {
+    if (options.unknown)
+        return bag_positions(exec, table, known_bags(exec, table, ids, options), all_known(options));
     if (!options.padding_id) return {positions(exec, "ids", table, ids.value()), ids.lod()};
     auto const kept = without_padding(exec, ids, *options.padding_id, table.height());
     return {positions(exec, "ids", table, kept.value()), kept.lod()};
@@ -102,9 +125,9 @@ LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const
 
 /// The same for a table of which only some rows exist.
 /// shapes   as for a Tensor
-/// errors   as for a Tensor; IndexError if an id is not among the rows of the table: `ids[1] = 7 is not a row of the
-///          table`, with its position among the ids that are not padding
-/// cost     as find_rows, and as for a Tensor
+/// errors   as for a Tensor; IndexError if `unknown`, or without it an id, is not among the rows of the table: `ids[1] = 7
+///          is not a row of the table`, with its position among the ids that are not padding
+/// cost     as find_rows, and as for a Tensor; with unknown the rows are searched twice
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
                               BagOptions const& options = {}) {

@@ -42,6 +42,9 @@ template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                               std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
     detail::check_bags(exec, table, ids, &weight, options.pool);
+    if (options.unknown)
+        return embedding_bag(exec, table, detail::known_bags(exec, table, ids, options), weight,
+                             detail::all_known(options));
     if (options.padding_id) {
         auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));
         detail::ElementLoops<D>::check(exec, weight);
@@ -62,6 +65,9 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, T
                                                                 std::type_identity_t<Tensor<T, D>> const& out_grad,
                                                                 BagOptions const& options = {}) {
     detail::check_bags(exec, table, ids, &weight, options.pool);
+    if (options.unknown)
+        return embedding_bag_grad(exec, table, detail::known_bags(exec, table, ids, options), weight, out_grad,
+                                  detail::all_known(options));
     auto weight_grad = Tensor<T, D>::zeros(exec, weight.shape());
     if (options.padding_id) {
         auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));

@@ -23,6 +23,11 @@ namespace detail {
 void find_rows(char const* field, std::span<std::int64_t const> rows, bool merged, std::int64_t height,
                Ids<> const& ids, std::optional<std::int64_t> skip, std::int64_t* to);
 
+/// to[i] = ids[i] if that is among `rows` or is `skip`, else `unknown`.
+/// errors   IndexError if `unknown` is not in [0, height), or is neither among the rows nor `skip`
+void known_rows(std::span<std::int64_t const> rows, bool merged, std::int64_t height, Ids<> const& ids,
+                std::int64_t unknown, std::optional<std::int64_t> skip, std::int64_t* to);
+
 /// The same for a table on any device.
 template <class T, class I, class D>
 Tensor<std::int64_t, D> positions(D const& exec, char const* field, SelectedRows<T, D> const& table,

@@ -44,6 +44,26 @@ ROWAN_FUNCTION void find_rows(char const* field, std::span<std::int64_t const> r
     });
 }
 
+ROWAN_FUNCTION void known_rows(std::span<std::int64_t const> rows, bool merged, std::int64_t height, Ids<> const& ids,
+                               std::int64_t unknown, std::optional<std::int64_t> skip, std::int64_t* to) {
+    if (unknown < 0 || unknown >= height) throw IndexError("unknown", unknown, height);
+    ids.visit([&](auto list) {
+        std::unordered_map<std::int64_t, bool> found;  // of the ids, if the rows are not sorted
+        if (!merged) {
+            found.try_emplace(unknown, false);
+            for (auto const id : list) found.try_emplace(id, false);
+            for (std::int64_t const row : rows) {
+                if (auto const at = found.find(row); at != found.end()) at->second = true;
+            }
+        }
+        auto const known = [&](std::int64_t id) {
+            return id == skip || (merged ? std::ranges::binary_search(rows, id) : found.at(id));
+        };
+        if (!known(unknown)) throw IndexError("unknown", IndexError::no_position, unknown, "is not a row of the table");
+        for (std::size_t i = 0; i < list.size(); ++i) to[i] = known(list[i]) ? std::int64_t{list[i]} : unknown;
+    });
+}
+
 }  // namespace rowan::inline v0::detail
 
 #endif

@@ -36,22 +36,25 @@ def _table(table: Optional[Variable], height: Optional[int], width: Optional[int
 
 def embedding(ids: Variable, height: Optional[int] = None, width: Optional[int] = None,
               padding_id: Optional[int] = None, name: str = "", init: Init = (-0.1, 0.1), dtype: str = "float32",
-              table: Optional[Variable] = None, rows: Optional[Sequence[int]] = None) -> Variable:
+              table: Optional[Variable] = None, rows: Optional[Sequence[int]] = None,
+              unknown: Optional[int] = None) -> Variable:
     """A row of a table for each id: of a given one, or of a new one of that name. Its gradient is row-sparse. A new one
-    with `rows` is a SelectedRows: only these exist at first."""
+    with `rows` is a SelectedRows: only these exist at first. Ids that the table does not have read the row unknown;
+    without it they are errors."""
     table = _table(table, height, width, init, name, dtype, rows)
-    return apply("lookup_table", table, ids, padding_id=padding_id)
+    return apply("lookup_table", table, ids, padding_id=padding_id, unknown=unknown)
 
 
 def embedding_bag(ids: Variable, height: Optional[int] = None, width: Optional[int] = None,
                   pool: Pooling = Pooling.sum, padding_id: Optional[int] = None, name: str = "",
                   init: Init = (-0.1, 0.1), dtype: str = "float32", table: Optional[Variable] = None,
-                  weight: Optional[Variable] = None, rows: Optional[Sequence[int]] = None) -> Variable:
+                  weight: Optional[Variable] = None, rows: Optional[Sequence[int]] = None,
+                  unknown: Optional[int] = None) -> Variable:
     """A row for each sequence of ids: the sum, mean, … of their rows, each with a weight if there are weights."""
     table = _table(table, height, width, init, name, dtype, rows)
     if weight is None:
-        return apply("lookup_bag", table, ids, pool=pool, padding_id=padding_id)
-    return apply("weighted_bag", table, ids, weight, pool=pool, padding_id=padding_id)
+        return apply("lookup_bag", table, ids, pool=pool, padding_id=padding_id, unknown=unknown)
+    return apply("weighted_bag", table, ids, weight, pool=pool, padding_id=padding_id, unknown=unknown)
 
 
 def layer_norm(x: Variable, begin_axis: int = -1, epsilon: float = 1e-5, scale: bool = True, shift: bool = True,

@@ -7,6 +7,7 @@
 #include <rowan/layer/feeds.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -15,13 +16,19 @@ namespace rowan::inline v0::detail {
 
 /// A sharded table of a net, and the data whose ids are looked up in it.
 struct TableLookups {
+    /// Data with ids, and the row that is read for those that are not in the table.
+    struct Lookup {
+        Variable const* ids;
+        std::optional<std::int64_t> unknown;
+        bool operator==(Lookup const&) const = default;
+    };
     Variable* table;
-    std::vector<Variable const*> ids = {};
+    std::vector<Lookup> lookups = {};
 
     std::int64_t height() const { return table->spec().dims[0]; }
 
-    /// The rows that batches name, ascending.
-    /// errors   IndexError if an id is not in [0, height); as fed_value
+    /// The rows that batches name, ascending, with those for unknown ids.
+    /// errors   IndexError if a row for unknown ids, or without one an id, is not in [0, height); as fed_value
     /// cost     a sort of the ids
     std::vector<std::int64_t> rows(Cpu exec, std::span<Feeds const> batches) const;
 };

@@ -6,6 +6,7 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
 #include <rowan/core/ids.hpp>
+#include <rowan/graph/detail/op_call.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/layer/detail/feed.hpp>
 #include <rowan/op/embedding_bag.hpp>
@@ -21,17 +22,26 @@ namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<Feeds const> batches) const {
     std::vector<std::int64_t> all;
-    auto const add = [&](Variable const& v, Ids<> const& list) {
-        check_ids(exec, v.name().c_str(), list, height());
-        list.visit([&](auto some) { all.insert(all.end(), some.begin(), some.end()); });
+    auto const add = [&](Lookup const& lookup, Ids<> const& list) {
+        if (!lookup.unknown) check_ids(exec, lookup.ids->name().c_str(), list, height());
+        list.visit([&](auto some) {
+            for (std::int64_t const id : some) {
+                if (id >= 0 && id < height()) all.push_back(id);
+            }
+        });
     };
+    for (Lookup const& lookup : lookups) {
+        if (!lookup.unknown) continue;
+        if (*lookup.unknown < 0 || *lookup.unknown >= height()) throw IndexError("unknown", *lookup.unknown, height());
+        all.push_back(*lookup.unknown);
+    }
     for (Feeds const& feeds : batches) {
-        for (Variable const* const v : ids) {
-            Value const value = fed_value(*v, feeds);
+        for (Lookup const& lookup : lookups) {
+            Value const value = fed_value(*lookup.ids, feeds);
             if (value.is<LoDTensor<std::int32_t>>()) {
-                add(*v, value.get<LoDTensor<std::int32_t>>().value());
+                add(lookup, value.get<LoDTensor<std::int32_t>>().value());
             } else {
-                add(*v, value.get<LoDTensor<std::int64_t>>().value());
+                add(lookup, value.get<LoDTensor<std::int64_t>>().value());
             }
         }
     }
@@ -46,6 +56,13 @@ ROWAN_FUNCTION void check_shard(Variable const& table, Value const& value, std::
                          std::string("the ")
                              .append(std::to_string(own.size()))
                              .append(" of this rank, as load_parameters(comm, …) gives them"));
+}
+
+/// The row that a lookup reads for ids that its table does not have.
+inline std::optional<std::int64_t> unknown_of(Operator const& lookup) {
+    if (lookup.kernel->op == &type_tag<lookup_table_op>)
+        return attributes_for<lookup_table_op>(lookup.attributes).unknown;
+    return attributes_for<embedding_bag_op>(lookup.attributes).unknown;
 }
 
 ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
@@ -73,7 +90,8 @@ ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
                         .append(": they must be layer::data, as the rows are fetched before the net runs"));
             auto at = std::ranges::find(all, table, &TableLookups::table);
             if (at == all.end()) at = all.insert(at, {table});
-            if (std::ranges::find(at->ids, ids) == at->ids.end()) at->ids.push_back(ids);
+            TableLookups::Lookup const lookup{ids, unknown_of(*op)};
+            if (std::ranges::find(at->lookups, lookup) == at->lookups.end()) at->lookups.push_back(lookup);
         }
     }
     return all;
