@@ -30,4 +30,25 @@ TEST_CASE("attributes are returned as their own type only, and live as long as a
     CHECK(watch.expired());
 }
 
+namespace {
+struct Hidden {};
+}  // namespace
+struct Small {};
+
+TEST_CASE("types are told apart by their names, as two libraries with hidden symbols need", "[graph]") {
+    using rowan::detail::is_tag_of, rowan::detail::type_tag, rowan::detail::TypeTag;
+    TypeTag const others = type_tag<Small>;  // as the other library has it
+    REQUIRE(is_tag_of<Small>(&type_tag<Small>));
+    REQUIRE(is_tag_of<Small>(&others));
+    REQUIRE_FALSE(is_tag_of<double>(&others));
+    REQUIRE_FALSE(is_tag_of<Small>(nullptr));
+    TypeTag const grown{others.type, others.size + 1};  // of another version
+    REQUIRE_FALSE(is_tag_of<Small>(&grown));
+    TypeTag const without_rtti{nullptr, others.size};
+    REQUIRE_FALSE(is_tag_of<Small>(&without_rtti));
+    TypeTag const another_file = type_tag<Hidden>;
+    REQUIRE(is_tag_of<Hidden>(&type_tag<Hidden>));
+    REQUIRE_FALSE(is_tag_of<Hidden>(&another_file));
+}
+
 }  // namespace test_any_ref

@@ -3,8 +3,6 @@
 
 #include <rowan/core/detail/config.hpp>
 
-#include <utility>
-
 namespace rowan::inline v0::detail {
 
 /// Whether optimizers called by this thread return after they have checked their arguments.
@@ -13,10 +11,12 @@ inline bool& only_checking() {
     return checking;
 }
 
-/// Makes it so for its lifetime.
+/// Makes it so for its lifetime, if `on` is true.
 class OnlyChecking {
 public:
-    OnlyChecking() : before_(std::exchange(only_checking(), true)) {}
+    explicit OnlyChecking(bool on) : before_(only_checking()) {
+        if (on) only_checking() = true;
+    }
     OnlyChecking(OnlyChecking const&) = delete;
     OnlyChecking& operator=(OnlyChecking const&) = delete;
     ~OnlyChecking() { only_checking() = before_; }

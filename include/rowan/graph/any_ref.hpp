@@ -6,17 +6,43 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <span>
+#include <typeinfo>
 #include <utility>
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Its address identifies the type V.
+/// Identifies a type. A library of the process that hides its symbols has tags of its own for the same types, so that
+/// tags with other addresses are compared by the types' names, as exceptions are. Types of one name and of different
+/// sizes, as in two versions of a library, are different. Without RTTI, tags are compared by their addresses alone.
+struct TypeTag {
+    std::type_info const* type;
+    std::size_t size;
+};
+#ifdef __cpp_rtti
 template <class V>
-inline constexpr char type_tag = 0;
+inline constexpr TypeTag type_tag{&typeid(V), sizeof(V)};
+#else
+template <class V>
+inline constexpr TypeTag type_tag{nullptr, sizeof(V)};
+#endif
+
+/// Whether the tags are of one type by its name. A name in an anonymous namespace is another type's in each file, which
+/// clang's std::type_info does not know.
+[[gnu::noinline]] inline bool same_name(TypeTag const& a, TypeTag const& b) noexcept {
+    return a.size == b.size && a.type != nullptr && b.type != nullptr && *a.type == *b.type &&
+           std::strstr(a.type->name(), "_GLOBAL__N_") == nullptr;
+}
+
+/// Whether the tag, which may be nullptr, is that of V.
+template <class V>
+bool is_tag_of(TypeTag const* tag) noexcept {
+    return tag == &type_tag<V> || (tag != nullptr && same_name(*tag, type_tag<V>));
+}
 
 /// Throws a GraphError.
 [[noreturn]] inline void wrong_type() {
@@ -31,7 +57,7 @@ public:
     /// The object. Throws a GraphError if it is not a V.
     template <class V>
     V const& get() const {
-        if (type_ != &type_tag<V>) wrong_type();
+        if (!is_tag_of<V>(type_)) wrong_type();
         return *static_cast<V const*>(object_);
     }
 
@@ -41,7 +67,7 @@ protected:
 
 private:
     void const* object_ = nullptr;
-    char const* type_ = nullptr;
+    TypeTag const* type_ = nullptr;
 };
 
 }  // namespace detail
@@ -93,6 +119,7 @@ struct KernelCall {
     std::span<Value* const> out;      ///< receives the results
     AttributesRef attributes = {};    ///< of the type that the kernel takes
     std::ptrdiff_t levels_from = -1;  ///< results with as many rows as this input get its levels; -1: no levels
+    bool only_checks = false;         ///< of a kernel with checks_first: it checks the inputs and changes nothing
 };
 
 }  // namespace rowan::inline v0

@@ -4,7 +4,6 @@
 #include <rowan/graph/net.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <rowan/detail/only_checking.hpp>
 #include <rowan/detail/rethrow_in.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
 
@@ -153,7 +152,6 @@ ROWAN_FUNCTION Variable& NetOrder::variable(Scope& scope, Variable& v) {
 }
 
 ROWAN_FUNCTION void NetOrder::check_updates(std::span<Value* const> values, AnyExec exec, std::size_t i) const {
-    OnlyChecking const checking;
     Buffer<Value*> in;
     while (++i < order_.size()) {  // the first one checks itself
         Operator const& op = *order_[i];
@@ -161,7 +159,9 @@ ROWAN_FUNCTION void NetOrder::check_updates(std::span<Value* const> values, AnyE
         in.clear();
         for (std::size_t const v : uses_[i].in) in.push_back(values[v]);
         if (std::ranges::any_of(in, [](Value const* v) { return v->empty(); })) continue;  // written later
-        run_named(op, [&] { run_on(exec, op, in, {}); });
+        run_named(op, [&] {
+            op.kernel->run({.exec = exec, .in = in, .out = {}, .attributes = op.attributes, .only_checks = true});
+        });
     }
 }
 

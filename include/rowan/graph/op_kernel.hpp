@@ -48,7 +48,7 @@ struct op_kernel {
     std::string_view name;  ///< the name in nets and files
     /// The names of the slots. The first slot may hold any number of values.
     std::span<std::string_view const> inputs, outputs;
-    char const* op = nullptr;          ///< the operator's type: &detail::type_tag<Op>
+    detail::TypeTag const* op = nullptr;  ///< the operator's type, see is()
     OpFamily family = OpFamily::none;  ///< see family_of
     unsigned row_inputs = 0;           ///< see row_inputs_of
     unsigned level_inputs = 0;         ///< see level_inputs_of
@@ -62,13 +62,20 @@ struct op_kernel {
     std::span<grad_kernel const> rules = {};  ///< of the backward pass
     /// Whether it may compute result 0 in place of input 0 if nothing else reads input 0.
     bool in_place = false;
-    /// Whether it changes inputs, and only checks them under detail::OnlyChecking.
+    /// Whether it changes inputs, and only checks them in a call with only_checks.
     bool checks_first = false;
     /// The operator's `next`, if it has one: for each input slot, the position of the result whose value a trained
     /// variable in this slot, such as a moving mean, has after the step, or -1. Such a variable has no gradient.
     std::span<std::int8_t const> next = {};
     /// The kernel that replaces it in the step of a recurrent program, or nullptr; see layer::add_to.
     op_kernel const* in_step = nullptr;
+
+    /// Whether it is a kernel of the operator Op, of this or of another library of the process.
+    /// cost     O(1); for another operator or library a comparison of the types' names
+    template <class Op>
+    bool is() const noexcept {
+        return detail::is_tag_of<Op>(op);
+    }
 };
 
 namespace detail {
@@ -238,6 +245,7 @@ private:
         } else {
             static_assert(sizeof...(T) == Op::inputs::size,
                           "rowan::kernel_of: give one element type for each input of the operator");
+            if constexpr (checks_first()) return &detail::run_or_check<Op, D, T...>;
             return &detail::run_fixed<Op, D, T...>;
         }
     }

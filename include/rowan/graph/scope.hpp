@@ -266,7 +266,7 @@ private:
     std::size_t variables_, operators_;
 };
 
-inline Scope*& current_scope() {
+ROWAN_SHARED inline Scope*& current_scope() {
     thread_local Scope* scope = nullptr;
     return scope;
 }

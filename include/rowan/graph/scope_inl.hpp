@@ -5,6 +5,7 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <algorithm>
+#include <cerrno>
 
 namespace rowan::inline v0 {
 
@@ -120,11 +121,11 @@ ROWAN_FUNCTION void Scope::set_name(Variable& v, std::string name, bool own) {
 namespace detail {
 
 ROWAN_FUNCTION void ScopeUse::enter(Scope& scope) {
-    thread_local char me;  // its address identifies the thread
+    void const* const me = &errno;  // identifies the thread, in all libraries of the process
     if (std::ranges::find(entered_, &scope) != entered_.end()) return;
     entered_.reserve(entered_.size() + 1);
     void const* user = nullptr;
-    if (!scope.user_.compare_exchange_strong(user, &me, std::memory_order_acquire) && user != &me)
+    if (!scope.user_.compare_exchange_strong(user, me, std::memory_order_acquire) && user != me)
         throw GraphError(
             "another thread runs or trains a net of this scope: use a Predictor, or a scope for each thread");
     ++scope.uses_;

@@ -33,7 +33,7 @@ public:
     /// Whether it holds a V.
     template <class V>
     bool is() const noexcept {
-        return !empty() && holder_->type == &detail::type_tag<V>;
+        return !empty() && detail::is_tag_of<V>(holder_->type);
     }
 
     /// The held V.
@@ -181,7 +181,7 @@ private:
     }
 
     struct Base {
-        explicit Base(char const* identity) : type(identity) {}
+        explicit Base(detail::TypeTag const* identity) : type(identity) {}
         virtual ~Base() = default;
         // Allocates like tensors: from the thread's MemoryPool if there is one.
         static void* operator new(std::size_t bytes) { return Allocator<std::byte>().allocate(bytes); }
@@ -210,7 +210,7 @@ private:
         virtual void write(std::function<void(std::span<std::byte>)> const&) { no_rows(); }
         [[noreturn]] void no_rows() const { throw TypeError("the value", name(), "a LoDTensor"); }
         [[noreturn]] void no_selected_rows() const { throw TypeError("the value", name(), "a SelectedRows"); }
-        char const* type;
+        detail::TypeTag const* type;
     };
 
     template <class V>

@@ -109,7 +109,7 @@ Value Value::Holder<LoDTensor<T, D>>::scatter(AnyExec exec, std::span<Value* con
 
 template <class V>
 requires(!std::is_reference_v<V>) void Value::set(V&& value) {
-    if (holder_ == nullptr || holder_->type != &detail::type_tag<V>) {
+    if (!is<V>()) {
         holder_ = std::make_unique<Holder<V>>(std::move(value));
     } else {
         static_cast<Holder<V>&>(*holder_).value = std::move(value);

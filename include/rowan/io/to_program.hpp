@@ -105,10 +105,10 @@ private:
 
     std::vector<Attribute> attributes(std::int32_t block, Operator const& op) {
         AttributesRef const a = op.attributes;
-        if (op.kernel == &rnn_kernel) return rnn(block, a.get<RnnBlock>());
-        if (op.kernel == &while_kernel) return loop(block, a.get<WhileBlock>());
-        if (op.kernel == &cond_kernel) return cond(block, a.get<CondBlock>());
-        if (op.kernel == &static_kernel) return {};
+        if (op.kernel->is<rnn_op>()) return rnn(block, a.get<RnnBlock>());
+        if (op.kernel->is<while_op>()) return loop(block, a.get<WhileBlock>());
+        if (op.kernel->is<cond_op>()) return cond(block, a.get<CondBlock>());
+        if (op.kernel->is<static_input_op>()) return {};
         OpFamily const family = op.kernel->family;
         if (family == OpFamily::full) return describe_attributes(a.get<ConstantOptions>());
         if (family == OpFamily::array && op.kernel->inputs.empty()) return slots(a.get<VarSpec>());
@@ -118,7 +118,7 @@ private:
                                  .append(op.kernel->name)
                                  .append("\", which means one of rowan's in a program: rename it"));
         return Ops::dispatch(op.kernel->name, [&](auto tag) {
-            if (op.kernel->op != &type_tag<decltype(tag)>)
+            if (!op.kernel->is<decltype(tag)>())
                 throw GraphError(std::string("the registry has another operator with the name \"")
                                      .append(op.kernel->name)
                                      .append("\" than the net: rename yours"));

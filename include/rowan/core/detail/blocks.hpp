@@ -90,7 +90,7 @@ private:
 };
 
 /// The pool from which this thread takes its blocks, or nullptr.
-inline FreeBlocks*& current_pool() noexcept {
+ROWAN_SHARED inline FreeBlocks*& current_pool() noexcept {
     thread_local FreeBlocks* pool = nullptr;
     return pool;
 }

@@ -39,6 +39,9 @@
 /// The same for functions that both host and device code may call.
 #define ROWAN_HD_INLINE ROWAN_INLINE ROWAN_HD
 
+/// Marks inline functions whose static variables are one for all libraries of the process, also with hidden symbols.
+#define ROWAN_SHARED [[gnu::visibility("default")]]
+
 /// Placed before a ROWAN_HD template that is host-only for some template arguments, such as SIMD registers: nvcc does
 /// not check which functions it calls.
 #ifdef __NVCC__
@@ -66,11 +69,12 @@
 #define ROWAN_TEMPLATE(...)
 #endif
 
-/// Causes a link error, with this name, if a program mixes files compiled with and without ROWAN_COMPILED.
+/// Causes a link error, with this name, if a program or a shared library mixes files compiled with and without
+/// ROWAN_COMPILED.
 namespace rowan {
 #ifdef ROWAN_COMPILED
-[[gnu::used]] inline thread_local char files_with_and_without_ROWAN_COMPILED = 0;
+[[gnu::used, gnu::visibility("hidden")]] inline thread_local char files_with_and_without_ROWAN_COMPILED = 0;
 #else
-[[gnu::used]] inline char files_with_and_without_ROWAN_COMPILED = 0;
+[[gnu::used, gnu::visibility("hidden")]] inline char files_with_and_without_ROWAN_COMPILED = 0;
 #endif
 }  // namespace rowan

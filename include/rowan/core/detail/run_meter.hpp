@@ -34,7 +34,7 @@ private:
 };
 
 /// The meter of the run on this thread, or nullptr if it has no limits.
-inline RunMeter*& current_meter() noexcept {
+ROWAN_SHARED inline RunMeter*& current_meter() noexcept {
     thread_local RunMeter* meter = nullptr;
     return meter;
 }

@@ -17,7 +17,7 @@ ROWAN_FUNCTION void LoopNet::build() {
     for (State const& s : states) targets.push_back(s.after);
     order_ = trace(targets, scope);
     for (Operator* const op : order_) {
-        if (op->kernel == &static_kernel)
+        if (op->kernel->is<static_input_op>())
             throw GraphError(
                 "layer::static_input is called in a loop or a branch: call it before that, in the step of the "
                 "recurrent layer");

@@ -1,6 +1,7 @@
 // rowan/graph/detail/op_call.hpp: calls of an operator's kernel with type-erased arguments.
 #pragma once
 
+#include <rowan/detail/only_checking.hpp>
 #include <rowan/graph/any_ref.hpp>
 #include <rowan/graph/detail/op_arguments.hpp>
 #include <rowan/graph/value.hpp>
@@ -170,11 +171,11 @@ void run_fixed(KernelCall const& c) {
     std::size_t sparse = 0, i = 0;
     bool known = true;
     [[maybe_unused]] auto const look = [&]<class V>(std::type_identity<V>) {
-        if (c.in[i]->template is<SelectedRows<V, D>>()) {
-            sparse |= std::size_t{1} << i;
-        } else if (c.in[i]->template is<LoDTensor<V, D>>()) {
+        if (c.in[i]->template is<LoDTensor<V, D>>()) {
             if (static_cast<std::ptrdiff_t>(i) == c.levels_from)
                 to.lod = &c.in[i]->template get<LoDTensor<V, D>>().lod();
+        } else if (c.in[i]->template is<SelectedRows<V, D>>()) {
+            sparse |= std::size_t{1} << i;
         } else {
             known = false;
         }
@@ -199,6 +200,13 @@ void run_fixed(KernelCall const& c) {
         }
     }
     if (!done) no_kernel(Op::name, c.in);
+}
+
+/// The same for an operator with checks_first.
+template <class Op, class D, class... T>
+void run_or_check(KernelCall const& c) {
+    OnlyChecking const checking(c.only_checks);
+    run_fixed<Op, D, T...>(c);
 }
 
 /// Whether the operator takes any number of values with their levels, and possibly one more value.

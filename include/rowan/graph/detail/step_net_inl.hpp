@@ -17,14 +17,14 @@ ROWAN_FUNCTION void StepNet::build() {
         for (Variable* const v : op->inputs) {
             if (&v->scope() != scope && std::ranges::find(outer, v) == outer.end()) outer.push_back(v);
         }
-        if (op->kernel != &static_kernel) continue;
+        if (!op->kernel->is<static_input_op>()) continue;
         if (&op->inputs[0]->scope() == scope)
             throw GraphError("layer::rnn: a static input is a variable of the step itself");
         marks_.push_back(op);
         auto const from = std::ranges::find(outer, op->inputs[0]) - outer.begin();
         statics.push_back({op->outputs[0], static_cast<std::size_t>(from)});
     }
-    std::erase_if(order, [](Operator const* op) { return op->kernel == &static_kernel; });
+    std::erase_if(order, [](Operator const* op) { return op->kernel->is<static_input_op>(); });
     std::unordered_set<Variable const*> loop, needed;
     rows_.insert(x);
     for (Memory const& m : memories) {
@@ -84,7 +84,7 @@ ROWAN_FUNCTION void StepNet::finish_backward(std::size_t first, std::unordered_s
 ROWAN_FUNCTION void StepNet::add_summands(Variable const& g, std::unordered_set<Variable const*>& all) {
     all.insert(&g);
     for (Operator const* op : g.writers()) {
-        if (op->kernel->op != &type_tag<sum_op>) continue;
+        if (!op->kernel->is<sum_op>()) continue;
         for (Variable const* v : op->inputs) add_summands(*v, all);
     }
 }

@@ -29,7 +29,7 @@ ROWAN_FUNCTION StepProgram::StepProgram(Variable& result) : result_(result) {
             sums_.push_back(op->outputs[0]);
         }
         if (!inside) continue;
-        if (op->kernel == &rnn_kernel)
+        if (op->kernel->is<rnn_op>())
             throw GraphError("layer::rnn: step_net has a recurrent layer: write the step as a function");
         order_.push_back(op);
         within.insert(op->outputs.begin(), op->outputs.end());

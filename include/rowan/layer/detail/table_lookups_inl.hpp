@@ -70,8 +70,7 @@ ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
     name_variables(order);
     std::vector<TableLookups> all;
     for (Operator const* const op : order) {
-        bool const looks_up =
-            op->kernel->op == &type_tag<lookup_table_op> || op->kernel->op == &type_tag<embedding_bag_op>;
+        bool const looks_up = op->kernel->is<lookup_table_op>() || op->kernel->is<embedding_bag_op>();
         for (Variable* const table : op->inputs) {
             if (!table->sharded()) continue;
             auto const what = [&] { return std::string("the sharded table ").append(table->name()); };

@@ -1,0 +1,53 @@
+// tests/libraries/program.cpp: program local|global LIBRARY...: nets of each library run in each library, with the same results.
+// The libraries' symbols are local, as those of Python's modules, or global.
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Library {
+    void* (*make_net)();
+    char const* (*run_net)(void*);
+    void (*drop_net)(void*);
+};
+
+template <class F>
+void find(void* library, char const* name, F*& function) {
+    function = reinterpret_cast<F*>(dlsym(library, name));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    std::vector<Library> all;
+    for (int i = 2; i < argc; ++i) {
+        void* const library = dlopen(argv[i], RTLD_NOW | (*argv[1] == 'g' ? RTLD_GLOBAL : RTLD_LOCAL));
+        if (library == nullptr) {
+            std::puts(dlerror());
+            return 1;
+        }
+        Library& one = all.emplace_back();
+        find(library, "make_net", one.make_net);
+        find(library, "run_net", one.run_net);
+        find(library, "drop_net", one.drop_net);
+    }
+    std::string first;
+    int wrong = 0;
+    for (Library const& maker : all) {
+        for (Library const& runner : all) {
+            void* const net = maker.make_net();
+            std::string const text = runner.run_net(net);
+            if (first.empty()) {
+                first = text;
+                if (first.find("0.25") == std::string::npos) ++wrong;  // rows 0, 2 and 3 of the table
+            }
+            if (text != first) ++wrong;
+            std::printf("made by %zd, run by %zd: %s\n", &maker - all.data(), &runner - all.data(), text.c_str());
+            maker.drop_net(net);
+        }
+    }
+    return wrong == 0 && all.size() > 1 ? 0 : 1;
+}
