@@ -47,6 +47,44 @@ TEST_CASE("norms are right whose squares do not fit a float", "[op]") {
     }
 }
 
+TEST_CASE("norms and factors are right that do not fit a double", "[op]") {
+    using Dense = Tensor<double>;
+    auto const clipped = [](double x, double max_norm) {
+        Dense const dense{{3 * x, 4 * x}};
+        auto const y = rowan::clip_by_norm(Cpu{}, dense, {max_norm});
+        CHECK(rowan::clip_by_norm(Cpu{}, SelectedRows<double>(4, {2}, dense), {max_norm}).value() == y);
+        CHECK(rowan::clip_by_norm(Cpu{}, SelectedRows<double>(4, {2, 2}, Dense{{x, 4 * x}, {2 * x, 0}}), {max_norm}).value() == y);
+        return y;
+    };
+    CHECK((clipped(0x1p1000, 5) == Dense{{3, 4}}));
+    CHECK((clipped(0x1p1000, 0x1p-1000 * 5) == Dense{{0x1p-1000 * 3, 0x1p-1000 * 4}}));  // the factor is 2^-2000
+    CHECK((clipped(0x1p-1000, 0x1p-1001 * 5) == Dense{{0x1p-1001 * 3, 0x1p-1001 * 4}}));
+    CHECK((clipped(0x1p-1000, 0x1p-997) == Dense{{0x1p-1000 * 3, 0x1p-1000 * 4}}));
+    CHECK((clipped(0x1p-1060, 0x1p-1061 * 5) == Dense{{0x1p-1061 * 3, 0x1p-1061 * 4}}));
+    CHECK((clipped(0x1p1000, 0) == Dense{{0, 0}}));
+    CHECK((rowan::clip_by_norm(Cpu{}, Tensor<double>::full({4}, 0x1p1023), {4}) == Dense{2, 2, 2, 2}));  // nor does the norm
+    Tensor<float> const x{{0x1p120F * 3, 0x1p120F * 4}}, y{{0x1p-20F * 3, 0x1p-20F * 4}};
+    CHECK(rowan::clip_by_norm(Cpu{}, x, {0x1p-20 * 5}) == y);  // nor the factor 2^-140 a float
+    CHECK((rowan::clip_by_norm(Cpu{}, SelectedRows<float>(4, {2, 1, 1}, {{0x1p120F * 3}, {0x1p120F * 3}, {0x1p120F}}), {0x1p-20 * 5}).value() == Tensor<float>{{0x1p-20F * 4}, {0x1p-20F * 3}}));
+    CHECK(std::isnan(rowan::clip_by_norm(Cpu{}, Dense{{INFINITY, 1}}, {1})(0, 0)));
+    CHECK(std::isnan(rowan::clip_by_norm(Cpu{}, Dense{{NAN, 0x1p1000}}, {1})(0, 1)));
+}
+
+TEST_CASE("the global norm is right whose square does not fit a double", "[op]") {
+    auto const clipped = [](std::vector<double> const& parts, double max_norm) {
+        std::vector<Tensor<double>> dense;
+        for (double const x : parts) dense.push_back(Tensor<double>{{x}});
+        auto const some = std::get<0>(rowan::clip_by_global_norm(Cpu{}, dense, std::vector<SelectedRows<double>>{}, {max_norm}));
+        std::vector<double> y;
+        for (auto const& x : some) y.push_back(x(0, 0));
+        return y;
+    };
+    CHECK((clipped({0x1p1000 * 3, 1, 0, 0x1p-1000, 0x1p1000 * 4}, 5) == std::vector<double>{3, 0x1p-1000, 0, 0, 4}));
+    CHECK((clipped({0x1p511, 0x1p511, 0x1p511, 0x1p511}, 4) == std::vector<double>{2, 2, 2, 2}));  // each square alone fits
+    CHECK((clipped({0x1p-600, 0, 0x1p-600, 0x1p-600, 0x1p-600}, 0x1p-600) == std::vector<double>{0x1p-601, 0, 0x1p-601, 0x1p-601, 0x1p-601}));
+    CHECK((clipped({0x1p-600 * 3, 0x1p-400 * 3, 0x1p-400 * 4}, 5) == std::vector<double>{0x1p-600 * 3, 0x1p-400 * 3, 0x1p-400 * 4}));
+}
+
 TEST_CASE("a clipped gradient has the same bits for any number of threads", "[op]") {
     auto const x = inputs::gradient<float>(400, 9'000, {37}, 1);
     auto const want = rowan::clip_by_norm(Cpu{1}, x);

@@ -14,6 +14,7 @@
 #include <rowan/sparse/selected_rows.hpp>
 #include <rowan/sparse/squared_norm.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -43,33 +44,86 @@ inline void check_max_norm(double max_norm) {
     if (max_norm < 0) throw ValueError("max_norm", max_norm, "0 or more");
 }
 
-/// The squared norm of x in double. If it does not fit the float in which it is summed, x is scaled by a power of 2 and
-/// summed again.
-template <template <class, class> class Gradient, class T, class D>
-double squared_in_double(D const& exec, Gradient<T, D> const& x) {
-    double const sum = static_cast<double>(squared_norm(exec, x));
-    if constexpr (floating_element<T> && std::is_same_v<sum_t<T>, float>) {
-        double const factor = sum < 0x1p-100 ? 0x1p100 : 0x1p-100;
-        if (sum < 0x1p-100 || sum > static_cast<double>(std::numeric_limits<float>::max()))
-            return static_cast<double>(squared_norm(exec, scale(exec, x, factor))) / factor / factor;
+/// A sum of squares, sum / scale²: a double alone would overflow or vanish for some gradients of doubles.
+struct SquaredNorm {
+    double sum = 0, scale = 1;  // a power of two
+
+    SquaredNorm& operator+=(SquaredNorm const& x) {
+        if (x.sum == 0) return *this;
+        if (sum == 0) return *this = x;
+        double const total = sum + x.sum;
+        bool const overflow = !(total <= std::numeric_limits<double>::max()) && scale >= 1 && x.scale >= 1;
+        if (scale == x.scale && !overflow) {
+            sum = total;
+        } else {
+            double const to = overflow ? 0x1p-600 : std::min(scale, x.scale);
+            *this = {in_scale(to) + x.in_scale(to), to};
+        }
+        return *this;
     }
-    return sum;
+
+private:
+    double in_scale(double to) const { return sum * to / scale * to / scale; }
+};
+
+/// The squared norm of x. If it does not fit the type in which it is summed, x is scaled by a power of 2 and summed
+/// again. The square of a float fits a double.
+template <template <class, class> class Gradient, class T, class D>
+SquaredNorm squared_of(D const& exec, Gradient<T, D> const& x) {
+    using S = sum_t<T>;
+    S const sum = squared_norm(exec, x);
+    if constexpr (floating_element<T> && is_machine_float<S>) {
+        constexpr bool is_float = std::is_same_v<S, float>;
+        constexpr double least = is_float ? 0x1p-100 : 0x1p-900, up = is_float ? 0x1p100 : 0x1p600;
+        bool const small = static_cast<double>(sum) < least;
+        if (small || sum > std::numeric_limits<S>::max()) {
+            double const factor = small ? up : 1 / up;
+            auto const again = static_cast<double>(squared_norm(exec, scale(exec, x, factor)));
+            if (is_float || again == 0) return {again / factor / factor, 1};
+            return {again, factor};
+        }
+    }
+    return {static_cast<double>(sum), 1};
 }
+
+/// A factor, as one number and as two numbers whose product it is, for types in which the one is not a normal number.
+struct NormFactor {
+    double whole = 1, first = 1, second = 1;
+};
 
 /// The factor that scales values of this squared norm to max_norm, 1 if their norm is not greater; NaN propagates.
-inline double norm_factor(double squared, double max_norm) {
-    double const norm = std::sqrt(squared);
-    return norm <= max_norm ? 1.0 : max_norm / norm;
+inline NormFactor norm_factor(SquaredNorm const& squared, double max_norm) {
+    double const root = std::sqrt(squared.sum), norm = root / squared.scale;
+    if (norm <= max_norm) return {};
+    double const whole = max_norm / norm;
+    if (max_norm == 0 || !(root <= std::numeric_limits<double>::max())) return {whole, whole, 1};
+    int of_max = 0, of_root = 0;
+    double const ratio = std::frexp(max_norm, &of_max) / std::frexp(root, &of_root);
+    int const power = of_max - of_root + std::ilogb(squared.scale), half = power / 2;
+    return {whole, std::ldexp(ratio, half), std::ldexp(1.0, power - half)};
+}
+
+/// Whether x · factor is x · first · second, because the whole factor is not a normal number of the type of computation.
+template <class S>
+bool in_two_steps(NormFactor const& factor) {
+    if constexpr (is_machine_float<S>) return factor.whole < static_cast<double>(std::numeric_limits<S>::min());
+    return false;
+}
+
+template <template <class, class> class Gradient, class T, class D>
+Gradient<T, D> product_with(D const& exec, Gradient<T, D> const& x, NormFactor const& factor) {
+    if (!in_two_steps<sum_t<T>>(factor)) return scale(exec, x, factor.whole);
+    return scale(exec, scale(exec, x, factor.first), factor.second);
 }
 
 template <class T, class D>
-Tensor<T, D> scaled(D const& exec, Tensor<T, D> const& x, double factor) {
+Tensor<T, D> scaled(D const& exec, Tensor<T, D> const& x, NormFactor const& factor) {
     static_assert(floating_element<T>, "rowan::clip_by_norm: x must have a floating-point type: convert it");
-    return factor == 1.0 ? x.share() : scale(exec, x, factor);
+    return factor.whole == 1.0 ? x.share() : product_with(exec, x, factor);
 }
 template <class T, class D>
-SelectedRows<T, D> scaled(D const& exec, SelectedRows<T, D> const& g, double factor) {
-    return scale(exec, g, factor);
+SelectedRows<T, D> scaled(D const& exec, SelectedRows<T, D> const& g, NormFactor const& factor) {
+    return product_with(exec, g, factor);
 }
 
 /// A gradient with its duplicates summed: an alias if it is merged.
@@ -78,13 +132,13 @@ class MergedGradient {
 public:
     MergedGradient(D const& exec, SelectedRows<T, D> const& g)
         : alias_(g.merged()), rows_(alias_ ? g.share() : merge(exec, g)) {}
-    double squared(D const& exec) const { return squared_in_double(exec, rows_.value()); }
+    SquaredNorm squared(D const& exec) const { return squared_of(exec, rows_.value()); }
 
-    SelectedRows<T, D> scaled(D const& exec, double factor) && {
-        if (factor == 1.0) return std::move(rows_);
-        if (alias_) return scale(exec, rows_, factor);
+    SelectedRows<T, D> scaled(D const& exec, NormFactor const& factor) && {
+        if (factor.whole == 1.0) return std::move(rows_);
+        if (alias_ || in_two_steps<sum_t<T>>(factor)) return product_with(exec, rows_, factor);
         T* const x = rows_.value().data();
-        ElementLoops<D>::template zip<sum_t<T>>(exec, rows_.value().size(), scale_formula{factor}, x, x);
+        ElementLoops<D>::template zip<sum_t<T>>(exec, rows_.value().size(), scale_formula{factor.whole}, x, x);
         return std::move(rows_);
     }
 
@@ -96,17 +150,17 @@ private:
 }  // namespace detail
 
 /// Scales x to the Euclidean norm max_norm if its norm is greater. If the norm is not finite, the elements of the result
-/// are NaN or 0 by IEEE arithmetic. The norm is right for all finite x of float and 16-bit types; of other types where
-/// its square is a normal number. Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
+/// are NaN or 0 by IEEE arithmetic. Right for all finite x of float, double and 16-bit types; of user-defined types where
+/// the squared norm is a normal number. Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
 /// shapes   x [n, ...] -> the same
 /// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
-/// cost     two reads of x and one write of the result, and the same again if the squared norm is 0 or does not fit a
-///          float; an x that needs no scaling is returned as an alias; waits for the device, because the host needs the
-///          norm
+/// cost     two reads of x and one write of the result, and the same again if the squared norm is 0 or does not fit
+///          dtype<T>::sum, or if the factor does not; an x that needs no scaling is returned as an alias; waits for the
+///          device, because the host needs the norm
 template <class T, device D>
 Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
-    return detail::scaled(exec, x, detail::norm_factor(detail::squared_in_double(exec, x), options.max_norm));
+    return detail::scaled(exec, x, detail::norm_factor(detail::squared_of(exec, x), options.max_norm));
 }
 
 /// The same for a row-sparse gradient: merges g, then scales. The result represents the clipped dense gradient; it is
@@ -124,8 +178,8 @@ SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, Clip
 }
 
 /// Scales all gradients, dense and row-sparse, by one factor to the global norm max_norm if their global norm, which is
-/// √(Σ norm²), is greater. The squared norms, each computed in dtype<T>::sum, are added in double: those of the dense
-/// gradients in order, then those of the row-sparse ones. Pascanu et al. 2013, as above.
+/// √(Σ norm²), is greater. The squared norms, each computed in dtype<T>::sum, are added in double, scaled where needed:
+/// those of the dense gradients in order, then those of the row-sparse ones. Right where clip_by_norm is. Pascanu et al. 2013, as above.
 /// shapes   any number of gradients of any shapes -> the same; the row-sparse ones are merged
 /// errors   as clip_by_norm
 /// cost     that of clip_by_norm for each; waits for the device once per gradient
@@ -136,12 +190,12 @@ std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_g
     detail::check_max_norm(options.max_norm);
     for (std::size_t k = 0; k < dense.size(); ++k) detail::check_gradient("dense", k, dense[k]);
     for (std::size_t k = 0; k < sparse.size(); ++k) detail::check_gradient("sparse", k, sparse[k]);
-    double squared = 0;
-    for (Tensor<T, D> const& x : dense) squared += detail::squared_in_double(exec, x);
+    detail::SquaredNorm squared;
+    for (Tensor<T, D> const& x : dense) squared += detail::squared_of(exec, x);
     std::vector<detail::MergedGradient<T, D>> merged;
     merged.reserve(sparse.size());
     for (SelectedRows<T, D> const& g : sparse) squared += merged.emplace_back(exec, g).squared(exec);
-    double const factor = detail::norm_factor(squared, options.max_norm);
+    detail::NormFactor const factor = detail::norm_factor(squared, options.max_norm);
     std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> out;
     for (Tensor<T, D> const& x : dense) std::get<0>(out).push_back(detail::scaled(exec, x, factor));
     for (auto& g : merged) std::get<1>(out).push_back(std::move(g).scaled(exec, factor));
@@ -198,14 +252,14 @@ struct clip_by_global_norm_op {
     // scale each by the factor.
 
     template <class D, class V>
-    static double measure(D exec, V const& x) {
-        return detail::squared_in_double(exec, x);
+    static detail::SquaredNorm measure(D exec, V const& x) {
+        return detail::squared_of(exec, x);
     }
-    static double factor(double measured, ClipByNormOptions const& options) {
+    static detail::NormFactor factor(detail::SquaredNorm const& measured, ClipByNormOptions const& options) {
         return detail::norm_factor(measured, options.max_norm);
     }
     template <class D, class V>
-    static V scaled(D exec, V const& x, double factor) {
+    static V scaled(D exec, V const& x, detail::NormFactor const& factor) {
         return detail::scaled(exec, x, factor);
     }
     static void check(ClipByNormOptions const& options) { detail::check_max_norm(options.max_norm); }

@@ -15,13 +15,12 @@
 namespace rowan::inline v0::detail {
 
 /// Whether an operator that clips gradients together has the steps of one gradient, merged if it is row-sparse:
-/// `measure` returns a number, and `scaled` multiplies by what `factor` makes of the sum of these numbers.
+/// `measure` returns a number, which may have a type of its own, and `scaled` multiplies by what `factor` makes of the
+/// sum of these numbers.
 template <class Op>
 concept clips_mixed_types = requires(typename Op::attributes const& a, Tensor<float> const& x) {
     Op::check(a);
-    { Op::measure(Cpu(), x) } -> std::same_as<double>;
-    { Op::factor(1.0, a) } -> std::same_as<double>;
-    { Op::scaled(Cpu(), x, 1.0) } -> std::same_as<Tensor<float>>;
+    { Op::scaled(Cpu(), x, Op::factor(Op::measure(Cpu(), x), a)) } -> std::same_as<Tensor<float>>;
 };
 
 /// `Op` for gradients whose element types are among T. The order of sums is that of `Op`: dense gradients in order,
@@ -42,7 +41,7 @@ struct clip_mixed_types : whole_op {
             auto const check = [&](auto const& x) { check_gradient("x", i, x); };
             ((visit_dense<T>(*c.in[i], check) || visit_sparse<T>(*c.in[i], check)) || ...);
         }
-        double measured = 0;
+        decltype(Op::measure(exec, std::declval<Tensor<float, Device> const&>())) measured{};
         for (Value* const v : c.in) {
             if (!(visit_dense<T>(*v, [&](auto const& x) { measured += Op::measure(exec, x); }) || ...) &&
                 !(v->template is<SelectedRows<T, Device>>() || ...))
@@ -57,7 +56,7 @@ struct clip_mixed_types : whole_op {
             };
             (visit_sparse<T>(*c.in[i], merge_and_measure) || ...);
         }
-        double const factor = Op::factor(measured, options);
+        auto const factor = Op::factor(measured, options);
         Results const to{c.in, c.out};
         for (std::size_t i = 0; i < c.in.size(); ++i) {
             auto const scale = [&](auto const& x) { to.store(i, Op::scaled(exec, x, factor)); };
