@@ -70,7 +70,7 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     if (apart) sum_results(options);
     std::vector<Variable*> outputs{&cost_};
     outputs.insert(outputs.end(), results_.begin(), results_.end());
-    if (apart) {
+    if (parts_ > 1) {
         weight_.emplace(cost_);
         for (Variable* const v : weight_->reads()) outputs.push_back(v);
         for (Moving const& m : moving_) {

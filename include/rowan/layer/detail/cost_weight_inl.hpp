@@ -85,6 +85,7 @@ ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
     if (v.writers().empty()) return {.fed = v.role() != Role::parameter && v.role() != Role::state};
     Operator const& op = *v.writers()[0];
     std::string_view const name = op.kernel->name;
+    if (name == "fill_like" || name == "zeros_like") return {};
     if (has_rows(v)) return {mean, true, {{&op, {counted_rows(v)}}}};
     Variable& x = *op.inputs[0];
     if (op.attributes.is<CrossEntropyOptions>()) return labelled(op);
