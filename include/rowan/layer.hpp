@@ -20,6 +20,7 @@
 #include <rowan/layer/early_stop.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
+#include <rowan/layer/entity_f1.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/feeds.hpp>
 #include <rowan/layer/first_values.hpp>
@@ -50,6 +51,7 @@
 #include <rowan/layer/pick_sequences.hpp>
 #include <rowan/layer/precision_recall.hpp>
 #include <rowan/layer/predictor.hpp>
+#include <rowan/layer/prefetch.hpp>
 #include <rowan/layer/reduce.hpp>
 #include <rowan/layer/reduce_sum.hpp>
 #include <rowan/layer/reorder.hpp>

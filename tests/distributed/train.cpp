@@ -12,6 +12,7 @@
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
+#include <rowan/layer/loss.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/reduce.hpp>
 #include <rowan/sparse/scale.hpp>
@@ -158,6 +159,29 @@ TEST_CASE("the gradient of a step is sum_of_parts of the parts' gradients times 
             return parts::bits(trainer.parameters().template get<float>("table"));
         });
         for (auto const bits : got) CHECK(bits == want);
+    }
+}
+
+TEST_CASE("parts are weighed by the labels that count, with the same bits on ranks", "[distributed]") {
+    auto const run = [&](layer::Comm const& comm) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto rows = layer::embedding(layer::data<std::int64_t>("ids", {UNK}), {.height = height, .width = 3, .name = "table"});
+        rows = layer::batch_norm(rows, {.name = "norm"});
+        std::vector<Feeds> data;
+        for (std::int64_t i = 0; i < 7; ++i) {
+            auto const ids = batch(i).at("ids").value();
+            std::vector<std::int64_t> labels;
+            for (std::int64_t k = 0; k < static_cast<std::int64_t>(ids.rows()); ++k) labels.push_back(k < i % 3 ? k % 3 : -1);
+            data.push_back({{"ids", ids}, {"label", labels}});
+        }
+        auto const cost = layer::softmax_with_cross_entropy(rows, layer::data<std::int64_t>("label", {UNK}),
+                                                            {.ignore_index = -1, .weights = {9, 1, 2}});
+        return hash_of(train(cost, [&](std::int64_t) { return data; }, options_for(7, comm)));
+    };
+    auto const want = run({});
+    for (int const n : {2, 3, 5}) {
+        for (auto const hash : test::on_ranks(n, run)) CHECK(hash == want);
     }
 }
 

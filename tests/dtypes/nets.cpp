@@ -257,7 +257,7 @@ TEST_CASE("an optimizer for other element types refuses a net of an own one, and
     auto const none = [](std::int64_t) { return std::vector<Feeds>(); };
     CHECK_THROWS_AS(train(cost, none, {.optimizer = layer::AdaGrad{}}), TypeError);
     CHECK_THROWS_WITH(train(cost, none, {.optimizer = layer::AdaGrad{}}), "the optimizer: the element type of fc_0.w_0 is element type 1001, expected f32, f64 or bf16");
-    save_model(predict, train(cost, none, {.optimizer = layer::Optimizer(layer::AdaGrad{}, dtypes<fixed>{})}), file.path);
+    save_model(predict, Trainer(cost, {.optimizer = layer::Optimizer(layer::AdaGrad{}, dtypes<fixed>{})}).parameters(), file.path);
     ScopeGuard const elsewhere(other);
     auto const floats = layer::fc(layer::data<float>("x", {UNK, 2}), {.output_size = 1});
     CHECK_THROWS_WITH(load_model(floats, file.path), file.path + ": fc_0.b_0 is Tensor<q15.16>[1], expected LoDTensor<f32>");

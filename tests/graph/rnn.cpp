@@ -395,6 +395,37 @@ TEST_CASE("a state whose width changes in a step is refused at that step", "[rnn
                       "layer::rnn: the width of the state before_1 after a step is 2, expected 3");
 }
 
+namespace {
+
+/// An operator that adds a column, of which its spec does not tell.
+struct widen_op {
+    static constexpr std::string_view name = "widen";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = no_grad;
+    static constexpr VarSpec infer(VarSpec const& x) { return x; }
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x) {
+        return Tensor<T, D>::zeros({x.shape(0), x.shape(1) + 1});
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a step that breaks a declared width is refused by the step and the state, or the output", "[rnn]") {
+    for (bool const state : {true, false}) {
+        DefaultScope scope;
+        auto const h = layer::rnn(layer::data<double>("x", {UNK, 2}, 1), 2, [=](auto x_t, auto before) {
+            auto const now = layer::add(x_t, before), wide = layer::apply<widen_op>({}, now);
+            return state ? layer::Step{now, wide} : layer::Step{wide, now};
+        });
+        auto const net = Net<>::trace_and_build(*h);
+        feed(scope, "x", LoDTensor<double>(values({3, 2}, 1), Lod{{0, 1, 3}}));
+        CHECK_THROWS_WITH(net.run(scope), state ? "rnn(x): step 0: the shape of a row of the state before is [3], expected [2], that before the step"
+                                                : "rnn(x): step 0: the shape of a row of the output rnn_0.widen_0.out_0 is [3], expected [2], as declared");
+    }
+}
+
 TEST_CASE("without rows, the step gives the widths that are not known before", "[rnn]") {
     for (std::size_t const sequences : {0U, 3U, 100U}) {  // 100: three parts
         DefaultScope scope;

@@ -12,6 +12,8 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/reduce.hpp>
+#include <rowan/layer/reduce_sum.hpp>
+#include <rowan/layer/activations.hpp>
 #include <rowan/layer/train.hpp>
 #include <rowan/sparse/add.hpp>
 #include <rowan/sparse/scale.hpp>
@@ -19,6 +21,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 namespace test_parts {
@@ -242,6 +246,119 @@ TEST_CASE("batch_norm's statistics after a step are the means of those of its pa
                                     {{"x", Tensor<float>{{0}}}}});
     // from 0: each part's statistic is half its mean
     CHECK(trainer.parameters().get<float>("norm.mean_0") == Tensor<float>{(2 * 1.0F + 5 * 3.0F) / 8});
+}
+
+namespace {
+
+layer::Var<float> column(char const* name) {
+    if (Variable* const there = default_scope().find(name)) return layer::Var<float>(*there);
+    return layer::data<float>(name, {UNK});
+}
+
+/// The losses of rows x with labels l.
+layer::Var<float> losses(CrossEntropyOptions const& options) {
+    auto const x = layer::fc(layer::data<float>("x", {UNK, 2}), {.output_size = 3, .name = "fc"});
+    return layer::softmax_with_cross_entropy(x, layer::data<std::int64_t>("l", {UNK}), options);
+}
+
+/// Rows with these labels and with weights w, 0 where the label is 9.
+Feeds labelled(std::vector<std::int64_t> const& l, std::size_t at) {
+    auto x = Tensor<float>::from_shape({l.size(), 2}), w = Tensor<float>::from_shape({l.size()});
+    for (std::size_t i = 0; i < l.size(); ++i) {
+        x(i, 0) = static_cast<float>((at + i) * 7 % 5);
+        x(i, 1) = static_cast<float>((at + i) * 3 % 4);
+        w.data()[i] = l[i] == 9 ? 0 : static_cast<float>(l[i]) + 0.5F;
+    }
+    return {{"x", x}, {"l", l}, {"w", w}};
+}
+
+using Labels = std::vector<std::vector<std::int64_t>>;
+
+/// The cost and the parameters of a step of parts with these labels, or of one batch.
+std::vector<double> step_of(std::function<layer::Var<float>()> const& cost_of, Labels const& labels, bool joined) {
+    test::DefaultScope scope;
+    std::vector<Feeds> parts;
+    std::vector<std::int64_t> all;
+    for (auto const& l : labels) {
+        parts.push_back(labelled(l, all.size()));
+        all.insert(all.end(), l.begin(), l.end());
+    }
+    if (joined) parts = {labelled(all, 0)};
+    auto const cost = cost_of();
+    if (scope.find("w") == nullptr) {
+        for (Feeds& part : parts) part.erase("w");
+    }
+    Trainer trainer(cost, {.optimizer = layer::Sgd{.learning_rate = 1}, .parts = 4});
+    std::vector<double> result{trainer.step(parts)};
+    for (auto const& [name, value] : trainer.parameters()) {
+        for (float const e : value.get<LoDTensor<float>>().value()) result.push_back(static_cast<double>(e));
+    }
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("parts are one batch for each mean that does not divide by rows, and for sums", "[layer]") {
+    CrossEntropyOptions const none{.reduction = Reduction::none, .ignore_index = 9};
+    auto const weighed = [=] { return losses(none) * column("w"); };
+    auto const penalty = [] {
+        auto const p = layer::parameter<float>({1}, {-1, 1}, "p");
+        return p * p;
+    };
+    std::vector<std::function<layer::Var<float>()>> const costs{
+        [] { return losses({.ignore_index = 9}); },
+        [] { return layer::scale(losses({.ignore_index = 9, .weights = {9e-30, 1e-30, 1e-30}}), 2, 1); },
+        [=] { return layer::add(losses({.ignore_index = 9}), penalty()); },
+        [] { return losses({.reduction = Reduction::sum, .ignore_index = 9}); },
+        [=] { return layer::reduce_sum(losses(none)); },
+        [=] { return layer::mean(losses(none)); },
+        [=] { return layer::reduce_sum(weighed()) / layer::reduce_sum(column("w")); },
+        [=] { return layer::mean(weighed()) / layer::mean(column("w")); },
+        [=] { return layer::reduce_sum(weighed() / layer::reduce_sum(column("w"), {.keep_dims = true})); },
+        [=] { return layer::mean(weighed() / layer::reduce_mean(column("w"), {.keep_dims = true})); }};
+    for (std::size_t k = 0; k < costs.size(); ++k) {
+        for (Labels const& labels : {Labels{{0, 9, 9, 9}, {2, 2, 0, 1}}, Labels{{1}, {0, 2}, {9, 0, 0}}, Labels{{9, 9}, {2}}}) {
+            if (k >= 6 && labels[0][0] == 9) continue;  // a part with the cost 0 / 0
+            auto const want = step_of(costs[k], labels, true), got = step_of(costs[k], labels, false);
+            CAPTURE(k, labels, want, got);
+            REQUIRE(want.size() == got.size());
+            for (std::size_t i = 0; i < want.size(); ++i) CHECK(std::abs(want[i] - got[i]) <= 1e-5 * (1 + std::abs(want[i])));
+        }
+    }
+    Labels const ignored{{9}, {9, 9}};
+    CHECK(step_of(costs[0], ignored, false) == step_of(costs[0], ignored, true));
+}
+
+TEST_CASE("a cost of parts that is not that of one batch is refused by the name of its operator", "[layer]") {
+    CrossEntropyOptions const none{.reduction = Reduction::none};
+    auto const refuses = [](std::function<layer::Var<float>()> const& cost_of, std::string const& text) {
+        test::DefaultScope scope;
+        auto const cost = cost_of();
+        CHECK_THROWS_WITH(Trainer(cost, {.parts = 2}), "parts: the cost depends on the operator " + text);
+        CHECK(Trainer(cost).steps() == 0);
+    };
+    refuses([=] { return layer::relu(layer::mean(losses(none))); },
+            "relu -> relu_0.out_0, which is not linear in a sum or mean over the batch");
+    refuses([=] { return layer::reduce_max(losses(none)); },
+            "reduce_max -> reduce_max_0.out_0, which is neither a sum nor a mean of rows");
+    refuses([=] { return layer::scale(layer::reduce_sum(losses(none)), 1, 1); },
+            "scale -> scale_0.out_0, which adds to a sum over the batch what does not depend on the batch");
+    refuses([=] {
+        auto const all = losses(none);
+        return layer::mean(all - layer::reduce_mean(all, {.keep_dims = true}));
+    }, "broadcast_sub -> broadcast_sub_0.out_0, by which each row depends on a sum or mean over the batch");
+
+    auto const both = [=] {
+        auto const x = layer::fc(layer::data<float>("x", {UNK, 2}), {.output_size = 3, .name = "fc"});
+        auto const l = layer::data<std::int64_t>("l", {UNK});
+        return layer::softmax_with_cross_entropy(x, l, {.ignore_index = 9}) + layer::softmax_with_cross_entropy(x, l, {});
+    };
+    CHECK_NOTHROW(step_of(both, {{0, 1}, {2}}, false));
+    CHECK_THROWS_WITH(step_of([] {
+        auto const x = layer::fc(layer::data<float>("x", {UNK, 2}), {.output_size = 3, .name = "fc"});
+        return layer::softmax_with_cross_entropy(x, layer::data<std::int64_t>("l", {UNK}), {.ignore_index = 0}) +
+               layer::reduce_mean(x, {.axes = {0, 1}, .keep_dims = false}) ;
+    }, {{0, 1}, {2}}, false), Catch::Matchers::Contains("in proportion to that of"));
 }
 
 TEST_CASE("a step with a batch that fails changes nothing", "[layer]") {

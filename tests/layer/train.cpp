@@ -146,7 +146,7 @@ TEST_CASE("trained parameters depend on the seed only", "[layer]") {
     auto const first = [](std::uint64_t seed) {
         test::DefaultScope scope;
         auto const cost = layer::mse(layer::fc(layer::data("x", {UNK, 2}), {.output_size = 2}), layer::data("y", {UNK, 2}));
-        return train(cost, [](std::int64_t) { return std::vector<Feeds>{}; }, {.seed = seed});
+        return Trainer(cost, {.seed = seed}).parameters();
     };
     auto const w = first(1).get<float>("fc_0.w_0");
     CHECK((w == first(1).get<float>("fc_0.w_0")));
@@ -277,34 +277,59 @@ TEST_CASE("on_batch and on_epoch end the training by returning false", "[layer]"
     CHECK(train(cost, reader, {.on_batch = std::function<void(BatchReport const&)>()}).steps == 4);
 }
 
+TEST_CASE("an epoch without a batch is refused, also after others", "[layer]") {
+    test::DefaultScope scope;
+    auto const cost = layer::mse(layer::fc(layer::data("x", {UNK, 2})), layer::data("y", {UNK, 2}));
+    for (std::int64_t const parts : {1, 3}) {
+        TrainOptions const options{.parts = parts, .epochs = 3};
+        auto const none = [](std::int64_t) { return std::vector<Feeds>(); };
+        CHECK_THROWS_AS(train(cost, none, options), ShapeError);
+        CHECK_THROWS_WITH(train(cost, none, options), "the number of batches of epoch 0 is 0, expected at least 1");
+        auto once = [batches = line(2, 1)](std::int64_t) mutable { return std::exchange(batches, {}); };
+        CHECK_THROWS_WITH(train(cost, once, options), "the number of batches of epoch 1 is 0, expected at least 1");
+    }
+    CHECK(train(cost, [](std::int64_t) { return std::vector<Feeds>(); }, {.epochs = 0}).steps == 0);
+}
+
 TEST_CASE("training begins with the values that are given for some parameters", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::fc(layer::data("x", {UNK, 2}), {.output_size = 3});
     auto const cost = layer::mse(layer::fc(x, {.output_size = 2}), layer::data("y", {UNK, 2}));
-    auto const none = [](std::int64_t) { return std::vector<Feeds>(); };
+    auto const begin = [&](TrainOptions const& options) { return Trainer(cost, options).parameters(); };
     Tensor<float> const w{{1, 2, 3}, {4, 5, 6}};
-    auto const fresh = train(cost, none, {.optimizer = layer::Adam{}, .seed = 3});
-    auto const given = train(cost, none, {.optimizer = layer::Adam{}, .seed = 3, .initial = {{"fc_0.w_0", w}, {"fc_1.b_0", w.row(0).first(2)}}});
+    auto const fresh = begin({.optimizer = layer::Adam{}, .seed = 3});
+    auto const given = begin({.optimizer = layer::Adam{}, .seed = 3, .initial = {{"fc_0.w_0", w}, {"fc_1.b_0", w.row(0).first(2)}}});
     CHECK(given.get<float>("fc_0.w_0") == w);
     CHECK(given.get<float>("fc_1.b_0") == Tensor<float>{1, 2});
     CHECK(given.get<float>("fc_1.w_0") == fresh.get<float>("fc_1.w_0"));  // the others are initialized as without
     CHECK(fresh.get<float>("fc_0.w_0")(0, 0) != fresh.get<float>("fc_1.w_0")(0, 0));  // and each differently
-    auto const stateless = train(cost, none, {.seed = 4});
-    auto const resumed = train(cost, none, {.optimizer = layer::Adam{}, .resume = &stateless});  // its states begin as in a new training
+    auto const stateless = begin({.seed = 4});
+    auto const resumed = begin({.optimizer = layer::Adam{}, .resume = &stateless});  // its states begin as in a new training
     CHECK(resumed.get<float>("fc_0.w_0") == stateless.get<float>("fc_0.w_0"));
     CHECK(resumed.get<float>("fc_0.w_0@adam.moment") == Tensor<float>{{0, 0, 0}, {0, 0, 0}});
-    auto const again = train(cost, none, {.seed = 3, .initial = given.only({"fc_0.w_0"})});
+    auto learned = given.share();
+    learned.steps = 2;
+    CHECK(begin({.optimizer = layer::Adam{}, .resume = &learned}).steps == 2);
+    learned = given.trained();
+    learned.steps = 2;
+    CHECK_THROWS_WITH(begin({.optimizer = layer::Adam{}, .resume = &learned}),
+                      "options.resume has 2 steps, but not the state \"fc_0.w_0@adam.moment\": to start anew from its "
+                      "parameters, give them as options.initial");
+    CHECK_THROWS_WITH(begin({.average = layer::MovingAverage{}, .resume = &learned}), Catch::Matchers::Contains("\"fc_0.w_0@average\""));
+    CHECK((scope.get("fc_0.w_0").value().get<LoDTensor<float>>().value() == w));  // nothing is written
+    CHECK(begin({.resume = &learned}).steps == 2);  // Sgd has no states
+    auto const again = begin({.seed = 3, .initial = given.only({"fc_0.w_0"})});
     CHECK(again.get<float>("fc_0.w_0") == w);
     CHECK(again.get<float>("fc_1.b_0") == fresh.get<float>("fc_1.b_0"));
     auto const refuses = [&](Feeds const& initial, std::string const& text) {
-        CHECK_THROWS_WITH(train(cost, none, {.initial = initial}), text);
+        CHECK_THROWS_WITH(begin({.initial = initial}), text);
         CHECK((scope.get("fc_0.w_0").value().get<LoDTensor<float>>().value() == w));
     };
     refuses({{"fc_0.w_0", w + 1.f}, {"fc_2.w_0", w}}, "there is no parameter \"fc_2.w_0\" for the initial value of that name");
     refuses({{"fc_0.w_0", w + 1.f}, {"x", w}}, "there is no parameter \"x\" for the initial value of that name");
     refuses({{"fc_0.w_0", w + 1.f}, {"fc_1.w_0", w}}, "fc_1.w_0.shape() is [2, 3], expected [3, 2]");
     refuses({{"fc_0.w_0", w + 1.}}, "fc_0.w_0 is LoDTensor<f64>, expected LoDTensor<f32>");
-    CHECK_THROWS_WITH(train(cost, none, {.initial = {{"fc_0.w_0", w}}, .resume = &fresh}),
+    CHECK_THROWS_WITH(begin({.initial = {{"fc_0.w_0", w}}, .resume = &fresh}),
                       "options.initial and options.resume are both given: what is resumed has no initial values");
     CHECK_THROWS_WITH(fresh.only({"none"}), "there is no parameter \"none\"");
 }

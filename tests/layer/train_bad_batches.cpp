@@ -183,7 +183,7 @@ TEST_CASE("a question that a net cannot answer does not disturb its training", "
     {
         test::DefaultScope scope;
         auto const predict = layer::fc(layer::data("z", {UNK, 5}), {.output_size = 3});
-        save_model(predict, train(layer::mse(predict, predict), [](std::int64_t) { return std::vector<Feeds>(); }), file);
+        save_model(predict, Trainer(layer::mse(predict, predict)).parameters(), file);
     }
     auto const another = [&](Model& model, auto&) { load_model(model.scores(), file); };  // of another net
     CHECK((trained(true, layer::Adam{}, another) == want));
@@ -253,11 +253,11 @@ TEST_CASE("an error names a variable that is neither written nor fed", "[layer][
     Feeds const feeds{{"x", three.share()}, {"y", three.share()}};
     std::vector<Feeds> const batches{feeds};
     auto const reader = [&](std::int64_t) { return batches; };
-    auto const first = train(cost, [](std::int64_t) { return std::vector<Feeds>(); });
+    auto const first = Trainer(cost).parameters();
     CHECK_THROWS_AS(train(cost, reader, {.resume = &first}), GraphError);
     CHECK_THROWS_WITH(train(cost, reader, {.resume = &first}), "the variable \"hole\" has no value: it is written by no operator");
     CHECK_THROWS_WITH(infer(predict, feeds, first), "the variable \"hole\" has no value: it is written by no operator");
-    CHECK((bits(first) == bits(train(cost, [](std::int64_t) { return std::vector<Feeds>(); }, {.resume = &first}))));
+    CHECK((bits(first) == bits(Trainer(cost, {.resume = &first}).parameters())));
     hole->value().set(LoDTensor<float>(three.share()));  // the caller may write it
     CHECK(!(bits(train(cost, reader, {.resume = &first})) == bits(first)));
 }

@@ -54,6 +54,11 @@ class AnyRef {
 public:
     AnyRef() = default;
     explicit operator bool() const noexcept { return object_ != nullptr; }
+    /// Whether the object is a V.
+    template <class V>
+    bool is() const noexcept {
+        return type_ == &type_tag<V>;
+    }
     /// The object. Throws a GraphError if it is not a V.
     template <class V>
     V const& get() const {

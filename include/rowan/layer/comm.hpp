@@ -57,8 +57,9 @@ namespace layer {
 /// errors   of train and of Trainer, on all ranks: Error if ranks begin with different parameters, seeds or steps, have
 ///          different numbers of batches, or options.parts is not given
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
-///          send for each gradient, in dtype<T>::sum, 16 bytes for each part, and three agreements of 64 bytes; with
-///          sharded tables one more, and for each two sorts of the ids, the rows that they name, and 8 bytes for each
+///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and three
+///          agreements of 64 bytes; with sharded tables one more, and for each two sorts of the ids, the rows that they
+///          name, and 8 bytes for each
 template <class Device>
 class CommOn {
 public:

@@ -16,10 +16,17 @@ namespace rowan::inline v0::layer {
 
 /// Gradient accumulation: `count` batches, the parts of a step, make one step of the optimizer.
 ///     train(cost, reader, {.optimizer = layer::Adam{}, .parts = 8});
-/// The gradient of a step is the mean of those of its parts, each weighed by its number of rows, as if the parts were
-/// one batch and the cost a mean over its rows: (rows_0 · g_0 + rows_1 · g_1 + …) / (rows_0 + rows_1 + …). The number of
-/// rows of a part is that of the first variable, walking back from the cost, whose first dim is UNK; 1 if there is none.
-/// So are the step's cost, and the moving statistics of batch_norm, which each part computes from those before the step.
+/// The step is that of one batch of all rows, up to rounding. The gradient of a cost that is a mean is that of its parts,
+/// each weighed by what the mean divides by there: (n_0 · g_0 + n_1 · g_1 + …) / (n_0 + n_1 + …), and so is the cost. n is
+/// the number of rows; of cross_entropy the number of labels that are not ignored, or the sum of their weights; of
+/// layer::reduce_sum(x · w) / layer::reduce_sum(w) the divisor. If n is 0 in all parts, so are cost and gradient. Those of a
+/// cost that is a sum are added. What depends on parameters alone, such as a penalty, may be added to a mean. The moving
+/// statistics of batch_norm, which each part computes from those before the step, are weighed by its rows.
+///
+/// Walking back from the cost, sums and means over rows are found behind linear operators. Another operator there, or a
+/// sum of a mean and a sum, is a GraphError; means that are added must divide by numbers in the same proportion in all
+/// parts, else the step is a ValueError. The result of a loop, or of another operator that reduces rows, is taken for a
+/// mean over the rows of its first input with rows. What else a net computes of a whole batch is that of each part.
 ///
 /// The products are summed in dtype<T>::sum, as a binary tree over the numbers of the parts, (0 + 1) + (2 + 3), divided,
 /// and rounded once. A row-sparse gradient is merged for each part. A step of a single part is one without this option:

@@ -27,7 +27,7 @@ namespace rowan::inline v0 {
 struct BatchReport {
     std::int64_t epoch;  ///< counted from 0
     std::int64_t batch;  ///< the step within the epoch, counted from 0
-    double cost;         ///< cost of the batch; the mean of several, weighed by rows
+    double cost;         ///< cost of the batch; of several, that of them as one batch
 };
 
 /// A function that train calls, or none. If it returns false, train ends; a function without a result never ends it.
@@ -84,7 +84,9 @@ struct TrainOptionsOn {
     Callback<BatchReport const&> on_batch = {};  ///< called after every step; false ends the training
     Callback<std::int64_t, Parameters const&> on_epoch = {};  ///< called after every epoch with its number; false ends
     Feeds initial = {};  ///< first values of some parameters, e.g. {{"embedding_0.w_0", table}}; excludes resume
-    Parameters const* resume = nullptr;  ///< result of an earlier training to continue from
+    /// Result of an earlier training to continue from, with its states if it has made steps. Its parameters alone are
+    /// `initial` values of a new training.
+    Parameters const* resume = nullptr;
 };
 /// The settings of train and Trainer for a net on the host.
 using TrainOptions = TrainOptionsOn<Cpu>;

@@ -7,6 +7,8 @@
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/layer/comm.hpp>
+#include <rowan/layer/detail/cost_weight.hpp>
+#include <rowan/layer/detail/counted.hpp>
 #include <rowan/layer/detail/parameter_updates.hpp>
 #include <rowan/layer/detail/part_costs.hpp>
 #include <rowan/layer/detail/part_exchange.hpp>
@@ -50,14 +52,16 @@ public:
     /// shapes   cost [1]
     /// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net
     ///          has a cycle, options.optimizers or options.rates contains a name that is not a parameter, a schedule or
-    ///          a rate is given for an optimizer without a learning rate, options.resume lacks a parameter, or
-    ///          options.initial has a name that is not a parameter; Error if both are given; TypeError if the optimizer
-    ///          or options.clip does not support the element type of a parameter or its gradient; TypeError or
-    ///          ShapeError if a value in options.resume or options.initial does not fit its variable, or a sharded table
-    ///          has the rows of another rank; GraphError if one is not looked up by layer::data; ValueError if the
-    ///          schedule's factor or a rate is not finite, or an optimizer rejects an option; GraphError if another
-    ///          thread runs or trains a net of this scope; with options.comm, those of layer::Comm. On error, no
-    ///          variable has changed; but where another rank throws, or first values differ, they have these
+    ///          a rate is given for an optimizer without a learning rate, options.resume lacks a parameter or, after
+    ///          steps, a state of an optimizer or an average, or options.initial has a name that is not a parameter;
+    ///          Error if both are given; TypeError if the optimizer or options.clip does not support the element type of
+    ///          a parameter or its gradient; TypeError or ShapeError if a value in options.resume or options.initial does
+    ///          not fit its variable, or a sharded table has the rows of another rank; GraphError if one is not looked up
+    ///          by layer::data; ValueError if the schedule's factor or a rate is not finite, or an optimizer rejects an
+    ///          option; GraphError if another thread runs or trains a net of this scope; with options.comm, those of
+    ///          layer::Comm; with options.parts above 1, GraphError if the cost is no sum or mean over rows, see
+    ///          layer::Parts. On error, no variable has changed; but where another rank throws, or first values differ,
+    ///          they have these
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
                      TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
@@ -81,11 +85,12 @@ public:
     /// cost     that of the operators, of their gradients and of the optimizers
     double step(Feeds const& feeds) { return step(std::span(&feeds, 1)); }
 
-    /// Makes one step of some batches, its parts, at most options.parts, and returns the mean of their costs, weighed by
-    /// rows: see layer::Parts.
+    /// Makes one step of some batches, its parts, at most options.parts, and returns the cost of them as one batch: see
+    /// layer::Parts.
     ///     Trainer trainer(cost, {.optimizer = layer::Adam{}, .parts = 8});
     ///     trainer.step(batches);  // a std::vector<Feeds> of 1 to 8
-    /// errors   as for one batch; ShapeError if there are no batches, or more than options.parts
+    /// errors   as for one batch; ShapeError if there are no batches, or more than options.parts; ValueError if the cost
+    ///          adds means whose divisors are not in the same proportion in all parts
     /// cost     that of the operators and their gradients for each batch, and of the optimizers once; for n batches
     ///          n - 1 additions of gradients, and merges of row-sparse ones. On a device, it synchronizes for each batch
     double step(std::span<Feeds const> batches);
@@ -114,18 +119,20 @@ private:
     /// What the run of the net on a part leaves.
     struct Ran {
         double cost = 0;
-        std::int64_t rows = 1;
-        std::vector<Value> values = {};  // of results_
+        std::vector<double> weights = {};  // of the cost, see CostWeight, and of each of moving_
+        std::vector<Value> values = {};    // of results_
     };
     Ran run(Feeds const& feeds, std::int64_t part);
-    /// Runs this rank's parts and agrees with the others. Returns the number of all rows, the mean cost and the means of
-    /// results_.
+    void weigh(Ran& ran) const;
+    /// Runs this rank's parts and agrees with the others. Returns the cost and results_ of all as one batch.
     Ran run_parts(std::span<Feeds const> batches, std::function<void()> const& enter);
     /// The parts of a step that this rank runs.
     detail::PartRange parts_of(std::span<Feeds const> batches) const;
     /// The rows of sharded tables that this rank's parts name.
     std::vector<Value> fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const;
-    Ran add_up(std::span<detail::PartCost const> own, detail::PartRange const& parts);
+    /// The weights of results_, or their divisors, from those of the cost and of moving_.
+    std::vector<double> of_results(double of_cost, std::span<double const> of_moving) const;
+    Ran add_up(std::span<double const> own, detail::PartRange const& parts);
 
     /// errors   GraphError if there is no parameter of this name
     void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
@@ -136,6 +143,7 @@ private:
     /// A variable that takes the value of another one after each step, such as a moving mean.
     struct Moving {
         Variable *now, *next;
+        std::optional<detail::Counted> rows;  // of which it is a mean
     };
 
     Variable& cost_;
@@ -151,9 +159,9 @@ private:
     std::vector<Variable*> fetched_;            // the same
     std::vector<Variable*> results_;  // what a step takes from the net: gradients, then what variables are next
     detail::ParameterUpdates<Device> updates_;
-    std::int64_t parts_;        // the most batches of a step
-    Variable* rows_ = nullptr;  // whose rows weigh a part
-    detail::PartSums sums_;     // of results_
+    std::int64_t parts_;                        // the most batches of a step
+    std::optional<detail::CostWeight> weight_;  // of a part
+    detail::PartSums sums_;                     // of results_
     std::int64_t steps_ = 0;
     std::uint64_t seed_;
     std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
@@ -161,5 +169,7 @@ private:
 };
 
 }  // namespace rowan::inline v0
+
+#include <rowan/layer/trainer_parts_inl.hpp>
 
 #include <rowan/layer/trainer_inl.hpp>

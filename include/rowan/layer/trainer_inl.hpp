@@ -9,12 +9,10 @@
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/layer/detail/feed.hpp>
-#include <rowan/layer/detail/rows_variable.hpp>
 #include <rowan/layer/trainer.hpp>
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -65,12 +63,20 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     updates_.add_gradients(*own_, std::move(gradients), options, apart);
     results_.assign(updates_.computed().begin(), updates_.computed().end());
     for (Operator const* op : detail::trace(std::array{&cost_}))
-        detail::each_next(*op, [&](Variable& now, Variable& next) { moving_.push_back({&now, &next}); });
+        detail::each_next(*op, [&](Variable& now, Variable& next) {
+            moving_.push_back({&now, &next, detail::rows_of_input(*op)});
+        });
     for (Moving const& m : moving_) results_.push_back(m.next);
     if (apart) sum_results(options);
     std::vector<Variable*> outputs{&cost_};
     outputs.insert(outputs.end(), results_.begin(), results_.end());
-    if (apart && (rows_ = detail::rows_variable(cost_)) != nullptr) outputs.push_back(rows_);
+    if (parts_ > 1) {
+        weight_.emplace(cost_);
+        for (Variable* const v : weight_->reads()) outputs.push_back(v);
+        for (Moving const& m : moving_) {
+            if (m.rows) outputs.push_back(m.rows->variable);
+        }
+    }
     net_ = Net<Device>::trace_and_build(outputs);
     for (Variable* const v : net_.inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
@@ -110,6 +116,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
     for (Variable* const v : all) {
         auto const found = initial.find(v->name());
         bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
+        if (resume != nullptr && !resumed && steps_ != 0) detail::no_state(v->name(), steps_);
         given.push_back(resumed                  ? resume->find(v->name()).share()
                         : found != initial.end() ? found->second.value()
                                                  : Value());
@@ -150,90 +157,8 @@ auto Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) -> Ran {
     ran.cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
     if (!std::isfinite(ran.cost))
         throw ValueError(std::string("the cost ").append(cost_.name()), ran.cost, "a finite number");
-    if (rows_ != nullptr) ran.rows = static_cast<std::int64_t>(rows_->value().rows());
     for (Variable* const v : results_) ran.values.push_back(std::exchange(v->value(), Value()));
     return ran;
-}
-
-template <class T, class Device>
-auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function<void()> const& enter) -> Ran {
-    auto const total = static_cast<std::int64_t>(batches.size());
-    detail::PartRange const parts = parts_of(batches);
-    Ran only;
-    std::vector<detail::PartCost> own;
-    auto const begin = [&] {
-        enter();
-        if (total == 0 || total > parts_)
-            throw ShapeError("batches", std::to_string(total),
-                             std::string("1 to options.parts = ").append(std::to_string(parts_)));
-    };
-    std::vector<Value> rows;
-    if (!tables_.empty()) rows = fetch(batches, begin);
-    auto const all = detail::agree(comm_.ranks(), [&](auto& words) {
-        if (tables_.empty()) begin();
-        detail::KeptValues const own_rows(fetched_);
-        for (std::size_t i = 0; i < rows.size(); ++i) fetched_[i]->value() = std::move(rows[i]);
-        words[0] = total;
-        words[1] = std::bit_cast<std::int64_t>(prepare());
-        sums_.begin(parts);
-        for (std::int64_t p = parts.begin; p < parts.end; ++p) {
-            auto part = run(batches[static_cast<std::size_t>(p)], p);
-            own.push_back({part.cost, part.rows});
-            if (total == 1) {
-                words[2] = std::bit_cast<std::int64_t>(part.cost);
-                only = std::move(part);
-            } else {
-                sums_.add(detail::host_exec(exec_), part.values, part.rows);
-            }
-        }
-    });
-    detail::check_same_word(all, 0, " has another number of batches for a step than ");
-    detail::check_same_word(all, 1, " has another factor of the learning rate than ");
-    detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
-    return total == 1 ? std::move(only) : add_up(own, parts);
-}
-
-template <class T, class Device>
-detail::PartRange Trainer<T, Device>::parts_of(std::span<Feeds const> batches) const {
-    auto const total = static_cast<std::int64_t>(batches.size());
-    // All ranks run the only part of a step, so that it has the bits of a step without parts.
-    if (comm_.ranks() == nullptr || total == 1) return {0, total, total};
-    return detail::PartRange::of_rank(total, comm_.ranks()->rank(), comm_.ranks()->size());
-}
-
-template <class T, class Device>
-std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const {
-    auto const& ranks = *comm_.ranks();
-    auto const exec = detail::host_exec(exec_);
-    std::vector<std::vector<std::int64_t>> named;
-    auto const all = detail::agree(&ranks, [&](auto& words) {
-        begin();
-        words[0] = static_cast<std::int64_t>(batches.size());
-        auto const parts = parts_of(batches);
-        auto const mine =
-            batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size()));
-        for (auto const& t : tables_) named.push_back(t.rows(exec, mine));
-    });
-    detail::check_same_word(all, 0, " has another number of batches for a step than ");
-    std::vector<Value> rows;
-    ranks.must([&] {
-        for (std::size_t i = 0; i < tables_.size(); ++i)
-            rows.push_back(ranks.fetch(exec, fetched_[i]->value(), named[i]));
-    });
-    return rows;
-}
-
-template <class T, class Device>
-auto Trainer<T, Device>::add_up(std::span<detail::PartCost const> own, detail::PartRange const& parts) -> Ran {
-    Ran mean{.rows = 0};
-    for (auto const& part : detail::all_costs(comm_.ranks(), own, parts.total)) {
-        mean.rows += part.rows;
-        mean.cost += static_cast<double>(part.rows) * part.cost;
-    }
-    if (mean.rows == 0) throw ShapeError(rows_->name() + ".shape(0)", "0 in all batches of a step", "at least 1");
-    mean.cost /= static_cast<double>(mean.rows);
-    mean.values = sums_.means(detail::host_exec(exec_), exec_, mean.rows, comm_.ranks());
-    return mean;
 }
 
 template <class T, class Device>

@@ -39,6 +39,14 @@ ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
                          std::to_string(spec.lod_level));
 }
 
+ROWAN_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
+    throw GraphError(std::string("options.resume has ")
+                         .append(std::to_string(steps))
+                         .append(" steps, but not the state \"")
+                         .append(name)
+                         .append("\": to start anew from its parameters, give them as options.initial"));
+}
+
 }  // namespace rowan::inline v0::detail
 
 #endif

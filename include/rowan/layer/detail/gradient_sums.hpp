@@ -22,16 +22,17 @@
 
 namespace rowan::inline v0::detail {
 
-/// x / count
+/// x / divisor, or 0 if the divisor is 0, as a mean
 struct divide_by {
-    std::int64_t count;
+    double divisor;
 
     template <class V>
     V operator()(V const& x) const {
+        if (divisor == 0) return constant<V>(0.0);
         if constexpr (std::integral<V>) {
-            return static_cast<V>(x / static_cast<V>(count));
+            return static_cast<V>(x / static_cast<V>(divisor));
         } else {
-            return quotient(x, constant<V>(static_cast<double>(count)));
+            return quotient(x, constant<V>(divisor));
         }
     }
 };
@@ -39,26 +40,26 @@ struct divide_by {
 /// The functions for gradients of one element type T. Sums are of dtype<T>::sum, in host memory.
 struct GradientSums {
     ElementSums type;
-    /// The gradient of a part times its number of rows.
-    DensePieces (*dense)(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part);
-    RowPieces (*sparse)(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part);
-    /// sums /= rows
-    void (*divide)(Cpu exec, std::size_t n, std::int64_t rows, std::byte* sums);
+    /// The gradient of a part times its weight.
+    DensePieces (*dense)(Cpu exec, Value const& gradient, double weight, std::int64_t part);
+    RowPieces (*sparse)(Cpu exec, Value const& gradient, double weight, std::int64_t part);
+    /// sums /= divisor, or 0 if it is 0
+    void (*divide)(Cpu exec, std::size_t n, double divisor, std::byte* sums);
     /// Elements as the value of a variable.
     Value (*dense_value)(AnyExec exec, DensePieces&& elements, Tensor<std::int64_t>::shape_type const& shape);
     Value (*sparse_value)(AnyExec exec, RowPieces&& elements);
 };
 
-/// to = from * rows, in type S.
+/// to = from * weight, in type S.
 template <class S, class T>
-void times_rows(Cpu exec, std::size_t n, T const* from, std::int64_t rows, std::byte* to) {
+void times_weight(Cpu exec, std::size_t n, T const* from, double weight, std::byte* to) {
     parallel_work(exec, n, n, serial_below, [=](std::size_t begin, std::size_t end) {
-        map_lanes<S>(multiply_by<std::int64_t>{rows}, end - begin, from + begin, reinterpret_cast<S*>(to) + begin);
+        map_lanes<S>(multiply_by<double>{weight}, end - begin, from + begin, reinterpret_cast<S*>(to) + begin);
     });
 }
 
 template <class T>
-DensePieces weighed_dense(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part) {
+DensePieces weighed_dense(Cpu exec, Value const& gradient, double weight, std::int64_t part) {
     Value const host = gradient.on_host();
     Tensor<T> const& from = host.get<LoDTensor<T>>().value();
     DensePieces out;
@@ -66,12 +67,12 @@ DensePieces weighed_dense(Cpu exec, Value const& gradient, std::int64_t rows, st
     out.element_bytes = sizeof(sum_t<T>);
     out.keys = {part};
     out.bytes = Storage<std::byte>(out.piece_bytes());
-    times_rows<sum_t<T>>(exec, from.size(), from.data(), rows, out.bytes.data());
+    times_weight<sum_t<T>>(exec, from.size(), from.data(), weight, out.bytes.data());
     return out;
 }
 
 template <class T>
-RowPieces weighed_rows(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part) {
+RowPieces weighed_rows(Cpu exec, Value const& gradient, double weight, std::int64_t part) {
     using S = sum_t<T>;
     Value const host = gradient.on_host();
     auto out = part_pieces(exec, host.get<SelectedRows<T>>(), part);
@@ -81,15 +82,15 @@ RowPieces weighed_rows(Cpu exec, Value const& gradient, std::int64_t rows, std::
         out.bytes = Storage<std::byte>(out.rows.size() * out.row_bytes);
     }
     auto const* const from = reinterpret_cast<S const*>(lent.empty() ? out.bytes.data() : lent.data());
-    times_rows<S>(exec, out.rows.size() * (out.row_bytes / sizeof(S)), from, rows, out.bytes.data());
+    times_weight<S>(exec, out.rows.size() * (out.row_bytes / sizeof(S)), from, weight, out.bytes.data());
     return out;
 }
 
 template <class T>
-void divide_sums(Cpu exec, std::size_t n, std::int64_t rows, std::byte* sums) {
+void divide_sums(Cpu exec, std::size_t n, double divisor, std::byte* sums) {
     auto* const s = reinterpret_cast<sum_t<T>*>(sums);
     parallel_work(exec, n, n, serial_below, [=](std::size_t begin, std::size_t end) {
-        map_lanes<sum_t<T>>(divide_by{rows}, end - begin, s + begin, s + begin);
+        map_lanes<sum_t<T>>(divide_by{divisor}, end - begin, s + begin, s + begin);
     });
 }
 

@@ -13,21 +13,16 @@
 
 namespace rowan::inline v0::detail {
 
-/// The cost of a part, and its number of rows.
-struct PartCost {
-    double cost;
-    std::int64_t rows;
-};
-
-/// Those of all parts of a step, of which this rank has its own.
-inline std::vector<PartCost> all_costs(PartExchange const* ranks, std::span<PartCost const> own, std::int64_t total) {
+/// `width` numbers of each part of a step, its cost and its weights, where this rank has those of its parts.
+inline std::vector<double> numbers_of_parts(PartExchange const* ranks, std::span<double const> own, std::size_t width,
+                                            std::int64_t total) {
     if (ranks == nullptr) return {own.begin(), own.end()};
-    std::vector<PartCost> all(static_cast<std::size_t>(total));
+    std::vector<double> all(width * static_cast<std::size_t>(total));
     ranks->must([&] {
         std::vector<std::size_t> bytes;
         for (int r = 0; r < ranks->size(); ++r)
-            bytes.push_back(static_cast<std::size_t>(PartRange::of_rank(total, r, ranks->size()).size()) *
-                            sizeof(PartCost));
+            bytes.push_back(static_cast<std::size_t>(PartRange::of_rank(total, r, ranks->size()).size()) * width *
+                            sizeof(double));
         ranks->gather(std::as_bytes(own), std::as_writable_bytes(std::span(all)), bytes);
     });
     return all;

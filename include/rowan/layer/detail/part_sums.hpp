@@ -28,17 +28,17 @@ struct GradientNodes {
     std::vector<RowPieces> sparse_nodes = {};
 
     Tensor<std::int64_t>::shape_type shape() const;
-    /// Adds the gradient of a part, times the number of its rows.
-    void add(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part, std::int64_t first);
+    /// Adds the gradient of a part, times its weight.
+    void add(Cpu exec, Value const& gradient, double weight, std::int64_t part, std::int64_t first);
     /// The sums of the nodes of which these parts are all the leaves.
     DensePieces dense_of(Cpu exec, PartRange const& parts);
     RowPieces sparse_of(Cpu exec, PartRange const& parts);
-    /// The sum of all parts, of elements dtype<T>::sum, divided by the number of all rows.
-    Value value_of(Cpu exec, AnyExec device, DensePieces&& sum, std::int64_t rows) const;
-    Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, std::int64_t rows) const;
+    /// The sum of all parts, of elements dtype<T>::sum, divided.
+    Value value_of(Cpu exec, AnyExec device, DensePieces&& sum, double divisor) const;
+    Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const;
 };
 
-/// The gradients of the parts of a step, weighed by rows and summed as a binary tree over the numbers of the parts. After
+/// The gradients of the parts of a step, weighed and summed as a binary tree over the numbers of the parts. After
 /// n parts, at most log2 n sums and one are in memory.
 class PartSums {
 public:
@@ -47,15 +47,15 @@ public:
     /// Begins a step of which these parts are added.
     void begin(PartRange const& parts);
 
-    /// Adds the next part.
-    void add(Cpu exec, std::span<Value const> gradients, std::int64_t rows);
+    /// Adds the next part, of which each gradient has a weight.
+    void add(Cpu exec, std::span<Value const> gradients, std::span<double const> weights);
 
-    /// The sums of all parts, divided by the number of their rows, on the device of the net. With ranks, these have
-    /// agreed that all have added theirs.
-    std::vector<Value> means(Cpu exec, AnyExec device, std::int64_t rows, PartExchange const* ranks);
+    /// The sums of all parts, each divided by its divisor, on the device of the net. With ranks, these have agreed that
+    /// all have added theirs.
+    std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, PartExchange const* ranks);
 
 private:
-    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::int64_t rows, PartExchange const& ranks);
+    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors, PartExchange const& ranks);
 
     std::vector<GradientNodes> nodes_;
     PartRange parts_{};

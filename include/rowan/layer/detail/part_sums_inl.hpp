@@ -34,12 +34,12 @@ ROWAN_FUNCTION Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
     return shape;
 }
 
-ROWAN_FUNCTION void GradientNodes::add(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part,
+ROWAN_FUNCTION void GradientNodes::add(Cpu exec, Value const& gradient, double weight, std::int64_t part,
                                        std::int64_t first) {
     if (sparse) {
-        append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, gradient, rows, part), part, first);
+        append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, gradient, weight, part), part, first);
     } else {
-        append_part(exec, sums.type, dense_nodes, sums.dense(exec, gradient, rows, part), part, first);
+        append_part(exec, sums.type, dense_nodes, sums.dense(exec, gradient, weight, part), part, first);
     }
 }
 
@@ -62,13 +62,13 @@ ROWAN_FUNCTION RowPieces GradientNodes::sparse_of(Cpu exec, PartRange const& par
     return none;
 }
 
-ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, DensePieces&& sum, std::int64_t rows) const {
-    sums.divide(exec, sum.elements, rows, sum.bytes.data());
+ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, DensePieces&& sum, double divisor) const {
+    sums.divide(exec, sum.elements, divisor, sum.bytes.data());
     return sums.dense_value(device, narrow_pieces(exec, sums.type, std::move(sum)), shape());
 }
 
-ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces&& sum, std::int64_t rows) const {
-    sums.divide(exec, sum.rows.size() * (sum.row_bytes / sums.type.sum_bytes), rows, sum.bytes.data());
+ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const {
+    sums.divide(exec, sum.rows.size() * (sum.row_bytes / sums.type.sum_bytes), divisor, sum.bytes.data());
     return sums.sparse_value(device, narrow_pieces(exec, sums.type, std::move(sum)));
 }
 
@@ -86,27 +86,29 @@ ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
     next_ = parts.begin;
 }
 
-ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<Value const> gradients, std::int64_t rows) {
-    for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].add(exec, gradients[i], rows, next_, parts_.begin);
+ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<Value const> gradients,
+                                  std::span<double const> weights) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].add(exec, gradients[i], weights[i], next_, parts_.begin);
     ++next_;
 }
 
-ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::int64_t rows,
+ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::span<double const> divisors,
                                                   PartExchange const* ranks) {
     std::vector<Value> all;
     if (ranks != nullptr) {
-        ranks->must([&] { all = sum_of_ranks(exec, device, rows, *ranks); });
+        ranks->must([&] { all = sum_of_ranks(exec, device, divisors, *ranks); });
     } else {
-        for (auto& n : nodes_) {
-            all.push_back(n.sparse ? n.value_of(exec, device, n.sparse_of(exec, parts_), rows)
-                                   : n.value_of(exec, device, n.dense_of(exec, parts_), rows));
+        for (std::size_t i = 0; i < nodes_.size(); ++i) {
+            auto& n = nodes_[i];
+            all.push_back(n.sparse ? n.value_of(exec, device, n.sparse_of(exec, parts_), divisors[i])
+                                   : n.value_of(exec, device, n.dense_of(exec, parts_), divisors[i]));
         }
     }
     begin({});
     return all;
 }
 
-ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec device, std::int64_t rows,
+ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
                                                          PartExchange const& ranks) {
     // What travels is not narrowed before it is divided.
     auto const as_sums = [](ElementSums const& type) {
@@ -124,10 +126,10 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
         auto nodes = n.sparse_of(exec, parts_);
         auto sum = n.own ? ranks.sum_own_rows(exec, as_sums(n.sums.type), std::move(nodes), parts_.total)
                          : ranks.sum_rows(exec, as_sums(n.sums.type), std::move(nodes), parts_.total);
-        all[i] = n.value_of(exec, device, std::move(sum), rows);
+        all[i] = n.value_of(exec, device, std::move(sum), divisors[i]);
     }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        if (dense[i] != nullptr) all[i] = nodes_[i].value_of(exec, device, dense[i]->finish(), rows);
+        if (dense[i] != nullptr) all[i] = nodes_[i].value_of(exec, device, dense[i]->finish(), divisors[i]);
     }
     return all;
 }

@@ -1,6 +1,7 @@
 // rowan/layer/detail/train_loop.hpp: TrainLoop, the epochs and steps of train.
 #pragma once
 
+#include <rowan/core/error.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/layer/detail/epochs.hpp>
 #include <rowan/layer/detail/part_exchange.hpp>
@@ -15,6 +16,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -111,6 +113,9 @@ Parameters TrainLoop<T, Device>::run(Read const& read) {
         read_epoch(read, epoch_);
         if (!more_) break;
         check_same_word(agree([](Words&) {}), 0, " has another number of batches than ");
+        if (epochs_->steps() == 0)
+            throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)), "0",
+                             "at least 1");
         more_ = all_go_on([&] {
             bool const ends = options_.on_epoch || !options_.metrics.empty();  // on this rank
             return !ends || epochs_->end(epoch_, trainer_->parameters(), options_.on_epoch);
