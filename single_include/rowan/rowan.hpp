@@ -81,6 +81,9 @@
 /// The same for functions that both host and device code may call.
 #define ROWAN_HD_INLINE ROWAN_INLINE ROWAN_HD
 
+/// Marks inline functions whose static variables are one for all libraries of the process, also with hidden symbols.
+#define ROWAN_SHARED [[gnu::visibility("default")]]
+
 /// Placed before a ROWAN_HD template that is host-only for some template arguments, such as SIMD registers: nvcc does
 /// not check which functions it calls.
 #ifdef __NVCC__
@@ -108,12 +111,13 @@
 #define ROWAN_TEMPLATE(...)
 #endif
 
-/// Causes a link error, with this name, if a program mixes files compiled with and without ROWAN_COMPILED.
+/// Causes a link error, with this name, if a program or a shared library mixes files compiled with and without
+/// ROWAN_COMPILED.
 namespace rowan {
 #ifdef ROWAN_COMPILED
-[[gnu::used]] inline thread_local char files_with_and_without_ROWAN_COMPILED = 0;
+[[gnu::used, gnu::visibility("hidden")]] inline thread_local char files_with_and_without_ROWAN_COMPILED = 0;
 #else
-[[gnu::used]] inline char files_with_and_without_ROWAN_COMPILED = 0;
+[[gnu::used, gnu::visibility("hidden")]] inline char files_with_and_without_ROWAN_COMPILED = 0;
 #endif
 }  // namespace rowan
 
@@ -206,7 +210,7 @@ private:
 };
 
 /// The pool from which this thread takes its blocks, or nullptr.
-inline FreeBlocks*& current_pool() noexcept {
+ROWAN_SHARED inline FreeBlocks*& current_pool() noexcept {
     thread_local FreeBlocks* pool = nullptr;
     return pool;
 }
@@ -689,7 +693,7 @@ private:
 };
 
 /// The meter of the run on this thread, or nullptr if it has no limits.
-inline RunMeter*& current_meter() noexcept {
+ROWAN_SHARED inline RunMeter*& current_meter() noexcept {
     thread_local RunMeter* meter = nullptr;
     return meter;
 }
@@ -953,12 +957,34 @@ ROWAN_FUNCTION void check_tensor_rank(std::size_t rank) {
 
 #endif
 
+// rowan/core/detail/kept_span.hpp: KeptSpan, a span that keeps its elements alive.
+
+#include <memory>
+#include <span>
+
+namespace rowan::inline v0::detail {
+
+/// What a temporary returns where a named object returns a span of its elements: the same span, with a share in their
+/// memory. It is never moved, only copied, so that no span is left without its share.
+template <class T>
+class KeptSpan : public std::span<T> {
+public:
+    KeptSpan(std::span<T> elements, std::shared_ptr<void const> memory) noexcept
+        : std::span<T>(elements), memory_(std::move(memory)) {}
+    KeptSpan(KeptSpan const&) = default;
+    KeptSpan& operator=(KeptSpan const&) = default;
+    ~KeptSpan() = default;
+
+private:
+    std::shared_ptr<void const> memory_;
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/core/detail/lend.hpp: contiguous memory of other libraries' containers, for Tensor::borrow.
 
 #include <iterator>
-#include <memory>
 #include <ranges>
-#include <span>
 #include <type_traits>
 
 namespace rowan::inline v0::detail {
@@ -1483,6 +1509,7 @@ public:
 
     std::size_t size() const noexcept { return size_; }
     bool empty() const noexcept { return size_ == 0; }
+    std::shared_ptr<void const> memory() const noexcept { return block_; }  ///< a share in the elements
     T* data() noexcept { return block_.get(); }
     T const* data() const noexcept { return block_.get(); }
     T& operator[](std::size_t i) noexcept { return block_.get()[i]; }
@@ -1745,27 +1772,37 @@ public:
     template <class Shape = std::initializer_list<std::ptrdiff_t>>
     Tensor& reshape(Shape const& shape);
 
+    /// The dims.
+    shape_type const& shape() const& noexcept { return container::shape(); }
+    shape_type shape() && noexcept { return container::shape(); }
+    std::size_t shape(std::size_t i) const { return container::shape(i); }  ///< dim i
+
     /// The number of elements per row: the product of all dims except the first.
     std::size_t row_size() const noexcept { return detail::product_from(this->shape(), 1); }
 
     /// The elements of row `i`.
     /// errors   IndexError unless i < shape(0); ShapeError for rank 0
     /// cost     O(1)
-    std::span<T> row(std::size_t i) { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
-    std::span<T const> row(std::size_t i) const { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
+    std::span<T> row(std::size_t i) & { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
+    std::span<T const> row(std::size_t i) const& { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
+    detail::KeptSpan<T> row(std::size_t i) && { return {row(i), data_.memory()}; }
 
     /// The element at one index per dim.
     /// errors   IndexError unless each index is in [0, its dim); ShapeError if there are not as many as dims
     /// cost     O(rank)
     template <std::integral... I>
-    T& at(I... i) {
+    T& at(I... i) & {
         check_index(i...);
         return (*this)(i...);
     }
     template <std::integral... I>
-    T const& at(I... i) const {
+    T const& at(I... i) const& {
         check_index(i...);
         return (*this)(i...);
+    }
+    template <std::integral... I>
+    T at(I... i) && {
+        return at(i...);
     }
 
     void swap(Tensor& other) noexcept;
@@ -4756,6 +4793,9 @@ template <>
 struct RowNumbers<Cpu> {
     using View = std::span<std::int64_t const>;
     static View view(Tensor<std::int64_t> const& rows) noexcept { return {rows.data(), rows.size()}; }
+    static KeptSpan<std::int64_t const> kept(Tensor<std::int64_t> const& rows) noexcept {
+        return {view(rows), rows.storage().memory()};
+    }
 
     static Tensor<std::int64_t> copy(Ids<> const& ids) {
         auto rows = Tensor<std::int64_t>::from_shape({ids.size()});
@@ -4847,12 +4887,14 @@ public:
     std::int64_t height() const noexcept { return height_; }  ///< the number of rows of the represented tensor
     /// The row numbers, one for each row of value(): a span on the host, a Tensor in the memory of other devices. Code
     /// that modifies them through an alias must keep them in [0, height) and, if merged(), ascending and unique.
-    typename Numbers::View rows() const noexcept { return Numbers::view(rows_); }
+    typename Numbers::View rows() const& noexcept { return Numbers::view(rows_); }
+    auto rows() && noexcept { return Numbers::kept(rows_); }  ///< they outlive this object
 
     /// Row i of the value belongs to row rows()[i] of the represented tensor. The elements may be modified; if the
     /// first dim is changed, the next function that takes this object throws ShapeError.
-    Tensor<T, D> const& value() const noexcept { return value_; }
-    Tensor<T, D>& value() noexcept { return value_; }
+    Tensor<T, D> const& value() const& noexcept { return value_; }
+    Tensor<T, D>& value() & noexcept { return value_; }
+    Tensor<T, D> value() && noexcept { return std::move(value_); }
 
     /// The execution of calls that are given none: where the value was made.
     D device() const noexcept { return value_.device(); }
@@ -5068,14 +5110,17 @@ public:
     std::int64_t height() const noexcept { return height_; }  ///< the height of the table
     Cpu device() const noexcept { return {}; }                ///< the execution of calls that are given none
     /// The distinct rows, ascending.
-    std::span<std::int64_t const> rows() const noexcept { return {memory_.data() + rows_, count_}; }
+    std::span<std::int64_t const> rows() const& noexcept { return {memory_.data() + rows_, count_}; }
+    detail::KeptSpan<std::int64_t const> rows() && noexcept { return {rows(), memory_.memory()}; }
     /// The lookups of rows()[k] are elements [offsets()[k], offsets()[k + 1]) of positions().
-    std::span<std::int64_t const> offsets() const noexcept {
+    std::span<std::int64_t const> offsets() const& noexcept {
         static constexpr std::int64_t none[1] = {0};
         return size_ == 0 ? std::span<std::int64_t const>(none) : std::span(memory_.data() + 2 * size_, count_ + 1);
     }
+    detail::KeptSpan<std::int64_t const> offsets() && noexcept { return {offsets(), memory_.memory()}; }
     /// The positions of the lookups in the gradient, grouped by row, in input order within a row.
-    std::span<std::int64_t const> positions() const noexcept { return {memory_.data() + (size_ - rows_), size_}; }
+    std::span<std::int64_t const> positions() const& noexcept { return {memory_.data() + (size_ - rows_), size_}; }
+    detail::KeptSpan<std::int64_t const> positions() && noexcept { return {positions(), memory_.memory()}; }
 
     void swap(RowPlan& other) noexcept {
         std::swap(memory_, other.memory_);
@@ -6293,13 +6338,39 @@ struct Partition {
 
 // rowan/graph/any_ref.hpp: references to objects whose type nets do not know, and KernelCall, made of them.
 
+#include <typeinfo>
+
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Its address identifies the type V.
+/// Identifies a type. A library of the process that hides its symbols has tags of its own for the same types, so that
+/// tags with other addresses are compared by the types' names, as exceptions are. Types of one name and of different
+/// sizes, as in two versions of a library, are different. Without RTTI, tags are compared by their addresses alone.
+struct TypeTag {
+    std::type_info const* type;
+    std::size_t size;
+};
+#ifdef __cpp_rtti
 template <class V>
-inline constexpr char type_tag = 0;
+inline constexpr TypeTag type_tag{&typeid(V), sizeof(V)};
+#else
+template <class V>
+inline constexpr TypeTag type_tag{nullptr, sizeof(V)};
+#endif
+
+/// Whether the tags are of one type by its name. A name in an anonymous namespace is another type's in each file, which
+/// clang's std::type_info does not know.
+[[gnu::noinline]] inline bool same_name(TypeTag const& a, TypeTag const& b) noexcept {
+    return a.size == b.size && a.type != nullptr && b.type != nullptr && *a.type == *b.type &&
+           std::strstr(a.type->name(), "_GLOBAL__N_") == nullptr;
+}
+
+/// Whether the tag, which may be nullptr, is that of V.
+template <class V>
+bool is_tag_of(TypeTag const* tag) noexcept {
+    return tag == &type_tag<V> || (tag != nullptr && same_name(*tag, type_tag<V>));
+}
 
 /// Throws a GraphError.
 [[noreturn]] inline void wrong_type() {
@@ -6311,10 +6382,15 @@ class AnyRef {
 public:
     AnyRef() = default;
     explicit operator bool() const noexcept { return object_ != nullptr; }
+    /// Whether the object is a V.
+    template <class V>
+    bool is() const noexcept {
+        return type_ == &type_tag<V>;
+    }
     /// The object. Throws a GraphError if it is not a V.
     template <class V>
     V const& get() const {
-        if (type_ != &type_tag<V>) wrong_type();
+        if (!is_tag_of<V>(type_)) wrong_type();
         return *static_cast<V const*>(object_);
     }
 
@@ -6324,7 +6400,7 @@ protected:
 
 private:
     void const* object_ = nullptr;
-    char const* type_ = nullptr;
+    TypeTag const* type_ = nullptr;
 };
 
 }  // namespace detail
@@ -6376,6 +6452,7 @@ struct KernelCall {
     std::span<Value* const> out;      ///< receives the results
     AttributesRef attributes = {};    ///< of the type that the kernel takes
     std::ptrdiff_t levels_from = -1;  ///< results with as many rows as this input get its levels; -1: no levels
+    bool only_checks = false;         ///< of a kernel with checks_first: it checks the inputs and changes nothing
 };
 
 }  // namespace rowan::inline v0
@@ -6865,10 +6942,11 @@ public:
 
     /// The offsets of a level: sequences(level) + 1 numbers.
     /// errors   IndexError if level is not in [0, levels())
-    std::span<std::int64_t const> operator[](std::size_t level) const {
+    std::span<std::int64_t const> operator[](std::size_t level) const& {
         check_level(level);
         return offsets_[level];
     }
+    detail::KeptSpan<std::int64_t const> operator[](std::size_t level) && { return {(*this)[level], memory_}; }
 
     /// The number of sequences of a level.
     /// errors   IndexError if level is not in [0, levels())
@@ -7221,11 +7299,14 @@ public:
 
     /// The rows. Elements may be modified. If the number of rows no longer matches the Lod, the next function that
     /// takes the batch throws.
-    Tensor<T, Device> const& value() const noexcept { return value_; }
-    Tensor<T, Device>& value() noexcept { return value_; }
-    Lod const& lod() const noexcept { return lod_; }                     ///< how the rows form sequences
-    shape_type const& shape() const noexcept { return value_.shape(); }  ///< of the value
-    Device device() const noexcept { return value_.device(); }           ///< the execution of calls that are given none
+    Tensor<T, Device> const& value() const& noexcept { return value_; }
+    Tensor<T, Device>& value() & noexcept { return value_; }
+    Tensor<T, Device> value() && noexcept { return std::move(value_); }
+    Lod const& lod() const& noexcept { return lod_; }  ///< how the rows form sequences
+    Lod lod() && noexcept { return std::move(lod_); }
+    shape_type const& shape() const& noexcept { return value_.shape(); }  ///< of the value
+    shape_type shape() && noexcept { return value_.shape(); }
+    Device device() const noexcept { return value_.device(); }  ///< the execution of calls that are given none
 
     /// Replaces the Lod. One without levels removes the sequences.
     /// errors   as the constructor; strong exception guarantee
@@ -7417,19 +7498,23 @@ public:
     /// Whether it holds a V.
     template <class V>
     bool is() const noexcept {
-        return !empty() && holder_->type == &detail::type_tag<V>;
+        return !empty() && detail::is_tag_of<V>(holder_->type);
     }
 
     /// The held V.
     /// errors   TypeError if it does not hold a V
     /// cost     O(1)
     template <class V>
-    V& get() {
+    V& get() & {
         return holder<V>().value;
     }
     template <class V>
-    V const& get() const {
+    V const& get() const& {
         return holder<V>().value;
+    }
+    template <class V>
+    V get() && {
+        return std::move(holder<V>().value);
     }
 
     /// Replaces the held object by `value`, which is moved from.
@@ -7486,7 +7571,8 @@ public:
     // LoDTensor are the sequences of its first level, or its rows if it has no levels.
 
     std::size_t rows() const { return held().rows(); }  ///< the first dim of the tensor
-    Lod const& lod() const { return held().lod(); }     ///< the levels; empty if the rows form no sequences
+    Lod const& lod() const& { return held().lod(); }    ///< the levels; empty if the rows form no sequences
+    Lod lod() && { return held().lod(); }
     /// The number of parts.
     /// errors   TypeError if it is not a LoDTensor; ShapeError if it has rank 0 and no levels
     /// cost     O(1)
@@ -7560,7 +7646,7 @@ private:
     }
 
     struct Base {
-        explicit Base(char const* identity) : type(identity) {}
+        explicit Base(detail::TypeTag const* identity) : type(identity) {}
         virtual ~Base() = default;
         // Allocates like tensors: from the thread's MemoryPool if there is one.
         static void* operator new(std::size_t bytes) { return Allocator<std::byte>().allocate(bytes); }
@@ -7589,7 +7675,7 @@ private:
         virtual void write(std::function<void(std::span<std::byte>)> const&) { no_rows(); }
         [[noreturn]] void no_rows() const { throw TypeError("the value", name(), "a LoDTensor"); }
         [[noreturn]] void no_selected_rows() const { throw TypeError("the value", name(), "a SelectedRows"); }
-        char const* type;
+        detail::TypeTag const* type;
     };
 
     template <class V>
@@ -8214,7 +8300,7 @@ Value Value::Holder<LoDTensor<T, D>>::scatter(AnyExec exec, std::span<Value* con
 
 template <class V>
 requires(!std::is_reference_v<V>) void Value::set(V&& value) {
-    if (holder_ == nullptr || holder_->type != &detail::type_tag<V>) {
+    if (!is<V>()) {
         holder_ = std::make_unique<Holder<V>>(std::move(value));
     } else {
         static_cast<Holder<V>&>(*holder_).value = std::move(value);
@@ -9789,6 +9875,32 @@ inline constexpr bool has_compiled_kernel = [] {
 
 }  // namespace rowan::inline v0
 
+// rowan/detail/only_checking.hpp: OnlyChecking, lets optimizers check their arguments without changing them.
+
+namespace rowan::inline v0::detail {
+
+/// Whether optimizers called by this thread return after they have checked their arguments.
+inline bool& only_checking() {
+    thread_local bool checking = false;
+    return checking;
+}
+
+/// Makes it so for its lifetime, if `on` is true.
+class OnlyChecking {
+public:
+    explicit OnlyChecking(bool on) : before_(only_checking()) {
+        if (on) only_checking() = true;
+    }
+    OnlyChecking(OnlyChecking const&) = delete;
+    OnlyChecking& operator=(OnlyChecking const&) = delete;
+    ~OnlyChecking() { only_checking() = before_; }
+
+private:
+    bool before_;
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/op/registry.hpp: registry, a compile-time list of operators, and the types of gradient rules.
 
 namespace rowan::inline v0 {
@@ -10231,6 +10343,11 @@ namespace detail {
 void find_rows(char const* field, std::span<std::int64_t const> rows, bool merged, std::int64_t height,
                Ids<> const& ids, std::optional<std::int64_t> skip, std::int64_t* to);
 
+/// to[i] = ids[i] if that is among `rows` or is `skip`, else `unknown`.
+/// errors   IndexError if `unknown` is not in [0, height), or is neither among the rows nor `skip`
+void known_rows(std::span<std::int64_t const> rows, bool merged, std::int64_t height, Ids<> const& ids,
+                std::int64_t unknown, std::optional<std::int64_t> skip, std::int64_t* to);
+
 /// The same for a table on any device.
 template <class T, class I, class D>
 Tensor<std::int64_t, D> positions(D const& exec, char const* field, SelectedRows<T, D> const& table,
@@ -10325,6 +10442,26 @@ ROWAN_FUNCTION void find_rows(char const* field, std::span<std::int64_t const> r
             }
             if (to[i] < 0) throw IndexError(field, i, id, "is not a row of the table");
         }
+    });
+}
+
+ROWAN_FUNCTION void known_rows(std::span<std::int64_t const> rows, bool merged, std::int64_t height, Ids<> const& ids,
+                               std::int64_t unknown, std::optional<std::int64_t> skip, std::int64_t* to) {
+    if (unknown < 0 || unknown >= height) throw IndexError("unknown", unknown, height);
+    ids.visit([&](auto list) {
+        std::unordered_map<std::int64_t, bool> found;  // of the ids, if the rows are not sorted
+        if (!merged) {
+            found.try_emplace(unknown, false);
+            for (auto const id : list) found.try_emplace(id, false);
+            for (std::int64_t const row : rows) {
+                if (auto const at = found.find(row); at != found.end()) at->second = true;
+            }
+        }
+        auto const known = [&](std::int64_t id) {
+            return id == skip || (merged ? std::ranges::binary_search(rows, id) : found.at(id));
+        };
+        if (!known(unknown)) throw IndexError("unknown", IndexError::no_position, unknown, "is not a row of the table");
+        for (std::size_t i = 0; i < list.size(); ++i) to[i] = known(list[i]) ? std::int64_t{list[i]} : unknown;
     });
 }
 
@@ -10485,11 +10622,11 @@ void run_fixed(KernelCall const& c) {
     std::size_t sparse = 0, i = 0;
     bool known = true;
     [[maybe_unused]] auto const look = [&]<class V>(std::type_identity<V>) {
-        if (c.in[i]->template is<SelectedRows<V, D>>()) {
-            sparse |= std::size_t{1} << i;
-        } else if (c.in[i]->template is<LoDTensor<V, D>>()) {
+        if (c.in[i]->template is<LoDTensor<V, D>>()) {
             if (static_cast<std::ptrdiff_t>(i) == c.levels_from)
                 to.lod = &c.in[i]->template get<LoDTensor<V, D>>().lod();
+        } else if (c.in[i]->template is<SelectedRows<V, D>>()) {
+            sparse |= std::size_t{1} << i;
         } else {
             known = false;
         }
@@ -10514,6 +10651,13 @@ void run_fixed(KernelCall const& c) {
         }
     }
     if (!done) no_kernel(Op::name, c.in);
+}
+
+/// The same for an operator with checks_first.
+template <class Op, class D, class... T>
+void run_or_check(KernelCall const& c) {
+    OnlyChecking const checking(c.only_checks);
+    run_fixed<Op, D, T...>(c);
 }
 
 /// Whether the operator takes any number of values with their levels, and possibly one more value.
@@ -10608,7 +10752,18 @@ void run_variadic(KernelCall const& c) {
     if constexpr (takes<Op, D, Sparse>) {
         if (dense.empty()) return to.store_all(call<Op>(d, a, sparse));
     }
-    if constexpr (takes<Op, D, Dense, Sparse>) return to.store_all(call<Op>(d, a, dense, sparse));
+    if constexpr (takes<Op, D, Dense, Sparse>) {
+        try {
+            return to.store_all(call<Op>(d, a, dense, sparse));
+        } catch (Error const&) {
+            if constexpr (requires { Op::check_list(std::vector<bool>(), dense, sparse); }) {
+                std::vector<bool> is_sparse;
+                for (Value* const v : in) is_sparse.push_back(v->is<SelectedRows<T, D>>());
+                Op::check_list(is_sparse, dense, sparse);  // names the position in the caller's list
+            }
+            throw;
+        }
+    }
     no_kernel(Op::name, in);
 }
 
@@ -10701,7 +10856,7 @@ struct op_kernel {
     std::string_view name;  ///< the name in nets and files
     /// The names of the slots. The first slot may hold any number of values.
     std::span<std::string_view const> inputs, outputs;
-    char const* op = nullptr;          ///< the operator's type: &detail::type_tag<Op>
+    detail::TypeTag const* op = nullptr;  ///< the operator's type, see is()
     OpFamily family = OpFamily::none;  ///< see family_of
     unsigned row_inputs = 0;           ///< see row_inputs_of
     unsigned level_inputs = 0;         ///< see level_inputs_of
@@ -10715,13 +10870,20 @@ struct op_kernel {
     std::span<grad_kernel const> rules = {};  ///< of the backward pass
     /// Whether it may compute result 0 in place of input 0 if nothing else reads input 0.
     bool in_place = false;
-    /// Whether it changes inputs, and only checks them under detail::OnlyChecking.
+    /// Whether it changes inputs, and only checks them in a call with only_checks.
     bool checks_first = false;
     /// The operator's `next`, if it has one: for each input slot, the position of the result whose value a trained
     /// variable in this slot, such as a moving mean, has after the step, or -1. Such a variable has no gradient.
     std::span<std::int8_t const> next = {};
     /// The kernel that replaces it in the step of a recurrent program, or nullptr; see layer::add_to.
     op_kernel const* in_step = nullptr;
+
+    /// Whether it is a kernel of the operator Op, of this or of another library of the process.
+    /// cost     O(1); for another operator or library a comparison of the types' names
+    template <class Op>
+    bool is() const noexcept {
+        return detail::is_tag_of<Op>(op);
+    }
 };
 
 namespace detail {
@@ -10891,6 +11053,7 @@ private:
         } else {
             static_assert(sizeof...(T) == Op::inputs::size,
                           "rowan::kernel_of: give one element type for each input of the operator");
+            if constexpr (checks_first()) return &detail::run_or_check<Op, D, T...>;
             return &detail::run_fixed<Op, D, T...>;
         }
     }
@@ -11192,7 +11355,7 @@ private:
     std::size_t variables_, operators_;
 };
 
-inline Scope*& current_scope() {
+ROWAN_SHARED inline Scope*& current_scope() {
     thread_local Scope* scope = nullptr;
     return scope;
 }
@@ -11223,6 +11386,7 @@ private:
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <algorithm>
+#include <cerrno>
 
 namespace rowan::inline v0 {
 
@@ -11338,11 +11502,11 @@ ROWAN_FUNCTION void Scope::set_name(Variable& v, std::string name, bool own) {
 namespace detail {
 
 ROWAN_FUNCTION void ScopeUse::enter(Scope& scope) {
-    thread_local char me;  // its address identifies the thread
+    void const* const me = &errno;  // identifies the thread, in all libraries of the process
     if (std::ranges::find(entered_, &scope) != entered_.end()) return;
     entered_.reserve(entered_.size() + 1);
     void const* user = nullptr;
-    if (!scope.user_.compare_exchange_strong(user, &me, std::memory_order_acquire) && user != &me)
+    if (!scope.user_.compare_exchange_strong(user, me, std::memory_order_acquire) && user != me)
         throw GraphError(
             "another thread runs or trains a net of this scope: use a Predictor, or a scope for each thread");
     ++scope.uses_;
@@ -11458,7 +11622,7 @@ class Feeds : private std::map<std::string, Feed, std::less<>> {
     using Map = std::map<std::string, Feed, std::less<>>;
 
 public:
-    using Map::at, Map::begin, Map::end, Map::find, Map::contains, Map::size, Map::empty, Map::erase,
+    using Map::begin, Map::end, Map::find, Map::contains, Map::size, Map::empty, Map::erase,
         Map::insert_or_assign;
     using Map::value_type, Map::iterator, Map::const_iterator;
 
@@ -11476,6 +11640,13 @@ public:
     Feeds(Tensor<T, Device> const&, Rest const&...) {
         static_assert(!element<T>, R"(rowan::Feeds: the values of a batch have names: {{"x", x}, {"label", label}})");
     }
+
+    /// The value of that name.
+    /// errors   std::out_of_range if there is none
+    /// cost     O(log values)
+    Feed& at(std::string const& name) & { return Map::at(name); }
+    Feed const& at(std::string const& name) const& { return Map::at(name); }
+    Feed at(std::string const& name) && { return Map::at(name); }
 
     /// Adds a value; insert_or_assign replaces one.
     /// errors   GraphError if there is a value of that name
@@ -11507,13 +11678,19 @@ namespace rowan::inline v0::detail {
 
 /// A sharded table of a net, and the data whose ids are looked up in it.
 struct TableLookups {
+    /// Data with ids, and the row that is read for those that are not in the table.
+    struct Lookup {
+        Variable const* ids;
+        std::optional<std::int64_t> unknown;
+        bool operator==(Lookup const&) const = default;
+    };
     Variable* table;
-    std::vector<Variable const*> ids = {};
+    std::vector<Lookup> lookups = {};
 
     std::int64_t height() const { return table->spec().dims[0]; }
 
-    /// The rows that batches name, ascending.
-    /// errors   IndexError if an id is not in [0, height); as fed_value
+    /// The rows that batches name, ascending, with those for unknown ids.
+    /// errors   IndexError if a row for unknown ids, or without one an id, is not in [0, height); as fed_value
     /// cost     a sort of the ids
     std::vector<std::int64_t> rows(Cpu exec, std::span<Feeds const> batches) const;
 };
@@ -11740,6 +11917,9 @@ namespace rowan::inline v0::detail {
 ///          differ
 void check_fits(Variable const& v, Value const& value);
 
+/// Throws a GraphError: that the result of so many steps has no state of this name.
+[[noreturn]] void no_state(std::string const& name, std::int64_t steps);
+
 }  // namespace rowan::inline v0::detail
 
 // rowan/layer/detail/check_fits_inl.hpp: definitions of rowan/layer/detail/check_fits.hpp.
@@ -11776,6 +11956,14 @@ ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
     if (actual.lod_level != spec.lod_level)
         throw ShapeError(v.name() + ".lod().levels()", std::to_string(actual.lod_level),
                          std::to_string(spec.lod_level));
+}
+
+ROWAN_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
+    throw GraphError(std::string("options.resume has ")
+                         .append(std::to_string(steps))
+                         .append(" steps, but not the state \"")
+                         .append(name)
+                         .append("\": to start anew from its parameters, give them as options.initial"));
 }
 
 }  // namespace rowan::inline v0::detail
@@ -12592,6 +12780,54 @@ LoDTensor<T, Device> sequence_erase(LoDTensor<T, Device> const& x, std::type_ide
 
 }  // namespace rowan::inline v0
 
+// rowan/sparse/detail/known_ids.hpp: known_ids, ids with a row of the table in place of those that it does not have.
+
+namespace rowan::inline v0::detail {
+
+/// to[i] = ids[i], or `unknown` if that is not in [0, height).
+template <class I>
+struct KnownId {
+    I const* ids;
+    std::int64_t* to;
+    std::int64_t height;
+    std::int64_t unknown;
+
+    ROWAN_HD void operator()(std::size_t i) const {
+        std::int64_t const id = ids[i];
+        to[i] = id >= 0 && id < height ? id : unknown;
+    }
+};
+
+/// The ids, with `unknown` in place of those that are not in [0, height of table).
+/// errors   IndexError if `unknown` is not
+/// cost     one pass over the ids, and 8 bytes for each
+template <class T, class I, class D>
+Tensor<std::int64_t, D> known_ids(D const& exec, Tensor<T, D> const& table, Tensor<I, D> const& ids,
+                                  std::int64_t unknown, std::optional<std::int64_t> = {}) {
+    std::int64_t const height = height_of(table);
+    if (unknown < 0 || unknown >= height) throw IndexError("unknown", unknown, height);
+    ElementLoops<D>::check(exec, ids);
+    auto known = new_tensor<std::int64_t>(exec, ids.shape());
+    ElementLoops<D>::each(exec, ids.size(), 1, KnownId<I>{ids.data(), known.data(), height, unknown});
+    return known;
+}
+
+/// The same for a table of which only some rows exist, besides the row of `padding`.
+/// errors   IndexError if `unknown` is not in [0, height of table), or is neither among the rows nor `padding`
+/// cost     as find_rows
+template <class T, class I, class D>
+Tensor<std::int64_t, D> known_ids(D const& exec, SelectedRows<T, D> const& table, Tensor<I, D> const& ids,
+                                  std::int64_t unknown, std::optional<std::int64_t> padding) {
+    SelectedRows<T, D>::check_value(table.value(), table.rows().size());
+    auto const rows = to_host(exec, SelectedRowsAccess::rows(table));
+    auto const host = to_host(exec, ids);
+    auto known = Tensor<std::int64_t>::from_shape(host.shape());
+    known_rows({rows.data(), rows.size()}, table.merged(), table.height(), host, unknown, padding, known.data());
+    return to_device(exec, std::move(known));
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/sparse/gather.hpp: gather, the rows of a table at given ids.
 
 namespace rowan::inline v0 {
@@ -12730,10 +12966,14 @@ struct BagOptions {
     Pooling pool = Pooling::sum;
     /// Ids that are left out of their bags: they do not count, and their table row gets no gradient.
     std::optional<std::int64_t> padding_id = {};
+    /// Ids that the table does not have read this row, which gets their gradients; without it they are errors. If it is
+    /// the padding id, they are left out.
+    std::optional<std::int64_t> unknown = {};
 
     template <class Visit>
     static constexpr auto fields(Visit const& visit) {
-        return visit(field{"pool", &BagOptions::pool}, field{"padding_id", &BagOptions::padding_id});
+        return visit(field{"pool", &BagOptions::pool}, field{"padding_id", &BagOptions::padding_id},
+                     field{"unknown", &BagOptions::unknown});
     }
 };
 
@@ -12749,6 +12989,17 @@ LoDTensor<I, D> without_padding(D const& exec, LoDTensor<I, D> const& ids, std::
     return sequence_erase(exec, ids, {padding});
 }
 
+/// The bags with the row options.unknown in place of ids that the table does not have, and the options without it.
+template <class W, class I, class D>
+LoDTensor<std::int64_t, D> known_bags(D const& exec, W const& table, LoDTensor<I, D> const& ids,
+                                      BagOptions const& options) {
+    return {known_ids(exec, table, ids.value(), *options.unknown, options.padding_id), ids.lod()};
+}
+constexpr BagOptions all_known(BagOptions options) {
+    options.unknown.reset();
+    return options;
+}
+
 }  // namespace detail
 
 /// Pools the table rows of each bag, which is a sequence of ids of the last level, into one row: their sum, their mean,
@@ -12756,17 +13007,19 @@ LoDTensor<I, D> without_padding(D const& exec, LoDTensor<I, D> const& ids, std::
 /// less; the row of an empty bag, or of one with padding alone, is 0. Sums are formed in the order of the ids and in
 /// blocks of 64, as in merge. As TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
 /// shapes   table [h, ...], ids [n] with levels -> [bags, ...]
-/// errors   ShapeError if ids have no levels or a rank other than 1, or table has rank 0; IndexError if an id or
-///          options.padding_id is not in [0, h); ValueError if options.pool is not sum, mean, sqrt or max
+/// errors   ShapeError if ids have no levels or a rank other than 1, or table has rank 0; IndexError if padding_id,
+///          unknown, or without unknown an id is not in [0, h); ValueError if options.pool is not sum, mean, sqrt or max
 /// cost     one read of a table row for each id, without an intermediate copy, and two writes of the result (zeros,
-///          then the rows); on the host temporary memory of 8 bytes per id; with padding_id also a copy of the ids,
-///          and a Thrust device synchronizes; bags are divided among threads: the same
-///          bits for any number of threads
+///          then the rows); on the host temporary memory of 8 bytes per id; with padding_id or unknown also a copy of
+///          the ids, and with padding_id a Thrust device synchronizes; bags are divided among threads: the same bits for
+///          any number of threads
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                               BagOptions const& options = {}) {
     Tensor<T, D> const* const weight = nullptr;
     detail::check_bags(exec, table, ids, weight, options.pool);
+    if (options.unknown)
+        return embedding_bag(exec, table, detail::known_bags(exec, table, ids, options), detail::all_known(options));
     if (options.padding_id)
         return embedding_bag(exec, table,
                              detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table)),
@@ -12785,6 +13038,9 @@ SelectedRows<T, D> embedding_bag_grad(D const& exec, Tensor<T, D> const& table, 
                                       BagOptions const& options = {}) {
     Tensor<T, D>* const none = nullptr;
     detail::check_bags<T, I, D>(exec, table, ids, none, options.pool);
+    if (options.unknown)
+        return embedding_bag_grad(exec, table, detail::known_bags(exec, table, ids, options), out_grad,
+                                  detail::all_known(options));
     if (options.padding_id)
         return embedding_bag_grad(exec, table,
                                   detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table)),
@@ -12798,6 +13054,8 @@ namespace detail {
 template <class T, class I, class D>
 LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
                                          BagOptions const& options) {
+    if (options.unknown)
+        return bag_positions(exec, table, known_bags(exec, table, ids, options), all_known(options));
     if (!options.padding_id) return {positions(exec, "ids", table, ids.value()), ids.lod()};
     auto const kept = without_padding(exec, ids, *options.padding_id, table.height());
     return {positions(exec, "ids", table, kept.value()), kept.lod()};
@@ -12807,9 +13065,9 @@ LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const
 
 /// The same for a table of which only some rows exist.
 /// shapes   as for a Tensor
-/// errors   as for a Tensor; IndexError if an id is not among the rows of the table: `ids[1] = 7 is not a row of the
-///          table`, with its position among the ids that are not padding
-/// cost     as find_rows, and as for a Tensor
+/// errors   as for a Tensor; IndexError if `unknown`, or without it an id, is not among the rows of the table: `ids[1] = 7
+///          is not a row of the table`, with its position among the ids that are not padding
+/// cost     as find_rows, and as for a Tensor; with unknown the rows are searched twice
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
                               BagOptions const& options = {}) {
@@ -12962,10 +13220,13 @@ namespace rowan::inline v0 {
 struct LookupOptions {
     /// Rows for this id are zeros, and its table row gets no gradient.
     std::optional<std::int64_t> padding_id = {};
+    /// Ids that the table does not have read this row, which gets their gradients; without it they are errors. If it is
+    /// the padding id, they are padding.
+    std::optional<std::int64_t> unknown = {};
 
     template <class Visit>
     static constexpr auto fields(Visit const& visit) {
-        return visit(field{"padding_id", &LookupOptions::padding_id});
+        return visit(field{"padding_id", &LookupOptions::padding_id}, field{"unknown", &LookupOptions::unknown});
     }
 };
 
@@ -12988,16 +13249,21 @@ struct PadRow {
 
 }  // namespace detail
 
-/// As gather, but the rows of `padding_id` are zeros, whatever the table contains.
+/// As gather, but the rows of `padding_id` are zeros, whatever the table contains, and ids that the table does not have
+/// read the row `unknown`.
+///     auto rows = rowan::lookup_table(table, ids, {.unknown = 0});     // -1 and table.shape(0) read row 0
 /// shapes   table [h, ...], ids of any shape -> ids.shape + [...]
-/// errors   IndexError if an id or padding_id is not in [0, h); ShapeError if table has rank 0
-/// cost     as gather
+/// errors   IndexError if padding_id, unknown, or without unknown an id is not in [0, h); ShapeError if table has rank 0
+/// cost     as gather; with unknown also a pass over the ids, and 8 bytes for each
 template <class T, id_type I, device D>
 Tensor<T, D> lookup_table(D const& exec, Tensor<T, D> const& table, Tensor<I, D> const& ids,
                           LookupOptions const& options = {}) {
     detail::check_rows("table", table);
     if (auto const padding = options.padding_id; padding && (*padding < 0 || *padding >= detail::height_of(table)))
         throw IndexError("padding_id", *padding, detail::height_of(table));
+    if (options.unknown)
+        return lookup_table(exec, table, detail::known_ids(exec, table, ids, *options.unknown),
+                            {.padding_id = options.padding_id});
     auto out = gather(exec, table, ids);
     if (!options.padding_id) return out;
     std::size_t const width = table.row_size();
@@ -13014,15 +13280,18 @@ Tensor<T, Device> lookup_table(Tensor<T, Device> const& table, Tensor<I, Device>
 
 /// The same for a table of which only some rows exist; the row of `padding_id` need not.
 /// shapes   as above
-/// errors   as above; IndexError if another id is not among the rows of the table: `ids[1] = 7 is not a row of the
-///          table`
-/// cost     as find_rows and gather
+/// errors   as above; IndexError if `unknown`, or without it another id, is not among the rows of the table: `ids[1] = 7
+///          is not a row of the table`
+/// cost     as find_rows and gather; with unknown the rows are searched twice
 template <class T, id_type I, device D>
 Tensor<T, D> lookup_table(D const& exec, SelectedRows<T, D> const& table, Tensor<I, D> const& ids,
                           LookupOptions const& options = {}) {
     auto const padding = options.padding_id;
     if (padding && (*padding < 0 || *padding >= table.height()))
         throw IndexError("padding_id", *padding, table.height());
+    if (options.unknown)
+        return lookup_table(exec, table, detail::known_ids(exec, table, ids, *options.unknown, padding),
+                            {.padding_id = padding});
     auto const at = detail::positions(exec, "ids", table, ids, padding);
     if (table.rows().size() == 0)  // all ids are padding
         return Tensor<T, D>::zeros(exec, detail::gathered_shape(ids.shape(), table.value().shape()));
@@ -13036,7 +13305,7 @@ Tensor<T, D> lookup_table(D const& exec, SelectedRows<T, D> const& table, Tensor
 
 struct lookup_table_grad_op {
     static constexpr std::string_view name = "lookup_table_grad";
-    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;  // only the height of w is used
+    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;  // the height of w, and its row numbers
     using outputs = slots<grad_of<slot::w>>;
     static constexpr unsigned row_inputs = 0b110;
     static constexpr bool sums_rows = true;
@@ -13051,13 +13320,21 @@ struct lookup_table_grad_op {
     template <class T, class I, class D>
     static SelectedRows<T, D> run(D exec, Tensor<T, D> const& w, Tensor<I, D> const& ids, Tensor<T, D> const& out_grad,
                                   LookupOptions const& options = {}) {
-        return lookup_table_grad(exec, ids, out_grad.share(), static_cast<std::int64_t>(w.shape(0)),
-                                 options.padding_id);
+        return grad_of_table(exec, w, detail::height_of(w), ids, out_grad, options);
     }
     template <class T, class I, class D>
     static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& w, Tensor<I, D> const& ids,
                                   Tensor<T, D> const& out_grad, LookupOptions const& options = {}) {
-        return lookup_table_grad(exec, ids, out_grad.share(), w.height(), options.padding_id);
+        return grad_of_table(exec, w, w.height(), ids, out_grad, options);
+    }
+
+private:
+    template <class W, class T, class I, class D>
+    static SelectedRows<T, D> grad_of_table(D const& exec, W const& w, std::int64_t height, Tensor<I, D> const& ids,
+                                            Tensor<T, D> const& out_grad, LookupOptions const& options) {
+        if (!options.unknown) return lookup_table_grad(exec, ids, out_grad.share(), height, options.padding_id);
+        auto const known = detail::known_ids(exec, w, ids, *options.unknown, options.padding_id);
+        return lookup_table_grad(exec, known, out_grad.share(), height, options.padding_id);
     }
 };
 
@@ -13103,17 +13380,26 @@ namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<Feeds const> batches) const {
     std::vector<std::int64_t> all;
-    auto const add = [&](Variable const& v, Ids<> const& list) {
-        check_ids(exec, v.name().c_str(), list, height());
-        list.visit([&](auto some) { all.insert(all.end(), some.begin(), some.end()); });
+    auto const add = [&](Lookup const& lookup, Ids<> const& list) {
+        if (!lookup.unknown) check_ids(exec, lookup.ids->name().c_str(), list, height());
+        list.visit([&](auto some) {
+            for (std::int64_t const id : some) {
+                if (id >= 0 && id < height()) all.push_back(id);
+            }
+        });
     };
+    for (Lookup const& lookup : lookups) {
+        if (!lookup.unknown) continue;
+        if (*lookup.unknown < 0 || *lookup.unknown >= height()) throw IndexError("unknown", *lookup.unknown, height());
+        all.push_back(*lookup.unknown);
+    }
     for (Feeds const& feeds : batches) {
-        for (Variable const* const v : ids) {
-            Value const value = fed_value(*v, feeds);
+        for (Lookup const& lookup : lookups) {
+            Value const value = fed_value(*lookup.ids, feeds);
             if (value.is<LoDTensor<std::int32_t>>()) {
-                add(*v, value.get<LoDTensor<std::int32_t>>().value());
+                add(lookup, value.get<LoDTensor<std::int32_t>>().value());
             } else {
-                add(*v, value.get<LoDTensor<std::int64_t>>().value());
+                add(lookup, value.get<LoDTensor<std::int64_t>>().value());
             }
         }
     }
@@ -13130,13 +13416,19 @@ ROWAN_FUNCTION void check_shard(Variable const& table, Value const& value, std::
                              .append(" of this rank, as load_parameters(comm, …) gives them"));
 }
 
+/// The row that a lookup reads for ids that its table does not have.
+inline std::optional<std::int64_t> unknown_of(Operator const& lookup) {
+    if (lookup.kernel->op == &type_tag<lookup_table_op>)
+        return attributes_for<lookup_table_op>(lookup.attributes).unknown;
+    return attributes_for<embedding_bag_op>(lookup.attributes).unknown;
+}
+
 ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
     auto const order = trace(std::array{&target});
     name_variables(order);
     std::vector<TableLookups> all;
     for (Operator const* const op : order) {
-        bool const looks_up =
-            op->kernel->op == &type_tag<lookup_table_op> || op->kernel->op == &type_tag<embedding_bag_op>;
+        bool const looks_up = op->kernel->is<lookup_table_op>() || op->kernel->is<embedding_bag_op>();
         for (Variable* const table : op->inputs) {
             if (!table->sharded()) continue;
             auto const what = [&] { return std::string("the sharded table ").append(table->name()); };
@@ -13155,7 +13447,8 @@ ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
                         .append(": they must be layer::data, as the rows are fetched before the net runs"));
             auto at = std::ranges::find(all, table, &TableLookups::table);
             if (at == all.end()) at = all.insert(at, {table});
-            if (std::ranges::find(at->ids, ids) == at->ids.end()) at->ids.push_back(ids);
+            TableLookups::Lookup const lookup{ids, unknown_of(*op)};
+            if (std::ranges::find(at->lookups, lookup) == at->lookups.end()) at->lookups.push_back(lookup);
         }
     }
     return all;
@@ -13176,28 +13469,37 @@ public:
     /// errors   GraphError if there is no such name; TypeError if the value is not a tensor of T on Device
     /// cost     O(log variables)
     template <class T, class Device = Cpu>
-    Tensor<T, Device> const& get(std::string_view name) const {
+    Tensor<T, Device> const& get(std::string_view name) const& {
         using V = LoDTensor<T, Device>;
         Value const& value = find(name);
         if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
         return value.get<V>().value();
+    }
+    template <class T, class Device = Cpu>
+    Tensor<T, Device> get(std::string_view name) && {
+        return get<T, Device>(name).share();
     }
 
     /// Returns the SelectedRows of that name: a table of which only some rows exist.
     /// errors   GraphError if there is no such name; TypeError if the value is not a SelectedRows of T on Device
     /// cost     O(log variables)
     template <class T, class Device = Cpu>
-    SelectedRows<T, Device> const& get_rows(std::string_view name) const {
+    SelectedRows<T, Device> const& get_rows(std::string_view name) const& {
         using V = SelectedRows<T, Device>;
         Value const& value = find(name);
         if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
         return value.get<V>();
     }
+    template <class T, class Device = Cpu>
+    SelectedRows<T, Device> get_rows(std::string_view name) && {
+        return get_rows<T, Device>(name).share();
+    }
 
     /// Returns the value of that name, of any kind.
     /// errors   GraphError if there is no such name
     /// cost     O(log variables)
-    Value const& find(std::string_view name) const;
+    Value const& find(std::string_view name) const&;
+    Value find(std::string_view name) && { return find(name).share(); }
     bool contains(std::string_view name) const { return values_.contains(name); }  ///< whether there is such a name
 
     /// Sets or replaces the value of that name.
@@ -13250,7 +13552,7 @@ private:
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const {
+ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const& {
     auto const found = values_.find(name);
     if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
     return found->second;
@@ -13406,8 +13708,10 @@ public:
     /// Names unnamed variables. Several threads may do so at the same time.
     explicit NetOrder(std::span<Variable* const> outputs);
     void append(Operator& op);
-    std::span<Operator* const> operators() const noexcept { return order_; }
-    std::span<Variable* const> inputs() const noexcept { return std::span(variables_).first(inputs_); }
+    std::span<Operator* const> operators() const& noexcept { return order_; }
+    std::vector<Operator*> operators() && noexcept { return std::move(order_); }
+    std::span<Variable* const> inputs() const& noexcept { return std::span(variables_).first(inputs_); }
+    std::vector<Variable*> inputs() && { return {inputs().begin(), inputs().end()}; }
     std::size_t variables() const noexcept { return variables_.size(); }
     std::size_t number(Variable const& v) const;
 
@@ -13464,10 +13768,12 @@ public:
     void append(Operator& op) { order_.append(op); }
 
     /// The operators, in the order in which they run.
-    std::span<Operator* const> operators() const noexcept { return order_.operators(); }
+    std::span<Operator* const> operators() const& noexcept { return order_.operators(); }
+    std::vector<Operator*> operators() && noexcept { return std::move(order_).operators(); }
 
     /// The variables that must have a value before the net runs, in the order in which they are first read.
-    std::span<Variable* const> inputs() const noexcept { return order_.inputs(); }
+    std::span<Variable* const> inputs() const& noexcept { return order_.inputs(); }
+    std::vector<Variable*> inputs() && { return std::move(order_).inputs(); }
 
     /// Runs the operators on the values of their variables. If `scope.find` finds another variable of the same name,
     /// its value is used instead. Temporaries are cleared after their last use, except the outputs. Threads may run a
@@ -13490,30 +13796,6 @@ private:
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/detail/only_checking.hpp: OnlyChecking, lets optimizers check their arguments without changing them.
-
-namespace rowan::inline v0::detail {
-
-/// Whether optimizers called by this thread return after they have checked their arguments.
-inline bool& only_checking() {
-    thread_local bool checking = false;
-    return checking;
-}
-
-/// Makes it so for its lifetime.
-class OnlyChecking {
-public:
-    OnlyChecking() : before_(std::exchange(only_checking(), true)) {}
-    OnlyChecking(OnlyChecking const&) = delete;
-    OnlyChecking& operator=(OnlyChecking const&) = delete;
-    ~OnlyChecking() { only_checking() = before_; }
-
-private:
-    bool before_;
-};
-
-}  // namespace rowan::inline v0::detail
 
 // rowan/detail/rethrow_in.hpp: rethrow_in, which adds to an error where it happened.
 
@@ -13701,7 +13983,6 @@ ROWAN_FUNCTION Variable& NetOrder::variable(Scope& scope, Variable& v) {
 }
 
 ROWAN_FUNCTION void NetOrder::check_updates(std::span<Value* const> values, AnyExec exec, std::size_t i) const {
-    OnlyChecking const checking;
     Buffer<Value*> in;
     while (++i < order_.size()) {  // the first one checks itself
         Operator const& op = *order_[i];
@@ -13709,7 +13990,9 @@ ROWAN_FUNCTION void NetOrder::check_updates(std::span<Value* const> values, AnyE
         in.clear();
         for (std::size_t const v : uses_[i].in) in.push_back(values[v]);
         if (std::ranges::any_of(in, [](Value const* v) { return v->empty(); })) continue;  // written later
-        run_named(op, [&] { run_on(exec, op, in, {}); });
+        run_named(op, [&] {
+            op.kernel->run({.exec = exec, .in = in, .out = {}, .attributes = op.attributes, .only_checks = true});
+        });
     }
 }
 
@@ -14344,10 +14627,12 @@ public:
     }
 
     /// Which rank has which rows.
-    Partition const& partition() const noexcept { return partition_; }
+    Partition const& partition() const& noexcept { return partition_; }
+    Partition partition() && noexcept { return partition_; }
     /// This rank's rows, ascending: row i is row partition().global(rank, i) of the table.
-    Tensor<T>& local() noexcept { return local_; }
-    Tensor<T> const& local() const noexcept { return local_; }
+    Tensor<T>& local() & noexcept { return local_; }
+    Tensor<T> const& local() const& noexcept { return local_; }
+    Tensor<T> local() && noexcept { return std::move(local_); }
 
     /// The rows of the table at `ids`, which differ between ranks. Every id is asked for once. `lookup` is for exchange.
     /// shapes   ids of any shape, also without ids -> ids.shape + [width]
@@ -14959,8 +15244,9 @@ namespace layer {
 /// errors   of train and of Trainer, on all ranks: Error if ranks begin with different parameters, seeds or steps, have
 ///          different numbers of batches, or options.parts is not given
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
-///          send for each gradient, in dtype<T>::sum, 16 bytes for each part, and three agreements of 64 bytes; with
-///          sharded tables one more, and for each two sorts of the ids, the rows that they name, and 8 bytes for each
+///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and three
+///          agreements of 64 bytes; with sharded tables one more, and for each two sorts of the ids, the rows that they
+///          name, and 8 bytes for each
 template <class Device>
 class CommOn {
 public:
@@ -15056,7 +15342,7 @@ namespace detail {
 struct StepMapAccess;
 
 /// Device-specific part of a map. make(exec, map) returns a tensor of its elements; part(elements, begin, n) returns n
-/// of them for the caller; on_host(elements, map) returns all of them in host memory; host_step(map, t) returns those
+/// of them for the caller, and kept(elements, part) the same if the map is a temporary; on_host(elements, map) returns all of them in host memory; host_step(map, t) returns those
 /// of a step if they are in host memory, otherwise none.
 template <class D>
 struct StepElements {
@@ -15122,11 +15408,13 @@ public:
     StepMap(Lod lod, std::size_t level, Tensor<I, Device> const& order)
         : StepMap(order.device(), std::move(lod), level, order) {}
 
-    Lod const& lod() const noexcept { return lod_; }       ///< the Lod whose sequences are split
+    Lod const& lod() const& noexcept { return lod_; }  ///< the Lod whose sequences are split
+    Lod lod() && noexcept { return lod_; }
     std::size_t level() const noexcept { return level_; }  ///< and which of its levels
 
     /// order()[j] is sequence(j). It is a copy for the caller: modifying it through share() does not affect the map.
-    Tensor<std::int32_t, Device> const& order() const noexcept { return shown_; }
+    Tensor<std::int32_t, Device> const& order() const& noexcept { return shown_; }
+    Tensor<std::int32_t, Device> order() && noexcept { return std::move(shown_); }
 
     /// The sequence at position j.
     std::int32_t sequence(std::size_t j) const noexcept { return (*order_)[j]; }
@@ -15142,20 +15430,23 @@ public:
     }
 
     /// Step t is elements [starts()[t], starts()[t + 1]).
-    std::span<std::int64_t const> starts() const noexcept { return {starts_.data(), starts_.size()}; }
+    std::span<std::int64_t const> starts() const& noexcept { return {starts_.data(), starts_.size()}; }
+    detail::KeptSpan<std::int64_t const> starts() && noexcept { return {starts(), starts_.storage().memory()}; }
     /// The elements of all steps: a span on the host; on a device a copy in device memory, so that the map cannot be
     /// modified.
     /// errors   none; on a device as Tensor::from_shape
     /// cost     O(1); on a device one copy
-    auto elements() const { return detail::StepElements<Device>::part(elements_, 0, elements_.size()); }
+    auto elements() const& { return detail::StepElements<Device>::part(elements_, 0, elements_.size()); }
+    auto elements() && { return detail::StepElements<Device>::kept(elements_, elements()); }
     /// The elements of step t: for each sequence longer than t, the index of its row or next-level sequence. Empty if
     /// t >= steps().
     /// errors   as elements
     /// cost     O(1); on a device one copy of them
-    auto step(std::size_t t) const {
+    auto step(std::size_t t) const& {
         std::size_t const begin = t < steps() ? static_cast<std::size_t>(starts()[t]) : 0;
         return detail::StepElements<Device>::part(elements_, begin, step_size(t));
     }
+    auto step(std::size_t t) && { return detail::StepElements<Device>::kept(elements_, step(t)); }
 
     /// The length of the sequence at position j.
     std::int64_t length(std::size_t j) const noexcept {
@@ -15251,6 +15542,10 @@ struct StepElements<Cpu> {
     static Tensor<std::int64_t> make(Cpu exec, StepMap<> const& map);
     static std::span<std::int64_t const> part(Tensor<std::int64_t> const& elements, std::size_t begin, std::size_t n) {
         return {elements.data() + begin, n};
+    }
+    static KeptSpan<std::int64_t const> kept(Tensor<std::int64_t> const& elements,
+                                             std::span<std::int64_t const> part) {
+        return {part, elements.storage().memory()};
     }
     static Tensor<std::int64_t> on_host(Tensor<std::int64_t> const& elements, StepMap<> const&) {
         return elements.share();
@@ -16714,8 +17009,9 @@ constexpr std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
 std::string part_name(char const* field, std::size_t k);
 std::string dim_name(std::string field, std::size_t axis);
 
-/// Throws ShapeError for the first input whose shape is not that of most inputs, given their names and shapes.
-[[noreturn]] void odd_shape(std::vector<std::pair<std::string, std::string>> const& inputs);
+/// Throws ShapeError for the first input whose shape is not that of most inputs, if there is one, given their names and
+/// shapes.
+void odd_shape(std::vector<std::pair<std::string, std::string>> const& inputs);
 
 /// Calls check(name), where name is that of input k; in constant expressions it is `field`.
 template <class Check>
@@ -16832,12 +17128,40 @@ ROWAN_FUNCTION void odd_shape(std::vector<std::pair<std::string, std::string>> c
     };
     std::string const& most = std::ranges::max_element(inputs, {}, alike)->second;
     auto const odd = std::ranges::find_if(inputs, [&](auto const& x) { return x.second != most; });
-    throw ShapeError(odd->first + ".shape()", odd->second, most);
+    if (odd != inputs.end()) throw ShapeError(odd->first + ".shape()", odd->second, most);
 }
 
 }  // namespace rowan::inline v0::detail
 
 #endif
+
+// rowan/op/detail/lists.hpp: lists of tensors and row-sparse gradients, which kernels are given as a list of each kind.
+
+namespace rowan::inline v0::detail {
+
+/// Calls f(i, x) with each part x of a list, in the order of the caller: part i is row-sparse if is_sparse[i].
+template <class T, class D, class F>
+void visit_list(std::vector<bool> const& is_sparse, std::vector<Tensor<T, D>> const& dense,
+                std::vector<SelectedRows<T, D>> const& sparse, F const& f) {
+    for (std::size_t i = 0, k = 0; i < is_sparse.size(); ++i) is_sparse[i] ? f(i, sparse[k++]) : f(i, dense[i - k]);
+}
+
+/// Checks that the value of part i of the list `field`, a row-sparse gradient, has its number of rows.
+template <class T, class D>
+void check_gradient(char const* field, std::size_t i, SelectedRows<T, D> const& g) {
+    try {
+        SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    } catch (ShapeError const&) {
+        rethrow_in(part_name(field, i));
+    }
+}
+/// Checks that part i of the list `field`, a tensor, has rank 1 or more.
+template <class T, class D>
+void check_gradient(char const* field, std::size_t i, Tensor<T, D> const& x) {
+    check_rows(part_name(field, i).c_str(), x);
+}
+
+}  // namespace rowan::inline v0::detail
 
 // rowan/op/detail/tensor_argument.hpp: constraints of functions whose names xtensor has too.
 //
@@ -16941,7 +17265,7 @@ template <class T, class D>
 void check_summands(char const* dense_name, std::vector<Tensor<T, D>> const& dense, char const* sparse_name,
                     std::vector<SelectedRows<T, D>> const& sparse) {
     check_some(dense.size() + sparse.size());
-    for (auto const& g : sparse) SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    for (std::size_t k = 0; k < sparse.size(); ++k) check_gradient(sparse_name, k, sparse[k]);
     auto const shape = dense.empty() ? sparse[0].shape() : dense[0].shape();
     auto const fits = [&](auto const& x) { return x.shape() == shape; };
     if (std::ranges::all_of(dense, fits) && std::ranges::all_of(sparse, fits)) return;
@@ -17038,6 +17362,18 @@ struct sum_op {
             }
         }
         return out;
+    }
+
+    /// Repeats the checks for x in the order of the caller, of which part i is row-sparse if is_sparse[i].
+    template <class T, class D>
+    static void check_list(std::vector<bool> const& is_sparse, std::vector<Tensor<T, D>> const& dense,
+                           std::vector<SelectedRows<T, D>> const& sparse) {
+        std::vector<std::pair<std::string, std::string>> shapes;
+        detail::visit_list(is_sparse, dense, sparse, [&](std::size_t i, auto const& x) {
+            if constexpr (requires { x.rows(); }) detail::check_gradient("x", i, x);
+            shapes.emplace_back(detail::part_name("x", i), detail::shape_text(x.shape()));
+        });
+        detail::odd_shape(shapes);
     }
 
     template <class T, class D>
@@ -17333,13 +17669,12 @@ ROWAN_TEMPLATE(std::vector<ParameterGradient> append_backward<double, Cpu>(Varia
 namespace rowan::inline v0::detail {
 
 /// Whether an operator that clips gradients together has the steps of one gradient, merged if it is row-sparse:
-/// `measure` returns a number, and `scaled` multiplies by what `factor` makes of the sum of these numbers.
+/// `measure` returns a number, which may have a type of its own, and `scaled` multiplies by what `factor` makes of the
+/// sum of these numbers.
 template <class Op>
 concept clips_mixed_types = requires(typename Op::attributes const& a, Tensor<float> const& x) {
     Op::check(a);
-    { Op::measure(Cpu(), x) } -> std::same_as<double>;
-    { Op::factor(1.0, a) } -> std::same_as<double>;
-    { Op::scaled(Cpu(), x, 1.0) } -> std::same_as<Tensor<float>>;
+    { Op::scaled(Cpu(), x, Op::factor(Op::measure(Cpu(), x), a)) } -> std::same_as<Tensor<float>>;
 };
 
 /// `Op` for gradients whose element types are among T. The order of sums is that of `Op`: dense gradients in order,
@@ -17356,7 +17691,11 @@ struct clip_mixed_types : whole_op {
         Device const exec = c.exec.get<Device>();
         auto const& options = c.attributes.get<typename Op::attributes>();
         Op::check(options);
-        double measured = 0;
+        for (std::size_t i = 0; i < c.in.size(); ++i) {
+            auto const check = [&](auto const& x) { check_gradient("x", i, x); };
+            ((visit_dense<T>(*c.in[i], check) || visit_sparse<T>(*c.in[i], check)) || ...);
+        }
+        decltype(Op::measure(exec, std::declval<Tensor<float, Device> const&>())) measured{};
         for (Value* const v : c.in) {
             if (!(visit_dense<T>(*v, [&](auto const& x) { measured += Op::measure(exec, x); }) || ...) &&
                 !(v->template is<SelectedRows<T, Device>>() || ...))
@@ -17371,7 +17710,7 @@ struct clip_mixed_types : whole_op {
             };
             (visit_sparse<T>(*c.in[i], merge_and_measure) || ...);
         }
-        double const factor = Op::factor(measured, options);
+        auto const factor = Op::factor(measured, options);
         Results const to{c.in, c.out};
         for (std::size_t i = 0; i < c.in.size(); ++i) {
             auto const scale = [&](auto const& x) { to.store(i, Op::scaled(exec, x, factor)); };
@@ -19796,6 +20135,8 @@ struct SquareSums<Cpu> {
 /// The sum of the squares of the elements of merge(g): duplicates are summed before they are squared, as in the dense
 /// tensor. The squares of a row are summed in 16 interleaved partial sums, the rows in ascending order in blocks of 64:
 /// bit-identical for any number of threads and on all devices. A Thrust device synchronizes to return the number.
+/// Neither squares nor their sum are scaled: for float, an element above 1.8e19 has the square infinity, and one below
+/// 1e-19 loses digits, below 2e-23 all; for double 1e154, 1e-154 and 1e-162. clip_by_norm measures such norms, too.
 /// shapes   plan of n rows, value [n, ...]
 /// errors   ShapeError if value does not have n rows; on a Thrust device those of synchronize
 /// cost     O(n * width); temporary memory of two numbers per row of the plan, on a Thrust device of 17 and the sums of
@@ -19870,33 +20211,86 @@ inline void check_max_norm(double max_norm) {
     if (max_norm < 0) throw ValueError("max_norm", max_norm, "0 or more");
 }
 
-/// The squared norm of x in double. If it does not fit the float in which it is summed, x is scaled by a power of 2 and
-/// summed again.
-template <template <class, class> class Gradient, class T, class D>
-double squared_in_double(D const& exec, Gradient<T, D> const& x) {
-    double const sum = static_cast<double>(squared_norm(exec, x));
-    if constexpr (floating_element<T> && std::is_same_v<sum_t<T>, float>) {
-        double const factor = sum < 0x1p-100 ? 0x1p100 : 0x1p-100;
-        if (sum < 0x1p-100 || sum > static_cast<double>(std::numeric_limits<float>::max()))
-            return static_cast<double>(squared_norm(exec, scale(exec, x, factor))) / factor / factor;
+/// A sum of squares, sum / scale²: a double alone would overflow or vanish for some gradients of doubles.
+struct SquaredNorm {
+    double sum = 0, scale = 1;  // a power of two
+
+    SquaredNorm& operator+=(SquaredNorm const& x) {
+        if (x.sum == 0) return *this;
+        if (sum == 0) return *this = x;
+        double const total = sum + x.sum;
+        bool const overflow = !(total <= std::numeric_limits<double>::max()) && scale >= 1 && x.scale >= 1;
+        if (scale == x.scale && !overflow) {
+            sum = total;
+        } else {
+            double const to = overflow ? 0x1p-600 : std::min(scale, x.scale);
+            *this = {in_scale(to) + x.in_scale(to), to};
+        }
+        return *this;
     }
-    return sum;
+
+private:
+    double in_scale(double to) const { return sum * to / scale * to / scale; }
+};
+
+/// The squared norm of x. If it does not fit the type in which it is summed, x is scaled by a power of 2 and summed
+/// again. The square of a float fits a double.
+template <template <class, class> class Gradient, class T, class D>
+SquaredNorm squared_of(D const& exec, Gradient<T, D> const& x) {
+    using S = sum_t<T>;
+    S const sum = squared_norm(exec, x);
+    if constexpr (floating_element<T> && is_machine_float<S>) {
+        constexpr bool is_float = std::is_same_v<S, float>;
+        constexpr double least = is_float ? 0x1p-100 : 0x1p-900, up = is_float ? 0x1p100 : 0x1p600;
+        bool const small = static_cast<double>(sum) < least;
+        if (small || sum > std::numeric_limits<S>::max()) {
+            double const factor = small ? up : 1 / up;
+            auto const again = static_cast<double>(squared_norm(exec, scale(exec, x, factor)));
+            if (is_float || again == 0) return {again / factor / factor, 1};
+            return {again, factor};
+        }
+    }
+    return {static_cast<double>(sum), 1};
 }
+
+/// A factor, as one number and as two numbers whose product it is, for types in which the one is not a normal number.
+struct NormFactor {
+    double whole = 1, first = 1, second = 1;
+};
 
 /// The factor that scales values of this squared norm to max_norm, 1 if their norm is not greater; NaN propagates.
-inline double norm_factor(double squared, double max_norm) {
-    double const norm = std::sqrt(squared);
-    return norm <= max_norm ? 1.0 : max_norm / norm;
+inline NormFactor norm_factor(SquaredNorm const& squared, double max_norm) {
+    double const root = std::sqrt(squared.sum), norm = root / squared.scale;
+    if (norm <= max_norm) return {};
+    double const whole = max_norm / norm;
+    if (max_norm == 0 || !(root <= std::numeric_limits<double>::max())) return {whole, whole, 1};
+    int of_max = 0, of_root = 0;
+    double const ratio = std::frexp(max_norm, &of_max) / std::frexp(root, &of_root);
+    int const power = of_max - of_root + std::ilogb(squared.scale), half = power / 2;
+    return {whole, std::ldexp(ratio, half), std::ldexp(1.0, power - half)};
+}
+
+/// Whether x · factor is x · first · second, because the whole factor is not a normal number of the type of computation.
+template <class S>
+bool in_two_steps(NormFactor const& factor) {
+    if constexpr (is_machine_float<S>) return factor.whole < static_cast<double>(std::numeric_limits<S>::min());
+    return false;
+}
+
+template <template <class, class> class Gradient, class T, class D>
+Gradient<T, D> product_with(D const& exec, Gradient<T, D> const& x, NormFactor const& factor) {
+    if (!in_two_steps<sum_t<T>>(factor)) return scale(exec, x, factor.whole);
+    return scale(exec, scale(exec, x, factor.first), factor.second);
 }
 
 template <class T, class D>
-Tensor<T, D> scaled(D const& exec, Tensor<T, D> const& x, double factor) {
+Tensor<T, D> scaled(D const& exec, Tensor<T, D> const& x, NormFactor const& factor) {
     static_assert(floating_element<T>, "rowan::clip_by_norm: x must have a floating-point type: convert it");
-    return factor == 1.0 ? x.share() : scale(exec, x, factor);
+    return factor.whole == 1.0 ? x.share() : product_with(exec, x, factor);
 }
 template <class T, class D>
-SelectedRows<T, D> scaled(D const& exec, SelectedRows<T, D> const& g, double factor) {
-    return scale(exec, g, factor);
+SelectedRows<T, D> scaled(D const& exec, SelectedRows<T, D> const& g, NormFactor const& factor) {
+    return product_with(exec, g, factor);
 }
 
 /// A gradient with its duplicates summed: an alias if it is merged.
@@ -19904,16 +20298,14 @@ template <class T, class D>
 class MergedGradient {
 public:
     MergedGradient(D const& exec, SelectedRows<T, D> const& g)
-        : alias_(g.merged()), rows_(alias_ ? g.share() : merge(exec, g)) {
-        SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    }
-    double squared(D const& exec) const { return squared_in_double(exec, rows_.value()); }
+        : alias_(g.merged()), rows_(alias_ ? g.share() : merge(exec, g)) {}
+    SquaredNorm squared(D const& exec) const { return squared_of(exec, rows_.value()); }
 
-    SelectedRows<T, D> scaled(D const& exec, double factor) && {
-        if (factor == 1.0) return std::move(rows_);
-        if (alias_) return scale(exec, rows_, factor);
+    SelectedRows<T, D> scaled(D const& exec, NormFactor const& factor) && {
+        if (factor.whole == 1.0) return std::move(rows_);
+        if (alias_ || in_two_steps<sum_t<T>>(factor)) return product_with(exec, rows_, factor);
         T* const x = rows_.value().data();
-        ElementLoops<D>::template zip<sum_t<T>>(exec, rows_.value().size(), scale_formula{factor}, x, x);
+        ElementLoops<D>::template zip<sum_t<T>>(exec, rows_.value().size(), scale_formula{factor.whole}, x, x);
         return std::move(rows_);
     }
 
@@ -19925,17 +20317,17 @@ private:
 }  // namespace detail
 
 /// Scales x to the Euclidean norm max_norm if its norm is greater. If the norm is not finite, the elements of the result
-/// are NaN or 0 by IEEE arithmetic. The norm is right for all finite x of float and 16-bit types; of other types where
-/// its square is a normal number. Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
+/// are NaN or 0 by IEEE arithmetic. Right for all finite x of float, double and 16-bit types; of user-defined types where
+/// the squared norm is a normal number. Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
 /// shapes   x [n, ...] -> the same
 /// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
-/// cost     two reads of x and one write of the result, and the same again if the squared norm is 0 or does not fit a
-///          float; an x that needs no scaling is returned as an alias; waits for the device, because the host needs the
-///          norm
+/// cost     two reads of x and one write of the result, and the same again if the squared norm is 0 or does not fit
+///          dtype<T>::sum, or if the factor does not; an x that needs no scaling is returned as an alias; waits for the
+///          device, because the host needs the norm
 template <class T, device D>
 Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
-    return detail::scaled(exec, x, detail::norm_factor(detail::squared_in_double(exec, x), options.max_norm));
+    return detail::scaled(exec, x, detail::norm_factor(detail::squared_of(exec, x), options.max_norm));
 }
 
 /// The same for a row-sparse gradient: merges g, then scales. The result represents the clipped dense gradient; it is
@@ -19947,13 +20339,14 @@ Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOption
 template <class T, device D>
 SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
     detail::MergedGradient merged(exec, g);
     return std::move(merged).scaled(exec, detail::norm_factor(merged.squared(exec), options.max_norm));
 }
 
 /// Scales all gradients, dense and row-sparse, by one factor to the global norm max_norm if their global norm, which is
-/// √(Σ norm²), is greater. The squared norms, each computed in dtype<T>::sum, are added in double: those of the dense
-/// gradients in order, then those of the row-sparse ones. Pascanu et al. 2013, as above.
+/// √(Σ norm²), is greater. The squared norms, each computed in dtype<T>::sum, are added in double, scaled where needed:
+/// those of the dense gradients in order, then those of the row-sparse ones. Right where clip_by_norm is. Pascanu et al. 2013, as above.
 /// shapes   any number of gradients of any shapes -> the same; the row-sparse ones are merged
 /// errors   as clip_by_norm
 /// cost     that of clip_by_norm for each; waits for the device once per gradient
@@ -19962,13 +20355,14 @@ std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_g
     D const& exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
     ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
-    for (std::size_t k = 0; k < dense.size(); ++k) detail::check_rows(detail::part_name("dense", k).c_str(), dense[k]);
-    double squared = 0;
-    for (Tensor<T, D> const& x : dense) squared += detail::squared_in_double(exec, x);
+    for (std::size_t k = 0; k < dense.size(); ++k) detail::check_gradient("dense", k, dense[k]);
+    for (std::size_t k = 0; k < sparse.size(); ++k) detail::check_gradient("sparse", k, sparse[k]);
+    detail::SquaredNorm squared;
+    for (Tensor<T, D> const& x : dense) squared += detail::squared_of(exec, x);
     std::vector<detail::MergedGradient<T, D>> merged;
     merged.reserve(sparse.size());
     for (SelectedRows<T, D> const& g : sparse) squared += merged.emplace_back(exec, g).squared(exec);
-    double const factor = detail::norm_factor(squared, options.max_norm);
+    detail::NormFactor const factor = detail::norm_factor(squared, options.max_norm);
     std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> out;
     for (Tensor<T, D> const& x : dense) std::get<0>(out).push_back(detail::scaled(exec, x, factor));
     for (auto& g : merged) std::get<1>(out).push_back(std::move(g).scaled(exec, factor));
@@ -20007,6 +20401,14 @@ struct clip_by_global_norm_op {
         return {x.begin(), x.end()};
     }
 
+    /// Repeats the checks for x in the order of the caller, of which part i is row-sparse if is_sparse[i].
+    template <class T, class D>
+    static void check_list(std::vector<bool> const& is_sparse, std::vector<Tensor<T, D>> const& dense,
+                           std::vector<SelectedRows<T, D>> const& sparse) {
+        detail::visit_list(is_sparse, dense, sparse,
+                           [](std::size_t i, auto const& x) { detail::check_gradient("x", i, x); });
+    }
+
     template <class T, class D>
     static auto run(D exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
                     ClipByNormOptions const& options = {}) {
@@ -20017,14 +20419,14 @@ struct clip_by_global_norm_op {
     // scale each by the factor.
 
     template <class D, class V>
-    static double measure(D exec, V const& x) {
-        return detail::squared_in_double(exec, x);
+    static detail::SquaredNorm measure(D exec, V const& x) {
+        return detail::squared_of(exec, x);
     }
-    static double factor(double measured, ClipByNormOptions const& options) {
+    static detail::NormFactor factor(detail::SquaredNorm const& measured, ClipByNormOptions const& options) {
         return detail::norm_factor(measured, options.max_norm);
     }
     template <class D, class V>
-    static V scaled(D exec, V const& x, double factor) {
+    static V scaled(D exec, V const& x, detail::NormFactor const& factor) {
         return detail::scaled(exec, x, factor);
     }
     static void check(ClipByNormOptions const& options) { detail::check_max_norm(options.max_norm); }
@@ -20314,16 +20716,17 @@ ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(MovingAverage const&, trained_dtype
 
 namespace rowan::inline v0::detail {
 
-/// x / count
+/// x / divisor, or 0 if the divisor is 0, as a mean
 struct divide_by {
-    std::int64_t count;
+    double divisor;
 
     template <class V>
     V operator()(V const& x) const {
+        if (divisor == 0) return constant<V>(0.0);
         if constexpr (std::integral<V>) {
-            return static_cast<V>(x / static_cast<V>(count));
+            return static_cast<V>(x / static_cast<V>(divisor));
         } else {
-            return quotient(x, constant<V>(static_cast<double>(count)));
+            return quotient(x, constant<V>(divisor));
         }
     }
 };
@@ -20331,26 +20734,26 @@ struct divide_by {
 /// The functions for gradients of one element type T. Sums are of dtype<T>::sum, in host memory.
 struct GradientSums {
     ElementSums type;
-    /// The gradient of a part times its number of rows.
-    DensePieces (*dense)(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part);
-    RowPieces (*sparse)(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part);
-    /// sums /= rows
-    void (*divide)(Cpu exec, std::size_t n, std::int64_t rows, std::byte* sums);
+    /// The gradient of a part times its weight.
+    DensePieces (*dense)(Cpu exec, Value const& gradient, double weight, std::int64_t part);
+    RowPieces (*sparse)(Cpu exec, Value const& gradient, double weight, std::int64_t part);
+    /// sums /= divisor, or 0 if it is 0
+    void (*divide)(Cpu exec, std::size_t n, double divisor, std::byte* sums);
     /// Elements as the value of a variable.
     Value (*dense_value)(AnyExec exec, DensePieces&& elements, Tensor<std::int64_t>::shape_type const& shape);
     Value (*sparse_value)(AnyExec exec, RowPieces&& elements);
 };
 
-/// to = from * rows, in type S.
+/// to = from * weight, in type S.
 template <class S, class T>
-void times_rows(Cpu exec, std::size_t n, T const* from, std::int64_t rows, std::byte* to) {
+void times_weight(Cpu exec, std::size_t n, T const* from, double weight, std::byte* to) {
     parallel_work(exec, n, n, serial_below, [=](std::size_t begin, std::size_t end) {
-        map_lanes<S>(multiply_by<std::int64_t>{rows}, end - begin, from + begin, reinterpret_cast<S*>(to) + begin);
+        map_lanes<S>(multiply_by<double>{weight}, end - begin, from + begin, reinterpret_cast<S*>(to) + begin);
     });
 }
 
 template <class T>
-DensePieces weighed_dense(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part) {
+DensePieces weighed_dense(Cpu exec, Value const& gradient, double weight, std::int64_t part) {
     Value const host = gradient.on_host();
     Tensor<T> const& from = host.get<LoDTensor<T>>().value();
     DensePieces out;
@@ -20358,12 +20761,12 @@ DensePieces weighed_dense(Cpu exec, Value const& gradient, std::int64_t rows, st
     out.element_bytes = sizeof(sum_t<T>);
     out.keys = {part};
     out.bytes = Storage<std::byte>(out.piece_bytes());
-    times_rows<sum_t<T>>(exec, from.size(), from.data(), rows, out.bytes.data());
+    times_weight<sum_t<T>>(exec, from.size(), from.data(), weight, out.bytes.data());
     return out;
 }
 
 template <class T>
-RowPieces weighed_rows(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part) {
+RowPieces weighed_rows(Cpu exec, Value const& gradient, double weight, std::int64_t part) {
     using S = sum_t<T>;
     Value const host = gradient.on_host();
     auto out = part_pieces(exec, host.get<SelectedRows<T>>(), part);
@@ -20373,15 +20776,15 @@ RowPieces weighed_rows(Cpu exec, Value const& gradient, std::int64_t rows, std::
         out.bytes = Storage<std::byte>(out.rows.size() * out.row_bytes);
     }
     auto const* const from = reinterpret_cast<S const*>(lent.empty() ? out.bytes.data() : lent.data());
-    times_rows<S>(exec, out.rows.size() * (out.row_bytes / sizeof(S)), from, rows, out.bytes.data());
+    times_weight<S>(exec, out.rows.size() * (out.row_bytes / sizeof(S)), from, weight, out.bytes.data());
     return out;
 }
 
 template <class T>
-void divide_sums(Cpu exec, std::size_t n, std::int64_t rows, std::byte* sums) {
+void divide_sums(Cpu exec, std::size_t n, double divisor, std::byte* sums) {
     auto* const s = reinterpret_cast<sum_t<T>*>(sums);
     parallel_work(exec, n, n, serial_below, [=](std::size_t begin, std::size_t end) {
-        map_lanes<sum_t<T>>(divide_by{rows}, end - begin, s + begin, s + begin);
+        map_lanes<sum_t<T>>(divide_by{divisor}, end - begin, s + begin, s + begin);
     });
 }
 
@@ -20413,10 +20816,17 @@ namespace rowan::inline v0::layer {
 
 /// Gradient accumulation: `count` batches, the parts of a step, make one step of the optimizer.
 ///     train(cost, reader, {.optimizer = layer::Adam{}, .parts = 8});
-/// The gradient of a step is the mean of those of its parts, each weighed by its number of rows, as if the parts were
-/// one batch and the cost a mean over its rows: (rows_0 · g_0 + rows_1 · g_1 + …) / (rows_0 + rows_1 + …). The number of
-/// rows of a part is that of the first variable, walking back from the cost, whose first dim is UNK; 1 if there is none.
-/// So are the step's cost, and the moving statistics of batch_norm, which each part computes from those before the step.
+/// The step is that of one batch of all rows, up to rounding. The gradient of a cost that is a mean is that of its parts,
+/// each weighed by what the mean divides by there: (n_0 · g_0 + n_1 · g_1 + …) / (n_0 + n_1 + …), and so is the cost. n is
+/// the number of rows; of cross_entropy the number of labels that are not ignored, or the sum of their weights; of
+/// layer::reduce_sum(x · w) / layer::reduce_sum(w) the divisor. If n is 0 in all parts, so are cost and gradient. Those of a
+/// cost that is a sum are added. What depends on parameters alone, such as a penalty, may be added to a mean. The moving
+/// statistics of batch_norm, which each part computes from those before the step, are weighed by its rows.
+///
+/// Walking back from the cost, sums and means over rows are found behind linear operators. Another operator there, or a
+/// sum of a mean and a sum, is a GraphError; means that are added must divide by numbers in the same proportion in all
+/// parts, else the step is a ValueError. The result of a loop, or of another operator that reduces rows, is taken for a
+/// mean over the rows of its first input with rows. What else a net computes of a whole batch is that of each part.
 ///
 /// The products are summed in dtype<T>::sum, as a binary tree over the numbers of the parts, (0 + 1) + (2 + 3), divided,
 /// and rounded once. A row-sparse gradient is merged for each part. A step of a single part is one without this option:
@@ -20615,7 +21025,7 @@ namespace rowan::inline v0 {
 struct BatchReport {
     std::int64_t epoch;  ///< counted from 0
     std::int64_t batch;  ///< the step within the epoch, counted from 0
-    double cost;         ///< cost of the batch; the mean of several, weighed by rows
+    double cost;         ///< cost of the batch; of several, that of them as one batch
 };
 
 /// A function that train calls, or none. If it returns false, train ends; a function without a result never ends it.
@@ -20672,7 +21082,9 @@ struct TrainOptionsOn {
     Callback<BatchReport const&> on_batch = {};  ///< called after every step; false ends the training
     Callback<std::int64_t, Parameters const&> on_epoch = {};  ///< called after every epoch with its number; false ends
     Feeds initial = {};  ///< first values of some parameters, e.g. {{"embedding_0.w_0", table}}; excludes resume
-    Parameters const* resume = nullptr;  ///< result of an earlier training to continue from
+    /// Result of an earlier training to continue from, with its states if it has made steps. Its parameters alone are
+    /// `initial` values of a new training.
+    Parameters const* resume = nullptr;
 };
 /// The settings of train and Trainer for a net on the host.
 using TrainOptions = TrainOptionsOn<Cpu>;
@@ -20783,6 +21195,1195 @@ ROWAN_FUNCTION void Epochs::print(std::int64_t epoch) const {
     std::fprintf(stderr, "epoch %lld: mean cost %g over %lld steps%s, %.3f s\n", static_cast<long long>(epoch + 1),
                  sum_ / static_cast<double>(std::max<std::int64_t>(steps_, 1)), static_cast<long long>(steps_),
                  measured_.c_str(), seconds.count());
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/op/detail/reduction.hpp: Reduction of the losses of a batch, and sums independent of the thread count.
+
+namespace rowan::inline v0 {
+
+/// How the losses of n rows are reduced: not at all, to their mean, or to their sum. The mean of no rows is 0.
+enum class Reduction : std::int32_t { none = 0, mean = 1, sum = 2 };
+
+namespace detail {
+
+/// The number of elements that one thread sums, in 16 interleaved partial sums. The block sums are then added in the
+/// same way.
+inline constexpr std::size_t sum_block = 4096;
+
+/// The sum of block(begin, end) over blocks of [0, n).
+template <class S, class Block>
+S blocked_sum(Cpu exec, std::size_t n, Block const& block) {
+    Buffer<S> sums((n + sum_block - 1) / sum_block);
+    parallel_work(exec, n, sums.size(), 4, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t k = begin; k < end; ++k) sums[k] = block(k * sum_block, std::min(n, (k + 1) * sum_block));
+    });
+    return interleaved_sum<S>(sums.size(), static_cast<S const*>(sums.data()), [](auto const& a) { return a; });
+}
+
+/// total / n; 0 if n is 0
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD S mean_of(S const& total, double n) {
+    return n == 0 ? constant<S>(0.0) : quotient(total, constant<S>(n));
+}
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD S mean_of(S const& total, std::size_t n) {
+    return mean_of(total, static_cast<double>(n));
+}
+
+/// p, q -> (p - q)²
+struct squared_difference {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& p, V const& q) const {
+        return product(V(p - q), V(p - q));
+    }
+};
+
+/// x, which the caller converts to another type
+struct same_number {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return x;
+    }
+};
+
+/// Reduces whole tensors on a device. The Thrust specialization is in rowan/thrust/op/detail/reduction.hpp.
+template <class D>
+struct Totals {
+    static_assert(has_backend<D>, "rowan: a loss on a Thrust device needs #include <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct Totals<Cpu> {
+    /// The sum of n numbers, or the mean, which divides by *kept if it is given.
+    template <class T>
+    static void of_losses(Cpu exec, std::size_t n, sum_t<T> const* losses, bool mean, T* out,
+                          double const* kept = nullptr) {
+        using S = sum_t<T>;
+        S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
+            return interleaved_sum<S>(end - begin, losses + begin, same_number{});
+        });
+        double const count = kept == nullptr ? static_cast<double>(n) : *kept;
+        *out = dtype<T>::narrow(mean ? mean_of(total, count) : total);
+    }
+
+    /// The mean of the squared differences of n elements.
+    template <class T>
+    static void mean_square(Cpu exec, std::size_t n, T const* a, T const* b, T* out) {
+        using S = sum_t<T>;
+        S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
+            std::array<S, sum_block> squares;
+            zip_lanes<S>(squared_difference{}, end - begin, squares.data(), a + begin, b + begin);
+            return interleaved_sum<S>(end - begin, static_cast<S const*>(squares.data()), same_number{});
+        });
+        *out = dtype<T>::narrow(mean_of(total, n));
+    }
+};
+
+/// Reduces the losses of the rows. The mean divides by the number of rows, or by *kept.
+template <class T, class D, class Losses>
+Tensor<T, D> reduce(D const& exec, Reduction reduction, Losses const& losses, double const* kept = nullptr) {
+    using S = sum_t<T>;
+    std::size_t const n = losses.size();
+    S const* const from = losses.data();
+    if (reduction == Reduction::none) {
+        auto out = new_tensor<T>(exec, {n});
+        ElementLoops<D>::template zip<S>(exec, n, same_number{}, out.data(), from);
+        return out;
+    }
+    auto out = new_tensor<T>(exec, {1});
+    Totals<D>::of_losses(exec, n, from, reduction == Reduction::mean, out.data(), kept);
+    return out;
+}
+
+/// Checks that the gradient has the shape of the reduced losses: [n], or [1].
+template <class T, class D>
+void check_reduced(char const* field, Tensor<T, D> const& out_grad, Reduction reduction, std::size_t n) {
+    std::size_t const size = reduction == Reduction::none ? n : 1;
+    if (out_grad.dimension() == 1 && out_grad.size() == size) return;
+    throw ShapeError(std::string(field).append(".shape()"), shape_text(out_grad.shape()),
+                     std::string("[").append(std::to_string(size)).append("]"));
+}
+
+/// Returns the gradient of the loss of each row. `kept`, if given, has the weight of each row, 0 for those that do not
+/// count, and behind these their sum.
+template <class T>
+struct LossGrads {
+    T const* out_grad;
+    Reduction reduction;
+    std::size_t n;
+    double const* kept = nullptr;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD sum_t<T> operator()(std::size_t row) const {
+        using S = sum_t<T>;
+        S g = load<S>(out_grad + (reduction == Reduction::none ? row : 0));
+        if (kept != nullptr) {
+            if (kept[row] == 0) return constant<S>(0.0);
+            g = product(constant<S>(kept[row]), g);
+        }
+        return reduction == Reduction::mean ? mean_of(g, kept == nullptr ? static_cast<double>(n) : kept[n]) : g;
+    }
+};
+
+/// The dims of the reduced losses of n rows.
+constexpr Dims reduced_dims(Reduction reduction, std::int64_t n) {
+    if (reduction == Reduction::none) return {n};
+    return {1};
+}
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/op/loss_options.hpp: the settings of element-wise losses.
+
+namespace rowan::inline v0 {
+
+/// The settings of losses that have no others.
+struct LossOptions {
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"reduction", &LossOptions::reduction});
+    }
+};
+
+/// The settings of cross_entropy and softmax_with_cross_entropy.
+struct CrossEntropyOptions {
+    Reduction reduction = Reduction::mean;          ///< applied to the losses of the rows
+    std::optional<std::int64_t> ignore_index = {};  ///< rows with this label do not count
+    std::optional<std::int64_t> axis = {};          ///< the axis of the classes; default the last one
+    std::vector<double> weights = {};               ///< a factor of the losses for each class; empty: all are 1
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"reduction", &CrossEntropyOptions::reduction},
+                     field{"ignore_index", &CrossEntropyOptions::ignore_index},
+                     field{"axis", &CrossEntropyOptions::axis}, field{"weights", &CrossEntropyOptions::weights});
+    }
+};
+
+/// The settings of huber.
+struct HuberOptions {
+    double delta = 1;                       ///< the distance at which the loss becomes linear, above 0
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"delta", &HuberOptions::delta}, field{"reduction", &HuberOptions::reduction});
+    }
+};
+
+/// The settings of smooth_l1.
+struct SmoothL1Options {
+    double beta = 1;  ///< the distance at which the loss becomes linear, at least 0; Paddle's 1 / sigma²
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"beta", &SmoothL1Options::beta}, field{"reduction", &SmoothL1Options::reduction});
+    }
+};
+
+/// The settings of log_loss.
+struct LogLossOptions {
+    double epsilon = 1e-4;                  ///< added to probabilities, at least 0
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"epsilon", &LogLossOptions::epsilon}, field{"reduction", &LogLossOptions::reduction});
+    }
+};
+
+/// The settings of margin_rank_loss and cosine_embedding_loss.
+struct MarginOptions {
+    double margin = 0;  ///< of margin_rank_loss: where the loss ends; of the other one: where it begins
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"margin", &MarginOptions::margin}, field{"reduction", &MarginOptions::reduction});
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/detail/counted.hpp: Counted and CostDivisor, what means over a batch divide by.
+
+namespace rowan::inline v0::detail {
+
+/// A number that is that of all parts if it is summed over them, such as the number of rows.
+struct Counted {
+    enum Of : std::uint8_t { rows, elements, labels, value };
+    Variable* variable;
+    Of of = rows;
+    std::int64_t axis = -1;                        // of elements: that of which one is counted, or -1
+    CrossEntropyOptions const* options = nullptr;  // of labels
+
+    double count() const;
+};
+
+/// What a mean divides by in each part: a product, 1 if there are no factors.
+struct CostDivisor {
+    Operator const* op;
+    std::vector<Counted> factors;
+
+    double count() const;
+};
+
+/// The rows of a variable, whose other dims are known, or its elements.
+Counted counted_rows(Variable& v);
+/// The rows of which an operator computes a mean, those of its first input, or none.
+std::optional<Counted> rows_of_input(Operator const& op);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/rows_variable.hpp: rows_variable, the variable whose rows weigh a part of a step.
+
+namespace rowan::inline v0::detail {
+
+/// The first tensor whose first dim is UNK, walking back from the cost through what writes it, nearest first and inputs
+/// in order; or nullptr.
+/// cost     one pass over the net
+inline Variable* rows_variable(Variable& cost) {
+    std::vector<Variable*> found{&cost};
+    std::unordered_set<Variable const*> seen{&cost};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        Variable& v = *found[i];
+        if (v.role() == Role::parameter || v.role() == Role::state) continue;
+        auto const& spec = v.spec();
+        if (spec.type == VarType::LOD_TENSOR && !spec.dims.empty() && spec.dims[0] == UNK) return &v;
+        for (Operator const* const op : v.writers()) {
+            for (Variable* const in : op->inputs) {
+                if (seen.insert(in).second) found.push_back(in);
+            }
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/counted_inl.hpp: definitions of rowan/layer/detail/counted.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+
+namespace rowan::inline v0::detail {
+
+/// The label numbers of a value of int32 or int64.
+inline std::vector<std::int64_t> label_numbers(Value const& labels) {
+    Value host = labels.on_host();
+    auto const elements = host.elements();
+    std::vector<std::int64_t> all(elements.bytes.size() / elements.element_size);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        std::byte const* const at = elements.bytes.data() + i * elements.element_size;
+        if (elements.element_size == sizeof(std::int64_t)) {
+            std::memcpy(&all[i], at, sizeof(std::int64_t));
+        } else {
+            std::int32_t label;
+            std::memcpy(&label, at, sizeof label);
+            all[i] = label;
+        }
+    }
+    return all;
+}
+
+/// What a mean over these labels divides by, times a power of two that depends on the weights alone.
+inline double sum_of_weights(Value const& labels, CrossEntropyOptions const& o) {
+    auto const numbers = label_numbers(labels);
+    double greatest = 0;
+    for (double const w : o.weights) greatest = std::max(greatest, std::abs(w));
+    int const exponent = greatest > 0 && std::isfinite(greatest) ? std::ilogb(greatest) : 0;
+    std::vector<double> kept;
+    for (std::int64_t const label : numbers) {
+        if (o.ignore_index && label == *o.ignore_index) {
+            kept.push_back(0);
+        } else if (o.weights.empty()) {
+            kept.push_back(1);
+        } else {
+            if (label < 0 || label >= static_cast<std::int64_t>(o.weights.size()))
+                throw IndexError("label", label, o.weights.size());
+            kept.push_back(std::ldexp(o.weights[static_cast<std::size_t>(label)], -exponent));
+        }
+    }
+    double sum = 0;
+    Totals<Cpu>::of_losses<double>(Cpu{.threads = 1}, kept.size(), kept.data(), false, &sum);
+    return sum;
+}
+
+ROWAN_FUNCTION double Counted::count() const {
+    Value const& now = variable->value();
+    if (of == rows) return static_cast<double>(now.rows());
+    if (of == labels) return sum_of_weights(now, *options);
+    if (of == value) {
+        Value host = now.on_host();
+        auto const held = host.elements();
+        if (held.dtype == dtype<double>::wire) return host.get<LoDTensor<double>>().value().data()[0];
+        if (held.dtype == dtype<float>::wire) return static_cast<double>(host.get<LoDTensor<float>>().value().data()[0]);
+        return static_cast<double>(dtype<bfloat16>::widen(host.get<LoDTensor<bfloat16>>().value().data()[0]));
+    }
+    double product = 1;
+    auto const spec = now.spec();
+    for (std::size_t i = 0; i < spec.dims.size(); ++i) {
+        if (static_cast<std::int64_t>(i) != axis) product *= static_cast<double>(spec.dims[i]);
+    }
+    return product;
+}
+
+ROWAN_FUNCTION double CostDivisor::count() const {
+    double all = 1;
+    for (Counted const& factor : factors) all *= factor.count();
+    return all;
+}
+
+ROWAN_FUNCTION Counted counted_rows(Variable& v) {
+    auto const& dims = v.spec().dims;
+    bool const alone = !dims.empty() && dims[0] == UNK && std::ranges::count(dims, UNK) == 1;
+    return {&v, alone ? Counted::rows : Counted::elements};
+}
+
+
+ROWAN_FUNCTION std::optional<Counted> rows_of_input(Operator const& op) {
+    Variable& x = *op.inputs[0];
+    bool const known = std::ranges::count(x.spec().dims, UNK) == 0;
+    if (!known) return counted_rows(x);
+    Variable* const rows = rows_variable(x);
+    return rows == nullptr ? std::nullopt : std::optional(Counted{rows});
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/layer/detail/cost_weight.hpp: CostWeight, how the costs of the parts of a step make that of one batch.
+
+namespace rowan::inline v0::detail {
+
+/// How a cost depends on the number of batches that are joined: as a sum or a mean of those of its parts, or, without a
+/// batch, not at all. It is found by walking back from the cost through operators that are linear, to those that reduce
+/// rows. An operator that is not known is taken for a mean over the rows of its first input with rows.
+class CostWeight {
+public:
+    /// errors   GraphError, which names the operator, if the cost of a batch is neither the sum of those of its parts nor
+    ///          their weighed mean
+    /// cost     one pass over the net
+    explicit CostWeight(Variable& cost);
+
+    /// The variables whose values a part's weights depend on.
+    std::vector<Variable*> reads() const;
+    /// The number of weights of a part: one, or one for each mean that the cost adds.
+    std::size_t size() const noexcept { return divisors_.empty() ? 1 : divisors_.size(); }
+    /// Appends the weights of the part that has been run.
+    /// errors   IndexError if a label is not a class
+    void append_to(std::vector<double>& all) const;
+
+    /// What the sum of the weighed gradients of all parts is divided by, from their weights, `stride` apart.
+    /// errors   ShapeError if there are no rows; ValueError if the cost adds means whose divisors differ in proportion
+    double divisor(std::span<double const> weights, std::size_t stride) const;
+
+private:
+    enum Kind : std::uint8_t { same, sum, mean };
+    struct Term {
+        Kind kind = same;
+        bool fed = false;  // whether it depends on a batch
+        std::vector<CostDivisor> divisors = {};
+    };
+    Term of(Variable& v);
+    Term compute(Variable& v);
+    Term reduced(Operator const& op, Kind kind, std::vector<Counted> factors);
+    Term labelled(Operator const& op);
+    Term linear(Operator const& op, bool product);
+    Term quotient(Operator const& op);
+    Term divided(Operator const& op, Variable& by, Term term);
+    /// Appends the sums and means over a batch that rows are divided by.
+    void find_divisors(Variable& rows, std::vector<Variable*>& all);
+
+    std::map<Variable const*, Term> known_;
+    Kind kind_ = same;
+    std::vector<CostDivisor> divisors_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/lane_tile.hpp: steps of folds along axes: fold_four, and fold_float_lanes for lanes of adjacent floats.
+
+#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
+#define ROWAN_X86_LANE_TILE
+#include <xmmintrin.h>
+#endif
+
+namespace rowan::inline v0::detail {
+
+/// Adds four contributions to a sum, one after the other.
+template <class Fold>
+struct fold_four {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& a, V const& b, V const& c, V const& d, V& to) const {
+        Fold{}(a, to);
+        Fold{}(b, to);
+        Fold{}(c, to);
+        Fold{}(d, to);
+    }
+};
+
+/// Folds lanes that are `step` elements apart, each of n adjacent elements, in order, and returns the number of lanes
+/// that it has folded. A register holds an element of each of four lanes, so the elements are transposed first.
+template <class Fold, class To>
+std::size_t fold_float_lanes([[maybe_unused]] std::size_t n, [[maybe_unused]] std::size_t lanes,
+                             [[maybe_unused]] float const* x, [[maybe_unused]] std::size_t step,
+                             [[maybe_unused]] To* to) {
+    std::size_t lane = 0;
+#if defined(ROWAN_X86_LANE_TILE) && !defined(XSIMD_NO_SUPPORTED_ARCHITECTURE)
+    using V = xsimd::batch<float, xsimd::sse2>;
+    constexpr std::size_t side = 4,
+                          together = 4;  // independent registers, so that no addition waits for the one before
+    if (n < side) return 0;
+    for (; lane + side * together <= lanes; lane += side * together, x += side * together * step) {
+        V sums[together]{};
+        auto const tile = [&](std::size_t i) {
+            for (std::size_t k = 0; k < together; ++k) {
+                float const* const from = x + k * side * step + i;
+                __m128 r0 = _mm_loadu_ps(from), r1 = _mm_loadu_ps(from + step), r2 = _mm_loadu_ps(from + 2 * step),
+                       r3 = _mm_loadu_ps(from + 3 * step);
+                _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
+                if (i == 0) {
+                    sums[k] = V(r0);
+                } else {
+                    Fold{}(V(r0), sums[k]);
+                }
+                Fold{}(V(r1), sums[k]);
+                Fold{}(V(r2), sums[k]);
+                Fold{}(V(r3), sums[k]);
+            }
+        };
+        std::size_t i = 0;
+        for (; i + side <= n; i += side) tile(i);
+        for (std::size_t k = 0; k < together; ++k) {
+            alignas(16) float last[side];
+            sums[k].store_aligned(last);
+            for (std::size_t j = 0; j < side; ++j) {
+                for (std::size_t rest = i; rest < n; ++rest) Fold{}(x[(k * side + j) * step + rest], last[j]);
+                store(last[j], to + lane + k * side + j);
+            }
+        }
+    }
+#endif
+    return lane;
+}
+
+#undef ROWAN_X86_LANE_TILE
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/axis_sums.hpp: sums and other folds along any axes of a tensor, in blocks of 64 contributions.
+
+namespace rowan::inline v0::detail {
+
+[[noreturn]] inline void axis_out_of_range(std::size_t i, std::int64_t axis, std::size_t rank) {
+    std::string const dims = std::to_string(rank);
+    throw IndexError("axes", i, axis,
+                     std::string("is not in [").append(rank == 0 ? "" : "-") + dims + ", " + dims + ")");
+}
+
+[[noreturn]] inline void axis_repeated(std::size_t i, std::int64_t axis, std::size_t before) {
+    throw IndexError("axes", i, axis, "is the same axis as axes[" + std::to_string(before) + "]");
+}
+
+/// For each axis of a tensor, whether it is in `axes`. Negative axes count from the end; no axes stand for all.
+constexpr std::array<bool, 8> checked_axes(std::span<std::int64_t const> axes, std::size_t rank) {
+    std::array<bool, 8> in{};
+    for (std::size_t i = 0; i < rank; ++i) in[i] = axes.empty();
+    auto const dims = static_cast<std::int64_t>(rank);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        if (axes[i] < -dims || axes[i] >= dims) axis_out_of_range(i, axes[i], rank);
+        for (std::size_t k = 0; k < i; ++k) {
+            if (axes[k] == axes[i] || axes[k] == axes[i] + dims || axes[k] == axes[i] - dims)
+                axis_repeated(i, axes[i], k);
+        }
+        in[static_cast<std::size_t>(axes[i] < 0 ? axes[i] + dims : axes[i])] = true;
+    }
+    return in;
+}
+
+/// The shape after a reduction along the axes for which `reduced` is true.
+template <class Shape>
+constexpr Shape reduced_shape(Shape const& shape, std::array<bool, 8> const& reduced, bool keep_dims) {
+    Shape result;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (!reduced[i] || keep_dims) result.push_back(reduced[i] ? 1 : shape[i]);
+    }
+    return result;
+}
+
+/// The offsets of the elements along some axes in row-major order. Adjacent axes are merged.
+struct AxisOffsets {
+    std::size_t count = 0, size[8] = {}, stride[8] = {};
+
+    /// Adds an axis; it varies faster than those before.
+    void push(std::size_t n, std::size_t step) {
+        if (n == 1) return;
+        if (count != 0 && stride[count - 1] == n * step) {
+            size[count - 1] *= n;
+            stride[count - 1] = step;
+        } else {
+            size[count] = n;
+            stride[count++] = step;
+        }
+    }
+
+    std::size_t elements() const {
+        std::size_t n = 1;
+        for (std::size_t k = 0; k < count; ++k) n *= size[k];
+        return n;
+    }
+
+    /// The offset of element i.
+    ROWAN_HD std::size_t operator()(std::size_t i) const {
+        if (count == 0) return 0;
+        std::size_t offset = 0;
+        for (std::size_t k = count - 1; k > 0; --k) {
+            offset += i % size[k] * stride[k];
+            i /= size[k];
+        }
+        return offset + i * stride[0];
+    }
+};
+
+/// A reduction: outer · width sums of n contributions each. The sums of an outer index are `lane` elements apart.
+struct AxisReduction {
+    AxisOffsets kept, summed;
+    std::size_t outer = 1, width = 1, lane = 1, n = 1;
+
+    std::size_t blocks() const { return (n + block_size - 1) / block_size; }
+
+    /// The reduction of the sums of blocks, which are stored as [outer, blocks, width].
+    AxisReduction of_blocks() const {
+        AxisReduction next{.kept = {}, .summed = {}, .outer = outer, .width = width, .lane = 1, .n = blocks()};
+        next.kept.push(outer, next.n * width);
+        next.summed.push(next.n, width);
+        return next;
+    }
+};
+
+/// The reduction of a tensor without empty axes.
+template <class Shape>
+AxisReduction reduction_of(Shape const& shape, std::array<bool, 8> const& reduced) {
+    AxisReduction r;
+    std::size_t step = product_from(shape, 0);
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        step /= shape[i];
+        (reduced[i] ? r.summed : r.kept).push(shape[i], step);
+    }
+    r.n = r.summed.elements();
+    if (r.kept.count != 0) {
+        r.width = r.kept.size[--r.kept.count];
+        r.lane = r.kept.stride[r.kept.count];
+    }
+    r.outer = r.kept.elements();
+    return r;
+}
+
+/// Sums blocks of 64 contributions on a device: to[outer, block, lane] = the sum of that block, computed in type `S`.
+/// `Fold` adds a contribution to a sum as add_lanes does, or combines them in another way. The Thrust specialization is
+/// in rowan/thrust/op/detail/axis_sums.hpp.
+template <class D>
+struct AxisSums {
+    static_assert(has_backend<D>, "rowan: reduce_sum on a Thrust device needs #include <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct AxisSums<Cpu> {
+    template <class S, class Fold, class From, class To>
+    static void sum_blocks(Cpu exec, AxisReduction const& r, From const* from, To* to) {
+        std::size_t const full = r.n / block_size;
+        if (r.width != 1 || full < 2) return sum_lanes<S, Fold>(exec, r, from, to);
+        // Each block is one sum of adjacent elements.
+        AxisReduction const side_by_side{
+            .kept = {}, .summed = r.summed, .outer = 1, .width = full, .lane = block_size, .n = block_size};
+        sum_lanes<S, Fold>(exec, side_by_side, from, to);
+        AxisReduction const rest{
+            .kept = {}, .summed = r.summed, .outer = 1, .width = 1, .lane = 1, .n = r.n - full * block_size};
+        if (rest.n != 0) sum_lanes<S, Fold>(exec, rest, from + full * block_size, to + full);
+    }
+
+private:
+    static constexpr std::size_t most = 16384;  // lanes whose sums stay in the cache
+
+    template <class S, class Fold, class From, class To>
+    static void sum_lanes(Cpu exec, AxisReduction const& r, From const* from, To* to) {
+        std::size_t const piece = r.lane == 1 ? most : 16, pieces = (r.width + piece - 1) / piece;
+        std::size_t const blocks = r.blocks(), work = std::min(r.width, piece) * std::min(r.n, block_size);
+        for_ranges(exec, r.outer * pieces * blocks, work, [&](std::size_t begin, std::size_t end) {
+            AxisReduction const own = r;  // a local copy: writes to sums cannot alias it
+            [[maybe_unused]] bool const adjacent = own.lane != 1 && own.summed.count == 1 && own.summed.stride[0] == 1;
+            Buffer<S> sums(own.lane == 1 && !std::is_same_v<S, To> ? std::min(own.width, most) : 0);
+            std::array<std::size_t, block_size> offsets;
+            for (; begin < end; ++begin) {
+                std::size_t const block = begin % blocks, first = block * block_size, at = begin / blocks;
+                std::size_t const outer = at / pieces, lane = (at - outer * pieces) * piece;
+                std::size_t const count = std::min(block_size, own.n - first);
+                std::size_t lanes = std::min(piece, own.width - lane);
+                From const* x = from + own.kept(outer) + lane * own.lane;
+                To* out = to + (outer * blocks + block) * own.width + lane;
+                if constexpr (std::is_same_v<S, float> && std::is_same_v<From, float>) {
+                    if (adjacent) {
+                        std::size_t const done = fold_float_lanes<Fold>(count, lanes, x + first, own.lane, out);
+                        if (done == lanes) continue;
+                        lanes -= done, x += done * own.lane, out += done;
+                    }
+                }
+                for (std::size_t i = 0; i < count; ++i) offsets[i] = own.summed(first + i);
+                if (own.lane != 1) {
+                    add_apart<S, Fold>(count, offsets.data(), lanes, own.lane, x, out);
+                } else if constexpr (std::is_same_v<S, To>) {
+                    add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, out);
+                } else {
+                    add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, sums.data());
+                    copy_lanes<S>(lanes, static_cast<S const*>(sums.data()), out);
+                }
+            }
+        });
+    }
+
+    // The contributions from `first` on are at the `n` offsets from x; those that follow are prefetched.
+    template <class S, class Fold, class From>
+    static void add_adjacent(AxisReduction const& r, std::size_t first, std::size_t n, std::size_t const* offsets,
+                             std::size_t lanes, From const* x, S* sums) {
+        std::size_t const ahead = lookahead(lanes * sizeof(From));
+        auto const row = [&](std::size_t i) {
+            std::size_t const next = i + ahead;
+            if (first + next < r.n)
+                prefetch_row<false>(x + (next < n ? offsets[next] : r.summed(first + next)), lanes * sizeof(From));
+            return x + offsets[i];
+        };
+        copy_lanes<S>(lanes, x + offsets[0], sums);
+        std::size_t i = 1;
+        for (; i + 4 <= n; i += 4) {
+            From const *const a = row(i), *const b = row(i + 1), *const c = row(i + 2), *const d = row(i + 3);
+            for_lanes<S>(fold_four<Fold>{}, lanes, a, b, c, d, sums);
+        }
+        for (; i < n; ++i) for_lanes<S>(Fold{}, lanes, row(i), sums);
+    }
+
+    template <class S, class Fold, class From, class To>
+    static void add_apart(std::size_t n, std::size_t const* offsets, std::size_t lanes, std::size_t step, From const* x,
+                          To* to) {
+        constexpr std::size_t together = 8;  // independent sums, so that no addition waits for the one before
+        for (; lanes >= together; lanes -= together, x += together * step, to += together) {
+            [&]<std::size_t... k>(std::index_sequence<k...>) {
+                S sums[together] = {load<S>(x + k * step + offsets[0])...};
+                for (std::size_t i = 1; i < n; ++i) {
+                    From const* const p = x + offsets[i];
+                    (Fold{}(load<S>(p + k * step), sums[k]), ...);
+                }
+                (store(sums[k], to + k), ...);
+            }
+            (std::make_index_sequence<together>{});
+        }
+        for (; lanes != 0; --lanes, x += step, ++to) {
+            S sum = load<S>(x + offsets[0]);
+            for (std::size_t i = 1; i < n; ++i) Fold{}(load<S>(x + offsets[i]), sum);
+            store(sum, to);
+        }
+    }
+};
+
+/// Sums along the reduced axes of x, or folds them in another way: the contributions to a result, in row-major order, in
+/// blocks of 64, then the results of blocks in the same way. Computed in type `S`.
+template <class S, class Fold, class D, class From, class To>
+void fold_axes(D const& exec, AxisReduction r, From const* x, To* out) {
+    if (r.blocks() == 1) return AxisSums<D>::template sum_blocks<S, Fold>(exec, r, x, out);
+    std::size_t const sums = r.outer * r.width, blocks = r.blocks(), more = (blocks + block_size - 1) / block_size;
+    auto first = ElementLoops<D>::template scratch<S>(exec, sums * blocks);
+    auto second = ElementLoops<D>::template scratch<S>(exec, more == 1 ? 0 : sums * more);
+    AxisSums<D>::template sum_blocks<S, Fold>(exec, r, x, first.data());
+    S *from = first.data(), *to = second.data();
+    for (r = r.of_blocks(); r.blocks() != 1; r = r.of_blocks()) {
+        AxisSums<D>::template sum_blocks<S, Fold>(exec, r, static_cast<S const*>(from), to);
+        std::swap(from, to);
+    }
+    AxisSums<D>::template sum_blocks<S, Fold>(exec, r, static_cast<S const*>(from), out);
+}
+
+/// Sums along the reduced axes of x.
+template <class T, class D>
+void sum_axes(D const& exec, AxisReduction const& r, T const* x, T* out) {
+    fold_axes<sum_t<T>, add_lanes>(exec, r, x, out);
+}
+
+/// Copies elements from offsets given by their axes, such as the gradient of sum_axes: every element gets that of the
+/// sum that it is part of.
+template <class T>
+struct CopyByAxes {
+    T const* from;
+    T* to;
+    AxisOffsets rows;
+    std::size_t width = 1, stride = 0;
+
+    /// Takes the last axis out of `rows`, unless it is the only one.
+    void split_row() {
+        if (rows.count < 2) return;
+        width = rows.size[--rows.count];
+        stride = rows.stride[rows.count];
+    }
+
+    ROWAN_HD std::size_t of_row(std::size_t row) const { return rows(row); }
+    ROWAN_HD void operator()(std::size_t at, std::size_t row, std::size_t column) const {
+        to[row * width + column] = from[at + column * stride];
+    }
+};
+
+template <class T, class D>
+void repeat_sums(D const& exec, typename Tensor<T, D>::shape_type const& shape, std::array<bool, 8> const& reduced,
+                 T const* from, T* to) {
+    CopyByAxes<T> repeat{from, to, {}};
+    std::size_t step = product_from(reduced_shape(shape, reduced, false), 0);
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (!reduced[i]) step /= shape[i];
+        repeat.rows.push(shape[i], reduced[i] ? 0 : step);
+    }
+    repeat.split_row();
+    ElementLoops<D>::each_element(exec, repeat.rows.elements(), repeat.width, repeat);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/reduce_sum.hpp: reduce_sum, the sums of a tensor's elements along some axes.
+
+namespace rowan::inline v0 {
+
+/// The axes of a reduction.
+struct ReduceOptions {
+    std::vector<std::int64_t> axes{};  ///< in any order; -1 is the last one; empty: all axes
+    bool keep_dims = false;            ///< whether the result has dims of 1 for these axes
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"axes", &ReduceOptions::axes}, field{"keep_dims", &ReduceOptions::keep_dims});
+    }
+};
+
+namespace detail {
+
+/// The sums along these axes, see reduce_sum.
+template <class T, class D>
+Tensor<T, D> summed_along(D const& exec, Tensor<T, D> const& x, std::span<std::int64_t const> axes, bool keep_dims) {
+    ElementLoops<D>::check(exec, x);
+    auto const reduced = checked_axes(axes, x.dimension());
+    auto const shape = reduced_shape(x.shape(), reduced, keep_dims);
+    if (x.size() == 0) return Tensor<T, D>::zeros(exec, shape);
+    auto out = new_tensor<T>(exec, shape);
+    sum_axes(exec, reduction_of(x.shape(), reduced), x.data(), out.data());
+    return out;
+}
+
+/// The spec of a reduction: the levels of x if axis 0 is kept.
+constexpr VarSpec reduced_spec(char const* field, VarSpec const& x, ReduceOptions const& options) {
+    spec::dense(field, x);
+    auto const reduced = checked_axes(options.axes, x.dims.size());
+    return {.type = VarType::LOD_TENSOR,
+            .dtype = x.dtype,
+            .dims = reduced_shape(x.dims, reduced, options.keep_dims),
+            .lod_level = reduced[0] || x.dims.empty() ? 0 : x.lod_level};
+}
+
+}  // namespace detail
+
+/// Sums the elements along some axes, by default along all of them.
+///
+///     reduce_sum([[1 2] [3 4]], {.axes = {0}})                       ->   [4 6]
+///     reduce_sum([[1 2] [3 4]], {.axes = {1}, .keep_dims = true})    ->   [[3] [7]]
+///     reduce_sum([[1 2] [3 4]])                                      ->   10
+///
+/// The contributions to each sum, in row-major order, are summed in blocks of 64, the sums of blocks in blocks of 64,
+/// and so on, as in merge. They are computed in dtype<T>::sum and narrowed once; the sum of no elements is 0. The bits
+/// are the same for any number of threads and on every device.
+/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
+/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
+/// cost     one read of x; temporary memory for the sums of blocks: at most 1/32 of the elements of x
+template <class T, device D>
+Tensor<T, D> reduce_sum(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
+    return detail::summed_along(exec, x, options.axes, options.keep_dims);
+}
+
+template <class T, class Device>
+Tensor<T, Device> reduce_sum(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {
+    return reduce_sum(x.device(), x, options);
+}
+
+/// The gradient of x: each element gets the gradient of the sum that it is part of.
+/// shapes   x [...], out_grad the shape of the result -> the shape of x
+/// errors   IndexError as above; ShapeError if out_grad does not have the shape of the result
+/// cost     one write of the result
+template <class T, device D>
+Tensor<T, D> reduce_sum_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                             ReduceOptions const& options = {}) {
+    detail::ElementLoops<D>::check(exec, x, out_grad);
+    auto const reduced = detail::checked_axes(options.axes, x.dimension());
+    auto const shape = detail::reduced_shape(x.shape(), reduced, options.keep_dims);
+    if (out_grad.shape() != shape)
+        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
+    auto out = detail::new_tensor<T>(exec, x.shape());
+    if (x.size() != 0) detail::repeat_sums(exec, x.shape(), reduced, out_grad.data(), out.data());
+    return out;
+}
+
+struct reduce_sum_grad_op {
+    static constexpr std::string_view name = "reduce_sum_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = ReduceOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ReduceOptions const& options = {}) {
+        spec::dense("reduce_sum_grad: x", x);
+        spec::dense("reduce_sum_grad: out@GRAD", out_grad);
+        spec::same_dtype("reduce_sum_grad: out@GRAD", out_grad, x);
+        auto const reduced = detail::checked_axes(options.axes, x.dims.size());
+        VarSpec const sums{.type = VarType::LOD_TENSOR,
+                           .dtype = x.dtype,
+                           .dims = detail::reduced_shape(x.dims, reduced, options.keep_dims),
+                           .lod_level = 0};
+        spec::same_dims("reduce_sum_grad: out@GRAD", out_grad, sums);
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                            ReduceOptions const& options = {}) {
+        return reduce_sum_grad(exec, x, out_grad, options);
+    }
+};
+
+/// See reduce_sum.
+struct reduce_sum_op {
+    static constexpr std::string_view name = "reduce_sum";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = ReduceOptions;
+    using grad = grad_rule<reduce_sum_grad_op>;
+
+    /// Negative axes may be the first one: their number depends on the rank.
+    static constexpr bool row_wise(ReduceOptions const& options) {
+        return !options.axes.empty() && std::ranges::all_of(options.axes, [](std::int64_t axis) { return axis > 0; });
+    }
+    static constexpr bool row_output(ReduceOptions const& options) { return row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& x, ReduceOptions const& options = {}) {
+        return detail::reduced_spec("reduce_sum: x", x, options);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
+        return reduce_sum(exec, x, options);
+    }
+};
+
+/// The gradient of a value that was added to every row, such as a bias: the sum of the rows of out_grad.
+struct bias_grad_op {
+    static constexpr std::string_view name = "bias_grad";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::b>>;
+    static constexpr unsigned row_inputs = 0b1;
+    static constexpr bool sums_rows = true;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out_grad) { return reduce_sum_op::infer(out_grad, {{0}}); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
+        constexpr std::array<std::int64_t, 1> rows{0};  // ReduceOptions would allocate
+        return detail::summed_along(exec, out_grad, rows, false);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/detail/cost_weight_inl.hpp: definitions of rowan/layer/detail/cost_weight.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+inline bool has_rows(Variable const& v) {
+    return v.spec().type == VarType::LOD_TENSOR && std::ranges::count(v.spec().dims, UNK) != 0;
+}
+
+inline bool is_one_of(std::string_view name, std::span<std::string_view const> names) {
+    return std::ranges::find(names, name) != names.end();
+}
+
+[[noreturn]] inline void no_parts(Operator const& op, char const* why) {
+    throw GraphError(std::string("parts: the cost depends on the operator ")
+                         .append(op.kernel->name)
+                         .append(" -> ")
+                         .append(describe(*op.outputs[0]))
+                         .append(", ")
+                         .append(why));
+}
+
+/// The reduction of a loss of elements, or none.
+inline std::optional<Reduction> reduction_of(AttributesRef a) {
+    if (a.is<LossOptions>()) return a.get<LossOptions>().reduction;
+    if (a.is<HuberOptions>()) return a.get<HuberOptions>().reduction;
+    if (a.is<SmoothL1Options>()) return a.get<SmoothL1Options>().reduction;
+    if (a.is<LogLossOptions>()) return a.get<LogLossOptions>().reduction;
+    if (a.is<MarginOptions>()) return a.get<MarginOptions>().reduction;
+    return {};
+}
+
+/// Checks that a variable may divide: that it is a number and does not depend on parameters.
+inline void check_divides(Operator const& op, Variable& v) {
+    std::int64_t elements = 1;
+    for (std::int64_t const dim : v.spec().dims) elements *= dim;
+    if (elements != 1) no_parts(op, "which divides by several numbers of the whole batch");
+    auto const type = v.spec().dtype;
+    if (type != dtype<float>::wire && type != dtype<double>::wire && type != dtype<bfloat16>::wire)
+        no_parts(op, "which divides by a number that is no float, double or bfloat16");
+    for (Operator const* const before : trace(std::array{&v})) {
+        if (std::ranges::any_of(before->inputs, [](Variable const* in) { return in->role() == Role::parameter; }))
+            no_parts(op, "which divides by a number that depends on a parameter");
+    }
+}
+
+ROWAN_FUNCTION CostWeight::CostWeight(Variable& cost) {
+    Term const all = of(cost);
+    kind_ = all.kind;
+    divisors_ = all.divisors;
+}
+
+ROWAN_FUNCTION auto CostWeight::of(Variable& v) -> Term {
+    if (auto const found = known_.find(&v); found != known_.end()) return found->second;
+    return known_[&v] = compute(v);
+}
+
+ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
+    static constexpr std::array<std::string_view, 17> linear_ops{
+        "add",    "sub",     "sum",       "broadcast_add", "broadcast_sub", "identity",    "concat",   "stack", "split",
+        "negate", "reshape", "transpose", "squeeze",       "unsqueeze",     "expand_rows", "drop_levels", "lod_reset"};
+    static constexpr std::array<std::string_view, 7> products{"elementwise_mul", "broadcast_mul", "row_dot", "matmul",
+                                                              "mul",             "mul_nt",        "mul_tn"};
+    static constexpr std::array<std::string_view, 3> no_sums{"reduce_max", "reduce_min", "reduce_prod"};
+    static constexpr std::array<std::string_view, 4> loops{"cond", "while_loop", "rnn", "static_input"};
+    if (v.writers().empty()) return {.fed = v.role() != Role::parameter && v.role() != Role::state};
+    Operator const& op = *v.writers()[0];
+    std::string_view const name = op.kernel->name;
+    if (name == "fill_like" || name == "zeros_like") return {};
+    if (has_rows(v)) return {mean, true, {{&op, {counted_rows(v)}}}};
+    Variable& x = *op.inputs[0];
+    if (op.attributes.is<CrossEntropyOptions>()) return labelled(op);
+    if (auto const r = reduction_of(op.attributes); r && *r != Reduction::none)
+        return reduced(op, *r == Reduction::mean ? mean : sum, {counted_rows(x)});
+    if (name == "mse" || name == "reduce_mean") return reduced(op, mean, {counted_rows(x)});
+    if (name == "reduce_sum") return reduced(op, sum, {});
+    bool const of_rows = std::ranges::any_of(op.inputs, [](Variable const* in) { return has_rows(*in); });
+    if (of_rows && is_one_of(name, no_sums)) no_parts(op, "which is neither a sum nor a mean of rows");
+    if (of_rows && is_one_of(name, products)) return {sum, true};
+    Term all;
+    if (!of_rows) {
+        if (name == "div" || name == "broadcast_div") return quotient(op);
+        if (is_one_of(name, linear_ops) || name == "scale" || name.starts_with("cast_")) return linear(op, false);
+        if (is_one_of(name, products)) return linear(op, true);
+        for (Variable* const in : op.inputs) {
+            Term const term = of(*in);
+            all.fed = all.fed || term.fed;
+            if (term.kind != same) all.kind = term.kind;
+        }
+        if (all.kind == same) return all;
+        if (!is_one_of(name, loops) && !name.starts_with("array_"))
+            no_parts(op, "which is not linear in a sum or mean over the batch");
+    }
+    Variable* const rows = rows_variable(v);
+    all = {mean, true, {{&op, {}}}};
+    if (rows != nullptr) all.divisors[0].factors = {{rows}};
+    return all;
+}
+
+ROWAN_FUNCTION auto CostWeight::reduced(Operator const& op, Kind kind, std::vector<Counted> factors) -> Term {
+    Variable& x = *op.inputs[0];
+    bool const alone = op.inputs.size() == 1;  // a sum or mean, no loss
+    Term all{.kind = kind};
+    if (has_rows(x)) {
+        all.fed = true;
+        if (kind == mean) all.divisors = {{&op, std::move(factors)}};
+        std::vector<Variable*> divisors;
+        if (alone) find_divisors(x, divisors);
+        if (divisors.empty()) return all;
+        if (divisors.size() > 1 || of(*divisors[0]).kind != kind)
+            no_parts(op, "which reduces rows that are divided by a sum or mean over the batch");
+        return divided(op, *divisors[0], std::move(all));
+    } else {
+        factors.clear();
+        for (Variable* const in : op.inputs) {
+            if (has_rows(*in)) {
+                all.fed = true;
+                continue;
+            }
+            Term const term = of(*in);
+            all.fed = all.fed || term.fed;
+            if (term.kind == same) continue;
+            if (alone) return term;
+            no_parts(op, "which is not linear in a sum or mean over the batch");
+        }
+        if (!all.fed) all.kind = same;
+    }
+    if (all.kind == mean) all.divisors = {{&op, std::move(factors)}};
+    return all;
+}
+
+ROWAN_FUNCTION auto CostWeight::labelled(Operator const& op) -> Term {
+    auto const& options = op.attributes.get<CrossEntropyOptions>();
+    Variable &x = *op.inputs[0], &label = *op.inputs[1];
+    auto const& dims = x.spec().dims;
+    if (options.reduction != Reduction::mean) return reduced(op, sum, {});
+    bool const soft = label.spec().dims.size() == dims.size();
+    if (!soft && (options.ignore_index || !options.weights.empty())) {
+        Term all = reduced(op, mean, {});
+        if (all.kind == mean) all.divisors[0].factors = {{&label, Counted::labels, -1, &options}};
+        return all;
+    }
+    std::size_t const axis = checked_axis(options.axis.value_or(-1), dims.size());
+    bool known = axis != 0;
+    for (std::size_t i = 1; i < dims.size(); ++i) known = known && (i == axis || dims[i] != UNK);
+    if (known) return reduced(op, mean, {{&x, Counted::rows}});
+    return reduced(op, mean, {{&x, Counted::elements, static_cast<std::int64_t>(axis)}});
+}
+
+ROWAN_FUNCTION auto CostWeight::linear(Operator const& op, bool product) -> Term {
+    Term all;
+    bool constant = false;
+    for (Variable* const in : op.inputs) {
+        Term const term = of(*in);
+        all.fed = all.fed || term.fed;
+        if (term.kind == same) {
+            constant = true;
+            continue;
+        }
+        if (all.kind != same && product) no_parts(op, "which multiplies sums or means over the batch");
+        if (all.kind != same && all.kind != term.kind) no_parts(op, "which adds a mean over the batch to a sum");
+        all.kind = term.kind;
+        all.divisors.insert(all.divisors.end(), term.divisors.begin(), term.divisors.end());
+    }
+    if (op.attributes.is<scale_op::attributes>()) constant = op.attributes.get<scale_op::attributes>().bias != 0;
+    if (all.kind == sum && constant && !product)
+        no_parts(op, "which adds to a sum over the batch what does not depend on the batch");
+    return all;
+}
+
+ROWAN_FUNCTION auto CostWeight::quotient(Operator const& op) -> Term {
+    Variable& by = *op.inputs[1];
+    Term all = of(*op.inputs[0]);
+    Term const divisor = of(by);
+    all.fed = all.fed || divisor.fed;
+    if (divisor.kind == same) return all;
+    if (all.kind != divisor.kind) no_parts(op, "which is not linear in a sum or mean over the batch");
+    return divided(op, by, std::move(all));
+}
+
+ROWAN_FUNCTION auto CostWeight::divided(Operator const& op, Variable& by, Term term) -> Term {
+    check_divides(op, by);
+    Counted const value{&by, Counted::value};
+    if (term.kind == sum) return {mean, true, {{&op, {value}}}};
+    // The divisors of both means are in proportion; by's, times its value, is a sum over the batch.
+    auto const of_by = of(by).divisors;
+    term.divisors.insert(term.divisors.end(), of_by.begin(), of_by.end());
+    for (CostDivisor& d : term.divisors) d.factors.push_back(value);
+    return term;
+}
+
+ROWAN_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variable*>& all) {
+    static constexpr std::array<std::string_view, 6> factors_of{"elementwise_mul", "broadcast_mul", "identity",
+                                                                "reshape",         "negate",        "scale"};
+    static constexpr std::array<std::string_view, 4> terms{"add", "sub", "broadcast_add", "broadcast_sub"};
+    if (rows.writers().empty()) return;
+    Operator const& op = *rows.writers()[0];
+    std::string_view const name = op.kernel->name;
+    bool const divides = name == "div" || name == "broadcast_div", adds = is_one_of(name, terms);
+    if (!divides && !adds && !is_one_of(name, factors_of)) return;
+    std::size_t const before = all.size();
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+        Variable& in = *op.inputs[i];
+        if (has_rows(in)) {
+            if (i == 0 || !divides) find_divisors(in, all);
+            continue;
+        }
+        if (of(in).kind == same) continue;
+        if (i == 0 || !divides) no_parts(op, "by which each row depends on a sum or mean over the batch");
+        all.push_back(&in);
+    }
+    if (adds && all.size() != before)
+        no_parts(op, "which adds rows that are divided by a sum or mean over the batch");
+}
+
+ROWAN_FUNCTION std::vector<Variable*> CostWeight::reads() const {
+    std::vector<Variable*> all;
+    for (CostDivisor const& d : divisors_) {
+        for (Counted const& factor : d.factors) all.push_back(factor.variable);
+    }
+    return all;
+}
+
+ROWAN_FUNCTION void CostWeight::append_to(std::vector<double>& all) const {
+    if (divisors_.empty()) all.push_back(1);
+    for (CostDivisor const& d : divisors_) all.push_back(d.count());
+}
+
+ROWAN_FUNCTION double CostWeight::divisor(std::span<double const> weights, std::size_t stride) const {
+    if (kind_ == sum) return 1;
+    std::vector<double> totals(size());
+    for (std::size_t i = 0; i < weights.size(); i += stride) {
+        for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += weights[i + k];
+    }
+    if (kind_ == same) return totals[0];
+    for (CostDivisor const& d : divisors_) {
+        for (Counted const& f : d.factors) {
+            if (totals[0] == 0 && (f.of == Counted::rows || f.of == Counted::elements))
+                throw ShapeError(f.variable->name() + ".shape(0)", "0 in all batches of a step", "at least 1");
+        }
+    }
+    auto const text = [&](std::size_t k) {
+        Operator const& op = *divisors_[k].op;
+        return std::string(op.kernel->name).append(" -> ").append(describe(*op.outputs[0]));
+    };
+    for (std::size_t k = 1; k < totals.size(); ++k) {
+        for (std::size_t at = 0; at < weights.size(); at += stride) {
+            double const a = weights[at] * totals[k], b = weights[at + k] * totals[0];
+            bool const other = std::abs(a - b) > 1e-12 * std::max(std::abs(a), std::abs(b));
+            if (other || (totals[0] == 0 && totals[k] != 0))
+                throw ValueError(std::string("parts: the divisor of ")
+                                     .append(text(k))
+                                     .append(" in part ")
+                                     .append(std::to_string(at / stride)),
+                                 weights[at + k],
+                                 std::string("in proportion to that of ")
+                                     .append(text(0))
+                                     .append(", a mean that is added to it: else the parts are not one batch"));
+        }
+    }
+    return totals[0];
 }
 
 }  // namespace rowan::inline v0::detail
@@ -20946,21 +22547,16 @@ ROWAN_TEMPLATE(class ParameterUpdates<Cpu>)
 
 namespace rowan::inline v0::detail {
 
-/// The cost of a part, and its number of rows.
-struct PartCost {
-    double cost;
-    std::int64_t rows;
-};
-
-/// Those of all parts of a step, of which this rank has its own.
-inline std::vector<PartCost> all_costs(PartExchange const* ranks, std::span<PartCost const> own, std::int64_t total) {
+/// `width` numbers of each part of a step, its cost and its weights, where this rank has those of its parts.
+inline std::vector<double> numbers_of_parts(PartExchange const* ranks, std::span<double const> own, std::size_t width,
+                                            std::int64_t total) {
     if (ranks == nullptr) return {own.begin(), own.end()};
-    std::vector<PartCost> all(static_cast<std::size_t>(total));
+    std::vector<double> all(width * static_cast<std::size_t>(total));
     ranks->must([&] {
         std::vector<std::size_t> bytes;
         for (int r = 0; r < ranks->size(); ++r)
-            bytes.push_back(static_cast<std::size_t>(PartRange::of_rank(total, r, ranks->size()).size()) *
-                            sizeof(PartCost));
+            bytes.push_back(static_cast<std::size_t>(PartRange::of_rank(total, r, ranks->size()).size()) * width *
+                            sizeof(double));
         ranks->gather(std::as_bytes(own), std::as_writable_bytes(std::span(all)), bytes);
     });
     return all;
@@ -21016,17 +22612,17 @@ struct GradientNodes {
     std::vector<RowPieces> sparse_nodes = {};
 
     Tensor<std::int64_t>::shape_type shape() const;
-    /// Adds the gradient of a part, times the number of its rows.
-    void add(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part, std::int64_t first);
+    /// Adds the gradient of a part, times its weight.
+    void add(Cpu exec, Value const& gradient, double weight, std::int64_t part, std::int64_t first);
     /// The sums of the nodes of which these parts are all the leaves.
     DensePieces dense_of(Cpu exec, PartRange const& parts);
     RowPieces sparse_of(Cpu exec, PartRange const& parts);
-    /// The sum of all parts, of elements dtype<T>::sum, divided by the number of all rows.
-    Value value_of(Cpu exec, AnyExec device, DensePieces&& sum, std::int64_t rows) const;
-    Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, std::int64_t rows) const;
+    /// The sum of all parts, of elements dtype<T>::sum, divided.
+    Value value_of(Cpu exec, AnyExec device, DensePieces&& sum, double divisor) const;
+    Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const;
 };
 
-/// The gradients of the parts of a step, weighed by rows and summed as a binary tree over the numbers of the parts. After
+/// The gradients of the parts of a step, weighed and summed as a binary tree over the numbers of the parts. After
 /// n parts, at most log2 n sums and one are in memory.
 class PartSums {
 public:
@@ -21035,15 +22631,15 @@ public:
     /// Begins a step of which these parts are added.
     void begin(PartRange const& parts);
 
-    /// Adds the next part.
-    void add(Cpu exec, std::span<Value const> gradients, std::int64_t rows);
+    /// Adds the next part, of which each gradient has a weight.
+    void add(Cpu exec, std::span<Value const> gradients, std::span<double const> weights);
 
-    /// The sums of all parts, divided by the number of their rows, on the device of the net. With ranks, these have
-    /// agreed that all have added theirs.
-    std::vector<Value> means(Cpu exec, AnyExec device, std::int64_t rows, PartExchange const* ranks);
+    /// The sums of all parts, each divided by its divisor, on the device of the net. With ranks, these have agreed that
+    /// all have added theirs.
+    std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, PartExchange const* ranks);
 
 private:
-    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::int64_t rows, PartExchange const& ranks);
+    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors, PartExchange const& ranks);
 
     std::vector<GradientNodes> nodes_;
     PartRange parts_{};
@@ -21085,12 +22681,12 @@ ROWAN_FUNCTION Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
     return shape;
 }
 
-ROWAN_FUNCTION void GradientNodes::add(Cpu exec, Value const& gradient, std::int64_t rows, std::int64_t part,
+ROWAN_FUNCTION void GradientNodes::add(Cpu exec, Value const& gradient, double weight, std::int64_t part,
                                        std::int64_t first) {
     if (sparse) {
-        append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, gradient, rows, part), part, first);
+        append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, gradient, weight, part), part, first);
     } else {
-        append_part(exec, sums.type, dense_nodes, sums.dense(exec, gradient, rows, part), part, first);
+        append_part(exec, sums.type, dense_nodes, sums.dense(exec, gradient, weight, part), part, first);
     }
 }
 
@@ -21113,13 +22709,13 @@ ROWAN_FUNCTION RowPieces GradientNodes::sparse_of(Cpu exec, PartRange const& par
     return none;
 }
 
-ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, DensePieces&& sum, std::int64_t rows) const {
-    sums.divide(exec, sum.elements, rows, sum.bytes.data());
+ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, DensePieces&& sum, double divisor) const {
+    sums.divide(exec, sum.elements, divisor, sum.bytes.data());
     return sums.dense_value(device, narrow_pieces(exec, sums.type, std::move(sum)), shape());
 }
 
-ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces&& sum, std::int64_t rows) const {
-    sums.divide(exec, sum.rows.size() * (sum.row_bytes / sums.type.sum_bytes), rows, sum.bytes.data());
+ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const {
+    sums.divide(exec, sum.rows.size() * (sum.row_bytes / sums.type.sum_bytes), divisor, sum.bytes.data());
     return sums.sparse_value(device, narrow_pieces(exec, sums.type, std::move(sum)));
 }
 
@@ -21137,27 +22733,29 @@ ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
     next_ = parts.begin;
 }
 
-ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<Value const> gradients, std::int64_t rows) {
-    for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].add(exec, gradients[i], rows, next_, parts_.begin);
+ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<Value const> gradients,
+                                  std::span<double const> weights) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].add(exec, gradients[i], weights[i], next_, parts_.begin);
     ++next_;
 }
 
-ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::int64_t rows,
+ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::span<double const> divisors,
                                                   PartExchange const* ranks) {
     std::vector<Value> all;
     if (ranks != nullptr) {
-        ranks->must([&] { all = sum_of_ranks(exec, device, rows, *ranks); });
+        ranks->must([&] { all = sum_of_ranks(exec, device, divisors, *ranks); });
     } else {
-        for (auto& n : nodes_) {
-            all.push_back(n.sparse ? n.value_of(exec, device, n.sparse_of(exec, parts_), rows)
-                                   : n.value_of(exec, device, n.dense_of(exec, parts_), rows));
+        for (std::size_t i = 0; i < nodes_.size(); ++i) {
+            auto& n = nodes_[i];
+            all.push_back(n.sparse ? n.value_of(exec, device, n.sparse_of(exec, parts_), divisors[i])
+                                   : n.value_of(exec, device, n.dense_of(exec, parts_), divisors[i]));
         }
     }
     begin({});
     return all;
 }
 
-ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec device, std::int64_t rows,
+ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
                                                          PartExchange const& ranks) {
     // What travels is not narrowed before it is divided.
     auto const as_sums = [](ElementSums const& type) {
@@ -21175,10 +22773,10 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
         auto nodes = n.sparse_of(exec, parts_);
         auto sum = n.own ? ranks.sum_own_rows(exec, as_sums(n.sums.type), std::move(nodes), parts_.total)
                          : ranks.sum_rows(exec, as_sums(n.sums.type), std::move(nodes), parts_.total);
-        all[i] = n.value_of(exec, device, std::move(sum), rows);
+        all[i] = n.value_of(exec, device, std::move(sum), divisors[i]);
     }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        if (dense[i] != nullptr) all[i] = nodes_[i].value_of(exec, device, dense[i]->finish(), rows);
+        if (dense[i] != nullptr) all[i] = nodes_[i].value_of(exec, device, dense[i]->finish(), divisors[i]);
     }
     return all;
 }
@@ -21245,14 +22843,16 @@ public:
     /// shapes   cost [1]
     /// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net
     ///          has a cycle, options.optimizers or options.rates contains a name that is not a parameter, a schedule or
-    ///          a rate is given for an optimizer without a learning rate, options.resume lacks a parameter, or
-    ///          options.initial has a name that is not a parameter; Error if both are given; TypeError if the optimizer
-    ///          or options.clip does not support the element type of a parameter or its gradient; TypeError or
-    ///          ShapeError if a value in options.resume or options.initial does not fit its variable, or a sharded table
-    ///          has the rows of another rank; GraphError if one is not looked up by layer::data; ValueError if the
-    ///          schedule's factor or a rate is not finite, or an optimizer rejects an option; GraphError if another
-    ///          thread runs or trains a net of this scope; with options.comm, those of layer::Comm. On error, no
-    ///          variable has changed; but where another rank throws, or first values differ, they have these
+    ///          a rate is given for an optimizer without a learning rate, options.resume lacks a parameter or, after
+    ///          steps, a state of an optimizer or an average, or options.initial has a name that is not a parameter;
+    ///          Error if both are given; TypeError if the optimizer or options.clip does not support the element type of
+    ///          a parameter or its gradient; TypeError or ShapeError if a value in options.resume or options.initial does
+    ///          not fit its variable, or a sharded table has the rows of another rank; GraphError if one is not looked up
+    ///          by layer::data; ValueError if the schedule's factor or a rate is not finite, or an optimizer rejects an
+    ///          option; GraphError if another thread runs or trains a net of this scope; with options.comm, those of
+    ///          layer::Comm; with options.parts above 1, GraphError if the cost is no sum or mean over rows, see
+    ///          layer::Parts. On error, no variable has changed; but where another rank throws, or first values differ,
+    ///          they have these
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
                      TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
@@ -21276,11 +22876,12 @@ public:
     /// cost     that of the operators, of their gradients and of the optimizers
     double step(Feeds const& feeds) { return step(std::span(&feeds, 1)); }
 
-    /// Makes one step of some batches, its parts, at most options.parts, and returns the mean of their costs, weighed by
-    /// rows: see layer::Parts.
+    /// Makes one step of some batches, its parts, at most options.parts, and returns the cost of them as one batch: see
+    /// layer::Parts.
     ///     Trainer trainer(cost, {.optimizer = layer::Adam{}, .parts = 8});
     ///     trainer.step(batches);  // a std::vector<Feeds> of 1 to 8
-    /// errors   as for one batch; ShapeError if there are no batches, or more than options.parts
+    /// errors   as for one batch; ShapeError if there are no batches, or more than options.parts; ValueError if the cost
+    ///          adds means whose divisors are not in the same proportion in all parts
     /// cost     that of the operators and their gradients for each batch, and of the optimizers once; for n batches
     ///          n - 1 additions of gradients, and merges of row-sparse ones. On a device, it synchronizes for each batch
     double step(std::span<Feeds const> batches);
@@ -21309,18 +22910,20 @@ private:
     /// What the run of the net on a part leaves.
     struct Ran {
         double cost = 0;
-        std::int64_t rows = 1;
-        std::vector<Value> values = {};  // of results_
+        std::vector<double> weights = {};  // of the cost, see CostWeight, and of each of moving_
+        std::vector<Value> values = {};    // of results_
     };
     Ran run(Feeds const& feeds, std::int64_t part);
-    /// Runs this rank's parts and agrees with the others. Returns the number of all rows, the mean cost and the means of
-    /// results_.
+    void weigh(Ran& ran) const;
+    /// Runs this rank's parts and agrees with the others. Returns the cost and results_ of all as one batch.
     Ran run_parts(std::span<Feeds const> batches, std::function<void()> const& enter);
     /// The parts of a step that this rank runs.
     detail::PartRange parts_of(std::span<Feeds const> batches) const;
     /// The rows of sharded tables that this rank's parts name.
     std::vector<Value> fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const;
-    Ran add_up(std::span<detail::PartCost const> own, detail::PartRange const& parts);
+    /// The weights of results_, or their divisors, from those of the cost and of moving_.
+    std::vector<double> of_results(double of_cost, std::span<double const> of_moving) const;
+    Ran add_up(std::span<double const> own, detail::PartRange const& parts);
 
     /// errors   GraphError if there is no parameter of this name
     void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
@@ -21331,6 +22934,7 @@ private:
     /// A variable that takes the value of another one after each step, such as a moving mean.
     struct Moving {
         Variable *now, *next;
+        std::optional<detail::Counted> rows;  // of which it is a mean
     };
 
     Variable& cost_;
@@ -21346,14 +22950,120 @@ private:
     std::vector<Variable*> fetched_;            // the same
     std::vector<Variable*> results_;  // what a step takes from the net: gradients, then what variables are next
     detail::ParameterUpdates<Device> updates_;
-    std::int64_t parts_;        // the most batches of a step
-    Variable* rows_ = nullptr;  // whose rows weigh a part
-    detail::PartSums sums_;     // of results_
+    std::int64_t parts_;                        // the most batches of a step
+    std::optional<detail::CostWeight> weight_;  // of a part
+    detail::PartSums sums_;                     // of results_
     std::int64_t steps_ = 0;
     std::uint64_t seed_;
     std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
     std::atomic_flag running_;
 };
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/trainer_parts_inl.hpp: definitions of rowan/layer/trainer.hpp: the parts of a step.
+
+namespace rowan::inline v0 {
+
+template <class T, class Device>
+auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function<void()> const& enter) -> Ran {
+    auto const total = static_cast<std::int64_t>(batches.size());
+    detail::PartRange const parts = parts_of(batches);
+    Ran only;
+    std::vector<double> own;
+    auto const begin = [&] {
+        enter();
+        if (total == 0 || total > parts_)
+            throw ShapeError("batches", std::to_string(total),
+                             std::string("1 to options.parts = ").append(std::to_string(parts_)));
+    };
+    std::vector<Value> rows;
+    if (!tables_.empty()) rows = fetch(batches, begin);
+    auto const all = detail::agree(comm_.ranks(), [&](auto& words) {
+        if (tables_.empty()) begin();
+        detail::KeptValues const own_rows(fetched_);
+        for (std::size_t i = 0; i < rows.size(); ++i) fetched_[i]->value() = std::move(rows[i]);
+        words[0] = total;
+        words[1] = std::bit_cast<std::int64_t>(prepare());
+        sums_.begin(parts);
+        for (std::int64_t p = parts.begin; p < parts.end; ++p) {
+            auto part = run(batches[static_cast<std::size_t>(p)], p);
+            if (total == 1) {
+                words[2] = std::bit_cast<std::int64_t>(part.cost);
+                only = std::move(part);
+            } else {
+                weigh(part);
+                own.push_back(part.cost);
+                own.insert(own.end(), part.weights.begin(), part.weights.end());
+                sums_.add(detail::host_exec(exec_), part.values,
+                          of_results(part.weights[0], std::span(part.weights).subspan(weight_->size())));
+            }
+        }
+    });
+    detail::check_same_word(all, 0, " has another number of batches for a step than ");
+    detail::check_same_word(all, 1, " has another factor of the learning rate than ");
+    detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
+    return total == 1 ? std::move(only) : add_up(own, parts);
+}
+
+template <class T, class Device>
+detail::PartRange Trainer<T, Device>::parts_of(std::span<Feeds const> batches) const {
+    auto const total = static_cast<std::int64_t>(batches.size());
+    // All ranks run the only part of a step, so that it has the bits of a step without parts.
+    if (comm_.ranks() == nullptr || total == 1) return {0, total, total};
+    return detail::PartRange::of_rank(total, comm_.ranks()->rank(), comm_.ranks()->size());
+}
+
+template <class T, class Device>
+std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const {
+    auto const& ranks = *comm_.ranks();
+    auto const exec = detail::host_exec(exec_);
+    std::vector<std::vector<std::int64_t>> named;
+    auto const all = detail::agree(&ranks, [&](auto& words) {
+        begin();
+        words[0] = static_cast<std::int64_t>(batches.size());
+        auto const parts = parts_of(batches);
+        auto const mine =
+            batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size()));
+        for (auto const& t : tables_) named.push_back(t.rows(exec, mine));
+    });
+    detail::check_same_word(all, 0, " has another number of batches for a step than ");
+    std::vector<Value> rows;
+    ranks.must([&] {
+        for (std::size_t i = 0; i < tables_.size(); ++i)
+            rows.push_back(ranks.fetch(exec, fetched_[i]->value(), named[i]));
+    });
+    return rows;
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::weigh(Ran& ran) const {
+    weight_->append_to(ran.weights);
+    for (Moving const& m : moving_) ran.weights.push_back(m.rows ? m.rows->count() : 1);
+}
+
+template <class T, class Device>
+std::vector<double> Trainer<T, Device>::of_results(double of_cost, std::span<double const> of_moving) const {
+    std::vector<double> all(results_.size() - moving_.size(), of_cost);
+    all.insert(all.end(), of_moving.begin(), of_moving.end());
+    return all;
+}
+
+template <class T, class Device>
+auto Trainer<T, Device>::add_up(std::span<double const> own, detail::PartRange const& parts) -> Ran {
+    std::size_t const costs = 1 + weight_->size(), width = costs + moving_.size();
+    auto const all = detail::numbers_of_parts(comm_.ranks(), own, width, parts.total);
+    double const divisor = weight_->divisor(std::span(all).subspan(1), width);
+    Ran mean;
+    std::vector<double> moved(moving_.size());
+    for (std::size_t at = 0; at < all.size(); at += width) {
+        mean.cost += all[at + 1] * all[at];
+        for (std::size_t k = 0; k < moved.size(); ++k) moved[k] += all[at + costs + k];
+    }
+    mean.cost = detail::mean_of(mean.cost, divisor);
+    mean.values = sums_.means(detail::host_exec(exec_), exec_, of_results(divisor, moved), comm_.ranks());
+    return mean;
+}
 
 }  // namespace rowan::inline v0
 
@@ -21377,32 +23087,6 @@ ROWAN_HD constexpr std::uint64_t bits_at(std::uint64_t seed, std::uint64_t i) {
 /// Number i, counted from 0, of the splitmix64 sequence with the mixed seed, scaled to [0, 1). A pure function.
 ROWAN_HD constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
     return static_cast<double>(bits_at(mix_bits(seed), i + 1) >> 11) * 0x1p-53;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/layer/detail/rows_variable.hpp: rows_variable, the variable whose rows weigh a part of a step.
-
-namespace rowan::inline v0::detail {
-
-/// The first tensor whose first dim is UNK, walking back from the cost through what writes it, nearest first and inputs
-/// in order; or nullptr.
-/// cost     one pass over the net
-inline Variable* rows_variable(Variable& cost) {
-    std::vector<Variable*> found{&cost};
-    std::unordered_set<Variable const*> seen{&cost};
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        Variable& v = *found[i];
-        if (v.role() == Role::parameter || v.role() == Role::state) continue;
-        auto const& spec = v.spec();
-        if (spec.type == VarType::LOD_TENSOR && !spec.dims.empty() && spec.dims[0] == UNK) return &v;
-        for (Operator const* const op : v.writers()) {
-            for (Variable* const in : op->inputs) {
-                if (seen.insert(in).second) found.push_back(in);
-            }
-        }
-    }
-    return nullptr;
 }
 
 }  // namespace rowan::inline v0::detail
@@ -21448,12 +23132,20 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     updates_.add_gradients(*own_, std::move(gradients), options, apart);
     results_.assign(updates_.computed().begin(), updates_.computed().end());
     for (Operator const* op : detail::trace(std::array{&cost_}))
-        detail::each_next(*op, [&](Variable& now, Variable& next) { moving_.push_back({&now, &next}); });
+        detail::each_next(*op, [&](Variable& now, Variable& next) {
+            moving_.push_back({&now, &next, detail::rows_of_input(*op)});
+        });
     for (Moving const& m : moving_) results_.push_back(m.next);
     if (apart) sum_results(options);
     std::vector<Variable*> outputs{&cost_};
     outputs.insert(outputs.end(), results_.begin(), results_.end());
-    if (apart && (rows_ = detail::rows_variable(cost_)) != nullptr) outputs.push_back(rows_);
+    if (parts_ > 1) {
+        weight_.emplace(cost_);
+        for (Variable* const v : weight_->reads()) outputs.push_back(v);
+        for (Moving const& m : moving_) {
+            if (m.rows) outputs.push_back(m.rows->variable);
+        }
+    }
     net_ = Net<Device>::trace_and_build(outputs);
     for (Variable* const v : net_.inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
@@ -21493,6 +23185,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
     for (Variable* const v : all) {
         auto const found = initial.find(v->name());
         bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
+        if (resume != nullptr && !resumed && steps_ != 0) detail::no_state(v->name(), steps_);
         given.push_back(resumed                  ? resume->find(v->name()).share()
                         : found != initial.end() ? found->second.value()
                                                  : Value());
@@ -21533,90 +23226,8 @@ auto Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) -> Ran {
     ran.cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
     if (!std::isfinite(ran.cost))
         throw ValueError(std::string("the cost ").append(cost_.name()), ran.cost, "a finite number");
-    if (rows_ != nullptr) ran.rows = static_cast<std::int64_t>(rows_->value().rows());
     for (Variable* const v : results_) ran.values.push_back(std::exchange(v->value(), Value()));
     return ran;
-}
-
-template <class T, class Device>
-auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function<void()> const& enter) -> Ran {
-    auto const total = static_cast<std::int64_t>(batches.size());
-    detail::PartRange const parts = parts_of(batches);
-    Ran only;
-    std::vector<detail::PartCost> own;
-    auto const begin = [&] {
-        enter();
-        if (total == 0 || total > parts_)
-            throw ShapeError("batches", std::to_string(total),
-                             std::string("1 to options.parts = ").append(std::to_string(parts_)));
-    };
-    std::vector<Value> rows;
-    if (!tables_.empty()) rows = fetch(batches, begin);
-    auto const all = detail::agree(comm_.ranks(), [&](auto& words) {
-        if (tables_.empty()) begin();
-        detail::KeptValues const own_rows(fetched_);
-        for (std::size_t i = 0; i < rows.size(); ++i) fetched_[i]->value() = std::move(rows[i]);
-        words[0] = total;
-        words[1] = std::bit_cast<std::int64_t>(prepare());
-        sums_.begin(parts);
-        for (std::int64_t p = parts.begin; p < parts.end; ++p) {
-            auto part = run(batches[static_cast<std::size_t>(p)], p);
-            own.push_back({part.cost, part.rows});
-            if (total == 1) {
-                words[2] = std::bit_cast<std::int64_t>(part.cost);
-                only = std::move(part);
-            } else {
-                sums_.add(detail::host_exec(exec_), part.values, part.rows);
-            }
-        }
-    });
-    detail::check_same_word(all, 0, " has another number of batches for a step than ");
-    detail::check_same_word(all, 1, " has another factor of the learning rate than ");
-    detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
-    return total == 1 ? std::move(only) : add_up(own, parts);
-}
-
-template <class T, class Device>
-detail::PartRange Trainer<T, Device>::parts_of(std::span<Feeds const> batches) const {
-    auto const total = static_cast<std::int64_t>(batches.size());
-    // All ranks run the only part of a step, so that it has the bits of a step without parts.
-    if (comm_.ranks() == nullptr || total == 1) return {0, total, total};
-    return detail::PartRange::of_rank(total, comm_.ranks()->rank(), comm_.ranks()->size());
-}
-
-template <class T, class Device>
-std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const {
-    auto const& ranks = *comm_.ranks();
-    auto const exec = detail::host_exec(exec_);
-    std::vector<std::vector<std::int64_t>> named;
-    auto const all = detail::agree(&ranks, [&](auto& words) {
-        begin();
-        words[0] = static_cast<std::int64_t>(batches.size());
-        auto const parts = parts_of(batches);
-        auto const mine =
-            batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size()));
-        for (auto const& t : tables_) named.push_back(t.rows(exec, mine));
-    });
-    detail::check_same_word(all, 0, " has another number of batches for a step than ");
-    std::vector<Value> rows;
-    ranks.must([&] {
-        for (std::size_t i = 0; i < tables_.size(); ++i)
-            rows.push_back(ranks.fetch(exec, fetched_[i]->value(), named[i]));
-    });
-    return rows;
-}
-
-template <class T, class Device>
-auto Trainer<T, Device>::add_up(std::span<detail::PartCost const> own, detail::PartRange const& parts) -> Ran {
-    Ran mean{.rows = 0};
-    for (auto const& part : detail::all_costs(comm_.ranks(), own, parts.total)) {
-        mean.rows += part.rows;
-        mean.cost += static_cast<double>(part.rows) * part.cost;
-    }
-    if (mean.rows == 0) throw ShapeError(rows_->name() + ".shape(0)", "0 in all batches of a step", "at least 1");
-    mean.cost /= static_cast<double>(mean.rows);
-    mean.values = sums_.means(detail::host_exec(exec_), exec_, mean.rows, comm_.ranks());
-    return mean;
 }
 
 template <class T, class Device>
@@ -21776,6 +23387,9 @@ Parameters TrainLoop<T, Device>::run(Read const& read) {
         read_epoch(read, epoch_);
         if (!more_) break;
         check_same_word(agree([](Words&) {}), 0, " has another number of batches than ");
+        if (epochs_->steps() == 0)
+            throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)), "0",
+                             "at least 1");
         more_ = all_go_on([&] {
             bool const ends = options_.on_epoch || !options_.metrics.empty();  // on this rank
             return !ends || epochs_->end(epoch_, trainer_->parameters(), options_.on_epoch);
@@ -21818,8 +23432,8 @@ inline constexpr bool returns_one_batch<Reader> =
 /// parameters are in device memory. With options.comm, several ranks train together: see layer::Comm.
 /// shapes   cost [1]
 /// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called;
-///          GraphError if options.stop names no metric; ValueError if it has a negative number. On error, all
-///          parameters have the values from before that step, and the variables keep them
+///          ShapeError if an epoch has no batches; GraphError if options.stop names no metric; ValueError if it has a
+///          negative number. On error, all parameters have the values from before that step, and the variables keep them
 /// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
@@ -22175,7 +23789,7 @@ ROWAN_FUNCTION void LoopNet::build() {
     for (State const& s : states) targets.push_back(s.after);
     order_ = trace(targets, scope);
     for (Operator* const op : order_) {
-        if (op->kernel == &static_kernel)
+        if (op->kernel->is<static_input_op>())
             throw GraphError(
                 "layer::static_input is called in a loop or a branch: call it before that, in the step of the "
                 "recurrent layer");
@@ -22646,14 +24260,14 @@ ROWAN_FUNCTION void StepNet::build() {
         for (Variable* const v : op->inputs) {
             if (&v->scope() != scope && std::ranges::find(outer, v) == outer.end()) outer.push_back(v);
         }
-        if (op->kernel != &static_kernel) continue;
+        if (!op->kernel->is<static_input_op>()) continue;
         if (&op->inputs[0]->scope() == scope)
             throw GraphError("layer::rnn: a static input is a variable of the step itself");
         marks_.push_back(op);
         auto const from = std::ranges::find(outer, op->inputs[0]) - outer.begin();
         statics.push_back({op->outputs[0], static_cast<std::size_t>(from)});
     }
-    std::erase_if(order, [](Operator const* op) { return op->kernel == &static_kernel; });
+    std::erase_if(order, [](Operator const* op) { return op->kernel->is<static_input_op>(); });
     std::unordered_set<Variable const*> loop, needed;
     rows_.insert(x);
     for (Memory const& m : memories) {
@@ -22713,7 +24327,7 @@ ROWAN_FUNCTION void StepNet::finish_backward(std::size_t first, std::unordered_s
 ROWAN_FUNCTION void StepNet::add_summands(Variable const& g, std::unordered_set<Variable const*>& all) {
     all.insert(&g);
     for (Operator const* op : g.writers()) {
-        if (op->kernel->op != &type_tag<sum_op>) continue;
+        if (!op->kernel->is<sum_op>()) continue;
         for (Variable const* v : op->inputs) add_summands(*v, all);
     }
 }
@@ -22886,6 +24500,7 @@ public:
             run_whole(op);
         }
         check_parts(net_.place(*net_.out));
+        check_output();
         for (std::size_t m = 0; m < states.size(); ++m) states[m] = ends(m, states[m]);
         return whole(net_.place(*net_.out)).share();
     }
@@ -22980,25 +24595,36 @@ private:
         if (place.kind != Place::rows || !part_.packed[place.number].empty()) return;
         for (std::size_t t = 0; t < part_.count(); ++t) check_count("a result", part_.steps[t][place.number], t);
     }
-    void check_count(char const* what, Value const& value, std::size_t t) {
+    void check_count(char const* what, Value const& value, std::size_t t, std::string const& name = {}) {
         if (value.empty() || value.count() == part_.size(t)) return;
-        throw ShapeError(step_text(t, {}).append(": the number of rows or sequences of ").append(what),
+        throw ShapeError(step_text(t, {}).append(": the number of rows or sequences of ").append(what).append(name),
                          std::to_string(value.count()), std::to_string(part_.size(t)) + ", one for each sequence");
     }
 
-    /// Throws unless a state has a row for each sequence after step t and, if the specs do not tell its width, the width
-    /// from before.
+    /// Throws unless a state has a row for each sequence after step t and the width from before, also where the specs
+    /// tell it: an operator may break its own.
     void check_state(std::size_t m, std::size_t t, Value& boot) {
         StepNet::Memory const& memory = net_.memories[m];
-        check_count("a state", state_after(m, t), t);
-        if (has_known_width(*memory.before) && has_known_width(*memory.after)) return;
-        auto after = state_after(m, t).elements().dims;
-        auto const before = boot.elements().dims;
-        if (!after.empty()) after[0] = before[0];
-        if (after == before) return;
-        throw ShapeError(step_text(t, {}).append(": the shape of a row of the state ").append(memory.before->name()),
-                         shape_text(std::span(after).subspan(std::min<std::size_t>(after.size(), 1))),
-                         shape_text(std::span(before).subspan(1)) + ", that before the step");
+        check_count("the state ", state_after(m, t), t, memory.before->name());
+        check_row("the state ", *memory.before, state_after(m, t), boot.spec().dims, ", that before the step", t);
+    }
+
+    /// Throws unless the output of each step has the width that its spec tells.
+    void check_output() {
+        Place const place = net_.place(*net_.out);
+        if (place.kind != Place::rows || !part_.packed[place.number].empty() || !has_known_width(*net_.out)) return;
+        for (std::size_t t = 0; t < part_.count(); ++t)
+            check_row("the output ", *net_.out, part_.steps[t][place.number], net_.out->spec().dims, ", as declared", t);
+    }
+    void check_row(char const* what, Variable const& v, Value const& value, Dims const& expected,
+                          char const* why, std::size_t t) {
+        if (value.empty()) return;
+        Dims dims = value.spec().dims;
+        if (!dims.empty()) dims[0] = expected[0];
+        if (dims == expected) return;
+        throw ShapeError(step_text(t, {}).append(": the shape of a row of ").append(what).append(v.name()),
+                         shape_text(std::span(dims).subspan(std::min<std::size_t>(dims.size(), 1))),
+                         shape_text(std::span(expected).subspan(1)) + why);
     }
 
     /// The state of every sequence after its last step. The sequences that end at step t are its last rows.
@@ -24897,7 +26523,8 @@ public:
         : header_(detail::npy_header_text(detail::npy_type<T>(), tensor.shape())),
           elements_(std::as_bytes(std::span(tensor.data(), tensor.size()))) {}
 
-    std::string const& header() const noexcept { return header_; }  ///< the bytes before the elements in a file
+    std::string const& header() const& noexcept { return header_; }  ///< the bytes before the elements in a file
+    std::string header() && noexcept { return std::move(header_); }
     std::span<std::byte const> elements() const noexcept { return elements_; }  ///< the elements in memory
 
 private:
@@ -24922,7 +26549,8 @@ public:
     explicit NpyFolder(std::string path);
 
     /// The names of the tensors, ascending.
-    std::vector<std::string> const& names() const noexcept { return names_; }
+    std::vector<std::string> const& names() const& noexcept { return names_; }
+    std::vector<std::string> names() && noexcept { return std::move(names_); }
 
     /// Loads the tensor of that name.
     /// errors   Error if there is no tensor of that name; those of load_npy
@@ -26819,350 +28447,6 @@ Options counted_from_first(layer::Var<T, Device> const& x, Options options) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/lane_tile.hpp: steps of folds along axes: fold_four, and fold_float_lanes for lanes of adjacent floats.
-
-#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
-#define ROWAN_X86_LANE_TILE
-#include <xmmintrin.h>
-#endif
-
-namespace rowan::inline v0::detail {
-
-/// Adds four contributions to a sum, one after the other.
-template <class Fold>
-struct fold_four {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& a, V const& b, V const& c, V const& d, V& to) const {
-        Fold{}(a, to);
-        Fold{}(b, to);
-        Fold{}(c, to);
-        Fold{}(d, to);
-    }
-};
-
-/// Folds lanes that are `step` elements apart, each of n adjacent elements, in order, and returns the number of lanes
-/// that it has folded. A register holds an element of each of four lanes, so the elements are transposed first.
-template <class Fold, class To>
-std::size_t fold_float_lanes([[maybe_unused]] std::size_t n, [[maybe_unused]] std::size_t lanes,
-                             [[maybe_unused]] float const* x, [[maybe_unused]] std::size_t step,
-                             [[maybe_unused]] To* to) {
-    std::size_t lane = 0;
-#if defined(ROWAN_X86_LANE_TILE) && !defined(XSIMD_NO_SUPPORTED_ARCHITECTURE)
-    using V = xsimd::batch<float, xsimd::sse2>;
-    constexpr std::size_t side = 4,
-                          together = 4;  // independent registers, so that no addition waits for the one before
-    if (n < side) return 0;
-    for (; lane + side * together <= lanes; lane += side * together, x += side * together * step) {
-        V sums[together]{};
-        auto const tile = [&](std::size_t i) {
-            for (std::size_t k = 0; k < together; ++k) {
-                float const* const from = x + k * side * step + i;
-                __m128 r0 = _mm_loadu_ps(from), r1 = _mm_loadu_ps(from + step), r2 = _mm_loadu_ps(from + 2 * step),
-                       r3 = _mm_loadu_ps(from + 3 * step);
-                _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
-                if (i == 0) {
-                    sums[k] = V(r0);
-                } else {
-                    Fold{}(V(r0), sums[k]);
-                }
-                Fold{}(V(r1), sums[k]);
-                Fold{}(V(r2), sums[k]);
-                Fold{}(V(r3), sums[k]);
-            }
-        };
-        std::size_t i = 0;
-        for (; i + side <= n; i += side) tile(i);
-        for (std::size_t k = 0; k < together; ++k) {
-            alignas(16) float last[side];
-            sums[k].store_aligned(last);
-            for (std::size_t j = 0; j < side; ++j) {
-                for (std::size_t rest = i; rest < n; ++rest) Fold{}(x[(k * side + j) * step + rest], last[j]);
-                store(last[j], to + lane + k * side + j);
-            }
-        }
-    }
-#endif
-    return lane;
-}
-
-#undef ROWAN_X86_LANE_TILE
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/axis_sums.hpp: sums and other folds along any axes of a tensor, in blocks of 64 contributions.
-
-namespace rowan::inline v0::detail {
-
-[[noreturn]] inline void axis_out_of_range(std::size_t i, std::int64_t axis, std::size_t rank) {
-    std::string const dims = std::to_string(rank);
-    throw IndexError("axes", i, axis,
-                     std::string("is not in [").append(rank == 0 ? "" : "-") + dims + ", " + dims + ")");
-}
-
-[[noreturn]] inline void axis_repeated(std::size_t i, std::int64_t axis, std::size_t before) {
-    throw IndexError("axes", i, axis, "is the same axis as axes[" + std::to_string(before) + "]");
-}
-
-/// For each axis of a tensor, whether it is in `axes`. Negative axes count from the end; no axes stand for all.
-constexpr std::array<bool, 8> checked_axes(std::span<std::int64_t const> axes, std::size_t rank) {
-    std::array<bool, 8> in{};
-    for (std::size_t i = 0; i < rank; ++i) in[i] = axes.empty();
-    auto const dims = static_cast<std::int64_t>(rank);
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-        if (axes[i] < -dims || axes[i] >= dims) axis_out_of_range(i, axes[i], rank);
-        for (std::size_t k = 0; k < i; ++k) {
-            if (axes[k] == axes[i] || axes[k] == axes[i] + dims || axes[k] == axes[i] - dims)
-                axis_repeated(i, axes[i], k);
-        }
-        in[static_cast<std::size_t>(axes[i] < 0 ? axes[i] + dims : axes[i])] = true;
-    }
-    return in;
-}
-
-/// The shape after a reduction along the axes for which `reduced` is true.
-template <class Shape>
-constexpr Shape reduced_shape(Shape const& shape, std::array<bool, 8> const& reduced, bool keep_dims) {
-    Shape result;
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        if (!reduced[i] || keep_dims) result.push_back(reduced[i] ? 1 : shape[i]);
-    }
-    return result;
-}
-
-/// The offsets of the elements along some axes in row-major order. Adjacent axes are merged.
-struct AxisOffsets {
-    std::size_t count = 0, size[8] = {}, stride[8] = {};
-
-    /// Adds an axis; it varies faster than those before.
-    void push(std::size_t n, std::size_t step) {
-        if (n == 1) return;
-        if (count != 0 && stride[count - 1] == n * step) {
-            size[count - 1] *= n;
-            stride[count - 1] = step;
-        } else {
-            size[count] = n;
-            stride[count++] = step;
-        }
-    }
-
-    std::size_t elements() const {
-        std::size_t n = 1;
-        for (std::size_t k = 0; k < count; ++k) n *= size[k];
-        return n;
-    }
-
-    /// The offset of element i.
-    ROWAN_HD std::size_t operator()(std::size_t i) const {
-        if (count == 0) return 0;
-        std::size_t offset = 0;
-        for (std::size_t k = count - 1; k > 0; --k) {
-            offset += i % size[k] * stride[k];
-            i /= size[k];
-        }
-        return offset + i * stride[0];
-    }
-};
-
-/// A reduction: outer · width sums of n contributions each. The sums of an outer index are `lane` elements apart.
-struct AxisReduction {
-    AxisOffsets kept, summed;
-    std::size_t outer = 1, width = 1, lane = 1, n = 1;
-
-    std::size_t blocks() const { return (n + block_size - 1) / block_size; }
-
-    /// The reduction of the sums of blocks, which are stored as [outer, blocks, width].
-    AxisReduction of_blocks() const {
-        AxisReduction next{.kept = {}, .summed = {}, .outer = outer, .width = width, .lane = 1, .n = blocks()};
-        next.kept.push(outer, next.n * width);
-        next.summed.push(next.n, width);
-        return next;
-    }
-};
-
-/// The reduction of a tensor without empty axes.
-template <class Shape>
-AxisReduction reduction_of(Shape const& shape, std::array<bool, 8> const& reduced) {
-    AxisReduction r;
-    std::size_t step = product_from(shape, 0);
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        step /= shape[i];
-        (reduced[i] ? r.summed : r.kept).push(shape[i], step);
-    }
-    r.n = r.summed.elements();
-    if (r.kept.count != 0) {
-        r.width = r.kept.size[--r.kept.count];
-        r.lane = r.kept.stride[r.kept.count];
-    }
-    r.outer = r.kept.elements();
-    return r;
-}
-
-/// Sums blocks of 64 contributions on a device: to[outer, block, lane] = the sum of that block, computed in type `S`.
-/// `Fold` adds a contribution to a sum as add_lanes does, or combines them in another way. The Thrust specialization is
-/// in rowan/thrust/op/detail/axis_sums.hpp.
-template <class D>
-struct AxisSums {
-    static_assert(has_backend<D>, "rowan: reduce_sum on a Thrust device needs #include <rowan/thrust/op.hpp>");
-};
-
-template <>
-struct AxisSums<Cpu> {
-    template <class S, class Fold, class From, class To>
-    static void sum_blocks(Cpu exec, AxisReduction const& r, From const* from, To* to) {
-        std::size_t const full = r.n / block_size;
-        if (r.width != 1 || full < 2) return sum_lanes<S, Fold>(exec, r, from, to);
-        // Each block is one sum of adjacent elements.
-        AxisReduction const side_by_side{
-            .kept = {}, .summed = r.summed, .outer = 1, .width = full, .lane = block_size, .n = block_size};
-        sum_lanes<S, Fold>(exec, side_by_side, from, to);
-        AxisReduction const rest{
-            .kept = {}, .summed = r.summed, .outer = 1, .width = 1, .lane = 1, .n = r.n - full * block_size};
-        if (rest.n != 0) sum_lanes<S, Fold>(exec, rest, from + full * block_size, to + full);
-    }
-
-private:
-    static constexpr std::size_t most = 16384;  // lanes whose sums stay in the cache
-
-    template <class S, class Fold, class From, class To>
-    static void sum_lanes(Cpu exec, AxisReduction const& r, From const* from, To* to) {
-        std::size_t const piece = r.lane == 1 ? most : 16, pieces = (r.width + piece - 1) / piece;
-        std::size_t const blocks = r.blocks(), work = std::min(r.width, piece) * std::min(r.n, block_size);
-        for_ranges(exec, r.outer * pieces * blocks, work, [&](std::size_t begin, std::size_t end) {
-            AxisReduction const own = r;  // a local copy: writes to sums cannot alias it
-            [[maybe_unused]] bool const adjacent = own.lane != 1 && own.summed.count == 1 && own.summed.stride[0] == 1;
-            Buffer<S> sums(own.lane == 1 && !std::is_same_v<S, To> ? std::min(own.width, most) : 0);
-            std::array<std::size_t, block_size> offsets;
-            for (; begin < end; ++begin) {
-                std::size_t const block = begin % blocks, first = block * block_size, at = begin / blocks;
-                std::size_t const outer = at / pieces, lane = (at - outer * pieces) * piece;
-                std::size_t const count = std::min(block_size, own.n - first);
-                std::size_t lanes = std::min(piece, own.width - lane);
-                From const* x = from + own.kept(outer) + lane * own.lane;
-                To* out = to + (outer * blocks + block) * own.width + lane;
-                if constexpr (std::is_same_v<S, float> && std::is_same_v<From, float>) {
-                    if (adjacent) {
-                        std::size_t const done = fold_float_lanes<Fold>(count, lanes, x + first, own.lane, out);
-                        if (done == lanes) continue;
-                        lanes -= done, x += done * own.lane, out += done;
-                    }
-                }
-                for (std::size_t i = 0; i < count; ++i) offsets[i] = own.summed(first + i);
-                if (own.lane != 1) {
-                    add_apart<S, Fold>(count, offsets.data(), lanes, own.lane, x, out);
-                } else if constexpr (std::is_same_v<S, To>) {
-                    add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, out);
-                } else {
-                    add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, sums.data());
-                    copy_lanes<S>(lanes, static_cast<S const*>(sums.data()), out);
-                }
-            }
-        });
-    }
-
-    // The contributions from `first` on are at the `n` offsets from x; those that follow are prefetched.
-    template <class S, class Fold, class From>
-    static void add_adjacent(AxisReduction const& r, std::size_t first, std::size_t n, std::size_t const* offsets,
-                             std::size_t lanes, From const* x, S* sums) {
-        std::size_t const ahead = lookahead(lanes * sizeof(From));
-        auto const row = [&](std::size_t i) {
-            std::size_t const next = i + ahead;
-            if (first + next < r.n)
-                prefetch_row<false>(x + (next < n ? offsets[next] : r.summed(first + next)), lanes * sizeof(From));
-            return x + offsets[i];
-        };
-        copy_lanes<S>(lanes, x + offsets[0], sums);
-        std::size_t i = 1;
-        for (; i + 4 <= n; i += 4) {
-            From const *const a = row(i), *const b = row(i + 1), *const c = row(i + 2), *const d = row(i + 3);
-            for_lanes<S>(fold_four<Fold>{}, lanes, a, b, c, d, sums);
-        }
-        for (; i < n; ++i) for_lanes<S>(Fold{}, lanes, row(i), sums);
-    }
-
-    template <class S, class Fold, class From, class To>
-    static void add_apart(std::size_t n, std::size_t const* offsets, std::size_t lanes, std::size_t step, From const* x,
-                          To* to) {
-        constexpr std::size_t together = 8;  // independent sums, so that no addition waits for the one before
-        for (; lanes >= together; lanes -= together, x += together * step, to += together) {
-            [&]<std::size_t... k>(std::index_sequence<k...>) {
-                S sums[together] = {load<S>(x + k * step + offsets[0])...};
-                for (std::size_t i = 1; i < n; ++i) {
-                    From const* const p = x + offsets[i];
-                    (Fold{}(load<S>(p + k * step), sums[k]), ...);
-                }
-                (store(sums[k], to + k), ...);
-            }
-            (std::make_index_sequence<together>{});
-        }
-        for (; lanes != 0; --lanes, x += step, ++to) {
-            S sum = load<S>(x + offsets[0]);
-            for (std::size_t i = 1; i < n; ++i) Fold{}(load<S>(x + offsets[i]), sum);
-            store(sum, to);
-        }
-    }
-};
-
-/// Sums along the reduced axes of x, or folds them in another way: the contributions to a result, in row-major order, in
-/// blocks of 64, then the results of blocks in the same way. Computed in type `S`.
-template <class S, class Fold, class D, class From, class To>
-void fold_axes(D const& exec, AxisReduction r, From const* x, To* out) {
-    if (r.blocks() == 1) return AxisSums<D>::template sum_blocks<S, Fold>(exec, r, x, out);
-    std::size_t const sums = r.outer * r.width, blocks = r.blocks(), more = (blocks + block_size - 1) / block_size;
-    auto first = ElementLoops<D>::template scratch<S>(exec, sums * blocks);
-    auto second = ElementLoops<D>::template scratch<S>(exec, more == 1 ? 0 : sums * more);
-    AxisSums<D>::template sum_blocks<S, Fold>(exec, r, x, first.data());
-    S *from = first.data(), *to = second.data();
-    for (r = r.of_blocks(); r.blocks() != 1; r = r.of_blocks()) {
-        AxisSums<D>::template sum_blocks<S, Fold>(exec, r, static_cast<S const*>(from), to);
-        std::swap(from, to);
-    }
-    AxisSums<D>::template sum_blocks<S, Fold>(exec, r, static_cast<S const*>(from), out);
-}
-
-/// Sums along the reduced axes of x.
-template <class T, class D>
-void sum_axes(D const& exec, AxisReduction const& r, T const* x, T* out) {
-    fold_axes<sum_t<T>, add_lanes>(exec, r, x, out);
-}
-
-/// Copies elements from offsets given by their axes, such as the gradient of sum_axes: every element gets that of the
-/// sum that it is part of.
-template <class T>
-struct CopyByAxes {
-    T const* from;
-    T* to;
-    AxisOffsets rows;
-    std::size_t width = 1, stride = 0;
-
-    /// Takes the last axis out of `rows`, unless it is the only one.
-    void split_row() {
-        if (rows.count < 2) return;
-        width = rows.size[--rows.count];
-        stride = rows.stride[rows.count];
-    }
-
-    ROWAN_HD std::size_t of_row(std::size_t row) const { return rows(row); }
-    ROWAN_HD void operator()(std::size_t at, std::size_t row, std::size_t column) const {
-        to[row * width + column] = from[at + column * stride];
-    }
-};
-
-template <class T, class D>
-void repeat_sums(D const& exec, typename Tensor<T, D>::shape_type const& shape, std::array<bool, 8> const& reduced,
-                 T const* from, T* to) {
-    CopyByAxes<T> repeat{from, to, {}};
-    std::size_t step = product_from(reduced_shape(shape, reduced, false), 0);
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        if (!reduced[i]) step /= shape[i];
-        repeat.rows.push(shape[i], reduced[i] ? 0 : step);
-    }
-    repeat.split_row();
-    ElementLoops<D>::each_element(exec, repeat.rows.elements(), repeat.width, repeat);
-}
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/op/detail/broadcast.hpp: element-wise formulas of tensors whose shapes are broadcast.
 
 namespace rowan::inline v0::detail {
@@ -27379,157 +28663,6 @@ Tensor<T, D> zip_broadcast_grad(D const& exec, Map const& map, Tensor<T, D> cons
 }
 
 }  // namespace rowan::inline v0::detail
-
-// rowan/op/reduce_sum.hpp: reduce_sum, the sums of a tensor's elements along some axes.
-
-namespace rowan::inline v0 {
-
-/// The axes of a reduction.
-struct ReduceOptions {
-    std::vector<std::int64_t> axes{};  ///< in any order; -1 is the last one; empty: all axes
-    bool keep_dims = false;            ///< whether the result has dims of 1 for these axes
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axes", &ReduceOptions::axes}, field{"keep_dims", &ReduceOptions::keep_dims});
-    }
-};
-
-namespace detail {
-
-/// The sums along these axes, see reduce_sum.
-template <class T, class D>
-Tensor<T, D> summed_along(D const& exec, Tensor<T, D> const& x, std::span<std::int64_t const> axes, bool keep_dims) {
-    ElementLoops<D>::check(exec, x);
-    auto const reduced = checked_axes(axes, x.dimension());
-    auto const shape = reduced_shape(x.shape(), reduced, keep_dims);
-    if (x.size() == 0) return Tensor<T, D>::zeros(exec, shape);
-    auto out = new_tensor<T>(exec, shape);
-    sum_axes(exec, reduction_of(x.shape(), reduced), x.data(), out.data());
-    return out;
-}
-
-/// The spec of a reduction: the levels of x if axis 0 is kept.
-constexpr VarSpec reduced_spec(char const* field, VarSpec const& x, ReduceOptions const& options) {
-    spec::dense(field, x);
-    auto const reduced = checked_axes(options.axes, x.dims.size());
-    return {.type = VarType::LOD_TENSOR,
-            .dtype = x.dtype,
-            .dims = reduced_shape(x.dims, reduced, options.keep_dims),
-            .lod_level = reduced[0] || x.dims.empty() ? 0 : x.lod_level};
-}
-
-}  // namespace detail
-
-/// Sums the elements along some axes, by default along all of them.
-///
-///     reduce_sum([[1 2] [3 4]], {.axes = {0}})                       ->   [4 6]
-///     reduce_sum([[1 2] [3 4]], {.axes = {1}, .keep_dims = true})    ->   [[3] [7]]
-///     reduce_sum([[1 2] [3 4]])                                      ->   10
-///
-/// The contributions to each sum, in row-major order, are summed in blocks of 64, the sums of blocks in blocks of 64,
-/// and so on, as in merge. They are computed in dtype<T>::sum and narrowed once; the sum of no elements is 0. The bits
-/// are the same for any number of threads and on every device.
-/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
-/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
-/// cost     one read of x; temporary memory for the sums of blocks: at most 1/32 of the elements of x
-template <class T, device D>
-Tensor<T, D> reduce_sum(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
-    return detail::summed_along(exec, x, options.axes, options.keep_dims);
-}
-
-template <class T, class Device>
-Tensor<T, Device> reduce_sum(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {
-    return reduce_sum(x.device(), x, options);
-}
-
-/// The gradient of x: each element gets the gradient of the sum that it is part of.
-/// shapes   x [...], out_grad the shape of the result -> the shape of x
-/// errors   IndexError as above; ShapeError if out_grad does not have the shape of the result
-/// cost     one write of the result
-template <class T, device D>
-Tensor<T, D> reduce_sum_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                             ReduceOptions const& options = {}) {
-    detail::ElementLoops<D>::check(exec, x, out_grad);
-    auto const reduced = detail::checked_axes(options.axes, x.dimension());
-    auto const shape = detail::reduced_shape(x.shape(), reduced, options.keep_dims);
-    if (out_grad.shape() != shape)
-        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
-    auto out = detail::new_tensor<T>(exec, x.shape());
-    if (x.size() != 0) detail::repeat_sums(exec, x.shape(), reduced, out_grad.data(), out.data());
-    return out;
-}
-
-struct reduce_sum_grad_op {
-    static constexpr std::string_view name = "reduce_sum_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = ReduceOptions;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ReduceOptions const& options = {}) {
-        spec::dense("reduce_sum_grad: x", x);
-        spec::dense("reduce_sum_grad: out@GRAD", out_grad);
-        spec::same_dtype("reduce_sum_grad: out@GRAD", out_grad, x);
-        auto const reduced = detail::checked_axes(options.axes, x.dims.size());
-        VarSpec const sums{.type = VarType::LOD_TENSOR,
-                           .dtype = x.dtype,
-                           .dims = detail::reduced_shape(x.dims, reduced, options.keep_dims),
-                           .lod_level = 0};
-        spec::same_dims("reduce_sum_grad: out@GRAD", out_grad, sums);
-        return x;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                            ReduceOptions const& options = {}) {
-        return reduce_sum_grad(exec, x, out_grad, options);
-    }
-};
-
-/// See reduce_sum.
-struct reduce_sum_op {
-    static constexpr std::string_view name = "reduce_sum";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ReduceOptions;
-    using grad = grad_rule<reduce_sum_grad_op>;
-
-    /// Negative axes may be the first one: their number depends on the rank.
-    static constexpr bool row_wise(ReduceOptions const& options) {
-        return !options.axes.empty() && std::ranges::all_of(options.axes, [](std::int64_t axis) { return axis > 0; });
-    }
-    static constexpr bool row_output(ReduceOptions const& options) { return row_wise(options); }
-
-    static constexpr VarSpec infer(VarSpec const& x, ReduceOptions const& options = {}) {
-        return detail::reduced_spec("reduce_sum: x", x, options);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
-        return reduce_sum(exec, x, options);
-    }
-};
-
-/// The gradient of a value that was added to every row, such as a bias: the sum of the rows of out_grad.
-struct bias_grad_op {
-    static constexpr std::string_view name = "bias_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::b>>;
-    static constexpr unsigned row_inputs = 0b1;
-    static constexpr bool sums_rows = true;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& out_grad) { return reduce_sum_op::infer(out_grad, {{0}}); }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
-        constexpr std::array<std::int64_t, 1> rows{0};  // ReduceOptions would allocate
-        return detail::summed_along(exec, out_grad, rows, false);
-    }
-};
-
-}  // namespace rowan::inline v0
 
 // rowan/op/detail/axis_folds.hpp: means, products, maxima and minima along axes, and their gradients.
 
@@ -28169,6 +29302,88 @@ struct one_hot_op {
 
 }  // namespace rowan::inline v0
 
+// rowan/op/detail/greatest.hpp: the positions of the greatest numbers, in order.
+
+namespace rowan::inline v0::detail {
+
+/// Finds the k greatest of the numbers number(begin), …, number(end - 1), which are k or more: writes their positions to
+/// `top`, in descending order. Of equal numbers, the first comes first; NaN is the greatest. O(n log k) steps without other
+/// memory: insertion, while it moves less than a heap, then a heap.
+template <class Number>
+struct Greatest {
+    Number number;
+    std::int64_t* top;
+    std::size_t k;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::int64_t begin, std::int64_t end) const {
+        more_extreme<true> const more;
+        std::size_t moves = 4 * static_cast<std::size_t>(end - begin), kept = 0;
+        for (std::size_t i = k; i != 0; i /= 2) moves += 4 * static_cast<std::size_t>(end - begin);
+        for (std::int64_t at = begin; kept < k || (at = next(at, end, top[k - 1])) < end; ++at) {
+            std::size_t place = kept < k ? kept++ : k - 1;
+            auto const now = number(at);
+            bool const is_number = std::is_arithmetic_v<decltype(number(at))> && now == now;  // then > is enough
+            for (; place != 0; --place, --moves) {
+                auto const least = number(top[place - 1]);
+                if (!(is_number ? now > least : more(now, least))) break;
+                top[place] = top[place - 1];
+            }
+            top[place] = at;
+            if (moves < k) return by_heap(at + 1, end, kept);
+        }
+    }
+
+private:
+    /// Continues from position `at` on, of the positions before which `kept` are in `top`.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void by_heap(std::int64_t at, std::int64_t end, std::size_t kept) const {
+        for (; kept < k; ++at) top[kept++] = at;
+        for (std::size_t i = k / 2; i-- != 0;) sift(i, k, top[i]);
+        for (; (at = next(at, end, top[0])) < end; ++at) sift(0, k, at);
+        for (std::size_t i = k - 1; i != 0; --i) {
+            std::int64_t const last = top[i];
+            top[i] = top[0];
+            sift(0, i, last);
+        }
+    }
+
+    /// The first position from `at` on whose number is greater than that of `least`, else end.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD std::int64_t next(std::int64_t at, std::int64_t end, std::int64_t least) const {
+        auto const than = number(least);
+        if constexpr (std::floating_point<std::remove_const_t<decltype(than)>>) {
+            if (than != than) return end;
+            while (at < end && number(at) <= than) ++at;
+        } else {
+            more_extreme<true> const more;
+            while (at < end && !more(number(at), than)) ++at;
+        }
+        return at;
+    }
+
+    /// Writes a position to place i of a heap of n, which is free, or below. A parent comes after its children.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void sift(std::size_t i, std::size_t n, std::int64_t at) const {
+        for (std::size_t child = 2 * i + 1; child < n; child = 2 * i + 1) {
+            if (child + 1 < n && before(top[child], top[child + 1])) ++child;
+            if (!before(at, top[child])) break;
+            top[i] = top[child];
+            i = child;
+        }
+        top[i] = at;
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD bool before(std::int64_t a, std::int64_t b) const {
+        more_extreme<true> const more;
+        auto const x = number(a), y = number(b);
+        return more(x, y) || (a < b && !more(y, x));
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/op/top_k.hpp: top_k, the k greatest elements of each row and their positions.
 
 namespace rowan::inline v0 {
@@ -28190,7 +29405,16 @@ namespace detail {
                      n == UNK ? std::string("at least 1") : "in [1, " + std::to_string(n) + "]");
 }
 
-/// Keeps the k greatest elements of a row in order, by insertion.
+/// Reads the elements of a row as numbers.
+template <class T>
+struct NumberOfRow {
+    T const* x;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE sum_t<T> operator()(std::int64_t i) const { return load<sum_t<T>>(x + i); }
+};
+
+/// Finds the k greatest elements of a row, in order.
 template <class T>
 struct TopOfRow {
     T const* x;
@@ -28200,22 +29424,10 @@ struct TopOfRow {
 
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t row) const {
-        using S = sum_t<T>;
-        more_extreme<true> const before;
         T const* const from = x + row * n;
-        T* const to = values + row * k;
         std::int64_t* const at = ids + row * k;
-        for (std::size_t i = 0, kept = 0; i < n; ++i) {
-            S const now = load<S>(from + i);
-            if (kept == k && !before(now, load<S>(to + (k - 1)))) continue;
-            std::size_t place = kept < k ? kept++ : k - 1;
-            for (; place != 0 && before(now, load<S>(to + (place - 1))); --place) {
-                to[place] = to[place - 1];
-                at[place] = at[place - 1];
-            }
-            to[place] = from[i];
-            at[place] = static_cast<std::int64_t>(i);
-        }
+        Greatest<NumberOfRow<T>>{{from}, at, k}(0, static_cast<std::int64_t>(n));
+        for (std::size_t i = 0; i < k; ++i) values[row * k + i] = from[at[i]];
     }
 };
 
@@ -28239,7 +29451,7 @@ struct ScatterInRow {
 ///     top_k([[3 9 4] [5 1 5]], {.k = 2})   ->   [[9 4] [5 5]] and [[1 2] [0 2]]
 /// shapes   x [..., n] -> [..., k] and [..., k]
 /// errors   ShapeError if x has rank 0; ValueError if k is not in [1, n]
-/// cost     one read of x; at most n · k steps for a row, which one thread processes
+/// cost     one read of x; at most O(n log k) steps for a row, which one thread processes
 template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<std::int64_t, D>> top_k(D const& exec, Tensor<T, D> const& x,
                                                         TopKOptions const& options = {}) {
@@ -28505,19 +29717,23 @@ Array<T, Device> unstack(Var<T, Device> const& x) {
 namespace rowan::inline v0 {
 
 /// The area under the ROC curve: the probability that a positive example has a greater probability than a negative one,
-/// where a tie counts half. As in Paddle, probabilities are counted in `thresholds` + 1 buckets, floor(p · thresholds),
-/// and those in one bucket are ties.
+/// where a tie counts half. It is exact, as in scikit-learn, and all probabilities are kept. With `thresholds`, it needs no
+/// more memory for more examples: as in Paddle, probabilities are counted in thresholds + 1 buckets,
+/// floor(p · thresholds), and those in one bucket are ties.
 ///     Auc auc;
 ///     for (auto const& batch : batches) auc.update(infer(predict, batch.feeds, parameters).value(), batch.labels);
 ///     double area = auc.value();
 class Auc {
 public:
+    /// errors   none
+    /// cost     8 bytes for each example
+    Auc() = default;
+
     /// errors   ValueError if thresholds is 0
     /// cost     memory for twice as many counts
-    explicit Auc(std::size_t thresholds = 4095) : thresholds_(static_cast<double>(thresholds)) {
+    explicit Auc(std::size_t thresholds) : thresholds_(static_cast<double>(thresholds)) {
         if (thresholds == 0) throw ValueError("thresholds", 0, "at least 1");
-        counts_[0].resize(thresholds + 1);
-        counts_[1].resize(thresholds + 1);
+        for (auto& counts : counts_) counts.resize(thresholds + 1);
     }
 
     /// Adds a batch: the probabilities of the positive class, and labels of 0 and 1.
@@ -28536,22 +29752,46 @@ public:
                 throw ValueError(std::string("probability[").append(std::to_string(i)).append("]"), p(i), "in [0, 1]");
         }
         detail::check_ids(Cpu{}, "label", label, 2);
-        for (std::size_t i = 0; i < label.size(); ++i)
-            ++counts_[static_cast<std::size_t>(label.data()[i])][static_cast<std::size_t>(p(i) * thresholds_)];
+        auto const is = [&](std::size_t i) { return static_cast<std::size_t>(label.data()[i]); };
+        if (thresholds_ == 0) {
+            std::array<std::size_t, 2> sizes{kept_[0].size(), kept_[1].size()};
+            for (std::size_t i = 0; i < label.size(); ++i) ++sizes[is(i)];
+            for (std::size_t k : {0, 1}) {  // before anything is added
+                if (sizes[k] > kept_[k].capacity()) kept_[k].reserve(std::max(sizes[k], 2 * kept_[k].size()));
+            }
+        }
+        for (std::size_t i = 0; i < label.size(); ++i) {
+            if (thresholds_ == 0) {
+                kept_[is(i)].push_back(p(i));
+            } else {
+                ++counts_[is(i)][static_cast<std::size_t>(p(i) * thresholds_)];
+            }
+        }
     }
 
-    /// The area of all batches; 0 if there are no positive or no negative examples.
+    /// The area of all batches; NaN if there are no positive or no negative examples.
     /// errors   none
-    /// cost     O(thresholds)
+    /// cost     O(n log n) for n examples, and memory for their probabilities; with thresholds O(thresholds)
     double value() const {
         double area = 0, positive = 0, negative = 0;
-        for (std::size_t i = counts_[0].size(); i-- != 0;) {
-            auto const more = static_cast<double>(counts_[1][i]), less = static_cast<double>(counts_[0][i]);
+        auto const tie = [&](std::int64_t positives, std::int64_t negatives) {
+            auto const more = static_cast<double>(positives), less = static_cast<double>(negatives);
             area += less * (positive + more / 2);
             positive += more;
             negative += less;
+        };
+        for (std::size_t i = counts_[0].size(); i-- != 0;) tie(counts_[1][i], counts_[0][i]);
+        auto kept = kept_;
+        for (auto& sorted : kept) std::sort(sorted.begin(), sorted.end());
+        while (!kept[0].empty() || !kept[1].empty()) {
+            double const greatest = std::max(kept[0].empty() ? 0 : kept[0].back(), kept[1].empty() ? 0 : kept[1].back());
+            std::array<std::int64_t, 2> equal{};
+            for (std::size_t k : {0, 1}) {
+                for (; !kept[k].empty() && kept[k].back() == greatest; kept[k].pop_back()) ++equal[k];
+            }
+            tie(equal[1], equal[0]);
         }
-        return positive > 0 && negative > 0 ? area / positive / negative : 0;
+        return area / (positive * negative);
     }
 
     /// Forgets all batches.
@@ -28559,11 +29799,13 @@ public:
     /// cost     O(thresholds)
     void reset() {
         for (auto& counts : counts_) counts.assign(counts.size(), 0);
+        for (auto& probabilities : kept_) probabilities.clear();
     }
 
 private:
-    double thresholds_;
+    double thresholds_ = 0;                           // 0 if the area is exact
     std::array<std::vector<std::int64_t>, 2> counts_;  // of negative and of positive examples
+    std::array<std::vector<double>, 2> kept_;          // their probabilities
 };
 
 }  // namespace rowan::inline v0
@@ -29304,148 +30546,6 @@ struct GradOfColumns {
 };
 
 }  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/reduction.hpp: Reduction of the losses of a batch, and sums independent of the thread count.
-
-namespace rowan::inline v0 {
-
-/// How the losses of n rows are reduced: not at all, to their mean, or to their sum. The mean of no rows is 0.
-enum class Reduction : std::int32_t { none = 0, mean = 1, sum = 2 };
-
-namespace detail {
-
-/// The number of elements that one thread sums, in 16 interleaved partial sums. The block sums are then added in the
-/// same way.
-inline constexpr std::size_t sum_block = 4096;
-
-/// The sum of block(begin, end) over blocks of [0, n).
-template <class S, class Block>
-S blocked_sum(Cpu exec, std::size_t n, Block const& block) {
-    Buffer<S> sums((n + sum_block - 1) / sum_block);
-    parallel_work(exec, n, sums.size(), 4, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t k = begin; k < end; ++k) sums[k] = block(k * sum_block, std::min(n, (k + 1) * sum_block));
-    });
-    return interleaved_sum<S>(sums.size(), static_cast<S const*>(sums.data()), [](auto const& a) { return a; });
-}
-
-/// total / n; 0 if n is 0
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD S mean_of(S const& total, double n) {
-    return n == 0 ? constant<S>(0.0) : quotient(total, constant<S>(n));
-}
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD S mean_of(S const& total, std::size_t n) {
-    return mean_of(total, static_cast<double>(n));
-}
-
-/// p, q -> (p - q)²
-struct squared_difference {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& p, V const& q) const {
-        return product(V(p - q), V(p - q));
-    }
-};
-
-/// x, which the caller converts to another type
-struct same_number {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return x;
-    }
-};
-
-/// Reduces whole tensors on a device. The Thrust specialization is in rowan/thrust/op/detail/reduction.hpp.
-template <class D>
-struct Totals {
-    static_assert(has_backend<D>, "rowan: a loss on a Thrust device needs #include <rowan/thrust/op.hpp>");
-};
-
-template <>
-struct Totals<Cpu> {
-    /// The sum of n numbers, or the mean, which divides by *kept if it is given.
-    template <class T>
-    static void of_losses(Cpu exec, std::size_t n, sum_t<T> const* losses, bool mean, T* out,
-                          double const* kept = nullptr) {
-        using S = sum_t<T>;
-        S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
-            return interleaved_sum<S>(end - begin, losses + begin, same_number{});
-        });
-        double const count = kept == nullptr ? static_cast<double>(n) : *kept;
-        *out = dtype<T>::narrow(mean ? mean_of(total, count) : total);
-    }
-
-    /// The mean of the squared differences of n elements.
-    template <class T>
-    static void mean_square(Cpu exec, std::size_t n, T const* a, T const* b, T* out) {
-        using S = sum_t<T>;
-        S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
-            std::array<S, sum_block> squares;
-            zip_lanes<S>(squared_difference{}, end - begin, squares.data(), a + begin, b + begin);
-            return interleaved_sum<S>(end - begin, static_cast<S const*>(squares.data()), same_number{});
-        });
-        *out = dtype<T>::narrow(mean_of(total, n));
-    }
-};
-
-/// Reduces the losses of the rows. The mean divides by the number of rows, or by *kept.
-template <class T, class D, class Losses>
-Tensor<T, D> reduce(D const& exec, Reduction reduction, Losses const& losses, double const* kept = nullptr) {
-    using S = sum_t<T>;
-    std::size_t const n = losses.size();
-    S const* const from = losses.data();
-    if (reduction == Reduction::none) {
-        auto out = new_tensor<T>(exec, {n});
-        ElementLoops<D>::template zip<S>(exec, n, same_number{}, out.data(), from);
-        return out;
-    }
-    auto out = new_tensor<T>(exec, {1});
-    Totals<D>::of_losses(exec, n, from, reduction == Reduction::mean, out.data(), kept);
-    return out;
-}
-
-/// Checks that the gradient has the shape of the reduced losses: [n], or [1].
-template <class T, class D>
-void check_reduced(char const* field, Tensor<T, D> const& out_grad, Reduction reduction, std::size_t n) {
-    std::size_t const size = reduction == Reduction::none ? n : 1;
-    if (out_grad.dimension() == 1 && out_grad.size() == size) return;
-    throw ShapeError(std::string(field).append(".shape()"), shape_text(out_grad.shape()),
-                     std::string("[").append(std::to_string(size)).append("]"));
-}
-
-/// Returns the gradient of the loss of each row. `kept`, if given, has the weight of each row, 0 for those that do not
-/// count, and behind these their sum.
-template <class T>
-struct LossGrads {
-    T const* out_grad;
-    Reduction reduction;
-    std::size_t n;
-    double const* kept = nullptr;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD sum_t<T> operator()(std::size_t row) const {
-        using S = sum_t<T>;
-        S g = load<S>(out_grad + (reduction == Reduction::none ? row : 0));
-        if (kept != nullptr) {
-            if (kept[row] == 0) return constant<S>(0.0);
-            g = product(constant<S>(kept[row]), g);
-        }
-        return reduction == Reduction::mean ? mean_of(g, kept == nullptr ? static_cast<double>(n) : kept[n]) : g;
-    }
-};
-
-/// The dims of the reduced losses of n rows.
-constexpr Dims reduced_dims(Reduction reduction, std::int64_t n) {
-    if (reduction == Reduction::none) return {n};
-    return {1};
-}
-
-}  // namespace detail
-
-}  // namespace rowan::inline v0
 
 // rowan/op/detail/row_passes.hpp: sums over the rows and over the columns of a matrix, in orders that are the same on
 // all devices.
@@ -33454,6 +34554,9 @@ template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                               std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
     detail::check_bags(exec, table, ids, &weight, options.pool);
+    if (options.unknown)
+        return embedding_bag(exec, table, detail::known_bags(exec, table, ids, options), weight,
+                             detail::all_known(options));
     if (options.padding_id) {
         auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));
         detail::ElementLoops<D>::check(exec, weight);
@@ -33474,6 +34577,9 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, T
                                                                 std::type_identity_t<Tensor<T, D>> const& out_grad,
                                                                 BagOptions const& options = {}) {
     detail::check_bags(exec, table, ids, &weight, options.pool);
+    if (options.unknown)
+        return embedding_bag_grad(exec, table, detail::known_bags(exec, table, ids, options), weight, out_grad,
+                                  detail::all_known(options));
     auto weight_grad = Tensor<T, D>::zeros(exec, weight.shape());
     if (options.padding_id) {
         auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));
@@ -33540,7 +34646,9 @@ struct EmbeddingOptions {
     std::int64_t height = 0;  ///< number of rows of the table
     std::int64_t width = 0;   ///< number of elements per row
     std::optional<std::int64_t> padding_id =
-        {};                           ///< id whose row reads as zeros, or is left out of bags, and is not trained
+        {};  ///< id whose row reads as zeros, or is left out of bags, and is not trained
+    /// row that ids read which the table does not have, in training and in serving; without it they are errors
+    std::optional<std::int64_t> unknown = {};
     FirstValues table = {-0.1, 0.1};  ///< initial values of the table, e.g. layer::Normal{.stddev = 0.02}
     std::string name = {};            ///< name of the table
     /// the rows that exist at first, e.g. {{10, 20, 30}}: the table is a SelectedRows, see layer::selected_rows; without
@@ -33595,6 +34703,7 @@ Var<T, Device> embedding_table(EmbeddingOptions const& options) {
 }
 
 /// Returns one row of the table for each id. The table's gradient is row-sparse.
+///     layer::embedding(words, {.height = 10'000, .width = 64, .unknown = 0})    // words of no row read row 0
 /// shapes   ids [...] -> ids.shape + [width], with the levels of ids
 /// errors   as embedding_table, if it creates the table; when the net runs, as rowan::lookup_table
 /// cost     as rowan::lookup_table, when the net runs; for the gradient as rowan::lookup_table_grad
@@ -33606,7 +34715,7 @@ Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table,
 }
 template <class T = float, class I, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& options) {
-    return embedding(ids, embedding_table<T, Device>(options), {options.padding_id});
+    return embedding(ids, embedding_table<T, Device>(options), {.padding_id = options.padding_id, .unknown = options.unknown});
 }
 
 // Mistakes, which do not compile.
@@ -33623,7 +34732,7 @@ auto embedding(X const& ids, EmbeddingOptions const&) {
 }
 
 /// PyTorch's EmbeddingBag: one row for each sequence of ids, the sum, mean, … of their rows, without those of
-/// padding_id, which either options may give.
+/// padding_id. Either options may give padding_id and unknown.
 /// shapes   ids [n] with levels -> [sequences, width]
 /// errors   ShapeError if ids have no levels or their rank is not 1; as embedding_table, if it creates the table; when
 ///          the net runs, as rowan::embedding_bag
@@ -33635,6 +34744,7 @@ Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& ta
 template <class T = float, class I, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& options, BagOptions bag) {
     if (!bag.padding_id) bag.padding_id = options.padding_id;
+    if (!bag.unknown) bag.unknown = options.unknown;
     return embedding_bag(ids, embedding_table<T, Device>(options), bag);
 }
 
@@ -33658,6 +34768,180 @@ ROWAN_TEMPLATE(Var<double> embedding(Var<std::int32_t> const&, Var<double> const
 ROWAN_TEMPLATE(Var<double> embedding_bag(Var<std::int32_t> const&, Var<double> const&, BagOptions const&))
 
 }  // namespace rowan::inline v0::layer
+
+// rowan/layer/entity_f1.hpp: EntityF1, precision, recall and F1 of the entities that tags mark, of any number of batches.
+
+namespace rowan::inline v0 {
+
+/// How tags mark entities: plain has one tag for each type; iob (IOB2, BIO) has B and I, where B begins an entity; ioe has
+/// I and E, where E ends one; iobes has B, I, E and S, where S is an entity of one row.
+enum class TagScheme : std::int32_t { plain = 0, iob = 1, ioe = 2, iobes = 3 };
+
+/// Precision, recall and F1 of entities, such as names in sentences. An entity is right if its type, its first and its
+/// last row are. The number of a tag is type · n + place, where n is the number of places of the scheme, in the order of
+/// its letters: {B, I}, {I, E}, {B, I, E, S}; the tag after all of these, types · n, is outside of entities.
+///     EntityF1 metric(TagScheme::iob, 2);  // tags: B-PER I-PER B-LOC I-LOC O
+///     for (auto const& batch : batches) metric.update(infer(path, batch.feeds, parameters), batch.tags);
+///     double f1 = metric.f1();
+/// Tags that no entity has, such as an I after O, mark entities as in conlleval, seqeval's default mode and Paddle's
+/// chunk_eval: an entity begins where the type changes, at B and S, and after E and S; it ends before such a place. A
+/// quotient whose divisor is 0 is 0.
+class EntityF1 {
+public:
+    /// errors   ValueError if there are no types, or the scheme is none of TagScheme
+    /// cost     memory for three counts per type
+    EntityF1(TagScheme scheme, std::size_t types)
+        : scheme_(scheme), right_(types), predicted_(types), present_(types) {
+        if (types == 0) throw ValueError("types", 0, "at least 1");
+        if (places() == 0) throw ValueError("scheme", static_cast<std::int64_t>(scheme), "a TagScheme");
+    }
+
+    /// Adds a batch of tags. The sequences are those of the last level of label; without levels, all rows are one.
+    /// shapes   predicted and label [n] or [n, 1], predicted with the levels of label, or without levels
+    /// errors   ShapeError if the sizes or the levels differ; IndexError if a tag is not in [0, types · places]. On error,
+    ///          nothing is added
+    /// cost     O(n)
+    template <id_type P, id_type I>
+    void update(LoDTensor<P> const& predicted, LoDTensor<I> const& label) {
+        auto const &p = predicted.value(), &l = label.value();
+        if (l.size() != p.size()) throw ShapeError("label.size()", std::to_string(l.size()), std::to_string(p.size()));
+        if (!predicted.lod().empty() && !(predicted.lod() == label.lod()))
+            throw ShapeError("label.lod()", "other levels", "those of predicted");
+        auto const tags = static_cast<std::int64_t>(right_.size()) * places() + 1;
+        detail::check_ids(Cpu{}, "predicted", p, tags);
+        detail::check_ids(Cpu{}, "label", l, tags);
+        std::size_t const rows = l.dimension() == 0 ? 1 : l.shape(0), width = rows == 0 ? 1 : l.size() / rows;
+        if (label.lod().empty()) return count(p.data(), l.data(), l.size());
+        auto const offsets = label.lod()[label.lod().levels() - 1];
+        for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
+            std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
+            count(p.data() + begin, l.data() + begin, static_cast<std::size_t>(offsets[s + 1]) * width - begin);
+        }
+    }
+    /// Adds one sequence of tags.
+    /// shapes   predicted and label [n]
+    /// errors   ShapeError if the sizes differ; IndexError if a tag is not in [0, types · places]
+    /// cost     O(n)
+    template <id_type P, id_type I>
+    void update(Tensor<P> const& predicted, Tensor<I> const& label) {
+        update(LoDTensor<P>(predicted.share()), LoDTensor<I>(label.share()));
+    }
+
+    /// The fraction of the predicted entities that are right, of one type or of all (the micro average).
+    /// errors   IndexError if there is no such type
+    /// cost     O(1), or O(types)
+    double precision(std::size_t of) const { return share(at(right_, of), at(predicted_, of)); }
+    double precision() const { return share(total(right_), total(predicted_)); }
+    /// The fraction of the labelled entities that are predicted, of one type or of all.
+    /// errors   IndexError if there is no such type
+    /// cost     O(1), or O(types)
+    double recall(std::size_t of) const { return share(at(right_, of), at(present_, of)); }
+    double recall() const { return share(total(right_), total(present_)); }
+    /// The harmonic mean of precision and recall, of one type or of all.
+    /// errors   IndexError if there is no such type
+    /// cost     O(1), or O(types)
+    double f1(std::size_t of) const { return share(2 * at(right_, of), at(predicted_, of) + at(present_, of)); }
+    double f1() const { return share(2 * total(right_), total(predicted_) + total(present_)); }
+
+    std::int64_t right() const { return total(right_); }          ///< the number of entities predicted as labelled
+    std::int64_t predicted() const { return total(predicted_); }  ///< the number of entities that are predicted
+    std::int64_t labelled() const { return total(present_); }     ///< the number of entities in the labels
+
+    /// Forgets all batches.
+    /// errors   none
+    /// cost     O(types)
+    void reset() {
+        for (auto* counts : {&right_, &predicted_, &present_}) counts->assign(counts->size(), 0);
+    }
+
+private:
+    using Counts = std::vector<std::int64_t>;
+
+    // The letter of a place.
+    static constexpr char letter(TagScheme scheme, std::int64_t place) {
+        if (scheme == TagScheme::plain) return 'I';
+        return (scheme == TagScheme::ioe ? "IE" : "BIES")[place];
+    }
+    std::int64_t places() const noexcept {
+        switch (scheme_) {
+            case TagScheme::plain: return 1;
+            case TagScheme::iob:
+            case TagScheme::ioe: return 2;
+            case TagScheme::iobes: return 4;
+        }
+        return 0;
+    }
+
+    // Finds the entities of a sequence, one by one.
+    template <class I>
+    class Entities {
+    public:
+        std::size_t begin = 0, end = 0;
+        std::int64_t type = 0;
+
+        Entities(EntityF1 const& of, I const* tags, std::size_t n) : of_(of), tags_(tags), n_(n) { next(); }
+        bool there() const noexcept { return begin < n_; }
+        void next() {
+            for (begin = end; begin < n_ && of_.outside(tags_[begin]); ++begin) {
+            }
+            if (begin == n_) return;
+            type = std::int64_t{tags_[begin]} / of_.places();
+            for (end = begin + 1; end < n_ && !of_.begins(tags_[end - 1], tags_[end]); ++end) {
+            }
+        }
+
+    private:
+        EntityF1 const& of_;
+        I const* tags_;
+        std::size_t n_;
+    };
+
+    bool outside(std::int64_t tag) const noexcept { return tag == static_cast<std::int64_t>(right_.size()) * places(); }
+    // Whether the entity that has a tag ends before the next tag.
+    bool begins(std::int64_t tag, std::int64_t next) const noexcept {
+        if (outside(next) || next / places() != tag / places()) return true;
+        char const before = letter(scheme_, tag % places()), now = letter(scheme_, next % places());
+        return before == 'E' || before == 'S' || now == 'B' || now == 'S';
+    }
+
+    template <class P, class I>
+    void count(P const* predicted, I const* label, std::size_t n) {
+        Entities<P> p(*this, predicted, n);
+        Entities<I> l(*this, label, n);
+        while (p.there() || l.there()) {
+            bool const same = p.there() && l.there() && std::tie(p.begin, p.end, p.type) == std::tie(l.begin, l.end, l.type);
+            bool const first = p.there() && (!l.there() || p.begin <= l.begin);
+            bool const other = l.there() && (!p.there() || l.begin <= p.begin);
+            if (same) ++right_[static_cast<std::size_t>(l.type)];
+            if (first) {
+                ++predicted_[static_cast<std::size_t>(p.type)];
+                p.next();
+            }
+            if (other) {
+                ++present_[static_cast<std::size_t>(l.type)];
+                l.next();
+            }
+        }
+    }
+
+    static std::int64_t at(Counts const& counts, std::size_t type) {
+        if (type >= counts.size()) throw IndexError("type", type, counts.size());
+        return counts[type];
+    }
+    static std::int64_t total(Counts const& counts) {
+        std::int64_t sum = 0;
+        for (std::int64_t const count : counts) sum += count;
+        return sum;
+    }
+    static double share(std::int64_t part, std::int64_t all) {
+        return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
+    }
+
+    TagScheme scheme_;
+    Counts right_, predicted_, present_;  // entities by type: correctly predicted, predicted, labelled
+};
+
+}  // namespace rowan::inline v0
 
 // rowan/op/detail/factor.hpp: Factor, an operand of a matrix product.
 
@@ -34325,8 +35609,9 @@ public:
     template <std::same_as<bool> B>
     Bias(B exists) : exists_(exists) {}
 
-    bool exists() const noexcept { return exists_; }                     ///< whether there is a bias
-    FirstValues const& first_values() const noexcept { return first_; }  ///< its first values
+    bool exists() const noexcept { return exists_; }                      ///< whether there is a bias
+    FirstValues const& first_values() const& noexcept { return first_; }  ///< its first values
+    FirstValues first_values() && { return std::move(first_); }
 
 private:
     FirstValues first_ = {};
@@ -34779,7 +36064,8 @@ public:
     States(std::vector<Var<T, Device>> states) : all_(std::move(states)) {}
     /// Several states, in braces.
     States(std::initializer_list<Var<T, Device>> states) : all_(states) {}
-    std::vector<Var<T, Device>> const& all() const noexcept { return all_; }  ///< in the order of the memories
+    std::vector<Var<T, Device>> const& all() const& noexcept { return all_; }  ///< in the order of the memories
+    std::vector<Var<T, Device>> all() && noexcept { return std::move(all_); }
 
 private:
     std::vector<Var<T, Device>> all_;
@@ -36684,81 +37970,6 @@ layer::Var<T, Device> along_axis(char const* field, layer::Var<T, Device> const&
 }
 
 }  // namespace rowan::inline v0::detail
-
-// rowan/op/loss_options.hpp: the settings of element-wise losses.
-
-namespace rowan::inline v0 {
-
-/// The settings of losses that have no others.
-struct LossOptions {
-    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"reduction", &LossOptions::reduction});
-    }
-};
-
-/// The settings of cross_entropy and softmax_with_cross_entropy.
-struct CrossEntropyOptions {
-    Reduction reduction = Reduction::mean;          ///< applied to the losses of the rows
-    std::optional<std::int64_t> ignore_index = {};  ///< rows with this label do not count
-    std::optional<std::int64_t> axis = {};          ///< the axis of the classes; default the last one
-    std::vector<double> weights = {};               ///< a factor of the losses for each class; empty: all are 1
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"reduction", &CrossEntropyOptions::reduction},
-                     field{"ignore_index", &CrossEntropyOptions::ignore_index},
-                     field{"axis", &CrossEntropyOptions::axis}, field{"weights", &CrossEntropyOptions::weights});
-    }
-};
-
-/// The settings of huber.
-struct HuberOptions {
-    double delta = 1;                       ///< the distance at which the loss becomes linear, above 0
-    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"delta", &HuberOptions::delta}, field{"reduction", &HuberOptions::reduction});
-    }
-};
-
-/// The settings of smooth_l1.
-struct SmoothL1Options {
-    double beta = 1;  ///< the distance at which the loss becomes linear, at least 0; Paddle's 1 / sigma²
-    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"beta", &SmoothL1Options::beta}, field{"reduction", &SmoothL1Options::reduction});
-    }
-};
-
-/// The settings of log_loss.
-struct LogLossOptions {
-    double epsilon = 1e-4;                  ///< added to probabilities, at least 0
-    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"epsilon", &LogLossOptions::epsilon}, field{"reduction", &LogLossOptions::reduction});
-    }
-};
-
-/// The settings of margin_rank_loss and cosine_embedding_loss.
-struct MarginOptions {
-    double margin = 0;  ///< of margin_rank_loss: where the loss ends; of the other one: where it begins
-    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"margin", &MarginOptions::margin}, field{"reduction", &MarginOptions::reduction});
-    }
-};
-
-}  // namespace rowan::inline v0
 
 // rowan/op/detail/kept_labels.hpp: labels of which some are ignored, and weights of classes.
 
@@ -39301,9 +40512,12 @@ ROWAN_HD_INLINE V positive_power(V const& x, Exponent const& y, double factor) {
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V power(V const& x, Exponent const& y, double factor) {
-    constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
     V const zero = constant<V>(0.0), even = positive_power(V(choose(x < zero, V(zero - x), x)), y, factor);
-    if (!y.whole) return choose(x < zero, choose(x > constant<V>(-infinity), constant<V>(nan), even), even);
+    if (!y.whole) {
+        constexpr auto infinity = bit_cast<double>(std::uint64_t{0x7FF0} << 48);
+        constexpr auto nan = bit_cast<double>(std::uint64_t{0x7FF8} << 48);
+        return choose(x < zero, choose(x > constant<V>(-infinity), constant<V>(nan), even), even);
+    }
     if (!y.odd) return even;
     V const odd = product(even, constant<V>(-1.0));
     return choose(x < zero, odd, choose(quotient(constant<V>(1.0), x) < zero, odd, even));  // 1 / -0 < 0
@@ -39787,6 +41001,182 @@ private:
 
     Counts right_, predicted_, present_;  // examples by class: correctly predicted, predicted, labelled
 };
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/detail/batches_ahead.hpp: BatchesAhead, batches that another thread makes.
+
+namespace rowan::inline v0::detail {
+
+/// The batches that `read` puts, which runs in a thread of its own until this ends.
+class BatchesAhead {
+public:
+    /// Takes a batch and waits until there is room for another one. Returns whether more are wanted.
+    using Put = std::function<bool(Feeds&&)>;
+
+    BatchesAhead(std::int64_t most, std::function<void(Put const&)> read);
+    BatchesAhead(BatchesAhead&&) noexcept;
+    BatchesAhead& operator=(BatchesAhead&&) noexcept;
+    ~BatchesAhead();
+
+    class iterator {
+    public:
+        using value_type = Feeds;
+        using difference_type = std::ptrdiff_t;
+
+        iterator() = default;
+        explicit iterator(BatchesAhead& all) : all_(&all) { ++*this; }
+        Feeds const& operator*() const noexcept { return all_->now_; }
+        /// errors   those of the reader
+        iterator& operator++() {
+            if (!all_->next()) all_ = nullptr;
+            return *this;
+        }
+        void operator++(int) { ++*this; }
+        bool operator==(std::default_sentinel_t) const noexcept { return all_ == nullptr; }
+
+    private:
+        BatchesAhead* all_ = nullptr;
+    };
+    iterator begin() { return iterator(*this); }
+    std::default_sentinel_t end() const noexcept { return {}; }
+
+private:
+    struct Queue;
+    bool next();
+
+    std::unique_ptr<Queue> queue_;
+    Feeds now_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/batches_ahead_inl.hpp: definitions of rowan/layer/detail/batches_ahead.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+struct BatchesAhead::Queue {
+    std::size_t most;
+    std::function<void(Put const&)> read;
+    std::mutex mutex = {};
+    std::condition_variable changed = {};
+    std::deque<Feeds> waiting = {};
+    std::exception_ptr error = {};
+    bool ended = false, stopped = false;
+    std::thread thread = {};  // last, so that it starts and ends within the life of the others
+
+    ~Queue() {
+        {
+            std::lock_guard const lock(mutex);
+            stopped = true;
+        }
+        changed.notify_all();
+        if (thread.joinable()) thread.join();
+    }
+
+    bool put(Feeds&& feeds) {
+        std::unique_lock lock(mutex);
+        if (!stopped) waiting.push_back(std::move(feeds));
+        changed.notify_all();
+        changed.wait(lock, [this] { return stopped || waiting.size() < most; });
+        return !stopped;
+    }
+
+    void run() noexcept {
+        std::exception_ptr thrown;
+        try {
+            read([this](Feeds&& feeds) { return put(std::move(feeds)); });
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+        std::lock_guard const lock(mutex);
+        error = std::move(thrown);
+        ended = true;
+        changed.notify_all();
+    }
+};
+
+ROWAN_FUNCTION BatchesAhead::BatchesAhead(std::int64_t most, std::function<void(Put const&)> read)
+    : queue_(new Queue{.most = static_cast<std::size_t>(most), .read = std::move(read)}) {
+    queue_->thread = std::thread(&Queue::run, queue_.get());
+}
+
+ROWAN_FUNCTION BatchesAhead::BatchesAhead(BatchesAhead&&) noexcept = default;
+ROWAN_FUNCTION BatchesAhead& BatchesAhead::operator=(BatchesAhead&&) noexcept = default;
+ROWAN_FUNCTION BatchesAhead::~BatchesAhead() = default;
+
+ROWAN_FUNCTION bool BatchesAhead::next() {
+    now_ = {};  // freed before the next one is taken
+    auto& q = *queue_;
+    std::unique_lock lock(q.mutex);
+    q.changed.wait(lock, [&] { return q.ended || !q.waiting.empty(); });
+    if (!q.waiting.empty()) {
+        now_ = std::move(q.waiting.front());
+        q.waiting.pop_front();
+        q.changed.notify_all();
+        return true;
+    }
+    if (q.error) std::rethrow_exception(std::exchange(q.error, nullptr));
+    return false;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/layer/prefetch.hpp: prefetch, batches that are made while the net runs.
+
+namespace rowan::inline v0 {
+
+/// A reader that makes batches ahead: see prefetch. Copies share the reader.
+template <class Reader>
+class Prefetch {
+public:
+    /// Used by prefetch.
+    Prefetch(Reader reader, std::int64_t batches)
+        : reader_(std::make_shared<Reader>(std::move(reader))), batches_(batches) {}
+
+    /// The batches of an epoch, as an input range that is iterated once. They are made from now on.
+    /// errors   std::system_error if there can be no other thread; iterating throws what the reader does, after the
+    ///          batches before
+    /// cost     starts a thread; each batch costs one hand-over between threads
+    detail::BatchesAhead operator()(std::int64_t epoch) const {
+        return {batches_, [reader = reader_, epoch](detail::BatchesAhead::Put const& put) mutable {
+                    for (auto&& feeds : (*reader)(epoch)) {
+                        if (!put(Feeds(std::forward<decltype(feeds)>(feeds)))) break;
+                    }
+                }};
+    }
+
+private:
+    std::shared_ptr<Reader> reader_;
+    std::int64_t batches_;
+};
+
+/// The same reader, which makes this many batches ahead of the one in use, in a thread of its own for each epoch.
+///     train(cost, prefetch(reader, 2), {.epochs = 3});
+/// The batches are those of the reader, in their order; what it throws arrives in their place. If the epoch ends early, as
+/// options.on_batch returns false or a step throws, the reader ends with the batch it is making, for which train waits.
+/// The reader is copied or moved in. It runs in one thread at a time, but not in that of the net: it shares nothing with the
+/// training that one of them writes, has a default_scope() of its own, and must not write again the memory of a batch
+/// before `batches` more have been taken, and with options.parts those of a step.
+/// errors   ValueError if batches is not positive
+/// cost     O(1); memory for this many batches and the one in use
+template <class Reader>
+Prefetch<std::decay_t<Reader>> prefetch(Reader&& reader, std::int64_t batches = 1) {
+    static_assert(std::invocable<std::decay_t<Reader>&, std::int64_t&>,
+                  "rowan::prefetch: the reader is a function of the number of the epoch that returns a range of Feeds");
+    if (batches < 1) throw ValueError("prefetch: batches", batches, "1 or more");
+    return {std::forward<Reader>(reader), batches};
+}
 
 }  // namespace rowan::inline v0
 
@@ -40502,7 +41892,7 @@ ROWAN_FUNCTION StepProgram::StepProgram(Variable& result) : result_(result) {
             sums_.push_back(op->outputs[0]);
         }
         if (!inside) continue;
-        if (op->kernel == &rnn_kernel)
+        if (op->kernel->is<rnn_op>())
             throw GraphError("layer::rnn: step_net has a recurrent layer: write the step as a function");
         order_.push_back(op);
         within.insert(op->outputs.begin(), op->outputs.end());
@@ -43395,24 +44785,28 @@ struct ColumnsOfSequences {
     }
 };
 
-/// Finds the greatest elements of a column, by insertion.
+/// Reads the elements of a column as numbers.
+template <class T>
+struct NumberOfColumn {
+    T const* x;
+    std::size_t width;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE sum_t<T> operator()(std::int64_t row) const {
+        return load<sum_t<T>>(x + static_cast<std::size_t>(row) * width);
+    }
+};
+
+/// Finds the greatest elements of a column.
 template <class T>
 struct FindTop {
     ColumnsOfSequences<T> at;
 
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t i) const {
-        using S = sum_t<T>;
-        more_extreme<true> const before;
-        std::int64_t* const top = at.top(i);
-        std::size_t const begin = at.first(i), end = begin + at.length(i), kept = at.found(i);
-        for (std::size_t row = begin, found = 0; row < end; ++row) {
-            S const now = load<S>(at.x + at.place(i, static_cast<std::int64_t>(row)));
-            if (found == kept && !before(now, load<S>(at.x + at.place(i, top[found - 1])))) continue;
-            std::size_t k = found < kept ? found++ : found - 1;
-            for (; k != 0 && before(now, load<S>(at.x + at.place(i, top[k - 1]))); --k) top[k] = top[k - 1];
-            top[k] = static_cast<std::int64_t>(row);
-        }
+        std::int64_t const* const ends = at.offsets + i / at.width;
+        if (at.found(i) != 0)
+            Greatest<NumberOfColumn<T>>{{at.x + i % at.width, at.width}, at.top(i), at.found(i)}(ends[0], ends[1]);
     }
 };
 
@@ -43500,7 +44894,7 @@ void visit_top(D const& exec, LoDTensor<T, D> const& x, std::vector<std::int64_t
 ///
 /// shapes   x [n, ...] with levels -> [number of sequences, row_size * ks.size()] with the upper levels of x
 /// errors   ShapeError if x has no levels or ks is empty; ValueError if one of ks is less than 1
-/// cost     one read of x, and at most length · k steps for a column of a sequence, which one thread processes; 8 bytes
+/// cost     one read of x, and at most O(length · log k) steps for a column of a sequence, which one thread processes; 8 bytes
 ///          for each of the greatest elements
 template <class T, device D>
 LoDTensor<T, D> sequence_top_k_mean(D const& exec, LoDTensor<T, D> const& x, SequenceTopKMeanOptions const& options) {

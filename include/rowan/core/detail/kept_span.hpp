@@ -1,6 +1,8 @@
 // rowan/core/detail/kept_span.hpp: KeptSpan, a span that keeps its elements alive.
 #pragma once
 
+#include <rowan/version.hpp>
+
 #include <memory>
 #include <span>
 #include <utility>
