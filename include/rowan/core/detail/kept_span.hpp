@@ -1,6 +1,8 @@
 // rowan/core/detail/kept_span.hpp: KeptSpan, a span that keeps its elements alive.
 #pragma once
 
+#include <rowan/core/detail/config.hpp>
+
 #include <memory>
 #include <span>
 #include <utility>
