@@ -328,7 +328,7 @@ std::vector<BadCall<D>> op_calls() {
         BAD("ShapeError: x[2].shape() is [3, 2], expected [4, 2]", rowan::sum(exec, Many{a.table, a.moment, a.three})),
         BAD("ShapeError: x[2].shape() is [5, 2], expected [4, 2]", rowan::sum(exec, Sparse{a.g, a.g, a.taller})),
         BAD("ShapeError: x[1].shape() is [4, 3], expected [4, 2]", rowan::sum(exec, Sparse{a.g, a.wider})),
-        BAD("ShapeError: value.shape(0) is 4, expected 3, the number of rows", rowan::sum(exec, Sparse{a.g, a.broken})),
+        BAD("ShapeError: x[1]: value.shape(0) is 4, expected 3, the number of rows", rowan::sum(exec, Sparse{a.g, a.broken})),
         BAD("ShapeError: sparse[1].shape() is [5, 2], expected [4, 2]", rowan::sum(exec, Many{a.table}, Sparse{a.g, a.taller})),
         BAD("ShapeError: x.size() is 0, expected at least 1", concat(exec, Many{})),
         BAD("ShapeError: x[2].shape(1) is 3, expected 2, that of x[0]", concat(exec, Many{a.table, a.three, a.wide}, 0)),

@@ -9,6 +9,10 @@
 
 namespace test_checkpoint {
 
+// What a temporary returns outlives it.
+static_assert(std::is_same_v<decltype(std::declval<rowan::Checkpoint>().entries()), std::map<std::string, rowan::CheckpointEntry>>);
+static_assert(std::is_same_v<decltype(*std::declval<rowan::CheckpointEntry>().lod), rowan::Lod>);
+
 namespace {
 
 using namespace rowan;

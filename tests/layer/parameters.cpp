@@ -23,6 +23,16 @@
 
 namespace test_parameters {
 
+// What a temporary returns outlives it.
+static_assert(std::is_same_v<decltype(std::declval<rowan::Parameters>().get<float>("w")), rowan::Tensor<float>>);
+static_assert(std::is_same_v<decltype(std::declval<rowan::Parameters>().get_rows<float>("w")), rowan::SelectedRows<float>>);
+static_assert(std::is_same_v<decltype(std::declval<rowan::Parameters>().find("w")), rowan::Value>);
+static_assert(std::is_same_v<decltype(std::declval<rowan::Feeds>().at("x")), rowan::Feed>);
+static_assert(std::is_same_v<decltype(std::declval<rowan::Value>().get<rowan::LoDTensor<float>>()), rowan::LoDTensor<float>>);
+static_assert(std::is_same_v<decltype(std::declval<rowan::Value>().lod()), rowan::Lod>);
+static_assert(std::is_same_v<decltype(std::declval<rowan::Net<>>().operators()), std::vector<rowan::Operator*>>);
+static_assert(std::is_same_v<decltype(std::declval<rowan::Net<>>().inputs()), std::vector<rowan::Variable*>>);
+
 using namespace rowan;
 
 TEST_CASE("parameters are values by name, and their aliases share the elements", "[layer]") {

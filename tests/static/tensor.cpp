@@ -19,3 +19,6 @@ static_assert(!std::is_convertible_v<rowan::Tensor<float>, rowan::Tensor<double>
 static_assert(std::is_same_v<decltype(std::declval<rowan::Tensor<float>>().shape()), rowan::Tensor<float>::shape_type>);
 static_assert(std::is_same_v<decltype(std::declval<rowan::Tensor<float>>().row(0)), rowan::detail::KeptSpan<float>>);
 static_assert(std::is_same_v<decltype(std::declval<rowan::Tensor<float>>().at(0)), float>);
+static_assert(std::is_same_v<decltype(std::declval<rowan::Tensor<float> const>().shape()), rowan::Tensor<float>::shape_type>);
+static_assert(std::is_same_v<decltype(std::declval<rowan::Tensor<float> const>().row(0)), rowan::detail::KeptSpan<float const>>);
+static_assert(std::is_same_v<decltype(std::declval<rowan::Tensor<float>>().reshape({2, 3})), rowan::Tensor<float>>);

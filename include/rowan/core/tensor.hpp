@@ -199,11 +199,15 @@ public:
     /// errors   ShapeError if the number of elements differs or there are more than max_rank dims
     /// cost     O(1), no allocation
     template <class Shape = std::initializer_list<std::ptrdiff_t>>
-    Tensor& reshape(Shape const& shape);
+    Tensor& reshape(Shape const& shape) &;
+    template <class Shape = std::initializer_list<std::ptrdiff_t>>
+    Tensor reshape(Shape const& shape) && {
+        return std::move(reshape(shape));
+    }
 
     /// The dims.
     shape_type const& shape() const& noexcept { return container::shape(); }
-    shape_type shape() && noexcept { return container::shape(); }
+    shape_type shape() const&& noexcept { return container::shape(); }
     std::size_t shape(std::size_t i) const { return container::shape(i); }  ///< dim i
 
     /// The number of elements per row: the product of all dims except the first.
@@ -215,6 +219,7 @@ public:
     std::span<T> row(std::size_t i) & { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
     std::span<T const> row(std::size_t i) const& { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
     detail::KeptSpan<T> row(std::size_t i) && { return {row(i), data_.memory()}; }
+    detail::KeptSpan<T const> row(std::size_t i) const&& { return {row(i), data_.memory()}; }
 
     /// The element at one index per dim.
     /// errors   IndexError unless each index is in [0, its dim); ShapeError if there are not as many as dims
@@ -249,37 +254,21 @@ public:
     template <class S>
     requires own_scalar<S> Tensor& operator/=(S const& x) { return write(*this / x); }
     template <class E>
-    Tensor& operator+=(xt::xexpression<E> const& e) {
-        return write(*this + checked_operand(e));
-    }
+    Tensor& operator+=(xt::xexpression<E> const& e);
     template <class E>
-    Tensor& operator-=(xt::xexpression<E> const& e) {
-        return write(*this - checked_operand(e));
-    }
+    Tensor& operator-=(xt::xexpression<E> const& e);
     template <class E>
-    Tensor& operator*=(xt::xexpression<E> const& e) {
-        return write(*this * checked_operand(e));
-    }
+    Tensor& operator*=(xt::xexpression<E> const& e);
     template <class E>
-    Tensor& operator/=(xt::xexpression<E> const& e) {
-        return write(*this / checked_operand(e));
-    }
+    Tensor& operator/=(xt::xexpression<E> const& e);
     template <class E>
-    Tensor& operator%=(xt::xexpression<E> const& e) {
-        return write(*this % checked_operand(e));
-    }
+    Tensor& operator%=(xt::xexpression<E> const& e);
     template <class E>
-    Tensor& operator&=(xt::xexpression<E> const& e) {
-        return write(*this & checked_operand(e));
-    }
+    Tensor& operator&=(xt::xexpression<E> const& e);
     template <class E>
-    Tensor& operator|=(xt::xexpression<E> const& e) {
-        return write(*this | checked_operand(e));
-    }
+    Tensor& operator|=(xt::xexpression<E> const& e);
     template <class E>
-    Tensor& operator^=(xt::xexpression<E> const& e) {
-        return write(*this ^ checked_operand(e));
-    }
+    Tensor& operator^=(xt::xexpression<E> const& e);
 
 private:
     friend class xt::xcontainer<Tensor>;

@@ -143,7 +143,7 @@ void Tensor<T, Cpu>::set_shape(Shape const& shape) noexcept {
 
 template <class T>
 template <class Shape>
-auto Tensor<T, Cpu>::reshape(Shape const& shape) -> Tensor& {
+auto Tensor<T, Cpu>::reshape(Shape const& shape) & -> Tensor& {
     detail::check_tensor_rank(shape.size());
     if (std::any_of(shape.begin(), shape.end(), [](auto d) { return std::cmp_less(d, -1); }))
         throw ShapeError("reshape shape", detail::shape_text(shape), "dims of 0 or more, or one -1");
@@ -179,6 +179,54 @@ template <class T>
 auto Tensor<T, Cpu>::write(Tensor const& result) -> Tensor& {
     std::copy_n(result.data_.data(), result.size(), data_.data());
     return *this;
+}
+
+template <class T>
+template <class E>
+auto Tensor<T, Cpu>::operator+=(xt::xexpression<E> const& e) -> Tensor& {
+    return write(*this + checked_operand(e));
+}
+
+template <class T>
+template <class E>
+auto Tensor<T, Cpu>::operator-=(xt::xexpression<E> const& e) -> Tensor& {
+    return write(*this - checked_operand(e));
+}
+
+template <class T>
+template <class E>
+auto Tensor<T, Cpu>::operator*=(xt::xexpression<E> const& e) -> Tensor& {
+    return write(*this * checked_operand(e));
+}
+
+template <class T>
+template <class E>
+auto Tensor<T, Cpu>::operator/=(xt::xexpression<E> const& e) -> Tensor& {
+    return write(*this / checked_operand(e));
+}
+
+template <class T>
+template <class E>
+auto Tensor<T, Cpu>::operator%=(xt::xexpression<E> const& e) -> Tensor& {
+    return write(*this % checked_operand(e));
+}
+
+template <class T>
+template <class E>
+auto Tensor<T, Cpu>::operator&=(xt::xexpression<E> const& e) -> Tensor& {
+    return write(*this & checked_operand(e));
+}
+
+template <class T>
+template <class E>
+auto Tensor<T, Cpu>::operator|=(xt::xexpression<E> const& e) -> Tensor& {
+    return write(*this | checked_operand(e));
+}
+
+template <class T>
+template <class E>
+auto Tensor<T, Cpu>::operator^=(xt::xexpression<E> const& e) -> Tensor& {
+    return write(*this ^ checked_operand(e));
 }
 
 template <class T>

@@ -116,7 +116,7 @@ public:
     /// This rank's rows, ascending: row i is row partition().global(rank, i) of the table.
     Tensor<T>& local() & noexcept { return local_; }
     Tensor<T> const& local() const& noexcept { return local_; }
-    Tensor<T> local() && noexcept { return std::move(local_); }
+    Tensor<T> local() && noexcept { return local_.share(); }
 
     /// The rows of the table at `ids`, which differ between ranks. Every id is asked for once. `lookup` is for exchange.
     /// shapes   ids of any shape, also without ids -> ids.shape + [width]

@@ -54,7 +54,7 @@ public:
     explicit NetOrder(std::span<Variable* const> outputs);
     void append(Operator& op);
     std::span<Operator* const> operators() const& noexcept { return order_; }
-    std::vector<Operator*> operators() && noexcept { return std::move(order_); }
+    std::vector<Operator*> operators() && { return order_; }
     std::span<Variable* const> inputs() const& noexcept { return std::span(variables_).first(inputs_); }
     std::vector<Variable*> inputs() && { return {inputs().begin(), inputs().end()}; }
     std::size_t variables() const noexcept { return variables_.size(); }
@@ -114,7 +114,7 @@ public:
 
     /// The operators, in the order in which they run.
     std::span<Operator* const> operators() const& noexcept { return order_.operators(); }
-    std::vector<Operator*> operators() && noexcept { return std::move(order_).operators(); }
+    std::vector<Operator*> operators() && { return std::move(order_).operators(); }
 
     /// The variables that must have a value before the net runs, in the order in which they are first read.
     std::span<Variable* const> inputs() const& noexcept { return order_.inputs(); }

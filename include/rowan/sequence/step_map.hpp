@@ -23,8 +23,8 @@ namespace detail {
 struct StepMapAccess;
 
 /// Device-specific part of a map. make(exec, map) returns a tensor of its elements; part(elements, begin, n) returns n
-/// of them for the caller, and kept(elements, part) the same if the map is a temporary; on_host(elements, map) returns all of them in host memory; host_step(map, t) returns those
-/// of a step if they are in host memory, otherwise none.
+/// of them for the caller, and kept(elements, part) the same if the map is a temporary; on_host(elements, map) returns
+/// all of them in host memory; host_step(map, t) returns those of a step if they are in host memory, otherwise none.
 template <class D>
 struct StepElements {
     static_assert(has_backend<D>,

@@ -1,7 +1,7 @@
 // rowan/core/detail/kept_span.hpp: KeptSpan, a span that keeps its elements alive.
 #pragma once
 
-#include <rowan/version.hpp>
+#include <rowan/core/detail/config.hpp>
 
 #include <memory>
 #include <span>
