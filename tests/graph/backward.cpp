@@ -9,7 +9,9 @@
 #include <rowan/op/concat.hpp>
 #include <rowan/op/elementwise_mul.hpp>
 #include <rowan/op/lookup_table.hpp>
+#include <rowan/op/reshape.hpp>
 #include <rowan/op/tanh.hpp>
+#include <rowan/op/transpose.hpp>
 
 #include <algorithm>
 #include <array>
@@ -65,6 +67,30 @@ TEST_CASE("the gradient of a table is row-sparse, and dense if the table is also
         CHECK(gradients[0].gradient->value().is<SelectedRows<double>>() == !tied);
         CHECK((tensor(rows).lod() == Lod{{0, 1, 4}}));  // levels follow the rows
         if (!tied) CHECK(gradients[0].gradient->value().get<SelectedRows<double>>().rows().size() == 8);
+        check_net(cost);
+    }
+}
+
+TEST_CASE("a table that is computed has a dense gradient, unless its operator passes rows on", "[graph]") {
+    for (int const k : {0, 1, 2, 3, 4, 5, 6}) {
+        Builder b;
+        auto& w = b.parameter("w", {4, 3}, 1);
+        auto& both = b.op<add_op, double, double>({&w, &w});
+        auto& table = k == 0   ? b.op<transpose_op, double>({&both})
+                      : k == 1 ? b.op<reshape_op, double>({&w}, {.shape = {2, 6}})
+                      : k == 2 ? b.op<squeeze_op, double>({&b.op<unsqueeze_op, double>({&w}, {.axes = {1}})}, {.axes = {1}})
+                      : k == 3 ? b.op<tanh_op, double>({&both})
+                      : k == 4 ? b.op<concat_op, double>({&w, &w}, {.axis = 1})
+                      : k == 5 ? b.op<mul_nt_op, double, double>({&w, &w})
+                               : both;
+        auto& ids = b.data<std::int64_t>("ids", {UNK});
+        auto& rows = b.op<lookup_table_op, double, std::int64_t>({&table, &ids});
+        auto& again = b.op<lookup_table_op, double, std::int64_t>({&table, &ids});
+        auto const width = table.spec().dims[1];
+        auto& cost = b.mse(b.op<elementwise_mul_op, double, double>({&rows, &again}), b.data("y", {UNK, width}));
+        ids.value().set(LoDTensor<std::int64_t>({1, 0, 1}));
+        b.feed("y", values({3, static_cast<std::size_t>(width)}, 6));
+        CHECK((append_backward<double>(cost)[0].gradient->spec().type == VarType::SELECTED_ROWS) == (k == 6));
         check_net(cost);
     }
 }

@@ -52,6 +52,7 @@ struct op_kernel {
     OpFamily family = OpFamily::none;  ///< see family_of
     unsigned row_inputs = 0;           ///< see row_inputs_of
     unsigned level_inputs = 0;         ///< see level_inputs_of
+    unsigned sparse_inputs = 0;        ///< bit i is set if slot i may hold a row-sparse value
     bool sums_rows = false;            ///< see sums_rows_of
     /// Whether the rows of result i correspond to rows of the inputs.
     bool (*row_output)(AttributesRef attributes, std::size_t i);
@@ -220,6 +221,7 @@ constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .outputs = Op::outputs::names,
                                                   .op = &type_tag<Op>,
                                                   .family = family_of<Op>,
+                                                  .sparse_inputs = ~0U,
                                                   .row_output = &Op::row_output,
                                                   .row_wise = &Op::row_wise,
                                                   .infer = &Op::infer,
@@ -281,6 +283,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .family = family_of<Op>,
     .row_inputs = row_inputs_of<Op>,
     .level_inputs = level_inputs_of<Op>,
+    .sparse_inputs = variadic ? 0U : detail::sparse_inputs_of<Op, D, T...>,
     .sums_rows = sums_rows_of<Op>,
     .row_output = [](AttributesRef a, std::size_t) { return row_output_of<Op>(detail::attributes_for<Op>(a)); },
     .row_wise = [](AttributesRef a) { return row_wise_of<Op>(detail::attributes_for<Op>(a)); },

@@ -85,7 +85,8 @@ Var<T, Device> embedding_table(EmbeddingOptions const& options) {
     return parameter<T, Device>(dims, options.table, options.name);
 }
 
-/// Returns one row of the table for each id. The table's gradient is row-sparse.
+/// Returns one row of the table for each id. The table's gradient is row-sparse; what computes a table, such as
+/// layer::transpose, gets it as a dense tensor.
 ///     layer::embedding(words, {.height = 10'000, .width = 64, .unknown = 0})    // words of no row read row 0
 /// shapes   ids [...] -> ids.shape + [width], with the levels of ids
 /// errors   as embedding_table, if it creates the table; when the net runs, as rowan::lookup_table

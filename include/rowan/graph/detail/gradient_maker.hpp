@@ -6,6 +6,7 @@
 #include <rowan/graph/scope.hpp>
 #include <rowan/op/full_like.hpp>
 #include <rowan/op/sum.hpp>
+#include <rowan/op/to_dense.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -24,7 +25,7 @@ inline bool all_row_sparse(std::span<Variable* const> gradients) {
            std::ranges::all_of(gradients, [](Variable const* v) { return v->spec().type == VarType::SELECTED_ROWS; });
 }
 
-/// Collects the gradients of variables. Those that are filled or summed have elements of T.
+/// Collects the gradients of variables. Those that are filled, summed or made dense have elements of T.
 template <class T, class Device>
 class GradientMaker {
 public:
@@ -56,6 +57,9 @@ public:
 private:
     // Zeros for the gradient of `like`: a filled tensor if it is dense with elements of T, else an empty value.
     Variable& zeros(Variable& like);
+
+    // The gradient of an operator's result as a tensor, if it is row-sparse: the result is a table.
+    Variable& dense(Variable const& result, Variable& gradient);
 
     // Whether a gradient flows to the elements of input i.
     bool wants_input(Operator const& op, std::size_t i) const {
@@ -130,6 +134,8 @@ void GradientMaker<T, Device>::differentiate(Operator& op) {
                 Variable** const grads = out_grads.data() + (held.data() - op.outputs.data());
                 for (std::size_t i = 0; i < held.size(); ++i) {
                     if (grads[i] == nullptr) grads[i] = &zeros(*held[i]);
+                    if ((rule.op->sparse_inputs >> (&slot - rule.reads.data()) & 1) == 0)
+                        grads[i] = &dense(*held[i], *grads[i]);
                 }
                 read({grads, held.size()});
             } else if (slot.kind == grad_slot::output) {
@@ -170,6 +176,18 @@ Variable& GradientMaker<T, Device>::zeros(Variable& like) {
     VarSpec const& spec = like.spec();
     if (spec.type == VarType::LOD_TENSOR && spec.dtype == dtype<T>::wire) return fill(like, 0.0);
     return *scope_.new_op(whole_kernel<nothing_op>::value, {&like}).outputs[0];
+}
+
+template <class T, class Device>
+Variable& GradientMaker<T, Device>::dense(Variable const& result, Variable& gradient) {
+    VarSpec const& spec = gradient.spec();
+    if (spec.type != VarType::SELECTED_ROWS || result.spec().type == VarType::SELECTED_ROWS) return gradient;
+    if (spec.dtype != dtype<T>::wire)
+        throw GraphError(std::string("the gradient of ")
+                             .append(describe(result))
+                             .append(", a table that an operator computes, must have elements of ")
+                             .append(dtype<T>::name));
+    return *scope_.new_op<to_dense_op, Device, T>({&gradient}).outputs[0];
 }
 
 template <class T, class Device>

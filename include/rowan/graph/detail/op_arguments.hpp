@@ -4,6 +4,7 @@
 #include <rowan/graph/detail/compiled_kernels.hpp>
 #include <rowan/op/gradients.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/sparse/selected_rows.hpp>
 
 #include <cstddef>
 #include <type_traits>
@@ -84,5 +85,21 @@ auto call(D const& device, attributes_of<Op> const& attributes, V&... v) {
                   "rowan: the operator has no function run for this device and these input types");
     return call_masked<Op, level_mask<Op, D, V...>()>(device, attributes, std::index_sequence_for<V...>{}, v...);
 }
+
+template <class T, class D, bool sparse>
+using held_t = std::conditional_t<sparse, SelectedRows<T, D>, LoDTensor<T, D>>;
+
+template <class Op, class D, std::size_t k, class... T, std::size_t... i>
+constexpr bool takes_sparse(std::index_sequence<i...>) {
+    return level_mask<Op, D, held_t<T, D, i == k>...>() != no_mask ||
+           level_mask<Op, D, held_t<T, D, true>...>() != no_mask;
+}
+
+/// Bit i is set if the operator takes a row-sparse input i where others are dense, or where all are row-sparse.
+template <class Op, class D, class... T>
+inline constexpr unsigned sparse_inputs_of = []<std::size_t... i>(std::index_sequence<i...> all) {
+    return ((takes_sparse<Op, D, i, T...>(all) ? 1U << i : 0U) | ... | 0U);
+}
+(std::index_sequence_for<T...>{});
 
 }  // namespace rowan::inline v0::detail

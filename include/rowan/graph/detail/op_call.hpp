@@ -105,9 +105,6 @@ struct Results {
     throw TypeError(std::string("the input of operator ").append(name), kinds, "types for which it has a kernel");
 }
 
-template <class T, class D, bool sparse>
-using held_t = std::conditional_t<sparse, SelectedRows<T, D>, LoDTensor<T, D>>;
-
 /// Runs the kernel if there is one; bit i of `sparse` is set if input i is row-sparse. Returns whether it ran.
 template <class Op, class D, std::size_t sparse, class... T, std::size_t... i>
 bool run_kinds(D const& device, Results const& to, attributes_of<Op> const& attributes, type_list<T...>,
