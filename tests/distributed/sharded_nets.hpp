@@ -41,7 +41,7 @@ struct Net1 {
         auto const rows = layer::embedding(layer::data<std::int64_t>("ids", {UNK}), table, {.padding_id = 5});
         auto const bags =
             layer::embedding_bag(layer::data<std::int32_t>("bags", {UNK}, 1), table, {.pool = Pooling::mean, .unknown = 8});
-        auto const both = layer::dropout(layer::batch_norm(layer::concat({rows, bags}, 1), {.name = "norm"}), 0.25);
+        auto const both = layer::dropout(layer::batch_norm(layer::concat({rows, bags}, {.axis = 1}), {.name = "norm"}), {.probability = 0.25});
         return layer::fc(both, {.output_size = 2, .name = "fc"});
     }
     static layer::Var<float> cost_of(layer::Var<float> const& predict) {

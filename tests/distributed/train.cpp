@@ -39,7 +39,7 @@ struct Net1 {
     static layer::Var<float> make() {
         auto const ids = layer::data<std::int64_t>("ids", {UNK});
         auto rows = layer::embedding(ids, {.height = height, .width = width, .name = "table"});
-        rows = layer::dropout(layer::batch_norm(rows, {.name = "norm"}), 0.25);
+        rows = layer::dropout(layer::batch_norm(rows, {.name = "norm"}), {.probability = 0.25});
         auto const error = layer::fc(rows, {.output_size = 2, .name = "fc"}) - layer::data<float>("y", {UNK, 2});
         return layer::reduce_mean(error * error);
     }

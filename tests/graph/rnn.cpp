@@ -380,7 +380,7 @@ TEST_CASE("a state whose width changes in a step is refused at that step", "[rnn
     auto const x = layer::data<double>("x", {UNK, 2}, 1);
     auto const boot = layer::data<double>("boot", {UNK, UNK});
     auto const wider = layer::rnn(x, {layer::Memory{.size = 2}, layer::Memory{.like = boot}}, [](auto x_t, auto before) {
-        return layer::Step{x_t, {x_t, layer::concat({before[1], x_t}, 1)}};
+        return layer::Step{x_t, {x_t, layer::concat({before[1], x_t}, {.axis = 1})}};
     });
     auto const fixed = layer::rnn_with_last(x, layer::Memory{.like = boot}, [](auto x_t, auto) { return layer::Step{x_t, x_t}; });
     auto const net = Net<>::trace_and_build(*wider), other = Net<>::trace_and_build(*fixed.last);
@@ -432,9 +432,9 @@ TEST_CASE("without rows, the step gives the widths that are not known before", "
         auto const x = fed("x", LoDTensor<double>(Tensor<double>::from_shape({0, 2}), Lod::from_lengths({std::vector<std::int64_t>(sequences)})));
         auto const more = layer::data<double>("more", {UNK, UNK});
         feed(scope, "more", LoDTensor<double>(values({sequences, 3}, 1)));
-        auto const boot = layer::concat({layer::fc(fed("z", LoDTensor<double>(values({sequences, 2}, 2))), {.output_size = 2}), more}, 1);
+        auto const boot = layer::concat({layer::fc(fed("z", LoDTensor<double>(values({sequences, 2}, 2))), {.output_size = 2}), more}, {.axis = 1});
         auto const h = layer::rnn_with_last(x, layer::Memory{.like = boot}, [](auto x_t, auto before) {
-            return layer::Step{layer::concat({before, x_t, before}, 1), layer::tanh(before)};
+            return layer::Step{layer::concat({before, x_t, before}, {.axis = 1}), layer::tanh(before)};
         });
         auto const net = Net<>::trace_and_build(std::array{&*h.output, &*h.last, &*boot});
         initialize(net, 1);

@@ -156,7 +156,7 @@ std::vector<std::function<Out()>> const nets{
         auto const texts = layer::data<float>("texts", {UNK, 3}, 2);
         return layer::rnn_with_last(texts, 4, [](auto sentence, auto before) {
                    auto const inner = layer::rnn_with_last(sentence, 8, [](auto x, auto state) { return layer::lstm_unit(x, state, {.size = 4}); });
-                   auto const read = layer::split(inner.last, {4, 4}, 1)[0];
+                   auto const read = layer::split(inner.last, {4, 4}, {.axis = 1})[0];
                    auto const now = layer::relu(layer::add(before, read));
                    return layer::Step{now, now};
                }, {.level = 0})
@@ -197,8 +197,8 @@ std::vector<std::function<Out()>> const nets{
         return y;
     },
     [] {
-        auto const x = layer::data<float>("x", {UNK, 3}), y = layer::clip(layer::dropout(x, 0.25), -0.5, 0.75);
-        auto const both = layer::concat({x, y}, 1);
+        auto const x = layer::data<float>("x", {UNK, 3}), y = layer::clip(layer::dropout(x, {.probability = 0.25}), -0.5, 0.75);
+        auto const both = layer::concat({x, y}, {.axis = 1});
         auto const soft = layer::softmax(layer::fc(both, {.output_size = 5}));
         auto const label2 = layer::data<std::int64_t>("label2", {UNK});
         return layer::sum({layer::cross_entropy(soft, layer::data<std::int64_t>("label", {UNK})), layer::softmax_with_cross_entropy(both, label2), layer::mse(x, y),
@@ -271,10 +271,10 @@ std::vector<std::function<Out()>> const nets{
         return layer::sequence_conv(rows, {.length = 2, .train_padding = true});
     },
     [] { return layer::embedding_bag(layer::data<std::int32_t>("bags", {UNK}, 1), {.height = 9, .width = 3}, {.pool = Pooling::max}); },
-    [] { auto const x = layer::data<float>("x", {UNK, 3}); return layer::matmul(x, x, false, true); },
+    [] { auto const x = layer::data<float>("x", {UNK, 3}); return layer::matmul(x, x, {.transpose_y = true}); },
     [] {  // batches of matrices
         auto const x = layer::data<float>("x", {UNK, 3}), rows = layer::unsqueeze(x, {2});
-        return layer::matmul(layer::matmul(rows, rows, false, true), x, true, true);
+        return layer::matmul(layer::matmul(rows, rows, {.transpose_y = true}), x, {.transpose_x = true, .transpose_y = true});
     },
     [] { return layer::batch_norm(layer::batch_norm(layer::data<float>("texts", {UNK, 3}, 2), {.epsilon = 4}), {.momentum = 0.5, .epsilon = 6, .shift = false}); },
     [] { return layer::layer_norm(layer::layer_norm(layer::data<float>("texts", {UNK, 3}, 2)), {.epsilon = 0.5, .scale = false, .shift = false}); },
@@ -294,7 +294,7 @@ std::vector<std::function<Out()>> const nets{
         return layer::reduce_sum(layer::one_hot(ids, 9)) + layer::reduce_sum(best.value);
     },
     [] {  // other shapes
-        auto const x = layer::data<float>("x", {UNK, 3}), flat = layer::reshape(layer::stack({x, x * layer::row_dot(x, x), x}, 1), {0, 9});
+        auto const x = layer::data<float>("x", {UNK, 3}), flat = layer::reshape(layer::stack({x, x * layer::row_dot(x, x), x}, {.axis = 1}), {0, 9});
         auto const ids = layer::data<std::int64_t>("label", {UNK});
         auto const pairs = layer::transpose(layer::reshape(layer::stack({ids, layer::squeeze(layer::unsqueeze(ids, {-1}), {1})}), {2, -1}));
         return layer::matmul(layer::transpose(flat), flat) + layer::reduce_sum(layer::cast<float>(pairs));

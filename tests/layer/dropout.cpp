@@ -113,7 +113,7 @@ TEST_CASE("resumed training continues with the next masks", "[layer]") {
 TEST_CASE("dropout changes nothing outside training, also between training steps", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 3}, 1);
-    auto const out = layer::dropout(x, 0.9);
+    auto const out = layer::dropout(x, {.probability = 0.9});
     CHECK(out->spec() == tensor_spec<float>({UNK, 3}, 1));
     LoDTensor<float> const value({{1, 2, 3}, {4, 5, 6}}, Lod{{0, 2}});
     CHECK(test::run(out, {{"x", value}}) == value);
@@ -143,7 +143,7 @@ TEST_CASE("the gradient of layer::dropout equals central differences", "[layer]"
         test::DefaultScope scope;
         auto const target = layer::data<double>("target", {4, 3});
         test::set(*target, LoDTensor<double>(test::values({4, 3}, 3)));
-        auto const out = layer::dropout(test::parameter({4, 3}, 1), 0.25);
+        auto const out = layer::dropout(test::parameter({4, 3}, 1), {.probability = 0.25});
         if (training) test::set(*out->writers()[0]->inputs[1], LoDTensor<std::int64_t>(Tensor<std::int64_t>{9}));
         test::check_net(layer::mse(out, target));
     }
@@ -175,7 +175,7 @@ TEST_CASE("gradients go through dropout of a state", "[layer]") {
     test::set(*x, LoDTensor<double>(test::values({7, 3}, 1), Lod{{0, 2, 2, 5, 7}}));
     test::set(*target, LoDTensor<double>(test::values({7, 3}, 2)));
     auto const rows = layer::rnn(x, 3, [](auto x_t, auto before) {
-        auto const now = layer::tanh(layer::add(layer::fc(x_t), layer::fc(layer::dropout(before, 0.4))));
+        auto const now = layer::tanh(layer::add(layer::fc(x_t), layer::fc(layer::dropout(before, {.probability = 0.4}))));
         return layer::Step{now, now};
     });
     auto const cost = layer::mse(rows, target);
@@ -192,9 +192,9 @@ TEST_CASE("gradients go through dropout of a state", "[layer]") {
 TEST_CASE("layer::dropout throws for an invalid probability, and adds nothing", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2});
-    CHECK_THROWS_WITH(layer::dropout(x, 1.5), "probability is 1.5, expected in [0, 1]");
-    CHECK_THROWS_WITH(layer::dropout(x, -0.5), "probability is -0.5, expected in [0, 1]");
-    CHECK_THROWS_WITH(layer::dropout(x, std::nan("")), "probability is nan, expected in [0, 1]");
+    CHECK_THROWS_WITH(layer::dropout(x, {.probability = 1.5}), "probability is 1.5, expected in [0, 1]");
+    CHECK_THROWS_WITH(layer::dropout(x, {.probability = -0.5}), "probability is -0.5, expected in [0, 1]");
+    CHECK_THROWS_WITH(layer::dropout(x, {.probability = std::nan("")}), "probability is nan, expected in [0, 1]");
     CHECK(scope.variables().size() == 1);
 }
 

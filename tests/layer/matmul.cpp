@@ -22,8 +22,8 @@ TEST_CASE("layer::matmul multiplies matrices, optionally transposed", "[layer]")
     auto const plain = layer::matmul(x, y);
     CHECK(plain->spec() == tensor_spec<float>({UNK, 2}, 1));
     CHECK((test::run(plain, feeds) == LoDTensor<float>({{201, 2010}, {403, 4030}}, value.lod())));
-    CHECK((test::run(layer::matmul(x, y, false, true), feeds) == LoDTensor<float>({{21, 2100}, {43, 4300}}, value.lod())));
-    CHECK((test::run(layer::matmul(x, y, true), feeds) == LoDTensor<float>(Tensor<float>{{301, 3010}, {402, 4020}})));
+    CHECK((test::run(layer::matmul(x, y, {.transpose_y = true}), feeds) == LoDTensor<float>({{21, 2100}, {43, 4300}}, value.lod())));
+    CHECK((test::run(layer::matmul(x, y, {.transpose_x = true}), feeds) == LoDTensor<float>(Tensor<float>{{301, 3010}, {402, 4020}})));
 }
 
 TEST_CASE("gradients of layer::matmul equal central differences", "[layer]") {
@@ -33,7 +33,7 @@ TEST_CASE("gradients of layer::matmul equal central differences", "[layer]") {
         auto const y = test::parameter(transposed == 2 ? Dims{4, 2} : Dims{2, 4}, 2);
         auto const target = layer::data<double>("target", {3, 4});
         test::set(*target, LoDTensor<double>(test::values({3, 4}, 3)));
-        test::check_net(layer::mse(layer::matmul(x, y, transposed == 1, transposed == 2), target));
+        test::check_net(layer::mse(layer::matmul(x, y, {.transpose_x = transposed == 1, .transpose_y = transposed == 2}), target));
     }
 }
 
@@ -43,7 +43,7 @@ TEST_CASE("layer::matmul multiplies batches of matrices, with both transposition
     LoDTensor<float> const value({{{1}, {2}}, {{3}, {4}}}, Lod{{0, 2}});
     Feeds const feeds{{"x", value}, {"y", Tensor<float>{{{1, 10}}, {{100, 1000}}}}};
     CHECK((test::run(layer::matmul(x, y), feeds) == LoDTensor<float>({{{1, 10}, {2, 20}}, {{300, 3000}, {400, 4000}}}, value.lod())));
-    CHECK((test::run(layer::matmul(x, y, true, true), feeds) == LoDTensor<float>({{{21}}, {{4300}}}, value.lod())));
+    CHECK((test::run(layer::matmul(x, y, {.transpose_x = true, .transpose_y = true}), feeds) == LoDTensor<float>({{{21}}, {{4300}}}, value.lod())));
 }
 
 TEST_CASE("gradients of batches flow through layer::matmul, also in the steps of a recurrent net", "[layer]") {
@@ -54,7 +54,7 @@ TEST_CASE("gradients of batches flow through layer::matmul, also in the steps of
         auto const now = layer::reduce_sum(layer::matmul(layer::matmul(w, x_t), v), {.axes = {1}}) + layer::scale(before, 0.5);
         return layer::Step{now, now};
     });
-    test::check_net(layer::mean(h * h) + layer::mean(layer::matmul(layer::matmul(x, w, true, true), layer::matmul(x, x, true), true)));
+    test::check_net(layer::mean(h * h) + layer::mean(layer::matmul(layer::matmul(x, w, {.transpose_x = true, .transpose_y = true}), layer::matmul(x, x, {.transpose_x = true}), {.transpose_x = true})));
 }
 
 TEST_CASE("layer::matmul throws for shapes that do not match", "[layer]") {

@@ -32,7 +32,7 @@ using namespace rowan;
 // The mean of the squared errors of all elements, so that the gradient of a batch is the mean of those of its rows.
 layer::Var<float> cost_of(double dropped = 0) {
     auto rows = layer::embedding(layer::data<std::int64_t>("ids", {UNK}), {.height = 6, .width = 3, .name = "table"});
-    if (dropped > 0) rows = layer::dropout(rows, dropped);
+    if (dropped > 0) rows = layer::dropout(rows, {.probability = dropped});
     auto const error = layer::fc(rows, {.output_size = 2, .name = "fc"}) - layer::data<float>("y", {UNK, 2});
     return layer::reduce_mean(error * error);
 }

@@ -29,7 +29,7 @@ namespace {
 struct Tagger {
     test::DefaultScope scope;
     layer::Var<std::int64_t> words = layer::data<std::int64_t>("words", {UNK}, 1);
-    layer::Var<float> rows = layer::dropout(layer::embedding(words, {.height = 6, .width = 3}), 0.5);
+    layer::Var<float> rows = layer::dropout(layer::embedding(words, {.height = 6, .width = 3}), {.probability = 0.5});
     layer::Var<float> last = layer::rnn_with_last(rows, 4, [](auto x_t, auto before) {
                                  auto const now = layer::gru_unit(x_t, before, {.size = 4});
                                  return layer::Step{now, now};

@@ -31,7 +31,7 @@ TEST_CASE("layers change shapes and keep levels with the rows", "[layer]") {
     CHECK((test::run(layer::unsqueeze(flat, {0}), feeds).value().shape() == Tensor<float>::shape_type{1, 3, 2}));
     CHECK((test::run(layer::transpose(flat), feeds) == LoDTensor<float>(Tensor<float>{{1, 3, 5}, {2, 4, 6}})));
     CHECK((test::run(layer::transpose(x, {0, -1, 1}), feeds) == LoDTensor<float>(rows.reshaped({3, 1, 2}), lod)));
-    CHECK((test::run(layer::stack({flat, flat}, -1), feeds).lod() == lod));
+    CHECK((test::run(layer::stack({flat, flat}, {.axis = -1}), feeds).lod() == lod));
     CHECK((test::run(layer::stack({flat, flat}), feeds).value().shape() == Tensor<float>::shape_type{2, 3, 2}));
     CHECK((test::run(layer::row_dot(flat, flat), feeds) == LoDTensor<float>({{5}, {25}, {61}}, lod)));
     CHECK_THROWS_WITH(layer::reshape(x, {0, 3}), "shape is [0, 3], expected a shape for the elements of [-1, 2, 1]");
@@ -46,7 +46,7 @@ TEST_CASE("gradients flow through changes of shape, in nets and in steps", "[lay
     auto const x = layer::fc(test::fed("x", LoDTensor<double>(test::values({5, 3}, 1), Lod{{0, 3, 3, 5}})), {.output_size = 4});
     auto const h = layer::rnn(x, 2, [&](auto x_t, auto before) {
         auto const pairs = layer::transpose(layer::reshape(x_t, {-1, 2, 2}), {0, 2, 1});
-        auto const both = layer::stack({layer::reduce_sum(pairs * pairs, {.axes = {1}}), before}, 1);
+        auto const both = layer::stack({layer::reduce_sum(pairs * pairs, {.axes = {1}}), before}, {.axis = 1});
         auto const now = layer::squeeze(layer::unsqueeze(layer::reduce_mean(both, {.axes = {1}}), {1}), {1}) * layer::row_dot(x_t, x_t);
         return layer::Step{now, now};
     });

@@ -15,7 +15,7 @@ TEST_CASE("layer::split cuts a value along an axis", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 3}, 1);
     LoDTensor<float> const value({{1, 2, 3}, {4, 5, 6}}, Lod{{0, 2}});
-    auto const parts = layer::split(x, {1, 0, 2}, 1);
+    auto const parts = layer::split(x, {1, 0, 2}, {.axis = 1});
     REQUIRE(parts.size() == 3);
     CHECK(parts[2]->spec() == tensor_spec<float>({UNK, 2}, 1));
     CHECK((test::run(parts[0], {{"x", value}}) == LoDTensor<float>({{1}, {4}}, Lod{{0, 2}})));
@@ -30,16 +30,16 @@ TEST_CASE("the gradient of layer::split equals central differences, also with an
     test::DefaultScope scope;
     auto const w = test::parameter({3, 4}, 1), target = layer::data<double>("target", {3, 1});
     test::set(*target, LoDTensor<double>(test::values({3, 1}, 3)));
-    auto const parts = layer::split(w, {1, 2, 1}, 1);
+    auto const parts = layer::split(w, {1, 2, 1}, {.axis = 1});
     test::check_net(layer::mse(layer::mul(parts[0], parts[2]), target));
 }
 
 TEST_CASE("layer::split refuses sections that are not the axis", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 3});
-    CHECK_THROWS_WITH(layer::split(x, {1, 1}, 1), "sum of sections is 2, expected 3");
-    CHECK_THROWS_WITH(layer::split(x, {1, -1, 3}, 1), "sections[1] is -1, expected 0 or more");
-    CHECK_THROWS_WITH(layer::split(x, {3}, -3), "axis is -3, expected in [-2, 2)");
+    CHECK_THROWS_WITH(layer::split(x, {1, 1}, {.axis = 1}), "sum of sections is 2, expected 3");
+    CHECK_THROWS_WITH(layer::split(x, {1, -1, 3}, {.axis = 1}), "sections[1] is -1, expected 0 or more");
+    CHECK_THROWS_WITH(layer::split(x, {3}, {.axis = -3}), "axis is -3, expected in [-2, 2)");
     CHECK_THROWS_WITH(test::run(layer::split(x, {1, 2})[0], {{"x", Tensor<float>{{1, 2, 3}}}}),
                       "split(x): sections[1] is 2, expected at most 0, what is left of the axis");
 }

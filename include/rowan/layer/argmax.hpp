@@ -45,30 +45,38 @@ struct TopK {
 
 /// The k greatest elements of each row, that is along the last axis, and their positions, see rowan::top_k. The
 /// gradient of the values goes to the elements that they are.
-///     auto [best, labels] = layer::top_k(scores, 5);
+///     auto [best, labels] = layer::top_k(scores, {.k = 5});
 /// shapes   x [..., n] -> [..., k] and [..., k], with the levels of x
 /// errors   ShapeError if the rank is less than 2; ValueError if k is not in [1, n]
 /// cost     as rowan::top_k, when the net runs
 template <class T, class Device>
-TopK<T, Device> top_k(Var<T, Device> const& x, std::int64_t k) {
-    auto const& made = default_scope().new_op<top_k_op, Device, T>({&*x}, {.k = k}).outputs;
+TopK<T, Device> top_k(Var<T, Device> const& x, TopKOptions const& options) {
+    auto const& made = default_scope().new_op<top_k_op, Device, T>({&*x}, options).outputs;
     return {Var<T, Device>(*made[0]), Var<std::int64_t, Device>(*made[1])};
+}
+template <class T, class Device>
+TopK<T, Device> top_k(Var<T, Device> const& x, std::int64_t k) {
+    return top_k(x, TopKOptions{.k = k});
 }
 
 /// A row for each id: 1 in the column of the id, else 0, see rowan::one_hot.
-///     auto const target = layer::one_hot(labels, 10);
+///     auto const target = layer::one_hot(labels, {.depth = 10});
 /// shapes   ids [n] or [n, 1] -> [n, depth], with the levels of ids
 /// errors   ShapeError if ids have another shape; ValueError if depth is negative; when the net runs, IndexError if an
 ///          id is not in [0, depth)
 /// cost     as rowan::one_hot, when the net runs; for another type than float, as layer::cast besides
 template <class T = float, class I, class Device>
-Var<T, Device> one_hot(Var<I, Device> const& ids, std::int64_t depth) {
-    auto const rows = apply<one_hot_op>({.depth = depth}, ids);
+Var<T, Device> one_hot(Var<I, Device> const& ids, OneHotOptions const& options) {
+    auto const rows = apply<one_hot_op>(options, ids);
     if constexpr (std::is_same_v<T, float>) {
         return rows;
     } else {
         return cast<T>(rows);
     }
+}
+template <class T = float, class I, class Device>
+Var<T, Device> one_hot(Var<I, Device> const& ids, std::int64_t depth) {
+    return one_hot<T>(ids, OneHotOptions{.depth = depth});
 }
 
 /// The running sums along an axis, by default the last one, see rowan::cumsum.

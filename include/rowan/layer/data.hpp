@@ -9,9 +9,14 @@
 
 namespace rowan::inline v0::layer {
 
+/// The levels of sequences of an input.
+struct LevelOptions {
+    std::size_t lod_level = 0;  ///< 1: a batch of sequences
+};
+
 /// Declares an input variable of the default scope; batches set its value under this name. For a net on a device, a
 /// batch may contain host tensors, which are copied to the device.
-///     auto words = layer::data<std::int64_t>("words", {UNK}, 1);      // sentences: one level of sequences
+///     auto words = layer::data<std::int64_t>("words", {UNK}, {.lod_level = 1});      // sentences: one level of sequences
 /// shapes   [dims...], UNK for dims that vary from batch to batch
 /// errors   GraphError if the scope already has that name
 /// cost     O(1); a batch's value is aliased, a host value for a device is copied
@@ -20,6 +25,10 @@ Var<T, Device> data(std::string const& name, Dims const& dims, std::size_t lod_l
     Variable& v = default_scope().new_var(name, tensor_spec<T>(dims, lod_level), Role::data);
     v.bring = &rowan::detail::bring<T, Device>;
     return Var<T, Device>(v);
+}
+template <class T = float, class Device = Cpu>
+Var<T, Device> data(std::string const& name, Dims const& dims, LevelOptions const& options) {
+    return data<T, Device>(name, dims, options.lod_level);
 }
 
 ROWAN_TEMPLATE(Var<float> data<float, Cpu>(std::string const&, Dims const&, std::size_t))

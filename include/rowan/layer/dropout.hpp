@@ -21,7 +21,7 @@ Variable& new_seed() {
 
 /// In train, every element is 0 with the given probability, else x / (1 - probability). Elsewhere, such as in infer,
 /// the result is x.
-///     auto h = layer::dropout(layer::relu(layer::fc(x, {.output_size = 100})), 0.2);
+///     auto h = layer::dropout(layer::relu(layer::fc(x, {.output_size = 100})), {.probability = 0.2});
 /// Every batch has a different mask. The mask depends only on train's seed, the number of the batch (a resumed training
 /// continues the count) and the layer's position in the net, so it is the same for any number of threads. In a
 /// recurrent layer, each sequence has one mask for all its steps (Gal and Ghahramani: A Theoretically Grounded
@@ -30,11 +30,15 @@ Variable& new_seed() {
 /// errors   ValueError unless probability is in [0, 1]
 /// cost     one read of x, one write of the result and of a byte mask
 template <class T, class Device>
-Var<T, Device> dropout(Var<T, Device> const& x, double probability = 0.5) {
-    static_cast<void>(dropout_op::infer(x->spec(), tensor_spec<std::int64_t>({UNK}),
-                                        {probability}));  // throws before the net is changed
+Var<T, Device> dropout(Var<T, Device> const& x, DropoutOptions const& options = {}) {
+    static_cast<void>(
+        dropout_op::infer(x->spec(), tensor_spec<std::int64_t>({UNK}), options));  // throws before the net is changed
     Var<std::int64_t, Device> const seed(new_seed<Device>());
-    return apply<dropout_op>({probability}, x, seed);
+    return apply<dropout_op>(options, x, seed);
+}
+template <class T, class Device>
+Var<T, Device> dropout(Var<T, Device> const& x, double probability) {
+    return dropout(x, {.probability = probability});
 }
 
 }  // namespace rowan::inline v0::layer

@@ -168,22 +168,32 @@ Var<T, Device> sum(std::initializer_list<Var<T, Device>> x) {
 }
 
 /// factor · x + bias, element-wise.
+///     auto next = layer::scale(x, {.factor = 2, .bias = 1});       // or layer::scale(x, 2, 1)
 /// shapes   x [...] -> [...], with the levels of x
 /// errors   when the net runs, as rowan::scale
 /// cost     as rowan::scale, when the net runs
 template <class T, class Device>
+Var<T, Device> scale(Var<T, Device> const& x, ScaleOptions const& options) {
+    return apply<scale_op>(options, x);
+}
+template <class T, class Device>
 Var<T, Device> scale(Var<T, Device> const& x, double factor, double bias = 0) {
-    return apply<scale_op>({factor, bias}, x);
+    return scale(x, {.factor = factor, .bias = bias});
 }
 
 /// Clips every element to [min, max]; the gradient of a clipped element is 0. NaN is preserved.
+///     auto between = layer::clip(x, {.min = 0, .max = 6});         // or layer::clip(x, 0, 6)
 /// shapes   x [...] -> [...], with the levels of x
 /// errors   ValueError if a bound is not finite or max < min
 /// cost     as rowan::clip, when the net runs
 template <class T, class Device>
+Var<T, Device> clip(Var<T, Device> const& x, ClipOptions const& options) {
+    rowan::detail::check_clip(options);
+    return apply<clip_op>(options, x);
+}
+template <class T, class Device>
 Var<T, Device> clip(Var<T, Device> const& x, double min, double max) {
-    rowan::detail::check_clip({min, max});
-    return apply<clip_op>({min, max}, x);
+    return clip(x, {.min = min, .max = max});
 }
 
 /// -x, element-wise.

@@ -5,24 +5,32 @@
 #include <rowan/op/batched_matmul.hpp>
 #include <rowan/op/matmul.hpp>
 
+#include <concepts>
+
 namespace rowan::inline v0::layer {
 
 /// The product x · y, with x or y transposed if its flag is set; of batches of matrices, the products of their matrices,
 /// see rowan::matmul. For a product with a trainable weight, see layer::fc.
-///     auto scores = layer::matmul(h, table, false, true);      // h · tableᵀ: the table of an embedding as a weight
+///     auto scores = layer::matmul(h, table, {.transpose_y = true});      // h · tableᵀ: the table of an embedding as a weight
 /// shapes   x [..., n, k], y [..., k, m], after transposition -> [..., n, m], with the levels of the operand whose rows
 ///          the result has; without levels for two matrices of which x is transposed
 /// errors   ShapeError if an operand has a rank below 2, the inner dims differ, or the dims before do not broadcast
 /// cost     as rowan::matmul, when the net runs
 template <class T, class Device>
-Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, bool transpose_x = false,
-                      bool transpose_y = false) {
+Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, MatmulOptions const& options = {}) {
     bool const matrices = x->spec().dims.size() == 2 && y->spec().dims.size() == 2;
-    if (!matrices || (transpose_x && transpose_y))
-        return apply<batched_matmul_op>({.transpose_x = transpose_x, .transpose_y = transpose_y}, x, y);
-    if (transpose_x) return apply<mul_tn_op>({}, x, y);
-    if (transpose_y) return apply<mul_nt_op>({}, x, y);
+    if (!matrices || (options.transpose_x && options.transpose_y)) return apply<batched_matmul_op>(options, x, y);
+    if (options.transpose_x) return apply<mul_tn_op>({}, x, y);
+    if (options.transpose_y) return apply<mul_nt_op>({}, x, y);
     return apply<mul_op>({}, x, y);
+}
+/// The same with flags by position, which a later version removes.
+template <class T, class Device>
+[[deprecated("rowan::layer::matmul: options have names: layer::matmul(x, y, {.transpose_y = true})")]] Var<T, Device>
+matmul(Var<T, Device> const& x, Var<T, Device> const& y, std::same_as<bool> auto transpose_x,
+       std::same_as<bool> auto... transpose_y) {
+    static_assert(sizeof...(transpose_y) < 2, "rowan::layer::matmul: two flags at most");
+    return matmul(x, y, MatmulOptions{transpose_x, transpose_y...});
 }
 
 }  // namespace rowan::inline v0::layer

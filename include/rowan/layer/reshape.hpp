@@ -71,22 +71,30 @@ Var<T, Device> transpose(Var<T, Device> const& x, std::vector<std::int64_t> perm
 }
 
 /// Joins values of one shape along a new axis; a negative axis counts from the end of the result.
-///     auto pairs = layer::stack({a, b}, 1);       // [n, 3] and [n, 3] -> [n, 2, 3]
+///     auto pairs = layer::stack({a, b}, {.axis = 1});       // [n, 3] and [n, 3] -> [n, 2, 3]
 /// shapes   n values x[k] [...] -> [...] with a dim of n at the axis; with the levels of the first unless it is axis 0
 /// errors   ShapeError if x is empty, shapes differ, or the rank is 8; ValueError if there is no such axis
 /// cost     as rowan::stack, when the net runs
 template <class T, class Device>
-Var<T, Device> stack(std::vector<Var<T, Device>> const& x, std::int64_t axis = 0) {
+Var<T, Device> stack(std::vector<Var<T, Device>> const& x, StackOptions options = {}) {
     std::vector<Variable*> inputs;
     for (auto const& part : x) inputs.push_back(&*part);
     if (auto const rank = x.empty() ? 0 : static_cast<std::int64_t>(x[0]->spec().dims.size() + 1);
-        axis < 0 && axis >= -rank)
-        axis += rank;
-    return Var<T, Device>(*default_scope().new_op<stack_op, Device, T>(std::move(inputs), {.axis = axis}).outputs[0]);
+        options.axis < 0 && options.axis >= -rank)
+        options.axis += rank;
+    return Var<T, Device>(*default_scope().new_op<stack_op, Device, T>(std::move(inputs), options).outputs[0]);
 }
 template <class T, class Device>
-Var<T, Device> stack(std::initializer_list<Var<T, Device>> x, std::int64_t axis = 0) {
-    return stack(std::vector<Var<T, Device>>(x), axis);
+Var<T, Device> stack(std::initializer_list<Var<T, Device>> x, StackOptions const& options = {}) {
+    return stack(std::vector<Var<T, Device>>(x), options);
+}
+template <class T, class Device>
+Var<T, Device> stack(std::vector<Var<T, Device>> const& x, std::int64_t axis) {
+    return stack(x, StackOptions{.axis = axis});
+}
+template <class T, class Device>
+Var<T, Device> stack(std::initializer_list<Var<T, Device>> x, std::int64_t axis) {
+    return stack(x, StackOptions{.axis = axis});
 }
 
 /// The dot product of each row of x with the same row of y, see rowan::row_dot.

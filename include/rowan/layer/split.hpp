@@ -10,19 +10,30 @@
 
 namespace rowan::inline v0::layer {
 
+/// The settings of split.
+struct SplitOptions {
+    std::int64_t axis = 0;  ///< negative values count from the end
+};
+
 /// Splits x along an axis; the dim of part k along it is sections[k]. A negative axis counts from the end.
-///     auto const parts = layer::split(x, {2, 3}, 1);      // for x [n, 5]: parts[0] is [n, 2], parts[1] is [n, 3]
+///     auto const parts = layer::split(x, {2, 3}, {.axis = 1});      // for x [n, 5]: parts[0] is [n, 2], parts[1] is [n, 3]
 /// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k; with the levels of x, or without levels
 ///          along axis 0
 /// errors   ValueError if there is no such axis; ShapeError if a section is negative or the sections do not add up to
 ///          the dim (when the net runs, if the dim is unknown before)
 /// cost     as rowan::split, when the net runs
 template <class T, class Device>
-std::vector<Var<T, Device>> split(Var<T, Device> const& x, std::vector<std::int64_t> sections, std::int64_t axis = 0) {
+std::vector<Var<T, Device>> split(Var<T, Device> const& x, std::vector<std::int64_t> sections,
+                                  SplitOptions const& options = {}) {
+    split_op::attributes attributes{.sections = std::move(sections), .axis = options.axis};
     std::vector<Var<T, Device>> parts;
-    for (Variable* const part : default_scope().new_op<split_op, Device, T>({&*x}, {std::move(sections), axis}).outputs)
+    for (Variable* const part : default_scope().new_op<split_op, Device, T>({&*x}, std::move(attributes)).outputs)
         parts.push_back(Var<T, Device>(*part));
     return parts;
+}
+template <class T, class Device>
+std::vector<Var<T, Device>> split(Var<T, Device> const& x, std::vector<std::int64_t> sections, std::int64_t axis) {
+    return split(x, std::move(sections), {.axis = axis});
 }
 
 }  // namespace rowan::inline v0::layer

@@ -4,7 +4,6 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/batched_products.hpp>
 #include <rowan/op/detail/broadcast.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/matmul.hpp>
 #include <rowan/op/registry.hpp>
@@ -14,18 +13,6 @@
 #include <type_traits>
 
 namespace rowan::inline v0 {
-
-/// Which operands are transposed.
-struct MatmulOptions {
-    bool transpose_x = false;  ///< whether the matrices of x are transposed
-    bool transpose_y = false;  ///< whether those of y are
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"transpose_x", &MatmulOptions::transpose_x},
-                     field{"transpose_y", &MatmulOptions::transpose_y});
-    }
-};
 
 /// The gradient of x or y of a batched_matmul_op, summed over the matrices for which that operand was repeated.
 template <bool of_y>

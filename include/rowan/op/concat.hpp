@@ -21,6 +21,16 @@
 
 namespace rowan::inline v0 {
 
+/// The settings of concat.
+struct ConcatOptions {
+    std::int64_t axis = 0;  ///< negative values count from the end
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"axis", &ConcatOptions::axis});
+    }
+};
+
 namespace detail {
 
 /// Checks that all tensors have the rank of the first and, except along the axis, its dims. Returns the axis counted
@@ -100,6 +110,14 @@ template <class T, class Device>
 Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, std::int64_t axis = 0) {
     return concat(x.empty() ? Device{} : x[0].device(), x, axis);
 }
+template <class T, device D>
+Tensor<T, D> concat(D const& exec, std::vector<Tensor<T, D>> const& x, ConcatOptions const& options) {
+    return concat(exec, x, options.axis);
+}
+template <class T, class Device>
+Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, ConcatOptions const& options) {
+    return concat(x, options.axis);
+}
 
 struct concat_grad_op;
 
@@ -112,14 +130,7 @@ struct concat_op {
     using outputs = slots<slot::out>;
     using grad = grad_rule<concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
-    struct attributes {
-        std::int64_t axis = 0;  ///< negative values count from the end
-
-        template <class Visit>
-        static constexpr auto fields(Visit const& visit) {
-            return visit(field{"axis", &attributes::axis});
-        }
-    };
+    using attributes = ConcatOptions;
 
     static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }
 

@@ -163,6 +163,16 @@ bool has_seed(Tensor<std::int64_t, D> const& seed) {
 
 }  // namespace detail
 
+/// The settings of dropout in nets.
+struct DropoutOptions {
+    double probability = 0.5;  ///< of setting an element to 0
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"probability", &DropoutOptions::probability});
+    }
+};
+
 struct dropout_grad_op;
 
 /// See dropout. The slot `seed` holds the seed in training and is empty otherwise; `saved` holds the mask.
@@ -173,14 +183,7 @@ struct dropout_op {
     using outputs = slots<slot::out, slot::saved>;
     using grad = grad_rule<dropout_grad_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
-    struct attributes {
-        double probability = 0.5;  ///< of setting an element to 0
-
-        template <class Visit>
-        static constexpr auto fields(Visit const& visit) {
-            return visit(field{"probability", &attributes::probability});
-        }
-    };
+    using attributes = DropoutOptions;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& seed, attributes const& a) {
         VarSpec mask = spec::elementwise("dropout: x", x);

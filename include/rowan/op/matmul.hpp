@@ -5,6 +5,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/batched_products.hpp>
 #include <rowan/op/detail/matmul.hpp>
+#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
@@ -12,7 +13,19 @@
 
 namespace rowan::inline v0 {
 
-/// The matrix product x · y, after transposing the operands whose flags are set; of batches of matrices, the products of
+/// Which operands are transposed.
+struct MatmulOptions {
+    bool transpose_x = false;  ///< whether the matrices of x are transposed
+    bool transpose_y = false;  ///< whether those of y are
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"transpose_x", &MatmulOptions::transpose_x},
+                     field{"transpose_y", &MatmulOptions::transpose_y});
+    }
+};
+
+/// The matrix product x · y, after transposing the operands whose flags are set, as in matmul(x, y, {.transpose_y = true}); of batches of matrices, the products of
 /// their matrices. The dims before the matrices are broadcast by NumPy's rules.
 /// shapes   x [..., n, k], y [..., k, m], each after its transposition -> [..., n, m]
 /// errors   ShapeError if an operand has a rank below 2, the inner dims differ, or the dims before do not broadcast
@@ -28,6 +41,14 @@ template <class T, class Device>
 Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y, bool transpose_x = false,
                          bool transpose_y = false) {
     return matmul(x.device(), x, y, transpose_x, transpose_y);
+}
+template <class T, device D>
+Tensor<T, D> matmul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, MatmulOptions const& options) {
+    return matmul(exec, x, y, options.transpose_x, options.transpose_y);
+}
+template <class T, class Device>
+Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y, MatmulOptions const& options) {
+    return matmul(x.device(), x, y, options);
 }
 
 template <bool transpose_x, bool transpose_y>

@@ -18,6 +18,17 @@
 
 namespace rowan::inline v0 {
 
+/// The settings of scale.
+struct ScaleOptions {
+    double factor = 1;  ///< the factor
+    double bias = 0;    ///< added after the multiplication
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"factor", &ScaleOptions::factor}, field{"bias", &ScaleOptions::bias});
+    }
+};
+
 namespace detail {
 
 /// errors   ValueError if dtype<T>::sum is an integer type that cannot represent the value
@@ -85,15 +96,7 @@ struct scale_op {
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<scale_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
-    struct attributes {
-        double factor = 1;  ///< the factor
-        double bias = 0;    ///< added after the multiplication
-
-        template <class Visit>
-        static constexpr auto fields(Visit const& visit) {
-            return visit(field{"factor", &attributes::factor}, field{"bias", &attributes::bias});
-        }
-    };
+    using attributes = ScaleOptions;
 
     static constexpr VarSpec infer(VarSpec const& x, attributes const& a) {
         if (x.type != VarType::SELECTED_ROWS) return spec::elementwise("scale: x", x);
