@@ -238,21 +238,22 @@ demo() {
     fi
 }
 
-# pip builds the Python module from this checkout, and installs it beside Debian's NumPy. scikit-build-core is from PyPI.
-# The flags are those of the build gcc, so that ccache has what is compiled there.
+# pip builds the Python module from this checkout, with pybind11 from PyPI, and the module runs beside Debian's NumPy and
+# beside the newest. The flags are those of the build gcc, so that ccache has what is compiled there.
 pip() {
     has pip g++ cmake dpkg-query || return 0
-    local folder=$PWD/build/pip example=$PWD/examples/python/01_plain_network package
-    local python=$folder/bin/python3 scikit_build_core=1.1.2
-    if [[ $("$python" -m pip list --format=freeze 2>/dev/null) != *scikit[-_]build[-_]core==$scikit_build_core* ]]; then
+    local folder=$PWD/build/pip example=$PWD/examples/python/01_plain_network package newest
+    local python=$folder/bin/python3 tools=(scikit-build-core==1.1.2 pybind11==3.1.0)
+    if [[ $(cat "$folder/tools" 2>/dev/null) != "${tools[*]}" ]]; then
         install_missing python3-venv || true
-        if ! { /usr/bin/python3 -m venv --system-site-packages "$folder" &&
-            "$python" -m pip install -q "scikit-build-core==$scikit_build_core"; }; then
-            skip pip "scikit-build-core $scikit_build_core cannot be installed"
+        if ! { /usr/bin/python3 -m venv --system-site-packages "$folder" && "$python" -m pip install -q "${tools[@]}" &&
+            "$python" -m pip install -q --target "$folder/newest" --upgrade numpy; }; then
+            skip pip "${tools[*]} and NumPy cannot be installed"
             return 0
         fi
+        echo "${tools[*]}" >"$folder/tools"
     fi
-    for package in libxtensor-dev libxsimd-dev libnanopb-dev pybind11-dev python3-dev python3-numpy; do
+    for package in libxtensor-dev libxsimd-dev libnanopb-dev python3-dev python3-numpy; do
         if ! dpkg-query -W "$package" >/dev/null 2>&1; then
             skip pip "$package is not installed"
             return 0
@@ -263,7 +264,10 @@ pip() {
         --config-settings=cmake.args=--preset=gcc --config-settings=cmake.build-type=Quick ./examples/python &&
         (cd "$folder" && "$python" -c 'import importlib.metadata as m, rowan; assert m.version("rowan") == rowan.__version__, m.version("rowan")
 from pathlib import Path; package = Path(rowan.__file__).parent; assert (package / "py.typed").exists() and (package.parent / "rowan_cpp-stubs" / "__init__.pyi").exists()' &&
-            "$python" "$example.py" | diff -u "$example.out" -); then
+            for newest in "" "$folder/newest"; do
+                PYTHONPATH=$newest "$python" -c 'import numpy; print("with NumPy", numpy.__version__)' &&
+                    PYTHONPATH=$newest "$python" "$example.py" | diff -u "$example.out" - || exit 1
+            done); then
         count pip 0 1
     else
         count pip 1 1 "bash tests/run.sh pip"

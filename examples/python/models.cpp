@@ -28,18 +28,12 @@ rowan::TensorDesc const* elements_of(rowan::VarDesc const& v) {
     return v.selected_rows_desc ? &*v.selected_rows_desc : nullptr;
 }
 
-/// rowan's functions of files use only the variable of a Var, so that one of any element type will do.
-void expect_float(rowan::Variable const& predict) {
-    with_float(predict, "predict", []<class T>() {});
-}
-
+// rowan's functions of files use only the variable of a Var, so that one of any element type will do.
 void save_model(VariablePtr const& predict, Parameters const& parameters, std::filesystem::path const& path) {
-    expect_float(*predict);
     rowan::save_model(rowan::layer::Var<float>(*predict), parameters, path);
 }
 
 std::shared_ptr<Parameters> load_parameters(VariablePtr const& predict, std::filesystem::path const& path) {
-    expect_float(*predict);
     if (auto const program = rowan::CheckpointFile(path).program(); program && !program->blocks.empty()) {
         settle(*predict, [&](std::string const& name) -> std::optional<rowan::Dims> {
             for (rowan::VarDesc const& v : program->blocks[0].vars) {
@@ -55,12 +49,6 @@ std::shared_ptr<Parameters> load_parameters(VariablePtr const& predict, std::fil
     return std::make_shared<Parameters>(rowan::load_model(rowan::layer::Var<float>(*predict), path));
 }
 
-template <class T>
-std::pair<VariablePtr, std::shared_ptr<Parameters>> loaded(rowan::LoadedModel<T> model) {
-    return {VariablePtr(ScopePtr(std::move(model.scope)), &*model.predict),
-            std::make_shared<Parameters>(std::move(model.parameters))};
-}
-
 /// Whether the program of a file has a parameter of float64.
 bool has_doubles(rowan::CheckpointFile const& file) {
     return std::ranges::any_of(file.names(), [&](std::string const& name) {
@@ -70,10 +58,17 @@ bool has_doubles(rowan::CheckpointFile const& file) {
     });
 }
 
-std::pair<VariablePtr, std::shared_ptr<Parameters>> load_model(std::filesystem::path const& path) {
-    if (has_doubles(rowan::CheckpointFile(path)))
-        return loaded(rowan::load_model<rowan::forward_ops, rowan::dtypes<double>>(path));
-    return loaded(rowan::load_model(path));
+/// The net may have any number of outputs of any types.
+std::pair<py::object, std::shared_ptr<Parameters>> load_model(std::filesystem::path const& path) {
+    auto* const load = has_doubles(rowan::CheckpointFile(path))
+                           ? &rowan::detail::load_net<rowan::forward_ops, rowan::dtypes<double>, rowan::Cpu>
+                           : &rowan::detail::load_net<rowan::forward_ops, rowan::dtypes<float>, rowan::Cpu>;
+    auto net = load(path, {}, nullptr);
+    ScopePtr const scope(std::move(net.scope));
+    py::list outputs;
+    for (rowan::Variable* const v : net.outputs) outputs.append(VariablePtr(scope, v));
+    py::object const predict = outputs.size() == 1 ? py::object(outputs[0]) : py::object(py::tuple(outputs));
+    return {predict, std::make_shared<Parameters>(std::move(net.parameters))};
 }
 
 }  // namespace
@@ -89,7 +84,8 @@ void bind_models(py::module_& m) {
         "The design documents' order; of the reader nothing is kept.");
     m.def("load_model", &load_parameters, py::arg("predict").none(false), py::arg("path"),
           "The parameters of a net that is built already.");
-    m.def("load_model", &load_model, py::arg("path"), "The net and its parameters.");
+    m.def("load_model", &load_model, py::arg("path"),
+          "The output of the net, or a tuple of its outputs, and its parameters.");
     m.def(
         "save_parameters",
         [](Parameters const& p, std::filesystem::path const& path) { rowan::save_parameters(p, path); },

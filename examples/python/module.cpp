@@ -2,6 +2,8 @@
 // type int64 or int32. As in C++, one thread at a time may use a scope.
 #include "handles.hpp"
 
+#include <pybind11/numpy.h>
+
 #include <rowan/core/error.hpp>
 #include <rowan/op/var_spec.hpp>
 #include <rowan/version.hpp>
@@ -36,11 +38,24 @@ void translate(std::exception_ptr thrown) {
     }
 }
 
+/// Before NumPy 2, element types had another layout, which pybind11 knows alone before 2.12: it would read wrong sizes.
+/// errors   ImportError
+void check_numpy() {
+    std::string const version = py::str(py::module_::import("numpy").attr("__version__"));
+    bool reads = PYBIND11_VERSION_HEX >= 0x020C0000 || version.starts_with("0.") || version.starts_with("1.");
+    if (reads) reads = py::dtype("float32").itemsize() == 4 && py::dtype("float64").itemsize() == 8;
+    if (reads) return;
+    throw py::import_error("rowan_cpp was built with pybind11 " PYBIND11_TOSTRING(PYBIND11_VERSION_MAJOR) "." 
+                           PYBIND11_TOSTRING(PYBIND11_VERSION_MINOR) ", which cannot read the arrays of NumPy " +
+                           version + ": build it with pybind11 2.12 or newer, as `pip install ./examples/python` does");
+}
+
 }  // namespace
 
 }  // namespace python
 
 PYBIND11_MODULE(rowan_cpp, m) {
+    python::check_numpy();
     m.attr("UNK") = rowan::UNK;
     m.attr("__version__") = std::to_string(ROWAN_VERSION_MAJOR) + "." + std::to_string(ROWAN_VERSION_MINOR) + "." +
                             std::to_string(ROWAN_VERSION_PATCH);

@@ -10,14 +10,16 @@
 
 #include <rowan/layer/early_stop.hpp>
 #include <rowan/layer/gradient_clip.hpp>
-#include <rowan/layer/infer.hpp>
+#include <rowan/layer/detail/feed.hpp>
 #include <rowan/layer/moving_average.hpp>
 #include <rowan/layer/optimizer.hpp>
 #include <rowan/layer/parameters.hpp>
+#include <rowan/layer/predictor.hpp>
 #include <rowan/layer/train.hpp>
 #include <rowan/layer/trainer.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -211,16 +213,58 @@ private:
     std::variant<std::unique_ptr<rowan::Trainer<float>>, std::unique_ptr<rowan::Trainer<double>>> trainer_;
 };
 
-py::object infer(VariablePtr const& predict, py::dict const& batch, Parameters const& parameters, int threads) {
-    Feeds const feeds = feeds_of(batch, predict->scope());
-    rowan::Value answer;
-    {
-        py::gil_scoped_release const unlocked;
-        with_float(*predict, "predict", [&]<class T>() {
-            answer.set(rowan::infer(layer::Var<T>(*predict), feeds, parameters, rowan::Cpu{.threads = threads}));
-        });
+/// A predictor of a variable, or of several, of any types, which keeps their net.
+class Predictor {
+public:
+    Predictor(py::object const& predict, Parameters const& parameters, bool refuse_other_feeds)
+        : outputs_(list_of(predict)), is_one_(py::isinstance<rowan::Variable>(predict)),
+          predictor_(variables(), parameters, {.refuse_other_feeds = refuse_other_feeds}, {}) {}
+
+    rowan::Scope const& scope() const { return outputs_[0]->scope(); }
+    py::object operator()(py::dict const& batch, int threads) const {
+        Feeds const feeds = feeds_of(batch, scope());
+        std::vector<rowan::Value> values(outputs_.size());
+        {
+            py::gil_scoped_release const unlocked;
+            predictor_.run(feeds, values, {.threads = threads});
+        }
+        if (is_one_) return object_of(values[0]);
+        py::tuple all(values.size());
+        for (std::size_t i = 0; i < values.size(); ++i) all[i] = object_of(values[i]);
+        return all;
     }
-    return numpy_of(answer);
+
+private:
+    static std::vector<VariablePtr> list_of(py::object const& predict) {
+        std::string const expected = "a variable, or a list or tuple of variables";
+        if (py::isinstance<rowan::Variable>(predict)) return {predict.cast<VariablePtr>()};
+        if (!py::isinstance<py::list>(predict) && !py::isinstance<py::tuple>(predict))
+            throw rowan::TypeError("predict", py::str(py::type::of(predict)), expected);
+        std::vector<VariablePtr> list;
+        for (auto const& one : predict) {
+            if (!py::isinstance<rowan::Variable>(one))
+                throw rowan::TypeError("predict[" + std::to_string(list.size()) + "]", py::str(py::type::of(one)),
+                                       expected);
+            list.push_back(one.cast<VariablePtr>());
+        }
+        if (list.empty()) throw rowan::ValueError("len(predict)", 0, "1 or more");
+        return list;
+    }
+    std::vector<rowan::Variable*> variables() const {
+        std::vector<rowan::Variable*> list;
+        for (VariablePtr const& v : outputs_) list.push_back(v.get());
+        return list;
+    }
+
+    std::vector<VariablePtr> outputs_;
+    bool is_one_;
+    rowan::detail::NetPredictor<rowan::Cpu> predictor_;
+};
+
+py::object infer(py::object const& predict, py::dict const& batch, Parameters const& parameters, int threads) {
+    Predictor const predictor(predict, parameters, false);
+    for (auto const& named : batch) rowan::detail::check_declared(predictor.scope(), py::str(named.first));
+    return predictor(batch, threads);
 }
 
 }  // namespace
@@ -280,7 +324,14 @@ void bind_training(py::module_& m) {
         .def("parameters", &Trainer::parameters)
         .def_property_readonly("steps", &Trainer::steps);
     m.def("infer", &infer, py::arg("predict").none(false), py::arg("feeds"), py::arg("parameters"),
-          py::arg("threads") = 0, "The value of a layer for a batch.");
+          py::arg("threads") = 0,
+          "The value of a layer for a batch, of any type; for a list or tuple of layers, a tuple of their values.");
+    py::class_<Predictor>(m, "Predictor",
+                          "infer, made ready once: predictor(feeds) has the same results. Threads may call it at the "
+                          "same time.")
+        .def(py::init<py::object const&, Parameters const&, bool>(), py::arg("predict").none(false),
+             py::arg("parameters"), py::arg("refuse_other_feeds") = false)
+        .def("__call__", &Predictor::operator(), py::arg("feeds"), py::arg("threads") = 0);
 }
 
 }  // namespace python

@@ -39,6 +39,15 @@ class Fresh(cpp.ScopeGuard):
         super().__init__(cpp.Scope())
 
 
+# ---- the module refuses a NumPy that its pybind11 cannot read, here one in name only (pybind11 2.12 looks for more of it)
+
+with open(os.path.join(folder, "numpy.py"), "w") as file:
+    file.write("__version__ = '2.0.0'")
+alone = subprocess.run([sys.executable, "-c", "import rowan_cpp"], capture_output=True, text=True,
+                       env={**os.environ, "PYTHONPATH": f"{folder}:{os.environ.get('PYTHONPATH', '')}"})
+assert alone.returncode == 1 and ("which cannot read the arrays of NumPy 2.0.0: build it with pybind11 2.12" in alone.stderr
+                                  or "'numpy' is not a package" in alone.stderr), alone.stderr
+
 # ---- arrays, by their addresses
 
 with Fresh():

@@ -165,6 +165,44 @@ with Fresh():
 with Fresh():
     assert (rowan.infer(*(lambda m: (m[0], {"x": batch["x"]}, m[1]))(rowan.load_model(path))) == answer).all()
 
+# ---- results of any type, and several at once
+
+with Fresh():
+    words, tags = (layer.data(name, [UNK], "int64", lod_level=1) for name in ("words", "tags"))
+    emission = layer.fc(layer.embedding(words, 5, 4), 3)
+    transition = layer.parameter([5, 3], name="transition")
+    cost = layer.reduce_mean(layer.linear_chain_crf(emission, transition, tags))
+    batch = {"words": [[1, 2], [3]], "tags": [[0, 1], [2]]}
+    p = rowan.train(cost, lambda epoch: [batch] * 20, layer.Adam(learning_rate=0.1))
+    path, best = layer.crf_decoding(emission, transition), layer.argmax(emission)
+    tagged, lod = rowan.infer(path, batch, p)
+    assert tagged.dtype == "int64" and tagged.ravel().tolist() == [0, 1, 2] and lod == [[0, 2, 3]]
+    predictor = rowan.Predictor([emission, best, best], p)
+    for several in predictor(batch), predictor(batch, threads=1), rowan.infer((emission, best, best), batch, p):
+        (scores, _), *positions = several
+        assert type(several) is tuple and scores.dtype == "float32" and len(positions) == 2
+        for found in positions:
+            found = found[0] if isinstance(found, tuple) else found
+            assert found.dtype == "int64" and (found.ravel() == scores.argmax(1)).all()
+    file = os.path.join(tempfile.mkdtemp(), "model")
+    rowan.save_model(path, p, file)
+    assert (rowan.infer(path, batch, rowan.load_model(path, file))[0] == tagged).all()
+    refused(TypeError, "predict[1]", rowan.infer, [path, 1], batch, p)
+    refused(TypeError, "a variable, or a list or tuple of variables", rowan.Predictor, 1, p)
+    refused(ValueError, "len(predict)", rowan.infer, [], batch, p)
+    refused(RuntimeError, "written by no operator", rowan.infer, [path, words], batch, p)
+    refused(RuntimeError, '"tags", which the net does not read', rowan.Predictor(path, p, refuse_other_feeds=True), batch)
+    x, rows = layer.data("x", [UNK, 3]), numpy.array([[3, 1, 2]], "f4")
+    value, ids = rowan.infer(layer.top_k(x, 2), {"x": rows}, p)
+    assert value.tolist() == [[3, 2]] and ids.tolist() == [[0, 2]]
+    outputs = [layer.less(x, 2.5), layer.array_unstack(x), *(layer.cast(x, dtype) for dtype in ("int64", "float64"))]
+    less, array, *casts = rowan.infer(outputs, {"x": rows}, p)
+    assert less.dtype == "bool" and less.tolist() == [[False, True, True]] and len(array) == 1
+    assert [c.dtype.name for c in casts] == ["int64", "float64"] and all((c == rows).all() for c in casts)
+with Fresh():
+    loaded, p = rowan.load_model(file)
+    assert loaded.dtype == "int64" and (rowan.infer(loaded, {"words": batch["words"]}, p)[0] == tagged).all()
+
 # ---- options of train
 
 with Fresh():

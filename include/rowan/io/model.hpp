@@ -25,6 +25,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -163,6 +164,50 @@ Parameters load_model(layer::Var<T, Device> const& predict, std::string const& p
     return parameters;
 }
 
+namespace detail {
+
+/// A net and its parameters, with outputs of any types.
+struct LoadedNet {
+    std::unique_ptr<Scope> scope;
+    std::vector<Variable*> outputs;
+    Parameters parameters;
+};
+
+/// load_model for any outputs; with `result`, there must be one, of its element type.
+template <class Ops, class Dtypes, class Device>
+LoadedNet load_net(std::string const& path, LoadOptions const& options, VarSpec const* result) {
+    CheckpointFile const file(path);
+    expect_whole(file);
+    auto const program = file.program();
+    if (!program) throw GraphError(path + " has no program: build the net, and load its parameters");
+    LoadedNet net{std::make_unique<Scope>(), {}, {}};
+    net.scope->limits = options.limits;
+    net.outputs = from_program<Ops, Dtypes, Device>(*program, *net.scope);
+    if (result != nullptr && (net.outputs.size() != 1 || net.outputs[0]->spec().dtype != result->dtype))
+        throw TypeError(path + ": the result",
+                        std::to_string(net.outputs.size()) + " of " + kind_text(net.outputs[0]->spec()),
+                        "1 of " + kind_text(*result));
+    for (std::string const& name : file.names()) {
+        Variable* const v = net.scope->find(name);
+        if (v == nullptr || v->role() != Role::parameter)
+            of_another_net(file, " has a value \"", name, "\", which is not a parameter of its program");
+        net.parameters.set(name, [&]<class... T>(dtypes<T...>) {
+            return load_value<Device, T...>(file, name, options);
+        }(Dtypes{}));
+        check_fits(*v, net.parameters.find(name));
+    }
+    for (auto const& v : net.scope->variables()) {
+        if (v->role() == Role::parameter && !net.parameters.contains(v->name()))
+            of_another_net(file, " has no value for \"", v->name(), "\", a parameter of its program");
+    }
+    return net;
+}
+
+ROWAN_TEMPLATE(LoadedNet load_net<forward_ops, dtypes<float>, Cpu>(std::string const&, LoadOptions const&, VarSpec const*))
+ROWAN_TEMPLATE(LoadedNet load_net<forward_ops, dtypes<double>, Cpu>(std::string const&, LoadOptions const&, VarSpec const*))
+
+}  // namespace detail
+
 /// Loads a net and its parameters. Its program must have one output, whose element type is the first of `Dtypes`. The
 /// file may use the operators of `Ops`, whose kernels for these element types become part of the calling program.
 ///     auto const model = load_model<forward_ops::with<my_op>, dtypes<float, mine>>("model.rowan");
@@ -173,32 +218,10 @@ Parameters load_model(layer::Var<T, Device> const& predict, std::string const& p
 template <class Ops = forward_ops, class Dtypes = dtypes<float>, class Device = Cpu>
 LoadedModel<typename detail::first_of<Dtypes>::type, Device> load_model(std::string const& path,
                                                                         LoadOptions const& options = {}) {
-    return [&]<class T, class... More>(dtypes<T, More...>) {
-        CheckpointFile const file(path);
-        detail::expect_whole(file);
-        auto const program = file.program();
-        if (!program) throw GraphError(path + " has no program: build the net, and load its parameters");
-        auto scope = std::make_unique<Scope>();
-        scope->limits = options.limits;
-        auto const outputs = from_program<Ops, Dtypes, Device>(*program, *scope);
-        if (outputs.size() != 1 || outputs[0]->spec().dtype != dtype<T>::wire)
-            throw TypeError(path + ": the result",
-                            std::to_string(outputs.size()) + " of " + detail::kind_text(outputs[0]->spec()),
-                            "1 of " + detail::kind_text(tensor_spec<T>({})));
-        Parameters parameters;
-        for (std::string const& name : file.names()) {
-            Variable* const v = scope->find(name);
-            if (v == nullptr || v->role() != Role::parameter)
-                detail::of_another_net(file, " has a value \"", name, "\", which is not a parameter of its program");
-            parameters.set(name, detail::load_value<Device, T, More...>(file, name, options));
-            detail::check_fits(*v, parameters.find(name));
-        }
-        for (auto const& v : scope->variables()) {
-            if (v->role() == Role::parameter && !parameters.contains(v->name()))
-                detail::of_another_net(file, " has no value for \"", v->name(), "\", a parameter of its program");
-        }
-        return LoadedModel<T, Device>{std::move(scope), layer::Var<T, Device>(*outputs[0]), std::move(parameters)};
-    }(Dtypes{});
+    using T = typename detail::first_of<Dtypes>::type;
+    VarSpec const result = tensor_spec<T>({});
+    auto net = detail::load_net<Ops, Dtypes, Device>(path, options, &result);
+    return {std::move(net.scope), layer::Var<T, Device>(*net.outputs[0]), std::move(net.parameters)};
 }
 
 /// Writes all trained values, including optimizer states and the number of steps, so that training can be resumed. Of a

@@ -10,6 +10,7 @@
 #include <rowan/layer/parameters.hpp>
 #include <rowan/layer/var.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -72,6 +73,89 @@ private:
     std::optional<MemoryPool::Guard> guard_;
 };
 
+/// A net with given parameters, made ready once: a Predictor of any number of outputs of any types.
+template <class Device>
+class NetPredictor {
+public:
+    NetPredictor(std::span<Variable* const> outputs, Parameters const& parameters, PredictorOptions const& options,
+                 Device const& exec)
+        : net_(outputs), options_(options), pools_(std::make_unique<IdlePools>()) {
+        for (Variable const* v : outputs) {
+            if (v->writers().empty()) throw GraphError(v->name() + " is written by no operator");
+            out_.push_back(net_.number(*v));
+        }
+        auto const inputs = net_.inputs();
+        given_.resize(inputs.size());
+        places_.resize(net_.variables(), nullptr);
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            Variable& v = *inputs[i];
+            if (v.role() == Role::data) continue;
+            if (v.role() == Role::parameter) {
+                Value const& value = parameters.find(v.name());
+                check_fits(v, value);
+                given_[i] = value.share();
+                if (v.bring != nullptr) v.bring(given_[i], exec, false);
+            } else if (v.role() == Role::seed) {  // dropout returns its input
+                given_[i].set(LoDTensor<std::int64_t, Device>(Tensor<std::int64_t, Device>::from_shape({0})));
+            } else {
+                given_[i] = v.value().share();
+            }
+            places_[i] = &given_[i];
+        }
+        synchronize(exec);
+    }
+
+    /// Sets one result for each output.
+    void run(Feeds const& feeds, std::span<Value> results, Device const& exec) const {
+        std::optional<LentPool> pool;
+        if (current_pool() == nullptr) pool.emplace(*pools_);
+        Buffer<Value> values(places_.size());
+        Buffer<Value*> places(places_);
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            if (places[i] == nullptr) places[i] = &values[i];
+        }
+        feed(feeds, values, exec);
+        in_order(exec, [&] { net_.run(std::span<Value* const>(places), exec); });
+        synchronize(exec);
+        for (std::size_t i = 0; i < out_.size(); ++i) {
+            bool again = false;  // an output may be asked for twice
+            for (std::size_t k = i + 1; k < out_.size(); ++k) again = again || out_[k] == out_[i];
+            results[i] = again ? values[out_[i]].share() : std::move(values[out_[i]]);
+        }
+    }
+
+private:
+    void feed(Feeds const& feeds, Buffer<Value>& values, Device const& exec) const {
+        auto const inputs = net_.inputs();
+        std::size_t used = 0;
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            Variable const& v = *inputs[i];
+            if (v.role() != Role::data) continue;
+            values[i] = fed_value(v, feeds);
+            if (v.bring != nullptr) v.bring(values[i], exec, false);
+            ++used;
+        }
+        if (used == feeds.size() || !options_.refuse_other_feeds) return;
+        for (auto const& named : feeds) {
+            bool read = false;
+            for (Variable const* v : inputs) read = read || (v->role() == Role::data && v->name() == named.first);
+            if (!read)
+                throw GraphError(std::string("the batch has a value for \"")
+                                     .append(named.first)
+                                     .append("\", which the net does not read"));
+        }
+    }
+
+    NetOrder net_;
+    PredictorOptions options_;
+    std::vector<std::size_t> out_;  // the numbers of the outputs
+    Buffer<Value> given_;           // by number: parameters and constants
+    Buffer<Value*> places_;         // by number: those in given_, or nullptr for values of a call
+    std::unique_ptr<IdlePools> pools_;
+};
+
+ROWAN_TEMPLATE(class NetPredictor<Cpu>)
+
 }  // namespace detail
 
 /// A layer with given parameters, made ready once. Any number of threads may call it at the same time: each call has
@@ -90,29 +174,7 @@ public:
     /// cost     that of tracing the net
     explicit Predictor(layer::Var<T, Device> const& predict, Parameters const& parameters,
                        PredictorOptions const& options = {}, Device exec = {})
-        : net_(std::vector<Variable*>{&*predict}), options_(options), pools_(std::make_unique<detail::IdlePools>()) {
-        if (predict->writers().empty()) throw GraphError(predict->name() + " is written by no operator");
-        out_ = net_.number(*predict);
-        auto const inputs = net_.inputs();
-        given_.resize(inputs.size());
-        places_.resize(net_.variables(), nullptr);
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            Variable& v = *inputs[i];
-            if (v.role() == Role::data) continue;
-            if (v.role() == Role::parameter) {
-                Value const& value = parameters.find(v.name());
-                detail::check_fits(v, value);
-                given_[i] = value.share();
-                if (v.bring != nullptr) v.bring(given_[i], exec, false);
-            } else if (v.role() == Role::seed) {  // dropout returns its input
-                given_[i].set(LoDTensor<std::int64_t, Device>(Tensor<std::int64_t, Device>::from_shape({0})));
-            } else {
-                given_[i] = v.value().share();
-            }
-            places_[i] = &given_[i];
-        }
-        synchronize(exec);
-    }
+        : net_(std::array{&*predict}, parameters, options, exec) {}
 
     /// Keeps the model, which was loaded from a file.
     /// errors   as above
@@ -132,48 +194,14 @@ public:
     /// cost     that of the operators; memory from the thread's MemoryPool, else from a pool that the predictor keeps
     ///          for each call that runs at the same time
     LoDTensor<T, Device> operator()(Feeds const& feeds, Device exec = {}) const {
-        std::optional<detail::LentPool> pool;
-        if (detail::current_pool() == nullptr) pool.emplace(*pools_);
-        detail::Buffer<Value> values(places_.size());
-        detail::Buffer<Value*> places(places_);
-        for (std::size_t i = 0; i < places.size(); ++i) {
-            if (places[i] == nullptr) places[i] = &values[i];
-        }
-        feed(feeds, values, exec);
-        detail::in_order(exec, [&] { net_.run(std::span<Value* const>(places), exec); });
-        synchronize(exec);
-        return std::move(values[out_].template get<LoDTensor<T, Device>>());
+        Value result;
+        net_.run(feeds, std::span(&result, 1), exec);
+        return std::move(result.template get<LoDTensor<T, Device>>());
     }
 
 private:
-    void feed(Feeds const& feeds, detail::Buffer<Value>& values, Device const& exec) const {
-        auto const inputs = net_.inputs();
-        std::size_t used = 0;
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            Variable const& v = *inputs[i];
-            if (v.role() != Role::data) continue;
-            values[i] = detail::fed_value(v, feeds);
-            if (v.bring != nullptr) v.bring(values[i], exec, false);
-            ++used;
-        }
-        if (used == feeds.size() || !options_.refuse_other_feeds) return;
-        for (auto const& named : feeds) {
-            bool read = false;
-            for (Variable const* v : inputs) read = read || (v->role() == Role::data && v->name() == named.first);
-            if (!read)
-                throw GraphError(std::string("the batch has a value for \"")
-                                     .append(named.first)
-                                     .append("\", which the net does not read"));
-        }
-    }
-
-    detail::NetOrder net_;
-    PredictorOptions options_;
-    std::size_t out_ = 0;
-    detail::Buffer<Value> given_;    // by number: parameters and constants
-    detail::Buffer<Value*> places_;  // by number: those in given_, or nullptr for values of a call
-    std::unique_ptr<Scope> scope_;   // of a loaded model
-    std::unique_ptr<detail::IdlePools> pools_;
+    detail::NetPredictor<Device> net_;
+    std::unique_ptr<Scope> scope_;  // of a loaded model
 };
 
 ROWAN_TEMPLATE(class Predictor<float>)
