@@ -20,6 +20,10 @@ struct MovingAverage {
 
     using op = moving_average_op;
     MovingAverageOptions options() const { return {decay}; }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"decay", &MovingAverage::decay});
+    }
 };
 
 /// A MovingAverage for parameters of given element types on a device, or none.
@@ -34,6 +38,8 @@ public:
     AverageOn(MovingAverage const& average, dtypes<T...> types) : update_(OptimizerOn<Device>(average, types)) {}
 
     explicit operator bool() const noexcept { return update_.has_value(); }  ///< whether there is one
+    /// The options of the average; for one that is given.
+    rowan::detail::NamedValues const& values() const noexcept { return update_->values(); }
     /// Adds a variable for the average of a parameter, `name@average`, to a scope, and the operator that updates it.
     /// errors   TypeError if the element type is not supported, or the parameter is a SelectedRows; ValueError if decay is not in [0, 1)
     /// cost     one operator and its variable

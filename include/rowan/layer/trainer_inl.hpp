@@ -31,25 +31,27 @@ namespace rowan::inline v0 {
 template <class T, class Device>
 Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
                             TrainOptionsOn<std::type_identity_t<Device>> const& options)
-    : cost_(*cost), own_(cost_.scope()), schedule_(options.schedule), comm_(options.comm), exec_(options.exec),
-      parts_(options.parts.count()), seed_(options.seed) {
-    auto const all = detail::agree(comm_.ranks(), [&](auto& words) {
+    : cost_(*cost), comm_(options.comm), exec_(options.exec), parts_(options.parts.count()), seed_(options.seed) {
+    number_ = detail::agree_on(comm_.ranks(), detail::TrainCall::trainer, [&](detail::NamedValues& same) {
         build(options);
         if (comm_.ranks() == nullptr) return;
-        auto same = variables();  // but for rows
-        std::erase_if(same, [&](Variable const* v) {
+        detail::add_options(same, options);
+        same.add("the number of steps", steps_);
+        auto all = variables();  // but for rows
+        std::erase_if(all, [&](Variable const* v) {
             return std::ranges::any_of(fetched_,
                                        [&](Variable const* t) { return v != t && detail::belongs_to(v->name(), *t); });
         });
-        words = {parts_, static_cast<std::int64_t>(detail::fingerprint(same, seed_)), steps_};
+        detail::add_variables(same, all);
     });
-    detail::check_same_word(all, 0, " has other options.parts than ");
-    detail::check_same_word(all, 1, " begins with other parameters, or another seed, than ");
-    detail::check_same_word(all, 2, " begins with another step than ");
 }
 
 template <class T, class Device>
 void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
+    pool_.emplace();  // here, so that memory that fails on one rank fails on all
+    updates_.emplace();
+    own_.emplace(cost_.scope());
+    schedule_ = options.schedule;
     detail::ScopeUse const use(cost_.scope());
     bool const apart = parts_ > 1 || comm_.ranks() != nullptr;
     if (comm_.ranks() != nullptr && !options.parts.given())
@@ -58,12 +60,12 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     tables_ = detail::table_lookups(cost_);                  // checks the net also without ranks
     if (comm_.ranks() == nullptr) tables_.clear();
     for (auto const& t : tables_) fetched_.push_back(t.table);
-    auto gradients = append_backward<T, Device>(cost_, *own_);
+    auto gradients = append_backward<T, Device>(cost_, **own_);
     for (auto const& g : gradients) parameters_.push_back(g.parameter);
     for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
     for (auto const& rate : options.rates) check_parameter(rate.first, "for the rate of that name");
-    updates_.add_gradients(*own_, std::move(gradients), options, apart);
-    results_.assign(updates_.computed().begin(), updates_.computed().end());
+    updates_->add_gradients(**own_, std::move(gradients), options, apart);
+    results_.assign(updates_->computed().begin(), updates_->computed().end());
     for (Operator const* op : detail::trace(std::array{&cost_}))
         detail::each_next(*op, [&](Variable& now, Variable& next) { moving_.push_back({&now, &next}); });
     for (Moving const& m : moving_) results_.push_back(m.next);
@@ -71,11 +73,11 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     std::vector<Variable*> outputs{&cost_};
     outputs.insert(outputs.end(), results_.begin(), results_.end());
     if (apart && (rows_ = detail::rows_variable(cost_)) != nullptr) outputs.push_back(rows_);
-    net_ = Net<Device>::trace_and_build(outputs);
-    for (Variable* const v : net_.inputs()) {
+    net_.emplace(Net<Device>::trace_and_build(outputs));
+    for (Variable* const v : net_->inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
-    updates_.add_updates(*own_, options);
+    updates_->add_updates(**own_, options);
     begin(options.resume, options.initial);
 }
 
@@ -104,7 +106,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
     for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name", true);
     steps_ = resume == nullptr ? 0 : resume->steps;
     first_factor_ = factor();
-    updates_.prepare(steps_, *first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
+    updates_->prepare(steps_, *first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
     auto const all = variables();
     std::vector<Value> given;  // empty for a variable that is initialized
     for (Variable* const v : all) {
@@ -117,7 +119,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
         detail::check_fits(*v, given.back());
         if (v->sharded()) detail::check_shard(*v, given.back(), detail::rows_of(comm_.ranks(), v->spec().dims[0]));
     }
-    if (resume != nullptr) updates_.check_states(*resume);
+    if (resume != nullptr) updates_->check_states(*resume);
     auto const* const ranks = comm_.ranks();
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (!given[i].empty()) {
@@ -133,8 +135,8 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
 
 template <class T, class Device>
 auto Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) -> Ran {
-    detail::feed(net_.inputs(), feeds, cost_.scope(), exec_);
-    for (Variable const* v : net_.inputs()) {
+    detail::feed(net_->inputs(), feeds, cost_.scope(), exec_);
+    for (Variable const* v : net_->inputs()) {
         if (v->role() != Role::data || v->spec().type != VarType::LOD_TENSOR) continue;
         Value const& value = v->value();
         if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
@@ -142,7 +144,7 @@ auto Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) -> Ran {
     {
         detail::KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
         for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, part));
-        detail::in_order(exec_, [&] { net_.run(*own_, exec_); });
+        detail::in_order(exec_, [&] { net_->run(**own_, exec_); });
     }
     auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
     if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
@@ -168,8 +170,8 @@ auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function
                              std::string("1 to options.parts = ").append(std::to_string(parts_)));
     };
     std::vector<Value> rows;
-    if (!tables_.empty()) rows = fetch(batches, begin);
-    auto const all = detail::agree(comm_.ranks(), [&](auto& words) {
+    if (!tables_.empty()) rows = fetch(batches, std::cref(begin));
+    auto const run_own = [&](auto& words) {
         if (tables_.empty()) begin();
         detail::KeptValues const own_rows(fetched_);
         for (std::size_t i = 0; i < rows.size(); ++i) fetched_[i]->value() = std::move(rows[i]);
@@ -186,7 +188,8 @@ auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function
                 sums_.add(detail::host_exec(exec_), part.values, part.rows);
             }
         }
-    });
+    };
+    auto const all = detail::agree(comm_.ranks(), detail::TrainCall::step, run_own, number_);
     detail::check_same_word(all, 0, " has another number of batches for a step than ");
     detail::check_same_word(all, 1, " has another factor of the learning rate than ");
     detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
@@ -194,26 +197,19 @@ auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function
 }
 
 template <class T, class Device>
-detail::PartRange Trainer<T, Device>::parts_of(std::span<Feeds const> batches) const {
-    auto const total = static_cast<std::int64_t>(batches.size());
-    // All ranks run the only part of a step, so that it has the bits of a step without parts.
-    if (comm_.ranks() == nullptr || total == 1) return {0, total, total};
-    return detail::PartRange::of_rank(total, comm_.ranks()->rank(), comm_.ranks()->size());
-}
-
-template <class T, class Device>
 std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const {
     auto const& ranks = *comm_.ranks();
     auto const exec = detail::host_exec(exec_);
     std::vector<std::vector<std::int64_t>> named;
-    auto const all = detail::agree(&ranks, [&](auto& words) {
+    auto const find_rows = [&](auto& words) {
         begin();
         words[0] = static_cast<std::int64_t>(batches.size());
         auto const parts = parts_of(batches);
         auto const mine =
             batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size()));
         for (auto const& t : tables_) named.push_back(t.rows(exec, mine));
-    });
+    };
+    auto const all = detail::agree(&ranks, detail::TrainCall::fetch, find_rows, number_);
     detail::check_same_word(all, 0, " has another number of batches for a step than ");
     std::vector<Value> rows;
     ranks.must([&] {
@@ -240,13 +236,14 @@ template <class T, class Device>
 double Trainer<T, Device>::step(std::span<Feeds const> batches) {
     std::optional<detail::Entered> entered;
     std::optional<detail::ScopeUse> use;
-    MemoryPool::Guard const guard(pool_);
-    auto ran = run_parts(batches, [&] {
+    MemoryPool::Guard const guard(*pool_);
+    auto const enter = [&] {
         entered.emplace(running_, "Trainer::step");
         use.emplace(cost_.scope());
-    });
-    std::size_t const n = updates_.computed().size();
-    updates_.change(*own_, exec_, std::span(ran.values).first(n), comm_.ranks());
+    };
+    auto ran = run_parts(batches, std::cref(enter));  // which needs no memory before ranks agree
+    std::size_t const n = updates_->computed().size();
+    updates_->change(**own_, exec_, std::span(ran.values).first(n), comm_.ranks());
     ++steps_;
     for (std::size_t i = 0; i < moving_.size(); ++i) moving_[i].now->value() = std::move(ran.values[n + i]);
     return ran.cost;
@@ -264,9 +261,9 @@ Parameters Trainer<T, Device>::parameters() const {
 template <class T, class Device>
 std::vector<Variable*> Trainer<T, Device>::variables() const {
     std::vector<Variable*> all = parameters_;
-    updates_.append_states(all);
+    updates_->append_states(all);
     for (Moving const& m : moving_) all.push_back(m.now);
-    updates_.append_averages(all);
+    updates_->append_averages(all);
     return all;
 }
 
@@ -282,7 +279,7 @@ template <class T, class Device>
 double Trainer<T, Device>::prepare() {
     auto const first = std::exchange(first_factor_, std::nullopt);
     double const now = first ? *first : factor();
-    updates_.prepare(steps_, now);
+    updates_->prepare(steps_, now);
     return now;
 }
 
