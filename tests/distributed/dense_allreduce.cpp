@@ -99,13 +99,13 @@ TEST_CASE("dense parts that are wrong on one rank are an error on all, and work 
     refused("parts", [](auto const& comm) {
         dense_allreduce(Cpu{1}, comm, comm.rank() == 1 ? Parts{{1}, {1, 2}} : Parts{{1}});
     });
-    refused("row size", [](auto const& comm) {
+    refused("the shape on rank 2 is [2], expected [1], as on rank 0", [](auto const& comm) {
         dense_allreduce(Cpu{1}, comm, comm.rank() == 2 ? Tensor<float>{1, 2} : Tensor<float>{1});
     });
     refused("shape", [](auto const& comm) {
         dense_allreduce(Cpu{1}, comm, comm.rank() == 2 ? Tensor<float>{{1, 2}} : Tensor<float>{{1}, {2}});
     });
-    refused("element type", [](auto const& comm) {
+    refused("the element type on rank 1 is f64, expected f32, as on rank 0", [](auto const& comm) {
         if (comm.rank() == 1) {
             dense_allreduce(Cpu{1}, comm, Tensor<double>{1});
         } else {

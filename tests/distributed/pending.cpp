@@ -10,6 +10,7 @@
 #include <rowan/distributed/together.hpp>
 
 #include <memory>
+#include <string>
 
 namespace test_pending {
 
@@ -63,6 +64,36 @@ TEST_CASE("an exchange outlives the group object and the parts", "[distributed]"
         return bits(begin().get());
     });
     for (auto const sum : sums) CHECK(sum == want);
+}
+
+TEST_CASE("what is ended in another order on one rank is an error on all", "[distributed][errors]") {
+    auto const rows = parts::make<float>(6, 300, 4, 100), others = parts::make<float>(6, 300, 4, 100, 2);
+    auto const dense = parts::make_dense<float>(6, {33});
+    auto const want = bits(sum_of_parts(rows));
+    for (Route const route : {Route::owner, Route::gather, Route::node}) {
+        auto const right = test::on_ranks(4, [&](auto const& comm) {
+            auto const mine = of_rank(rows, comm.rank(), comm.size());
+            auto a = begin_row_allreduce(Cpu{1}, comm, mine, {.route = route});
+            auto b = begin_row_allreduce(Cpu{1}, comm, of_rank(others, comm.rank(), comm.size()), {.route = route});
+            auto c = begin_dense_allreduce(Cpu{1}, comm, of_rank(dense, comm.rank(), comm.size()));
+            int thrown = comm.size() == 1 ? 3 : 0;
+            auto const get = [&](auto& pending) {
+                try {
+                    static_cast<void>(pending.get());
+                } catch (Error const& e) {
+                    if (std::string(e.what()).find("in one order") != std::string::npos) ++thrown;
+                }
+            };
+            if (comm.rank() == 1) {
+                get(b), get(c), get(a);
+            } else {
+                get(a), get(b), get(c);
+            }
+            return thrown + (bits(row_allreduce(Cpu{1}, comm, mine)) == want ? 10 : 0);
+        }, 2);
+        CAPTURE(static_cast<int>(route));
+        for (int const r : right) CHECK(r == 13);
+    }
 }
 
 TEST_CASE("get is called once", "[distributed][errors]") {

@@ -173,7 +173,7 @@ TEST_CASE("what is wrong on one rank is an error on all, and work goes on", "[di
     refused("parts",
             [&](auto const& comm) { row_allreduce(Cpu{1}, comm, comm.rank() == 1 ? Rows{} : Rows{part(2, {{1}})}); });
     refused("height", [&](auto const& comm) { row_allreduce(Cpu{1}, comm, part(comm.rank() == 2 ? 3 : 2, {{1}})); });
-    refused("row size", [&](auto const& comm) {
+    refused("the row shape on rank 2 is [2], expected [1], as on rank 0", [&](auto const& comm) {
         row_allreduce(Cpu{1}, comm, part(2, comm.rank() == 2 ? Tensor<float>{{1, 2}} : Tensor<float>{{1}}));
     });
     refused("row shape", [&](auto const& comm) {

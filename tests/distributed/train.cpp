@@ -302,12 +302,12 @@ void all_throw(std::string const& text, F const& f) {
 
 TEST_CASE("what differs between ranks is an error on all", "[distributed][errors]") {
     auto const reader = [](std::int64_t) { return batches(0, 4); };
-    all_throw("rank 2 begins with other parameters, or another seed, than rank 0",
+    all_throw("options.seed is 1 on rank 2, 0 on rank 0",
               [&](auto const& comm, auto const& cost, TrainOptions o) {
                   o.seed = comm.rank() == 2 ? 1 : 0;
                   train(cost, reader, o);
               });
-    all_throw("rank 1 has other options.parts than rank 0", [&](auto const& comm, auto const& cost, TrainOptions o) {
+    all_throw("options.parts is 3 on rank 1, 2 on rank 0", [&](auto const& comm, auto const& cost, TrainOptions o) {
         if (comm.rank() == 1) o.parts = 3;
         train(cost, reader, o);
     });
@@ -315,10 +315,69 @@ TEST_CASE("what differs between ranks is an error on all", "[distributed][errors
         o.parts = {};
         train(cost, reader, o);
     });
-    all_throw("rank 2 has other options.epochs than rank 0", [&](auto const& comm, auto const& cost, TrainOptions o) {
+    all_throw("options.epochs is 3 on rank 2, 2 on rank 0", [&](auto const& comm, auto const& cost, TrainOptions o) {
         if (comm.rank() == 2) o.epochs = 3;
         train(cost, reader, o);
     });
+    // Options that would train apart, and no word differs in a step.
+    auto const differs = [&](std::string const& text, auto const& change) {
+        all_throw("train: " + text + " on rank 0", [&](auto const& comm, auto const& cost, TrainOptions o) {
+            change(o, comm.rank() == 1);
+            train(cost, reader, o);
+        });
+    };
+    differs("options.optimizer.learning_rate is 0.2 on rank 1, 0.1", [](TrainOptions& o, bool other) {
+        o.optimizer = layer::Sgd{.learning_rate = other ? 0.2 : 0.1};
+    });
+    differs("options.optimizer is adagrad on rank 1, sgd", [](TrainOptions& o, bool other) {
+        o.optimizer = std::nullopt;
+        if (other) o.optimizer = layer::AdaGrad{};
+    });
+    differs("options.optimizer.lazy is false on rank 1, true", [](TrainOptions& o, bool other) {
+        o.optimizer = layer::Momentum{.lazy = !other};
+    });
+    differs("options.optimizer.decoupled is true on rank 1, false", [](TrainOptions& o, bool other) {
+        o.optimizer = layer::Adam{.weight_decay = 0.01};
+        if (other) o.optimizer = layer::AdamW{.weight_decay = 0.01};
+    });
+    differs("options.optimizers[\"table\"].rho is 0.8 on rank 1, 0.9", [](TrainOptions& o, bool other) {
+        o.optimizers.insert_or_assign("table", layer::RmsProp{.rho = other ? 0.8 : 0.9});
+    });
+    differs("options.optimizers[\"table\"] is sgd on rank 1, missing", [](TrainOptions& o, bool other) {
+        if (other) o.optimizers.insert_or_assign("table", layer::Sgd{});
+    });
+    differs("options.rates[\"table\"] is missing on rank 1, 2", [](TrainOptions& o, bool other) {
+        if (!other) o.rates["table"] = 2;
+    });
+    differs("options.clip is missing on rank 1, clip_by_global_norm", [](TrainOptions& o, bool other) {
+        if (other) o.clip = {};
+    });
+    differs("options.clip.max_norm is 1 on rank 1, 0.5", [](TrainOptions& o, bool other) {
+        if (other) o.clip = layer::ClipByGlobalNorm{.max_norm = 1};
+    });
+    differs("options.average.decay is 0.5 on rank 1, 0.25", [](TrainOptions& o, bool other) {
+        o.average = layer::MovingAverage{.decay = other ? 0.5 : 0.25};
+    });
+    differs("options.schedule is given on rank 1, missing", [](TrainOptions& o, bool other) {
+        if (other) o.schedule = layer::ConstantRate{};
+    });
+    differs("options.stop.patience is 2 on rank 1, 1", [](TrainOptions& o, bool other) {
+        o.metrics["m"] = [](Parameters const&) { return 1.0; };
+        o.stop = layer::EarlyStop{.metric = "m", .patience = other ? 2 : 1};
+    });
+    all_throw("rank 1 has another value of the metric of options.stop than rank 0",
+              [&](auto const& comm, auto const& cost, TrainOptions o) {
+                  o.metrics["m"] = [rank = comm.rank()](Parameters const&) { return rank == 1 ? 1.0 : 2.0; };
+                  o.stop = layer::EarlyStop{.metric = "m"};
+                  train(cost, reader, o);
+              });
+    all_throw("rank 1 calls step of another Trainer than rank 0",
+              [&](auto const& comm, auto const& cost, TrainOptions const& o) {
+                  Trainer a(cost, o);
+                  Net1 const net;
+                  Trainer b(net.cost, o);
+                  (comm.rank() == 1 ? b : a).step(batches(0, 2));
+              });
     all_throw("there is no metric \"none\"", [&](auto const& comm, auto const& cost, TrainOptions o) {
         if (comm.rank() == 1) o.stop = layer::EarlyStop{.metric = "none"};
         train(cost, reader, o);

@@ -81,6 +81,9 @@ TEST_CASE("a folder with other entries throws", "[npy]") {
     test::write(model + "/.npy", to_npy(ids));
     CHECK(refused() == "byte 0: " + model + "/.npy is not a .npy file");
     std::filesystem::remove(model + "/.npy");
+    test::write(model + "/ids.npy", test::bytes_of("no array"));
+    auto const ids_text = [&](auto const& f) { return refusal([&] { f(NpyFolder(model)); }).find(": " + model + "/ids.npy: ") != std::string::npos; };
+    CHECK((ids_text([](auto const& m) { m.template load<std::int64_t>("ids"); }) && ids_text([](auto const& m) { m.describe("ids"); })));
     std::filesystem::create_directory(model + "/folder.npy");
     CHECK(refused() == "byte 0: " + model + "/folder.npy is not a .npy file");
     CHECK_THROWS_AS(NpyFolder(folder / "none"), IoError);

@@ -22,24 +22,19 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-template <class T, class C>
+template <class T>
 struct PendingDense final : PendingWork<Tensor<T>> {
-    explicit PendingDense(C const& comm) : group(comm) {}
     Tensor<T> finish() override {
-        return after_agreement(group, [&] { return tensor_of_pieces<T>(reduction->finish(), shape); });
+        Tensor<T> sum;
+        reduction->finish([&] {
+            sum = Tensor<T>::from_shape(shape);
+            return std::as_writable_bytes(std::span(sum.data(), sum.size()));
+        });
+        return sum;
     }
-    GroupOf<C> group;
     std::optional<DenseReduction> reduction;
     typename Tensor<T>::shape_type shape;
 };
-
-/// One number for a shape.
-template <class Shape>
-std::int64_t shape_number(Shape const& shape) {
-    std::uint64_t hash = shape.size();
-    for (auto const dim : shape) hash = (hash ^ dim) * 0x9E3779B97F4A7C15U;
-    return static_cast<std::int64_t>(hash);
-}
 
 }  // namespace detail
 
@@ -51,17 +46,17 @@ std::int64_t shape_number(Shape const& shape) {
 template <class T, communicator C>
 Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, std::span<Tensor<T> const> parts) {
     using namespace detail;
-    std::unique_ptr<PendingDense<T, C>> pending;
+    std::unique_ptr<PendingDense<T>> pending;
     std::unique_ptr<GroupOf<C>> group;
     after_agreement(GroupOf<C>(comm), [&] {  // all memory that is needed besides that of DenseReduction
-        pending = std::make_unique<PendingDense<T, C>>(comm);
+        pending = std::make_unique<PendingDense<T>>();
         group = std::make_unique<GroupOf<C>>(comm);
     });
-    auto const own = [&](Notice& n) {
+    auto const own = [&](Notice& n, NamedValues& same) {
         check_exec(exec);
         check_parts(parts);
-        n.same = {dtype<T>::wire, 0, static_cast<std::int64_t>(parts[0].size())};
-        n.own[2] = shape_number(parts[0].shape());
+        n.same = {dtype<T>::wire, 0, 0};
+        same.add("the shape", shape_text(parts[0].shape()));
         pending->shape = parts[0].shape();
         return all_pieces<DensePieces>(exec, parts);
     };
@@ -74,7 +69,8 @@ Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, std::span<Tens
 /// dtype<T>::sum and are narrowed once.
 /// shapes   tensors of one shape on all ranks
 /// errors   on all ranks: ShapeError if a rank has no parts, or shapes or element types differ; nothing has changed
-///          then. What fails later, such as memory, ends all ranks
+///          then. What fails later on one rank is an error of get() on all; where it fails between two exchanges, it
+///          ends all ranks
 /// cost     bytes sent by a rank of P: 2 (P - 1) / P of the tensor, as in a ring; the first half is more if a rank's
 ///          parts do not make one node of the tree, by their number of nodes, at most 2 log2(parts). On several nodes of q
 ///          ranks or more, ranks of a node first sum among themselves, so that only 1 / q of that leaves the node

@@ -7,7 +7,6 @@
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/shards.hpp>
-#include <rowan/distributed/together.hpp>
 #include <rowan/layer/detail/table_lookups.hpp>
 #include <rowan/layer/feeds.hpp>
 #include <rowan/layer/infer.hpp>
@@ -38,9 +37,11 @@ Parameters fetched_parameters(ProcessGroup const& group, Cpu exec, Variable& pre
 template <communicator C, class T>
 LoDTensor<T> infer(C const& comm, layer::Var<T> const& predict, Feeds const& feeds, Parameters const& parameters,
                    Cpu exec = {}) {
-    auto const mine = detail::fetched_parameters(detail::GroupOf<C>(comm), exec, *predict, feeds, parameters);
+    detail::GroupOf<C> const group(comm);
+    auto const mine = detail::fetched_parameters(group, exec, *predict, feeds, parameters);
     LoDTensor<T> out;
-    together(comm, [&] { out = infer(predict, feeds, mine, exec); });
+    static_cast<void>(detail::agree(group, detail::Collective::infer_end,
+                                    [&](detail::Notice&) { out = infer(predict, feeds, mine, exec); }));
     return out;
 }
 

@@ -19,8 +19,7 @@ ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec
     Parameters mine;
     std::vector<TableLookups> tables;
     std::vector<std::vector<std::int64_t>> named;
-    std::uint64_t net = 0;
-    auto const notices = agree(group, Collective::infer, [&](Notice& n) {
+    static_cast<void>(agree_on_values(group, Collective::infer, [&](NamedValues& same) {
         tables = table_lookups(predict);
         mine = parameters.share();
         for (auto const& t : tables) {
@@ -31,14 +30,10 @@ ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec
                 throw ShapeError(std::string(t.table->name()).append(".rows()"), std::to_string(rows),
                                  std::to_string(own).append(", the number of this rank's rows"));
             named.push_back(t.rows(exec, std::span(&feeds, 1)));
-            net = net * 31 + static_cast<std::uint64_t>(t.table->spec().dtype);
-            for (std::int64_t const dim : t.table->spec().dims) net = net * 31 + static_cast<std::uint64_t>(dim);
+            same.add(std::string("the sharded table ").append(t.table->name()),
+                     dtype_text(t.table->spec().dtype).append(shape_text(t.table->spec().dims)));
         }
-        n.own[0] = static_cast<std::int64_t>(net);
-    });
-    for (auto const& n : notices) {
-        if (n.own[0] != notices[0].own[0]) throw Error("infer: ranks have nets with different sharded tables");
-    }
+    }));
     after_agreement(group, [&] {
         for (std::size_t i = 0; i < tables.size(); ++i) {
             auto const& name = tables[i].table->name();

@@ -19,13 +19,13 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-template <class T, class C>
+template <class T>
 struct PendingRows final : PendingWork<SelectedRows<T>> {
-    explicit PendingRows(C const& comm) : group(comm) {}
     SelectedRows<T> finish() override {
-        return after_agreement(group, [&] { return rows_of_pieces<T>(reduction->finish()); });
+        reduction->finish(result);
+        return result.result();
     }
-    GroupOf<C> group;
+    RowResult<T> result;
     std::optional<RowReduction> reduction;
 };
 
@@ -40,11 +40,11 @@ template <class T, communicator C>
 Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
                                              RowReduceOptions options = {}) {
     using namespace detail;
-    std::unique_ptr<PendingRows<T, C>> pending;
+    std::unique_ptr<PendingRows<T>> pending;
     std::unique_ptr<GroupOf<C>> group;
     std::unique_ptr<RowParts<T>> source;
     after_agreement(GroupOf<C>(comm), [&] {  // all memory that is needed besides that of RowReduction
-        pending = std::make_unique<PendingRows<T, C>>(comm);
+        pending = std::make_unique<PendingRows<T>>();
         group = std::make_unique<GroupOf<C>>(comm);
         source = std::make_unique<RowParts<T>>(parts);
     });
@@ -57,7 +57,8 @@ Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::span<
 /// on how parts are cut onto them, nor on the route. Sums are formed, and travel, in dtype<T>::sum and are narrowed once.
 /// shapes   SelectedRows of the same height and row shape on all ranks, without rows if there are none
 /// errors   on all ranks: ShapeError if a rank has no parts, or heights, row shapes, element types or options differ;
-///          nothing has changed then. What fails later, such as memory, ends all ranks
+///          nothing has changed then. What fails later on one rank is an error of get() on all; where it fails between
+///          two exchanges, it ends all ranks
 /// cost     a merge of each part; bytes sent by a rank of P, for u distinct rows of a rank, U of all, R bytes a row: by
 ///          gather (P - 1) u (R + 8), by owner (P - 1) / P (u + U) (R + 8), and 8 more for each of u if a rank has
 ///          several parts; by node, of N nodes of q ranks that have w distinct rows, (q - 1) / q (u + U) (R + 8) within it

@@ -11,6 +11,7 @@
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/row_reduction.hpp>
 #include <rowan/distributed/detail/shard_exchange.hpp>
+#include <rowan/distributed/detail/shard_parts.hpp>
 #include <rowan/distributed/partition.hpp>
 #include <rowan/distributed/row_reduce_options.hpp>
 #include <rowan/sparse/gather.hpp>
@@ -23,6 +24,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -30,39 +32,9 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
+/// Of states of S; rowan/distributed/table_files.hpp defines it.
+template <class S>
 struct TableFiles;
-
-/// The parts of a rank, with slots instead of rows; a rank may have no parts.
-template <class T>
-class ShardParts final : public RowParts<T> {
-public:
-    ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, std::int64_t height, std::size_t width,
-               Slots const& slots)
-        : RowParts<T>({}), exec_(exec), given_(parts), height_(height), width_(width), slots_(slots) {}
-
-    void describe(Notice& notice) override {
-        for (auto const& p : given_) {
-            if (p.height() != height_)
-                throw ShapeError("parts height", std::to_string(p.height()), std::to_string(height_));
-            if (p.value().shape().size() != 2 || p.row_size() != width_)
-                throw ShapeError("parts row shape", shape_text(p.value().shape()),
-                                 std::string("[rows, ").append(std::to_string(width_)).append("]"));
-            moved_.emplace_back(height_, slots_.of(exec_, p.rows()), p.value().share());
-        }
-        if (given_.empty()) moved_.emplace_back(height_, Ids<>(), Tensor<T>::from_shape({0, width_}));
-        this->parts_ = moved_;
-        RowParts<T>::describe(notice);
-        notice.own[0] = static_cast<std::int64_t>(given_.size());
-    }
-
-private:
-    Cpu exec_;
-    std::span<SelectedRows<T> const> given_;
-    std::int64_t height_;
-    std::size_t width_;
-    Slots const& slots_;
-    std::vector<SelectedRows<T>> moved_;
-};
 
 }  // namespace detail
 
@@ -124,42 +96,48 @@ public:
     /// cost     a sort of the ids; messages of 8 bytes for each distinct id, and the rows back; one agreement
     Tensor<T> gather(Cpu exec, Ids<> ids, Lookup& lookup) {
         detail::RowFetch fetch;
-        agree(detail::Collective::gather, [&](detail::Notice& n) {
+        Tensor<T> rows, out;
+        agree_on_table(detail::Collective::gather, lookups_, [&](detail::Notice& n) {
             detail::check_exec(exec);
             describe(n);
             fetch = detail::RowFetch(exec, partition_, slots_, ids);
+            rows = Tensor<T>::from_shape({fetch.plan().rows().size(), local_.row_size()});
+            auto shape = fetch.places().shape();
+            shape.push_back(local_.row_size());
+            out = Tensor<T>::from_shape(shape);
         });
-        return after_agreement([&] {
+        after_agreement([&] {  // all that may fail is before the last exchange
             detail::GroupOf<C> const group(comm_);
             fetch.ask(group, slots_.splits());
             auto const answers = rowan::gather(exec, local_, fetch.asked());
-            auto rows = Tensor<T>::from_shape({fetch.plan().rows().size(), local_.row_size()});
             fetch.fetch(group, local_.row_size() * sizeof(T), detail::bytes_of(answers), writable(rows));
-            auto out = rowan::gather(exec, rows, fetch.places());
-            lookup.fetch_ = std::move(fetch);
-            lookup.number_ = ++lookups_;
-            return out;
+            detail::take_rows(exec, fetch.places().size(), rows.row_size(), rows.data(), fetch.places().data(),
+                              out.data());
         });
+        lookup.fetch_ = std::move(fetch);
+        lookup.number_ = ++lookups_;
+        return out;
     }
 
     /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer. The parts of
     /// rank 0 come first, and so on; the sums are those of sum_of_parts or merge over all, as row_allreduce.
     /// shapes   SelectedRows of height `height` and rows of `width` elements, none or more -> of height local().shape(0)
     /// errors   ShapeError if a height or width differs, or ranks have different orders; RemoteError on the other ranks
-    /// cost     a merge of each part; every distinct row sent once to its owner; one or two agreements
+    /// cost     a merge of each part; every distinct row sent once to its owner; two or three agreements
     SelectedRows<T> exchange(Cpu exec, std::span<SelectedRows<T> const> parts, SumOrder order = SumOrder::parts) const {
         std::unique_ptr<detail::GroupOf<C>> group;
         std::unique_ptr<detail::ShardParts<T>> source;
+        std::vector<std::int64_t> splits;
         after_agreement([&] {  // all memory that is needed before the agreement of RowReduction
             group = std::make_unique<detail::GroupOf<C>>(comm_);
-            source = std::make_unique<detail::ShardParts<T>>(exec, parts, partition_.height, local_.row_size(), slots_);
+            source = std::make_unique<detail::ShardParts<T>>(exec, parts, partition_, local_.row_size(), slots_);
+            splits = slots_.splits();
         });
         detail::RowReduction reduction(std::move(group), exec, std::move(source), {order, Route::owner},
-                                       slots_.splits());
-        auto sum = reduction.finish();
-        for (auto& row : sum.rows) row -= slots_.splits()[static_cast<std::size_t>(comm_.rank())];
-        sum.height = partition_.rows_of(comm_.rank());
-        return detail::rows_of_pieces<T>(std::move(sum));
+                                       std::move(splits));
+        OwnRows result(*this);
+        reduction.finish(result);
+        return result.rows.result();
     }
     SelectedRows<T> exchange(Cpu exec, SelectedRows<T> const& part, SumOrder order = SumOrder::parts) const {
         return exchange(exec, std::span(&part, 1), order);
@@ -174,11 +152,11 @@ public:
     /// shapes   out_grad as the result of the gather -> SelectedRows of height local().shape(0)
     /// errors   ShapeError if out_grad has another shape, `lookup` is of another table, or ranks give the lookups of
     ///          different gathers; RemoteError on the other ranks
-    /// cost     a merge, and a row sent for each distinct id; one agreement
+    /// cost     a merge, and a row sent for each distinct id; two agreements
     SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
         detail::RowPieces own;
         auto const& plan = lookup.fetch_.plan();
-        auto const notices = agree(detail::Collective::exchange, [&](detail::Notice& n) {
+        agree_on_table(detail::Collective::exchange_lookup, lookup.number_, [&](detail::Notice& n) {
             detail::check_exec(exec);
             if (lookup.number_ == 0 || lookup.fetch_.partition() != partition_)
                 throw ShapeError("lookup", "not of this table", "one that gather has made");
@@ -189,14 +167,15 @@ public:
             auto const value = out_grad.reshaped({plan.size(), local_.row_size()});
             own = detail::planned_pieces(exec, plan, value, comm_.rank());
             describe(n);
-            n.own[0] = lookup.number_;
         });
-        detail::check_same_number(notices, 0, "the number of the lookup");
-        return after_agreement([&] {
-            auto in = lookup.fetch_.give(detail::GroupOf<C>(comm_), std::move(own));
+        detail::RowPieces in;
+        SelectedRows<T> sums;
+        after_agreement([&] { in = lookup.fetch_.give(detail::GroupOf<C>(comm_), std::move(own)); });
+        agree_on_end([&] {
             in.height = partition_.rows_of(comm_.rank());
-            return detail::from_pieces<T>(exec, detail::sum_pieces<T>(exec, in));
+            sums = detail::from_pieces<T>(exec, detail::sum_pieces<T>(exec, in));
         });
+        return sums;
     }
 
     /// Writes the table and states of its optimizer, `<folder>/<name>`, for load on any number of ranks. The folder is one
@@ -204,12 +183,15 @@ public:
     /// old save is whole, and then it is removed. The program includes <rowan/distributed/table_files.hpp>, which needs
     /// nanopb.
     /// shapes   each state: a row for each row of local()
-    /// errors   Error if the name is no file name, or ranks have different names, steps or states; ShapeError if a state
+    /// errors   Error if the name is no file name; ShapeError if ranks have different names, steps or states, or a state
     ///          has other rows; IoError if files cannot be written; RemoteError on the other ranks
-    /// cost     as save_checkpoint of this rank's rows and states, four agreements
+    /// cost     as save_checkpoint of this rank's rows and states, three agreements
     template <class S = T>
     void save(std::string const& folder, std::string const& name, std::int64_t step,
-              std::map<std::string, Tensor<S>> const& states) const;
+              std::map<std::string, Tensor<S>> const& states) const {
+        using Files = files_of<S>;
+        if constexpr (requires { sizeof(Files); }) Files::save(*this, folder, name, step, states);
+    }
 
     /// Loads what save has written on any number of ranks, and returns its step. `states` says which states to load, and
     /// their shapes. On error, nothing has changed.
@@ -217,11 +199,32 @@ public:
     ///          or the shape of a state differ; TypeError if an element type does; RemoteError on the other ranks
     /// cost     reads the files of all ranks that had rows of this one, and keeps one at a time in memory
     template <class S>
-    std::int64_t load(std::string const& folder, std::string const& name, std::map<std::string, Tensor<S>>& states);
-    std::int64_t load(std::string const& folder, std::string const& name);
+    std::int64_t load(std::string const& folder, std::string const& name, std::map<std::string, Tensor<S>>& states) {
+        using Files = files_of<S>;
+        if constexpr (requires { sizeof(Files); }) {
+            return Files::load(*this, folder, name, states);
+        } else {
+            return 0;
+        }
+    }
+    template <class S = T>
+    std::int64_t load(std::string const& folder, std::string const& name) {
+        std::map<std::string, Tensor<S>> none;
+        return load(folder, name, none);
+    }
 
 private:
+    template <class S>
     friend struct detail::TableFiles;
+    template <class S>
+    static auto files() {
+        static_assert(
+            requires { sizeof(detail::TableFiles<S>); },
+            "rowan::ShardedTable: save and load are in <rowan/distributed/table_files.hpp>: include it");
+        return std::type_identity<detail::TableFiles<S>>();
+    }
+    template <class S>
+    using files_of = typename decltype(files<S>())::type;
 
     template <class F>
     std::vector<detail::Notice> agree(detail::Collective operation, F const& f) const {
@@ -231,6 +234,33 @@ private:
     auto after_agreement(F const& f) const {
         return detail::after_agreement(detail::GroupOf<C>(comm_), f);
     }
+    /// Agrees on an operation of the same table: one that is dealt alike and has had as many lookups.
+    template <class F>
+    void agree_on_table(detail::Collective operation, std::int64_t lookup, F const& f) const {
+        auto const notices = agree(operation, [&](detail::Notice& n) {
+            f(n);
+            n.own = {partition_.block, lookup, 0};
+        });
+        detail::check_same_number(notices, 0, "partition.block");
+        detail::check_same_number(notices, 1, "the number of the lookup");
+    }
+    template <class F>
+    void agree_on_end(F const& f) const {
+        static_cast<void>(detail::agree_on_end(detail::GroupOf<C>(comm_), 0, detail::Told::differences,
+                                               [&](detail::Notice&) { f(); }));
+    }
+    /// The rows of this rank, with their numbers in local().
+    struct OwnRows final : detail::RowTarget {
+        explicit OwnRows(ShardedTable const& t) : table(t) {}
+        void take(detail::RowPieces&& sums) override {
+            for (auto& row : sums.rows) row -= table.slots_.splits()[static_cast<std::size_t>(table.comm_.rank())];
+            sums.height = table.partition_.rows_of(table.comm_.rank());
+            rows.take(std::move(sums));
+        }
+        Memory make(detail::RowPieces const& like, std::size_t n) override { return rows.make(like, n); }
+        ShardedTable const& table;
+        detail::RowResult<T> rows;
+    };
     void describe(detail::Notice& notice) const {
         notice.same = {dtype<T>::wire, partition_.height, static_cast<std::int64_t>(local_.row_size())};
     }

@@ -23,9 +23,10 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// What save and load do, with the system calls of Files.
+/// What save and load do with states of S, with the system calls of Files.
+template <class S>
 struct TableFiles {
-    template <class Files, class T, class D, class C, class S>
+    template <class Files = PosixFiles, class T, class D, class C>
     static void save(ShardedTable<T, D, C> const& table, std::string const& folder, std::string const& name,
                      std::int64_t step, std::map<std::string, Tensor<S>> const& states) {
         save_shards<Files>(table.comm_, folder, name, [&] {
@@ -37,7 +38,7 @@ struct TableFiles {
         });
     }
 
-    template <class T, class D, class C, class S>
+    template <class T, class D, class C>
     static std::int64_t load(ShardedTable<T, D, C>& table, std::string const& folder, std::string const& name,
                              std::map<std::string, Tensor<S>>& states) {
         auto const path = index_path(folder, name);
@@ -48,7 +49,7 @@ struct TableFiles {
             table.describe(n);
             check_file_name(name);
             CheckpointFile const file = open_saved(path);
-            TableIndex const index(file);
+            TableIndex const index = naming_file(path, [&] { return TableIndex(file); });
             check_height(path, index.partition, table.partition_);
             for (auto const& [key, state] : states) check_state(key, state.shape(), table.local_);
             local = Tensor<T>::from_shape(table.local_.shape());
@@ -64,7 +65,7 @@ struct TableFiles {
 
 private:
     /// Copies those rows of a shard that this rank has.
-    template <class T, class D, class C, class S>
+    template <class T, class D, class C>
     static void read_shard(ShardedTable<T, D, C> const& table, TableIndex const& index, std::string const& folder,
                            std::string const& name, int rank, Tensor<T>& local,
                            std::map<std::string, Tensor<S>>& states) {
@@ -78,13 +79,12 @@ private:
     static void copy_rows(ShardedTable<T, D, C> const& table, Partition const& from, int rank,
                           CheckpointFile const& file, std::string const& name, Tensor<E>& to) {
         if (!file.has(name)) throw FormatError(0, file.path(), std::string("has no `").append(name).append("`"));
-        auto const rows = file.load<Tensor<E>>(name);
+        auto const rows = naming_file(file.path(), [&] { return file.load<Tensor<E>>(name); });
         auto shape = to.shape();
         shape[0] = static_cast<std::size_t>(from.rows_of(rank));
         if (rows.shape() != shape)
-            throw FormatError(
-                0, std::string(file.path()).append(": ").append(name),
-                std::string("is ").append(shape_text(rows.shape())).append(", expected ").append(shape_text(shape)));
+            throw ShapeError(std::string(name).append(" in ").append(file.path()), shape_text(rows.shape()),
+                             shape_text(shape));
         std::size_t const bytes = to.row_size() * sizeof(E);
         if (bytes == 0) return;
         each_run(table.partition_, table.comm_.rank(), from, [&](std::int64_t i, std::int64_t row, std::int64_t n) {
@@ -104,25 +104,5 @@ private:
 };
 
 }  // namespace detail
-
-template <class T, class Device, communicator C>
-template <class S>
-void ShardedTable<T, Device, C>::save(std::string const& folder, std::string const& name, std::int64_t step,
-                                      std::map<std::string, Tensor<S>> const& states) const {
-    detail::TableFiles::save<detail::PosixFiles>(*this, folder, name, step, states);
-}
-
-template <class T, class Device, communicator C>
-template <class S>
-std::int64_t ShardedTable<T, Device, C>::load(std::string const& folder, std::string const& name,
-                                              std::map<std::string, Tensor<S>>& states) {
-    return detail::TableFiles::load(*this, folder, name, states);
-}
-
-template <class T, class Device, communicator C>
-std::int64_t ShardedTable<T, Device, C>::load(std::string const& folder, std::string const& name) {
-    std::map<std::string, Tensor<T>> none;
-    return load(folder, name, none);
-}
 
 }  // namespace rowan::inline v0

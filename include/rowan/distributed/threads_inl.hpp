@@ -94,9 +94,12 @@ ROWAN_FUNCTION void Threads::sum(std::span<std::int64_t> words) const {
     std::vector<std::uint64_t> total(words.size());
     meet("sum", std::as_bytes(words), {}, [&] {
         for (auto const from : shared_->in) {
-            std::vector<std::uint64_t> term(words.size());
-            detail::copy_bytes(from, std::as_writable_bytes(std::span(term)));
-            for (std::size_t i = 0; i < term.size(); ++i) total[i] += term[i];
+            if (from.size() != words.size_bytes()) throw Error("sum: the ranks' sizes differ");
+            for (std::size_t i = 0; i < total.size(); ++i) {
+                std::uint64_t term = 0;  // a vector would need memory, which may fail here on one rank alone
+                std::memcpy(&term, from.data() + i * sizeof term, sizeof term);
+                total[i] += term;
+            }
         }
     });
     for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<std::int64_t>(total[i]);

@@ -42,13 +42,20 @@ public:
     int rank() const override { return comm_.rank(); }
     int size() const override { return comm_.size(); }
 
-    std::vector<Words> agree(std::function<void(Words&)> const& f) const override {
-        auto const notices = detail::agree(group_, Collective::train, [&](Notice& n) { f(n.own); });
-        return after_agreement(group_, [&] {
-            std::vector<Words> words;
-            for (auto const& n : notices) words.push_back(n.own);
-            return words;
+    std::int64_t agree_on(TrainCall call, std::function<void(NamedValues&)> const& f) const override {
+        return agree_on_values(group_, collective_of(call), f);
+    }
+
+    std::vector<Words> agree(TrainCall call, std::int64_t trainer,
+                             std::function<void(Words&)> const& f) const override {
+        std::vector<Words> words;
+        auto const notices = detail::agree(group_, collective_of(call), [&](Notice& n) {
+            words.reserve(static_cast<std::size_t>(size()));
+            n.same[0] = trainer;
+            f(n.own);
         });
+        for (auto const& n : notices) words.push_back(n.own);
+        return words;
     }
 
     void gather(std::span<std::byte const> in, std::span<std::byte> out,

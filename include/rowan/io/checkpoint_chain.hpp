@@ -5,6 +5,7 @@
 #include <rowan/io/checkpoint.hpp>
 #include <rowan/io/checkpoint_file.hpp>
 #include <rowan/io/detail/checkpoint_format.hpp>
+#include <rowan/io/detail/naming_file.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -42,7 +43,7 @@ std::uint64_t save_delta(Checkpoint const& changes, std::uint64_t base, std::str
 class CheckpointChain {
 public:
     /// errors   ShapeError if `paths` is empty; FormatError if the first file is a delta, or a later file is not a
-    ///          delta to the file before it; otherwise as CheckpointFile
+    ///          delta to the file before it; otherwise as CheckpointFile, where a FormatError names the file
     /// cost     as CheckpointFile, for each file
     explicit CheckpointChain(std::initializer_list<std::string> paths)
         : CheckpointChain(std::span(paths.begin(), paths.size())) {}
@@ -86,10 +87,13 @@ public:
         }
         if (whole == files_.size())
             throw GraphError(files_[0].path() + " and its deltas have no variable \"" + std::string(name) + "\"");
-        if (deltas.empty()) return files_[whole].template load<V>(name);
-        auto const e = files_[whole].load(name);
+        auto const read = [&]<class E>(std::size_t i) {
+            return detail::naming_file(files_[i].path(), [&] { return files_[i].template load<E>(name); });
+        };
+        if (deltas.empty()) return read.template operator()<V>(whole);
+        auto const e = read.template operator()<CheckpointEntry>(whole);
         detail::checkpoint_value<V>::expect(e.desc, e.type_name, e.element_size);
-        for (std::size_t const i : deltas) write_rows(e, files_[i], files_[i].load(name));
+        for (std::size_t const i : deltas) write_rows(e, files_[i], read.template operator()<CheckpointEntry>(i));
         return detail::checkpoint_value<V>::value(e);
     }
 

@@ -13,7 +13,7 @@ namespace rowan::inline v0 {
 ROWAN_FUNCTION CheckpointChain::CheckpointChain(std::span<std::string const> paths) {
     if (paths.empty()) throw ShapeError("paths", "0", "at least 1");
     for (auto const& path : paths) {
-        CheckpointFile file(path);
+        auto file = detail::naming_file(path, [&] { return CheckpointFile(path); });
         std::optional<std::uint64_t> want;
         if (!files_.empty()) want = files_.back().id();
         if (file.base() != want) {
@@ -37,7 +37,7 @@ ROWAN_FUNCTION std::vector<std::string> CheckpointChain::names() const {
 ROWAN_FUNCTION std::optional<ProgramDesc> CheckpointChain::program() const {
     std::optional<ProgramDesc> latest;
     for (auto const& file : files_) {
-        if (auto p = file.program()) latest = std::move(p);
+        if (auto p = detail::naming_file(file.path(), [&] { return file.program(); })) latest = std::move(p);
     }
     return latest;
 }

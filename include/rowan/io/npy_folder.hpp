@@ -4,6 +4,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/io/detail/file.hpp>
+#include <rowan/io/detail/naming_file.hpp>
 #include <rowan/io/detail/npy_header.hpp>
 #include <rowan/io/npy.hpp>
 
@@ -56,17 +57,21 @@ public:
     std::vector<std::string> names() && noexcept { return std::move(names_); }
 
     /// Loads the tensor of that name.
-    /// errors   Error if there is no tensor of that name; those of load_npy
+    /// errors   Error if there is no tensor of that name; those of load_npy, where a FormatError names the file
     /// cost     as load_npy
     template <class T>
     Tensor<T> load(std::string const& name) const {
-        return load_npy<T>(file(name));
+        auto const path = file(name);
+        return detail::naming_file(path, [&] { return load_npy<T>(path); });
     }
 
     /// The header of the tensor of that name.
     /// errors   Error if there is no tensor of that name; those of describe_npy
     /// cost     as describe_npy
-    NpyHeader describe(std::string const& name) const { return describe_npy(file(name)); }
+    NpyHeader describe(std::string const& name) const {
+        auto const path = file(name);
+        return detail::naming_file(path, [&] { return describe_npy(path); });
+    }
 
 private:
     std::string file(std::string const& name) const;

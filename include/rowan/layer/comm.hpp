@@ -49,13 +49,19 @@ namespace layer {
 /// all ranks call them. In a step, a rank fetches the rows that its parts name, and gets the gradients of its own rows;
 /// with options.clip, of all rows.
 ///
+/// Ranks compare their options before the first step: the seed, the numbers of parts and epochs, stop, the optimizers,
+/// rates, clip and average; of an optimizer of yours, its fields or those of its attributes (rowan::field), or else its
+/// learning rate. In each step, they compare the factors of their schedules, and at the end of an epoch the metric that
+/// options.stop names.
+///
 /// No collective lies within the net. In a step, ranks agree and fetch rows, if there are sharded tables, run their
 /// parts, agree that none failed, and exchange costs and gradients, dense ones first. Rows are not fetched earlier, as
 /// they would lack the step before; gradients do not travel while others are computed, as a rank may still fail. An
 /// error on one rank, also of the reader, is one on all: there as it was thrown, on the others a RemoteError, and no
-/// parameter has changed. Memory that fails after the agreement ends all ranks.
-/// errors   of train and of Trainer, on all ranks: Error if ranks begin with different parameters, seeds or steps, have
-///          different numbers of batches, or options.parts is not given
+/// parameter has changed. Memory that fails after the agreement ends all ranks; if it fails while parameters change, other
+/// ranks have made the step, and Trainer::step throws there when it is called again.
+/// errors   of train and of Trainer, on all ranks: Error if ranks begin with different options, parameters or steps, have
+///          different numbers of batches, call functions of different trainers, or options.parts is not given
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
 ///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and three
 ///          agreements of 64 bytes; with sharded tables one more, and for each two sorts of the ids, the rows that they

@@ -5,6 +5,7 @@
 #include <rowan/graph/backward.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/layer/detail/clip_mixed_types.hpp>
+#include <rowan/layer/detail/option_values.hpp>
 #include <rowan/layer/optimizer.hpp>
 #include <rowan/op/clip.hpp>
 #include <rowan/op/clip_by_norm.hpp>
@@ -78,6 +79,8 @@ public:
     GradientClipOn(C const& c, dtypes<T...>);
 
     bool given() const noexcept { return !kinds_.empty(); }  ///< whether there is clipping
+    /// The name and the options, which ranks that train together compare.
+    rowan::detail::NamedValues const& values() const noexcept { return values_; }
 
     /// Adds the clipping operators to a scope and replaces the gradients by their results.
     /// errors   TypeError if the element type of a gradient is not supported, or gradients differ in element type and
@@ -96,6 +99,7 @@ private:
 
     std::vector<Kind> kinds_;
     std::string name_, types_;  // of the operator and of the element types
+    rowan::detail::NamedValues values_;
     bool together_ = false;
     Make make_mixed_;  // clips gradients of several element types together
 };
@@ -103,7 +107,7 @@ private:
 template <class Device>
 template <gradient_clip_options C, class... T>
 GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
-    : name_(C::op::name), types_(rowan::detail::dtype_list<T...>()) {
+    : name_(C::op::name), types_(rowan::detail::dtype_list<T...>()), values_(rowan::detail::option_values(c)) {
     using Op = typename C::op;
     if constexpr (requires { C::together; }) together_ = C::together;
     (kinds_.push_back({dtype<T>::wire,

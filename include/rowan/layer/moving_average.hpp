@@ -23,6 +23,10 @@ struct MovingAverage {
     using op = moving_average_op;
     using narrowed_op = narrowed_moving_average_op;  // for elements that are narrower than sums
     MovingAverageOptions options() const { return {decay}; }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"decay", &MovingAverage::decay});
+    }
 };
 
 /// A MovingAverage for parameters of given element types on a device, or none.
@@ -37,6 +41,8 @@ public:
     AverageOn(MovingAverage const& average, dtypes<T...> types) : update_(OptimizerOn<Device>(average, types)) {}
 
     explicit operator bool() const noexcept { return update_.has_value(); }  ///< whether there is one
+    /// The options of the average; for one that is given.
+    rowan::detail::NamedValues const& values() const noexcept { return update_->values(); }
     /// Adds a variable for the average of a parameter, `name@average`, to a scope, and the operator that updates it, for
     /// narrow element types also its state.
     /// errors   TypeError if the element type is not supported, or the parameter is a SelectedRows; ValueError if decay is not in [0, 1)

@@ -5,6 +5,7 @@
 #include <rowan/graph/detail/compiled_kernels.hpp>
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/scope.hpp>
+#include <rowan/layer/detail/option_values.hpp>
 #include <rowan/layer/optimizers.hpp>
 #include <rowan/op/cast.hpp>
 #include <rowan/op/detail/dtype_text.hpp>
@@ -78,6 +79,9 @@ public:
     /// cost     O(number of types), plus one operator and its states
     Update add(Scope& scope, ParameterGradient const& g) const;
 
+    /// The name and the options, which ranks that train together compare.
+    rowan::detail::NamedValues const& values() const noexcept { return values_; }
+
 private:
     struct Kind {
         std::int32_t wire;
@@ -122,11 +126,13 @@ private:
 
     std::vector<Kind> kinds_;
     std::string types_;  // their names
+    rowan::detail::NamedValues values_;
 };
 
 template <class Device>
 template <optimizer_options O, class... T>
-OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>) : types_(rowan::detail::dtype_list<T...>()) {
+OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>)
+    : types_(rowan::detail::dtype_list<T...>()), values_(rowan::detail::option_values(o)) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
     (kinds_.push_back({dtype<T>::wire,

@@ -3,6 +3,7 @@
 
 #include <rowan/op/adagrad.hpp>
 #include <rowan/op/adam.hpp>
+#include <rowan/op/fields.hpp>
 #include <rowan/op/ftrl.hpp>
 #include <rowan/op/momentum.hpp>
 #include <rowan/op/rmsprop.hpp>
@@ -21,6 +22,10 @@ struct Sgd {
 
     using op = sgd_op;
     SgdOptions options() const { return {learning_rate}; }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &Sgd::learning_rate});
+    }
 };
 
 /// AdaGrad, see rowan::adagrad.
@@ -30,6 +35,10 @@ struct AdaGrad {
 
     using op = adagrad_op;
     AdagradOptions options() const { return {learning_rate, epsilon}; }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &AdaGrad::learning_rate}, field{"epsilon", &AdaGrad::epsilon});
+    }
 };
 
 /// AdaGrad with one scalar of state per row, see rowan::rowwise_adagrad.
@@ -40,6 +49,11 @@ struct RowwiseAdaGrad {
     using op = rowwise_adagrad_op;
     static constexpr bool one_state_per_row = true;  ///< the state has the shape [height]
     AdagradOptions options() const { return {learning_rate, epsilon}; }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &RowwiseAdaGrad::learning_rate},
+                     field{"epsilon", &RowwiseAdaGrad::epsilon});
+    }
 };
 
 /// Gradient descent with momentum, see rowan::momentum.
@@ -57,6 +71,12 @@ struct Momentum {
     MomentumOptions options() const {
         return {
             .learning_rate = learning_rate, .momentum = momentum, .nesterov = nesterov, .weight_decay = weight_decay};
+    }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &Momentum::learning_rate}, field{"momentum", &Momentum::momentum},
+                     field{"nesterov", &Momentum::nesterov}, field{"weight_decay", &Momentum::weight_decay},
+                     field{"lazy", &Momentum::lazy});
     }
 };
 
@@ -81,6 +101,12 @@ struct Adam {
                 .step = 1,
                 .weight_decay = weight_decay,
                 .decoupled = false};
+    }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &Adam::learning_rate}, field{"beta1", &Adam::beta1},
+                     field{"beta2", &Adam::beta2}, field{"epsilon", &Adam::epsilon},
+                     field{"weight_decay", &Adam::weight_decay}, field{"lazy", &Adam::lazy});
     }
 };
 
@@ -107,6 +133,12 @@ struct AdamW {
                 .weight_decay = weight_decay,
                 .decoupled = true};
     }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &AdamW::learning_rate}, field{"beta1", &AdamW::beta1},
+                     field{"beta2", &AdamW::beta2}, field{"epsilon", &AdamW::epsilon},
+                     field{"weight_decay", &AdamW::weight_decay}, field{"lazy", &AdamW::lazy});
+    }
 };
 
 /// RMSProp, see rowan::rmsprop.
@@ -124,6 +156,12 @@ struct RmsProp {
     RmspropOptions options() const {
         return {.learning_rate = learning_rate, .rho = rho, .momentum = momentum, .epsilon = epsilon};
     }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &RmsProp::learning_rate}, field{"rho", &RmsProp::rho},
+                     field{"momentum", &RmsProp::momentum}, field{"epsilon", &RmsProp::epsilon},
+                     field{"lazy", &RmsProp::lazy});
+    }
 };
 
 /// FTRL-proximal with lr_power -0.5, the square root, see rowan::ftrl.
@@ -134,6 +172,10 @@ struct Ftrl {
 
     using op = ftrl_op;
     FtrlOptions options() const { return {.learning_rate = learning_rate, .l1 = l1, .l2 = l2, .lr_power = -0.5}; }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &Ftrl::learning_rate}, field{"l1", &Ftrl::l1}, field{"l2", &Ftrl::l2});
+    }
 };
 
 /// Requirements on an optimizer: it names an operator and returns its attributes.

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/detail/named_values.hpp>
 #include <rowan/layer/comm.hpp>
+#include <rowan/layer/detail/option_values.hpp>
 #include <rowan/layer/early_stop.hpp>
 #include <rowan/layer/feeds.hpp>
 #include <rowan/layer/gradient_clip.hpp>
@@ -18,6 +20,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -88,6 +91,27 @@ struct TrainOptionsOn {
     /// `initial` values of a new training.
     Parameters const* resume = nullptr;
 };
+
+namespace detail {
+
+/// What Trainer asks to be the same on all ranks. Of a schedule, factors are compared in each step.
+template <class Device>
+void add_options(NamedValues& to, TrainOptionsOn<Device> const& options) {
+    to.add("options.parts", options.parts.count());
+    to.add("options.seed", std::to_string(options.seed));
+    to.add("options.optimizer", options.optimizer ? options.optimizer->values() : option_values(layer::Sgd{}));
+    auto const of = [](char const* list, std::string const& name) {
+        return std::string(list).append("[\"").append(name).append("\"]");
+    };
+    for (auto const& [name, optimizer] : options.optimizers) to.add(of("options.optimizers", name), optimizer.values());
+    for (auto const& [name, rate] : options.rates) to.add(of("options.rates", name), rate);
+    if (options.clip.given()) to.add("options.clip", options.clip.values());
+    if (options.average) to.add("options.average", options.average.values());
+    if (options.schedule) to.add("options.schedule", std::string_view("given"));
+}
+
+}  // namespace detail
+
 /// The settings of train and Trainer for a net on the host.
 using TrainOptions = TrainOptionsOn<Cpu>;
 

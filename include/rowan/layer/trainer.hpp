@@ -127,7 +127,12 @@ private:
     /// Runs this rank's parts and agrees with the others. Returns the cost and results_ of all as one batch.
     Ran run_parts(std::span<Feeds const> batches, std::function<void()> const& enter);
     /// The parts of a step that this rank runs.
-    detail::PartRange parts_of(std::span<Feeds const> batches) const;
+    detail::PartRange parts_of(std::span<Feeds const> batches) const {
+        auto const total = static_cast<std::int64_t>(batches.size());
+        // All ranks run the only part of a step, so that it has the bits of a step without parts.
+        if (comm_.ranks() == nullptr || total == 1) return {0, total, total};
+        return detail::PartRange::of_rank(total, comm_.ranks()->rank(), comm_.ranks()->size());
+    }
     /// The rows of sharded tables that this rank's parts name.
     std::vector<Value> fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const;
     /// The weights of results_, or their divisors, from those of the cost and of moving_.
@@ -147,23 +152,24 @@ private:
     };
 
     Variable& cost_;
-    MemoryPool pool_;
-    detail::PassingScope own_;
+    std::optional<MemoryPool> pool_;
+    std::optional<detail::PassingScope> own_;
     layer::Schedule schedule_;
     layer::CommOn<Device> comm_;
     Device exec_;
-    Net<Device> net_;
+    std::optional<Net<Device>> net_;
     std::vector<Variable*> parameters_, seeds_;
     std::vector<Moving> moving_;
     std::vector<detail::TableLookups> tables_;  // sharded ones, if there are ranks
     std::vector<Variable*> fetched_;            // the same
     std::vector<Variable*> results_;  // what a step takes from the net: gradients, then what variables are next
-    detail::ParameterUpdates<Device> updates_;
+    std::optional<detail::ParameterUpdates<Device>> updates_;
     std::int64_t parts_;                        // the most batches of a step
     std::optional<detail::CostWeight> weight_;  // of a part
     detail::PartSums sums_;                     // of results_
     std::int64_t steps_ = 0;
     std::uint64_t seed_;
+    std::int64_t number_ = 0;             // with ranks, the same on all, and of no other trainer
     std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
     std::atomic_flag running_;
 };

@@ -29,25 +29,27 @@ namespace rowan::inline v0 {
 template <class T, class Device>
 Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
                             TrainOptionsOn<std::type_identity_t<Device>> const& options)
-    : cost_(*cost), own_(cost_.scope()), schedule_(options.schedule), comm_(options.comm), exec_(options.exec),
-      parts_(options.parts.count()), seed_(options.seed) {
-    auto const all = detail::agree(comm_.ranks(), [&](auto& words) {
+    : cost_(*cost), comm_(options.comm), exec_(options.exec), parts_(options.parts.count()), seed_(options.seed) {
+    number_ = detail::agree_on(comm_.ranks(), detail::TrainCall::trainer, [&](detail::NamedValues& same) {
         build(options);
         if (comm_.ranks() == nullptr) return;
-        auto same = variables();  // but for rows
-        std::erase_if(same, [&](Variable const* v) {
+        detail::add_options(same, options);
+        same.add("the number of steps", steps_);
+        auto all = variables();  // but for rows
+        std::erase_if(all, [&](Variable const* v) {
             return std::ranges::any_of(fetched_,
                                        [&](Variable const* t) { return v != t && detail::belongs_to(v->name(), *t); });
         });
-        words = {parts_, static_cast<std::int64_t>(detail::fingerprint(same, seed_)), steps_};
+        detail::add_variables(same, all);
     });
-    detail::check_same_word(all, 0, " has other options.parts than ");
-    detail::check_same_word(all, 1, " begins with other parameters, or another seed, than ");
-    detail::check_same_word(all, 2, " begins with another step than ");
 }
 
 template <class T, class Device>
 void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
+    pool_.emplace();  // here, so that memory that fails on one rank fails on all
+    updates_.emplace();
+    own_.emplace(cost_.scope());
+    schedule_ = options.schedule;
     detail::ScopeUse const use(cost_.scope());
     bool const apart = parts_ > 1 || comm_.ranks() != nullptr;
     if (comm_.ranks() != nullptr && !options.parts.given())
@@ -56,12 +58,12 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     tables_ = detail::table_lookups(cost_);                  // checks the net also without ranks
     if (comm_.ranks() == nullptr) tables_.clear();
     for (auto const& t : tables_) fetched_.push_back(t.table);
-    auto gradients = append_backward<T, Device>(cost_, *own_);
+    auto gradients = append_backward<T, Device>(cost_, **own_);
     for (auto const& g : gradients) parameters_.push_back(g.parameter);
     for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
     for (auto const& rate : options.rates) check_parameter(rate.first, "for the rate of that name");
-    updates_.add_gradients(*own_, std::move(gradients), options, apart);
-    results_.assign(updates_.computed().begin(), updates_.computed().end());
+    updates_->add_gradients(**own_, std::move(gradients), options, apart);
+    results_.assign(updates_->computed().begin(), updates_->computed().end());
     for (Operator const* op : detail::trace(std::array{&cost_}))
         detail::each_next(*op, [&](Variable& now, Variable& next) {
             moving_.push_back({&now, &next, detail::rows_of_input(*op)});
@@ -77,11 +79,11 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
             if (m.rows) outputs.push_back(m.rows->variable);
         }
     }
-    net_ = Net<Device>::trace_and_build(outputs);
-    for (Variable* const v : net_.inputs()) {
+    net_.emplace(Net<Device>::trace_and_build(outputs));
+    for (Variable* const v : net_->inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
-    updates_.add_updates(*own_, options);
+    updates_->add_updates(**own_, options);
     begin(options.resume, options.initial);
 }
 
@@ -110,7 +112,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
     for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name", true);
     steps_ = resume == nullptr ? 0 : resume->steps;
     first_factor_ = factor();
-    updates_.prepare(steps_, *first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
+    updates_->prepare(steps_, *first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
     auto const all = variables();
     std::vector<Value> given;  // empty for a variable that is initialized
     for (Variable* const v : all) {
@@ -124,7 +126,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
         detail::check_fits(*v, given.back());
         if (v->sharded()) detail::check_shard(*v, given.back(), detail::rows_of(comm_.ranks(), v->spec().dims[0]));
     }
-    if (resume != nullptr) updates_.check_states(*resume);
+    if (resume != nullptr) updates_->check_states(*resume);
     auto const* const ranks = comm_.ranks();
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (!given[i].empty()) {
@@ -140,8 +142,8 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
 
 template <class T, class Device>
 auto Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) -> Ran {
-    detail::feed(net_.inputs(), feeds, cost_.scope(), exec_);
-    for (Variable const* v : net_.inputs()) {
+    detail::feed(net_->inputs(), feeds, cost_.scope(), exec_);
+    for (Variable const* v : net_->inputs()) {
         if (v->role() != Role::data || v->spec().type != VarType::LOD_TENSOR) continue;
         Value const& value = v->value();
         if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
@@ -149,7 +151,7 @@ auto Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) -> Ran {
     {
         detail::KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
         for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, part));
-        detail::in_order(exec_, [&] { net_.run(*own_, exec_); });
+        detail::in_order(exec_, [&] { net_->run(**own_, exec_); });
     }
     auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
     if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
@@ -165,13 +167,14 @@ template <class T, class Device>
 double Trainer<T, Device>::step(std::span<Feeds const> batches) {
     std::optional<detail::Entered> entered;
     std::optional<detail::ScopeUse> use;
-    MemoryPool::Guard const guard(pool_);
-    auto ran = run_parts(batches, [&] {
+    MemoryPool::Guard const guard(*pool_);
+    auto const enter = [&] {
         entered.emplace(running_, "Trainer::step");
         use.emplace(cost_.scope());
-    });
-    std::size_t const n = updates_.computed().size();
-    updates_.change(*own_, exec_, std::span(ran.values).first(n), comm_.ranks());
+    };
+    auto ran = run_parts(batches, std::cref(enter));  // which needs no memory before ranks agree
+    std::size_t const n = updates_->computed().size();
+    updates_->change(**own_, exec_, std::span(ran.values).first(n), comm_.ranks());
     ++steps_;
     for (std::size_t i = 0; i < moving_.size(); ++i) moving_[i].now->value() = std::move(ran.values[n + i]);
     return ran.cost;
@@ -189,9 +192,9 @@ Parameters Trainer<T, Device>::parameters() const {
 template <class T, class Device>
 std::vector<Variable*> Trainer<T, Device>::variables() const {
     std::vector<Variable*> all = parameters_;
-    updates_.append_states(all);
+    updates_->append_states(all);
     for (Moving const& m : moving_) all.push_back(m.now);
-    updates_.append_averages(all);
+    updates_->append_averages(all);
     return all;
 }
 
@@ -207,7 +210,7 @@ template <class T, class Device>
 double Trainer<T, Device>::prepare() {
     auto const first = std::exchange(first_factor_, std::nullopt);
     double const now = first ? *first : factor();
-    updates_.prepare(steps_, now);
+    updates_->prepare(steps_, now);
     return now;
 }
 

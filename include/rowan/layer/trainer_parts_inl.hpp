@@ -31,8 +31,8 @@ auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function
                              std::string("1 to options.parts = ").append(std::to_string(parts_)));
     };
     std::vector<Value> rows;
-    if (!tables_.empty()) rows = fetch(batches, begin);
-    auto const all = detail::agree(comm_.ranks(), [&](auto& words) {
+    if (!tables_.empty()) rows = fetch(batches, std::cref(begin));
+    auto const run_own = [&](auto& words) {
         if (tables_.empty()) begin();
         detail::KeptValues const own_rows(fetched_);
         for (std::size_t i = 0; i < rows.size(); ++i) fetched_[i]->value() = std::move(rows[i]);
@@ -52,7 +52,8 @@ auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function
                           of_results(part.weights[0], std::span(part.weights).subspan(weight_->size())));
             }
         }
-    });
+    };
+    auto const all = detail::agree(comm_.ranks(), detail::TrainCall::step, run_own, number_);
     detail::check_same_word(all, 0, " has another number of batches for a step than ");
     detail::check_same_word(all, 1, " has another factor of the learning rate than ");
     detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
@@ -60,26 +61,19 @@ auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function
 }
 
 template <class T, class Device>
-detail::PartRange Trainer<T, Device>::parts_of(std::span<Feeds const> batches) const {
-    auto const total = static_cast<std::int64_t>(batches.size());
-    // All ranks run the only part of a step, so that it has the bits of a step without parts.
-    if (comm_.ranks() == nullptr || total == 1) return {0, total, total};
-    return detail::PartRange::of_rank(total, comm_.ranks()->rank(), comm_.ranks()->size());
-}
-
-template <class T, class Device>
 std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const {
     auto const& ranks = *comm_.ranks();
     auto const exec = detail::host_exec(exec_);
     std::vector<std::vector<std::int64_t>> named;
-    auto const all = detail::agree(&ranks, [&](auto& words) {
+    auto const find_rows = [&](auto& words) {
         begin();
         words[0] = static_cast<std::int64_t>(batches.size());
         auto const parts = parts_of(batches);
         auto const mine =
             batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size()));
         for (auto const& t : tables_) named.push_back(t.rows(exec, mine));
-    });
+    };
+    auto const all = detail::agree(&ranks, detail::TrainCall::fetch, find_rows, number_);
     detail::check_same_word(all, 0, " has another number of batches for a step than ");
     std::vector<Value> rows;
     ranks.must([&] {

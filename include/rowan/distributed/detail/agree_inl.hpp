@@ -3,14 +3,16 @@
 
 #include <rowan/distributed/detail/agree.hpp>
 
-#include <algorithm>
-#include <cstring>
-
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/op/detail/dtype_text.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
 
 namespace rowan::inline v0::detail {
 
-inline constexpr std::size_t longest_remote_text = 512;
+inline constexpr std::size_t longest_remote_text = 511;
 
 /// The text of an error, for the other ranks.
 inline std::string text_of(std::exception_ptr const& error) {
@@ -56,48 +58,104 @@ inline bool all_agree(ProcessGroup const& group, Notice const& mine, Told told) 
            static_cast<std::uint64_t>(sums[2]) == ranks * hashes[1];
 }
 
-/// The notices that an agreement is about.
+/// The notices that an agreement is about. Memory is allocated before ranks meet, so that none fails when others go on.
 inline std::vector<Notice> tell(ProcessGroup const& group, Notice const& mine, Told told) {
-    if (group.size() <= group.few_ranks() || !all_agree(group, mine, told)) return all_notices(group, mine);
-    if (told == Told::differences) return {mine};
-    std::vector<std::array<std::int64_t, 3>> own(static_cast<std::size_t>(group.size()));
-    group.allgather(bytes_of(mine.own), bytes_of(own));
-    std::vector<Notice> all(own.size(), mine);
-    for (std::size_t r = 0; r < own.size(); ++r) all[r].own = own[r];
+    if (group.size() <= group.few_ranks()) return all_notices(group, mine);
+    using Own = std::array<std::int64_t, 4>;
+    bool const every = told == Told::all;
+    std::vector<Notice> all(every ? static_cast<std::size_t>(group.size()) : 1, mine);
+    std::vector<Own> own(every ? all.size() : 0);
+    if (!all_agree(group, mine, told)) return all_notices(group, mine);
+    if (!every) return all;
+    Own const words{mine.own[0], mine.own[1], mine.own[2], mine.number};
+    group.allgather(bytes_of(words), bytes_of(own));
+    for (std::size_t r = 0; r < own.size(); ++r) {
+        all[r].own = {own[r][0], own[r][1], own[r][2]};
+        all[r].number = own[r][3];
+    }
     return all;
+}
+
+ROWAN_FUNCTION std::vector<std::string> all_texts(ProcessGroup const& group, std::string_view mine) {
+    return after_agreement(group, [&] {
+        std::size_t const size = mine.size();
+        std::vector<std::size_t> sizes(static_cast<std::size_t>(group.size()));
+        group.allgather(std::as_bytes(std::span(&size, 1)), bytes_of(sizes));
+        std::string all(total(sizes), '\0');
+        group.allgatherv(1, std::as_bytes(std::span(mine)), bytes_of(all), sizes)->wait();
+        std::vector<std::string> texts;
+        for (std::size_t r = 0, at = 0; r < sizes.size(); at += sizes[r++]) texts.push_back(all.substr(at, sizes[r]));
+        return texts;
+    });
 }
 
 /// Tells the text of this rank's error, if it has one, to all, and throws.
 [[noreturn]] inline void throw_remote(ProcessGroup const& group, std::exception_ptr const& mine,
                                       std::vector<Notice> const& all) {
-    std::vector<char> texts;
-    after_agreement(group, [&] {
-        std::vector<char> text(longest_remote_text);
-        texts.resize(text.size() * all.size());
-        if (mine) std::strncpy(text.data(), text_of(mine).c_str(), text.size() - 1);
-        group.allgather(bytes_of(text), bytes_of(texts));
+    auto const texts = after_agreement(group, [&] {
+        auto const text = mine ? text_of(mine) : std::string();
+        return all_texts(group, std::string_view(text).substr(0, longest_remote_text));
     });
     if (mine) std::rethrow_exception(mine);
     auto const failed = std::ranges::find_if(all, [](Notice const& n) { return n.failed != 0; }) - all.begin();
-    throw RemoteError(static_cast<int>(failed), texts.data() + longest_remote_text * static_cast<std::size_t>(failed));
+    throw RemoteError(static_cast<int>(failed), texts[static_cast<std::size_t>(failed)]);
+}
+
+/// `rank 1`
+inline std::string rank_text(std::size_t rank) { return std::string("rank ").append(std::to_string(rank)); }
+
+/// errors   Error if a rank's operation is another than that of rank 0
+inline void check_operation(std::size_t rank, Collective other, Collective first) {
+    static constexpr std::array names{"together",
+                                      "row_allreduce",
+                                      "dense_allreduce",
+                                      "ShardedTable",
+                                      "gather",
+                                      "exchange",
+                                      "exchange of a lookup",
+                                      "get",
+                                      "save",
+                                      "load",
+                                      "infer",
+                                      "the end of infer",
+                                      "train",
+                                      "Trainer",
+                                      "Trainer::step with sharded tables",
+                                      "Trainer::step",
+                                      "the end of Trainer::step",
+                                      "on_batch or on_epoch",
+                                      "the end of an epoch",
+                                      "the end of train"};
+    static_assert(names.size() == static_cast<std::size_t>(collective_of(TrainCall::end)) + 1);
+    if (other == first) return;
+    auto const is = [&](TrainCall c) { return other == collective_of(c) || first == collective_of(c); };
+    if (is(TrainCall::epoch_end) && (is(TrainCall::fetch) || is(TrainCall::step)))
+        throw Error(
+            std::string("train: ").append(rank_text(rank)).append(" has another number of batches than rank 0"));
+    throw Error(rank_text(rank)
+                    .append(" calls ")
+                    .append(names[static_cast<std::size_t>(other)])
+                    .append(" where rank 0 calls ")
+                    .append(names[static_cast<std::size_t>(first)]));
 }
 
 inline void check_same(std::vector<Notice> const& all) {
-    static constexpr std::array<char const*, 9> operations{
-        "together", "row_allreduce", "dense_allreduce", "ShardedTable", "gather", "exchange", "load", "train", "infer"};
     static constexpr std::array<char const*, 3> names{"the element type", "height", "the row size"};
     for (std::size_t r = 1; r < all.size(); ++r) {
-        if (all[r].operation != all[0].operation)
-            throw Error(std::string("rank ")
-                            .append(std::to_string(r))
-                            .append(" calls ")
-                            .append(operations[static_cast<std::size_t>(all[r].operation)])
-                            .append(" where rank 0 calls ")
-                            .append(operations[static_cast<std::size_t>(all[0].operation)]));
+        check_operation(r, all[r].operation, all[0].operation);
         for (std::size_t i = 0; i < names.size(); ++i) {
             if (all[r].same[i] == all[0].same[i]) continue;
-            throw ShapeError(std::string(names[i]).append(" on rank ").append(std::to_string(r)),
-                             std::to_string(all[r].same[i]), std::to_string(all[0].same[i]).append(", as on rank 0"));
+            if (all[0].operation == Collective::get)
+                throw Error(rank_text(r).append(
+                    " ends another operation than rank 0: all call get(), or destroy what is pending, in one order"));
+            if (all[0].operation >= Collective::train)
+                throw Error(rank_text(r).append(" calls step of another Trainer than rank 0"));
+            auto const text = [&](std::size_t rank) {
+                auto const word = all[rank].same[i];
+                return i == 0 ? dtype_text(static_cast<std::int32_t>(word)) : std::to_string(word);
+            };
+            throw ShapeError(std::string(names[i]).append(" on ").append(rank_text(r)), text(r),
+                             text(0).append(", as on rank 0"));
         }
     }
 }
@@ -118,15 +176,27 @@ ROWAN_FUNCTION void check_same_number(std::vector<Notice> const& notices, std::s
                      std::to_string(notices[0].own[word]).append(", as on rank 0"));
 }
 
-ROWAN_FUNCTION void check_same_hash(std::vector<Notice> const& notices, std::size_t word, char const* what) {
+ROWAN_FUNCTION std::optional<RankDifference> difference(ProcessGroup const& group, std::vector<Notice> const& notices,
+                                                        std::size_t word, NamedValues const& mine) {
     std::size_t const r = first_other(notices, word);
-    if (r == 0) return;
-    throw ShapeError(std::string(what).append(" of rank ").append(std::to_string(r)), "another", "that of rank 0");
+    if (r == 0) return {};
+    auto const texts = all_texts(group, mine.text());
+    return RankDifference{first_difference(texts[0], texts[r]), r};
+}
+
+ROWAN_FUNCTION void check_same_values(ProcessGroup const& group, std::vector<Notice> const& notices, std::size_t word,
+                                      NamedValues const& mine) {
+    auto const d = difference(group, notices, word, mine);
+    if (!d) return;
+    throw ShapeError(std::string(d->name).append(" on ").append(rank_text(d->rank)), d->other,
+                     std::string(d->first).append(", as on rank 0"));
 }
 
 ROWAN_FUNCTION std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told,
                                          std::function<void(Notice&)> const& f) {
+    static std::atomic<std::int64_t> numbers{0};
     Notice mine;
+    mine.number = ++numbers;
     std::exception_ptr error;
     try {
         f(mine);
@@ -139,6 +209,27 @@ ROWAN_FUNCTION std::vector<Notice> agree(ProcessGroup const& group, Collective o
     if (std::ranges::any_of(all, [](Notice const& n) { return n.failed != 0; })) throw_remote(group, error, all);
     check_same(all);
     return all;
+}
+
+ROWAN_FUNCTION std::int64_t agree_on_values(ProcessGroup const& group, Collective operation,
+                                            std::function<void(NamedValues&)> const& f) {
+    NamedValues mine;
+    auto const notices = agree(group, operation, Told::all, [&](Notice& n) {
+        f(mine);
+        n.own[0] = mine.hash();
+    });
+    if (auto const d = difference(group, notices, 0, mine)) {
+        throw Error(std::string(operation == Collective::infer ? "infer: " : "train: ")
+                        .append(d->name)
+                        .append(" is ")
+                        .append(d->other)
+                        .append(" on ")
+                        .append(rank_text(d->rank))
+                        .append(", ")
+                        .append(d->first)
+                        .append(" on rank 0"));
+    }
+    return notices[0].number;
 }
 
 ROWAN_FUNCTION void farewell(ProcessGroup const& group) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -24,6 +25,8 @@ public:
     DensePieces wait();
     /// The way back: the slices of one piece, narrowed, become the piece on all ranks.
     DensePieces gather(ProcessGroup const& group, DensePieces const& slice) const;
+    /// The elements of each rank's slice.
+    std::vector<std::size_t> counts() const;
 
 private:
     std::vector<std::size_t> cuts_, send_, receive_;
@@ -36,19 +39,22 @@ private:
 class DenseReduction {
 public:
     /// `parts` checks this rank's parts, writes notice.same and gives them, one element for each, numbered from 0 on;
-    /// notice.own[0] and [1] are this class's, notice.own[2] is a number that must be the same on all ranks.
+    /// notice.own are this class's. Writes the values that must be the same on all ranks to `same`.
     DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                   std::function<std::vector<DensePieces>(Notice&)> const& parts);
+                   std::function<std::vector<DensePieces>(Notice&, NamedValues& same)> const& parts);
     /// For ranks that have agreed: rank r of P has the sums of the nodes of parts [r · total / P, (r + 1) · total / P).
     DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, DensePieces&& nodes,
                    std::int64_t total);
-    /// The sum, narrowed. Called once.
+    /// The sum, narrowed, of ranks that have agreed; of what fails, all end. Called once.
     DensePieces finish();
+    /// Writes the sum, narrowed, to the memory that make() gives, on all ranks or on none: ranks agree once more before the
+    /// last exchange, and nothing fails later. Called once.
+    /// errors   Error on all ranks if they finish different reductions; what fails on one rank, RemoteError on the others
+    void finish(std::function<std::span<std::byte>()> const& make);
 
 private:
     void begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices);
     void send();
-    DensePieces end();
     DensePieces sum(DensePieces const& in) const;
     DensePieces sum_across(DensePieces&& in) const;
     std::vector<std::int64_t> keys(std::size_t rank, std::size_t end) const;
@@ -60,6 +66,7 @@ private:
     std::unique_ptr<NodeGroups> nodes_;  // null: one stage
     DensePieces own_;                    // until they are sent
     SliceExchange slices_;
+    std::int64_t number_ = 0;  // the same on all ranks
 };
 
 }  // namespace rowan::inline v0::detail

@@ -13,16 +13,18 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION DenseReduction::DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
-                                              ElementSums const& type,
-                                              std::function<std::vector<DensePieces>(Notice&)> const& parts)
+ROWAN_FUNCTION DenseReduction::DenseReduction(
+    std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
+    std::function<std::vector<DensePieces>(Notice&, NamedValues&)> const& parts)
     : group_(std::move(group)), exec_(exec), type_(type) {
     std::vector<DensePieces> own;
+    NamedValues same;
     auto const notices = agree(*group_, Collective::dense_allreduce, Told::all, [&](Notice& n) {
-        own = parts(n);
-        n.own[0] = static_cast<std::int64_t>(own.size());
+        own = parts(n, same);
+        n.own = {static_cast<std::int64_t>(own.size()), 0, same.hash()};
     });
-    check_same_hash(notices, 2, "the shape");
+    check_same_values(*group_, notices, 2, same);
+    number_ = notices[0].number;
     after_agreement(*group_, [&] { begin(std::move(own), notices); });
 }
 
@@ -37,7 +39,40 @@ ROWAN_FUNCTION DenseReduction::DenseReduction(std::unique_ptr<ProcessGroup const
 }
 
 ROWAN_FUNCTION DensePieces DenseReduction::finish() {
-    return after_agreement(*group_, [&] { return end(); });
+    return after_agreement(*group_, [&] {
+        if (!slices_.begun()) return narrow_pieces(exec_, type_, std::move(own_));
+        auto in = slices_.wait();
+        auto const slice = nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
+        in = {};
+        return slices_.gather(nodes_ == nullptr ? *group_ : *nodes_->node, slice);
+    });
+}
+
+ROWAN_FUNCTION void DenseReduction::finish(std::function<std::span<std::byte>()> const& make) {
+    std::span<std::byte> to;
+    auto const agree = [&](auto const& f) {
+        static_cast<void>(agree_on_end(*group_, number_, Told::differences, [&](Notice&) { f(); }));
+    };
+    auto const take = [&](DensePieces const& all) {
+        to = make();
+        if (!to.empty()) std::memcpy(to.data(), all.bytes.data(), to.size());
+    };
+    if (!slices_.begun()) return agree([&] { take(narrow_pieces(exec_, type_, std::move(own_))); });
+    if (nodes_ != nullptr) {  // exchanges of some ranks, which must be of one reduction
+        agree([] {});
+        auto const all = finish();
+        return agree([&] { take(all); });
+    }
+    DensePieces slice;
+    std::vector<std::size_t> counts;
+    agree([&] {
+        slice = sum(slices_.wait());
+        counts = slices_.counts();
+        to = make();
+    });
+    after_agreement(*group_, [&] {
+        group_->allgatherv(slice.element_bytes, bytes_of(std::as_const(slice.bytes)), to, counts)->wait();
+    });
 }
 
 /// The pieces of all ranges [cuts[r], cuts[r + 1]) one after another: piece after piece within a range.
@@ -79,15 +114,19 @@ ROWAN_FUNCTION DensePieces SliceExchange::wait() {
     return std::move(in_);
 }
 
+ROWAN_FUNCTION std::vector<std::size_t> SliceExchange::counts() const {
+    std::vector<std::size_t> counts;
+    for (std::size_t r = 0; r + 1 < cuts_.size(); ++r) counts.push_back(cuts_[r + 1] - cuts_[r]);
+    return counts;
+}
+
 ROWAN_FUNCTION DensePieces SliceExchange::gather(ProcessGroup const& group, DensePieces const& slice) const {
     DensePieces out;
     out.elements = cuts_.back();
     out.element_bytes = slice.element_bytes;
     out.keys = {0};
     out.bytes = Storage<std::byte>(out.piece_bytes());
-    std::vector<std::size_t> counts;
-    for (std::size_t r = 0; r + 1 < cuts_.size(); ++r) counts.push_back(cuts_[r + 1] - cuts_[r]);
-    group.allgatherv(out.element_bytes, bytes_of(slice.bytes), bytes_of(out.bytes), counts)->wait();
+    group.allgatherv(out.element_bytes, bytes_of(slice.bytes), bytes_of(out.bytes), counts())->wait();
     return out;
 }
 
@@ -151,14 +190,6 @@ ROWAN_FUNCTION DensePieces DenseReduction::sum_across(DensePieces&& in) const {
     slices.begin(*nodes_->across, std::move(sums), std::move(cuts), all);
     auto const slice = sum(slices.wait());
     return slices.gather(*nodes_->across, slice);
-}
-
-ROWAN_FUNCTION DensePieces DenseReduction::end() {
-    if (!slices_.begun()) return narrow_pieces(exec_, type_, std::move(own_));
-    auto in = slices_.wait();
-    auto const slice = nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
-    in = {};
-    return slices_.gather(nodes_ == nullptr ? *group_ : *nodes_->node, slice);
 }
 
 }  // namespace rowan::inline v0::detail

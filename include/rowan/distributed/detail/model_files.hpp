@@ -6,6 +6,7 @@
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/io/checkpoint_file.hpp>
+#include <rowan/io/detail/naming_file.hpp>
 #include <rowan/layer/parameters.hpp>
 
 #include <cstdint>

@@ -70,7 +70,7 @@ ROWAN_FUNCTION ShardSave parameters_save(Variable& net, Parameters const& parame
 }
 
 ROWAN_FUNCTION SavedShards::SavedShards(std::string const& path, int rank, int ranks)
-    : file(open_saved(path)), index(file), rank_(rank), ranks_(ranks) {
+    : file(open_saved(path)), index(naming_file(path, [&] { return TableIndex(file); })), rank_(rank), ranks_(ranks) {
     SavePlace const place(path);
     for (int r = 0; r < index.partition.ranks; ++r) shards.push_back(open_shard(index, place.folder, place.name, r));
 }
@@ -108,7 +108,7 @@ ROWAN_FUNCTION Value SavedShards::rows(std::int64_t height, std::string const& n
         if (some.empty() && r != 0) continue;  // the first tells the element type
         auto const& shard = shards[static_cast<std::size_t>(r)];
         if (!shard.has(name)) throw FormatError(0, shard.path(), std::string("has no `").append(name).append("`"));
-        Value const value = load(shard, name);
+        Value const value = naming_file(shard.path(), [&] { return load(shard, name); });
         parts.push_back(shard_elements(shard, name, from, r, value).gather(Cpu{}, some));
         if (value.spec().type == VarType::SELECTED_ROWS) like = value.with_rows({});
     }
@@ -148,8 +148,10 @@ ROWAN_FUNCTION Parameters read_model(Variable& predict, SavedShards const& saved
             v.initialize_rows(like, {}, std::nullopt, {});
             return load_rows(shard, shard.map(key), v, like);
         };
-        parameters.set(v->name(),
-                       v->sharded() ? saved.rows(v->spec().dims[0], name, load) : load_parameter(saved.file, name, *v));
+        auto const read = [&, &v = *v] {
+            return v.sharded() ? saved.rows(v.spec().dims[0], name, load) : load_parameter(saved.file, name, v);
+        };
+        parameters.set(v->name(), naming_file(saved.file.path(), read));
     }
     return parameters;
 }
@@ -158,7 +160,8 @@ ROWAN_FUNCTION Parameters read_parameters(Variable& net, SavedShards const& save
     auto const tables = table_lookups(net);
     Parameters parameters;
     for (std::string const& name : saved.file.names()) {
-        if (name != "@steps" && name != "@shards" && name != "@shard_ids") parameters.set(name, load(saved.file, name));
+        if (name != "@steps" && name != "@shards" && name != "@shard_ids")
+            parameters.set(name, naming_file(saved.file.path(), [&] { return load(saved.file, name); }));
     }
     for (std::string const& name : saved.shards[0].names()) {
         Variable const* const table = table_of(tables, name);
@@ -166,7 +169,7 @@ ROWAN_FUNCTION Parameters read_parameters(Variable& net, SavedShards const& save
             of_another_net(saved.shards[0], " has rows of \"", name, "\", which is no sharded table of this net");
         parameters.set(name, saved.rows(table->spec().dims[0], name, load));
     }
-    parameters.steps = load_steps(saved.file);
+    parameters.steps = naming_file(saved.file.path(), [&] { return load_steps(saved.file); });
     return parameters;
 }
 

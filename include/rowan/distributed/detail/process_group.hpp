@@ -9,8 +9,10 @@
 #include <exception>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -80,11 +82,11 @@ public:
     std::unique_ptr<Transfer> alltoallv(std::size_t unit, std::span<std::byte const> in,
                                         std::span<std::size_t const> counts, std::span<std::byte> out,
                                         std::span<std::size_t const> out_counts) const override {
-        return open(comm_.alltoallv(unit, in, counts, out, out_counts));
+        return open([&] { return comm_.alltoallv(unit, in, counts, out, out_counts); });
     }
     std::unique_ptr<Transfer> allgatherv(std::size_t unit, std::span<std::byte const> in, std::span<std::byte> out,
                                          std::span<std::size_t const> counts) const override {
-        return open(comm_.allgatherv(unit, in, out, counts));
+        return open([&] { return comm_.allgatherv(unit, in, out, counts); });
     }
     void barrier() const override { comm_.barrier(); }
     [[noreturn]] void abort(std::string_view text) const override {
@@ -113,14 +115,16 @@ public:
     }
 
 private:
-    template <class Result>
-    static std::unique_ptr<Transfer> open(Result result) {
+    /// Its own memory is allocated before the exchange begins.
+    template <class Begin>
+    static std::unique_ptr<Transfer> open(Begin const& begin) {
         struct Open final : Transfer {
-            explicit Open(Result r) : result(std::move(r)) {}
-            void wait() override { result.wait(); }
-            Result result;
+            void wait() override { result->wait(); }
+            std::optional<std::invoke_result_t<Begin const&>> result;
         };
-        return std::make_unique<Open>(std::move(result));
+        auto transfer = std::make_unique<Open>();
+        transfer->result.emplace(begin());
+        return transfer;
     }
 
     C comm_;

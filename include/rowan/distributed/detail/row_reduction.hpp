@@ -27,6 +27,8 @@ public:
 
     /// Checks the arguments. Called first.
     virtual void describe(Notice& notice) = 0;
+    /// Of a ShardedTable, how many rows are dealt at a time.
+    virtual std::int64_t block() const { return 0; }
     /// Each part merged and widened, numbered from 0 on.
     virtual std::vector<RowPieces> parts(Cpu exec) const = 0;
     /// All contributions, of elements as they are.
@@ -38,6 +40,44 @@ public:
     virtual RowPieces merged(Cpu exec, RowPieces&& all) const = 0;
 
     ElementSums const type;
+};
+
+/// Where the result of a reduction goes. What makes it may throw.
+class RowTarget {
+public:
+    RowTarget() = default;
+    RowTarget(RowTarget const&) = delete;
+    RowTarget& operator=(RowTarget const&) = delete;
+    virtual ~RowTarget() = default;
+
+    /// Makes it of sums whose rows ascend.
+    virtual void take(RowPieces&& sums) = 0;
+    /// Makes one of n rows, which are written to this memory.
+    struct Memory {
+        std::span<std::int64_t> rows;
+        std::span<std::byte> elements;
+    };
+    virtual Memory make(RowPieces const& like, std::size_t n) = 0;
+};
+
+/// A SelectedRows as a target.
+template <class T>
+class RowResult final : public RowTarget {
+public:
+    void take(RowPieces&& sums) override { rows_ = rows_of_pieces<T>(std::move(sums)); }
+    Memory make(RowPieces const& like, std::size_t n) override {
+        auto shape = like.shape;
+        shape[0] = n;
+        auto rows = Tensor<std::int64_t>::from_shape({n});
+        auto value = Tensor<T>::from_shape(shape);
+        Memory const to{{rows.data(), rows.size()}, std::as_writable_bytes(std::span(value.data(), value.size()))};
+        rows_ = SelectedRowsAccess::adopt(like.height, std::move(rows), std::move(value), true);
+        return to;
+    }
+    SelectedRows<T> result() { return std::move(rows_); }
+
+private:
+    SelectedRows<T> rows_;
 };
 
 /// A row_allreduce that has begun: it has agreed, and rows travel. With splits, rows [splits[r], splits[r + 1]) are summed
@@ -55,8 +95,12 @@ public:
     /// [r · total / P, (r + 1) · total / P).
     RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, RowPieces&& nodes,
                  std::int64_t total, std::vector<std::int64_t> splits = {});
-    /// The result, narrowed. Called once.
+    /// The result, narrowed, of ranks that have agreed; of what fails, all end. Called once.
     RowPieces finish();
+    /// The result, narrowed, on all ranks or on none: ranks agree once more, before the last exchange or after it, and
+    /// nothing fails later but memory of the last exchange before it begins, which ends all ranks. Called once.
+    /// errors   Error on all ranks if they finish different reductions; what fails on one rank, RemoteError on the others
+    void finish(RowTarget& to);
 
 private:
     void agree_on_parts();
@@ -64,7 +108,9 @@ private:
     void choose(std::size_t gathered, std::size_t dealt, std::size_t added);
     void begin();
     void begin_contributions();
-    RowPieces end();
+    RowPieces sums();
+    /// Whether no sums are sent to other ranks.
+    bool keeps_sums() const { return group_->size() == 1 || route_ == Route::gather || !splits_.empty(); }
     RowPieces sum(RowPieces const& in) const;
     RowPieces sum_across(RowPieces&& in) const;
     void describe(Notice& notice);
@@ -96,6 +142,7 @@ private:
     std::vector<std::int64_t> ranges_;   // of rows, by owner; by nodes, those of place 0 first
     std::vector<std::int64_t> before_;   // by nodes: contributions on lower nodes to each row that this place has
     RowTransfer transfer_;
+    std::int64_t number_ = 0;  // the same on all ranks
 };
 
 /// The memory of a tensor, as bytes.
@@ -117,7 +164,7 @@ public:
 
     void describe(Notice& notice) override {
         check_parts(parts_);
-        notice.same = {dtype<T>::wire, parts_[0].height(), static_cast<std::int64_t>(parts_[0].row_size())};
+        notice.same = {dtype<T>::wire, parts_[0].height(), 0};
         notice.own[0] = static_cast<std::int64_t>(parts_.size());
     }
     std::vector<RowPieces> parts(Cpu exec) const override { return all_pieces<RowPieces>(exec, parts_); }

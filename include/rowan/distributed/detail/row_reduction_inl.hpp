@@ -8,6 +8,8 @@
 #include <rowan/distributed/detail/route_model.hpp>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 namespace rowan::inline v0::detail {
 
@@ -36,20 +38,21 @@ ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> gr
     });
 }
 
-ROWAN_FUNCTION RowPieces RowReduction::finish() {
-    return after_agreement(*group_, [&] { return end(); });
-}
-
 ROWAN_FUNCTION void RowReduction::describe(Notice& notice) {
     check_exec(exec_);
     source_->describe(notice);
 }
 
-/// One number for the options and the shape of a row, of which the others know only the size.
-inline std::int64_t options_number(RowReduceOptions options, RowPieces::Shape const& shape) {
-    std::uint64_t hash = static_cast<std::uint64_t>(options.order) * 4 + static_cast<std::uint64_t>(options.route);
-    for (std::size_t i = 1; i < shape.size(); ++i) hash = (hash ^ shape[i]) * 0x9E3779B97F4A7C15U + i;
-    return static_cast<std::int64_t>(hash);
+/// The options and the shape of a row.
+inline NamedValues values_of(RowReduceOptions options, RowPieces::Shape const& shape, std::int64_t block) {
+    static constexpr std::array<std::string_view, 2> orders{"parts", "contributions"};
+    static constexpr std::array<std::string_view, 4> routes{"automatic", "gather", "owner", "node"};
+    NamedValues all;
+    all.add("the row shape", shape_text(std::span(shape).subspan(1)));
+    all.add("options.order", orders[static_cast<std::size_t>(options.order)]);
+    all.add("options.route", routes[static_cast<std::size_t>(options.route)]);
+    all.add("partition.block", block);
+    return all;
 }
 
 /// A word of every rank.
@@ -61,9 +64,11 @@ inline std::vector<std::size_t> own_counts(std::vector<Notice> const& notices, s
 
 ROWAN_FUNCTION void RowReduction::agree_on_parts() {
     std::vector<RowPieces> parts;
+    NamedValues same;
     auto const tell = [&](Notice& n) {
+        same = values_of(options_, own_.shape, source_->block());
         n.own[1] = static_cast<std::int64_t>(own_.rows.size());
-        n.own[2] = options_number(options_, own_.shape);
+        n.own[2] = same.hash();
     };
     auto notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
         describe(n);
@@ -76,7 +81,8 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
         }
         tell(n);
     });
-    check_same_hash(notices, 2, "the options or the row shape");
+    check_same_values(*group_, notices, 2, same);
+    number_ = notices[0].number;
     std::int64_t all = 0;
     for (auto const& n : notices) {
         firsts_.push_back(all);
@@ -104,14 +110,17 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
 }
 
 ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
+    NamedValues same;
     auto const notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
         describe(n);
         own_ = source_->joined();
+        same = values_of(options_, own_.shape, source_->block());
         plan_ = RowPlan<>(exec_, own_.rows, own_.height);
         n.own = {static_cast<std::int64_t>(own_.rows.size()), static_cast<std::int64_t>(plan_.rows().size()),
-                 options_number(options_, own_.shape)};
+                 same.hash()};
     });
-    check_same_hash(notices, 2, "the options or the row shape");
+    check_same_values(*group_, notices, 2, same);
+    number_ = notices[0].number;
     after_agreement(*group_, [&] {
         contributions_ = own_counts(notices, 0);
         counts_ = own_counts(notices, 1);
@@ -218,16 +227,49 @@ inline RowPieces send_to_all(ProcessGroup const& group, RowPieces&& own) {
     return begin_gather(group, std::move(own), counts, no_keys).wait();
 }
 
-ROWAN_FUNCTION RowPieces RowReduction::end() {
+/// The sums of what has come, where no more is exchanged, or only within `dealers`.
+ROWAN_FUNCTION RowPieces RowReduction::sums() {
     if (group_->size() == 1) {
         if (!by_parts()) return source_->merged(exec_, std::move(own_));
         return narrow_pieces(exec_, type_, std::move(own_));
     }
     auto in = transfer_.wait();
     if (route_ == Route::gather && !by_parts()) return source_->merged(exec_, std::move(in));
-    auto sums = nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
-    in = {};
-    return route_ == Route::gather || !splits_.empty() ? std::move(sums) : send_to_all(dealers(), std::move(sums));
+    return nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
+}
+
+ROWAN_FUNCTION RowPieces RowReduction::finish() {
+    return after_agreement(*group_, [&] {
+        auto all = sums();
+        return keeps_sums() ? std::move(all) : send_to_all(dealers(), std::move(all));
+    });
+}
+
+ROWAN_FUNCTION void RowReduction::finish(RowTarget& to) {
+    if (keeps_sums()) {
+        static_cast<void>(agree_on_end(*group_, number_, Told::differences, [&](Notice&) { to.take(sums()); }));
+        return;
+    }
+    if (nodes_ != nullptr) {  // exchanges of some ranks, which must be of one reduction
+        static_cast<void>(agree_on_end(*group_, number_, Told::differences, [](Notice&) {}));
+        auto all = finish();
+        static_cast<void>(agree_on_end(*group_, number_, Told::differences, [&](Notice&) { to.take(std::move(all)); }));
+        return;
+    }
+    RowPieces own;
+    auto const notices = agree_on_end(*group_, number_, Told::all, [&](Notice& n) {
+        own = sums();
+        n.own[0] = static_cast<std::int64_t>(own.rows.size());
+    });
+    after_agreement(*group_, [&] {
+        auto const counts = own_counts(notices, 0);
+        auto const memory = to.make(own, total(counts));
+        auto const rows = group_->allgatherv(sizeof(std::int64_t), bytes_of(std::as_const(own.rows)),
+                                             std::as_writable_bytes(memory.rows), counts);
+        if (own.row_bytes != 0)
+            group_->allgatherv(own.row_bytes, bytes_of(std::as_const(own.bytes)), memory.elements, counts)->wait();
+        rows->wait();
+    });
 }
 
 /// The sums of all parts or contributions, narrowed.

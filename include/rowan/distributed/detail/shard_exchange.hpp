@@ -29,7 +29,7 @@ public:
 
 private:
     Partition partition_;
-    std::vector<std::int64_t> splits_{0};
+    std::vector<std::int64_t> splits_;
 };
 
 /// The ids of a lookup, and which rows they make travel. Every id is asked for once.

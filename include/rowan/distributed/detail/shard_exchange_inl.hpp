@@ -11,7 +11,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION Slots::Slots(Partition const& partition) : partition_(partition) {
+ROWAN_FUNCTION Slots::Slots(Partition const& partition) : partition_(partition), splits_{0} {
     for (int r = 0; r < partition.ranks; ++r) splits_.push_back(splits_.back() + partition.rows_of(r));
 }
 

@@ -7,7 +7,6 @@
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/table_index.hpp>
 #include <rowan/distributed/partition.hpp>
-#include <rowan/distributed/together.hpp>
 #include <rowan/io/checkpoint.hpp>
 #include <rowan/io/detail/file.hpp>
 
@@ -15,7 +14,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -28,45 +26,46 @@ struct ShardSave {
     Checkpoint shard = {}, index = {};
 };
 
+/// Saves the index on rank 0, when the files of the ranks are complete, and removes those of other saves.
+/// errors   what `save` throws
+void save_index(ProcessGroup const& group, std::string const& folder, std::string const& name, std::int64_t number,
+                std::function<void()> const& save);
+
 /// Saves what `make` gives on each rank, with the system calls of Files.
-/// errors   on all ranks: Error if the name is no file name, or what is saved differs in more than rows; IoError; what
-///          `make` throws
+/// errors   on all ranks: Error if the name is no file name; ShapeError if what is saved differs in more than rows;
+///          IoError; what `make` throws. The files of this save are then removed
 template <class Files, communicator C>
 void save_shards(C const& comm, std::string const& folder, std::string const& name,
                  std::function<ShardSave()> const& make) {
-    std::int64_t number = 0, what = 0, id = 0;
-    std::string path;
+    GroupOf<C> const group(comm);
     ShardSave own;
-    std::vector<std::int64_t> ids;
-    together(comm, [&] {
-        ids.resize(static_cast<std::size_t>(comm.size()));
+    NamedValues same;
+    std::string path;
+    std::int64_t number = 0;
+    auto notices = agree(group, Collective::save, Told::all, [&](Notice& n) {
         check_file_name(name);
         own = make();
-        what = number_of(own.shard, name, own.step) * 31 + number_of(own.index, name, own.step);
-        if (comm.rank() == 0) number = new_save(folder, name);
+        same = values_of(own.shard, own.index, name, own.step);
+        if (comm.rank() == 0) n.own[0] = new_save(folder, name);
+        n.own[1] = same.hash();
     });
-    comm.sum({&number, 1});  // that of rank 0
-    std::int64_t all = what;
-    comm.sum({&all, 1});
-    together(comm, [&] {
-        if (all != what * comm.size())
-            throw Error(
-                std::string("save of ").append(name).append(": ranks have different names, steps, values or states"));
-        path = shard_path(folder, name, number, comm.rank());
-    });
+    check_same_values(group, notices, 1, same);
+    number = notices[0].own[0];
     try {
-        together(comm, [&] { id = static_cast<std::int64_t>(save_checkpoint<Files>(own.shard, path)); });
+        notices = agree(group, Collective::save, Told::all, [&](Notice& n) {
+            path = shard_path(folder, name, number, comm.rank());
+            n.own[0] = static_cast<std::int64_t>(save_checkpoint<Files>(own.shard, path));
+        });
+        save_index(group, folder, name, number, [&] {
+            std::vector<std::int64_t> ids;
+            for (auto const& n : notices) ids.push_back(n.own[0]);
+            TableIndex(own.partition, own.step, number, std::move(ids)).add_to(own.index);
+            save_checkpoint<Files>(own.index, index_path(folder, name));
+        });
     } catch (...) {
-        std::remove(path.c_str());
+        if (!path.empty() && !has_number(index_path(folder, name), number)) std::remove(path.c_str());
         throw;
     }
-    comm.allgather(std::as_bytes(std::span(&id, 1)), bytes_of(ids));
-    together(comm, [&] {
-        if (comm.rank() != 0) return;
-        TableIndex(own.partition, own.step, number, ids).add_to(own.index);
-        save_checkpoint<Files>(own.index, index_path(folder, name));
-        remove_other_saves(folder, name, number);
-    });
 }
 
 /// Calls f(notice), which reads a save and returns the id of its index, on every rank.

@@ -4,26 +4,43 @@
 #include <rowan/distributed/detail/shard_files.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
 #include <cstddef>
 #include <exception>
 
 namespace rowan::inline v0::detail {
 
+// An error may come after the index has been replaced. Then the save is whole, and no rank may remove its file: they look
+// when all have been told.
+ROWAN_FUNCTION void save_index(ProcessGroup const& group, std::string const& folder, std::string const& name,
+                               std::int64_t number, std::function<void()> const& save) {
+    static_cast<void>(agree(group, Collective::save, [&](Notice&) {
+        if (group.rank() != 0) return;
+        save();
+        remove_other_saves(folder, name, number);
+    }));
+}
+
 ROWAN_FUNCTION void load_shards(ProcessGroup const& group, std::string const& path,
                                 std::function<std::int64_t(Notice&)> const& f) {
     std::exception_ptr damage;
+    std::string text;
     auto const notices = agree(group, Collective::load, [&](Notice& n) {
         try {
             n.own[1] = f(n);
-        } catch (FormatError const&) {
+        } catch (FormatError const& e) {
+            text = e.what();
             damage = std::current_exception();
             n.own[0] = 1;
         }
     });
-    for (std::size_t r = 0; r < notices.size(); ++r) {
-        if (notices[r].own[0] == 0) continue;
+    auto const bad = std::ranges::find_if(notices, [](Notice const& n) { return n.own[0] != 0; });
+    if (bad != notices.end()) {
+        auto const texts = all_texts(group, text);
         if (damage) std::rethrow_exception(damage);
-        throw FormatError(0, path, std::string("cannot be loaded on rank ").append(std::to_string(r)));
+        auto const r = static_cast<std::size_t>(bad - notices.begin());
+        throw FormatError(
+            0, path, std::string("cannot be loaded on rank ").append(std::to_string(r)).append(": ").append(texts[r]));
     }
     for (auto const& n : notices) {
         if (n.own[1] != notices[0].own[1]) throw FormatError(0, path, "is not the same file on all ranks");

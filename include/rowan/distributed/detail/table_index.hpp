@@ -1,9 +1,11 @@
 // rowan/distributed/detail/table_index.hpp: TableIndex, which files of ranks make a save.
 #pragma once
 
+#include <rowan/detail/named_values.hpp>
 #include <rowan/distributed/partition.hpp>
 #include <rowan/io/checkpoint.hpp>
 #include <rowan/io/checkpoint_file.hpp>
+#include <rowan/io/detail/naming_file.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -31,8 +33,12 @@ struct TableIndex {
 /// errors   FormatError if it is missing; as CheckpointFile
 CheckpointFile open_saved(std::string const& path);
 
-/// A number that is the same on all ranks if what they save has the same name, step, and names and types of states.
-std::int64_t number_of(Checkpoint const& variables, std::string const& name, std::int64_t step);
+/// What must be the same on all ranks that save: the name, the step, and the names, types and shapes of values, of those in
+/// `shard` but for the number of rows.
+NamedValues values_of(Checkpoint const& shard, Checkpoint const& index, std::string const& name, std::int64_t step);
+
+/// Whether this save is the one that its index names; true if that cannot be known.
+bool has_number(std::string const& path, std::int64_t number);
 
 std::string index_path(std::string const& folder, std::string const& name);
 std::string shard_path(std::string const& folder, std::string const& name, std::int64_t number, int rank);

@@ -6,7 +6,6 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/io/detail/crc32c.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,7 +13,6 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -22,7 +20,7 @@ namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION CheckpointFile open_saved(std::string const& path) {
     try {
-        return CheckpointFile(path);
+        return naming_file(path, [&] { return CheckpointFile(path); });
     } catch (IoError const& e) {
         if (e.code() != ENOENT) throw;
         throw FormatError(0, path, "is missing");
@@ -52,15 +50,35 @@ ROWAN_FUNCTION void TableIndex::add_to(Checkpoint& index) const {
     index.add("@shard_ids", std::move(all));
 }
 
-ROWAN_FUNCTION std::int64_t number_of(Checkpoint const& variables, std::string const& name, std::int64_t step) {
-    std::string text = std::string(name).append("\n").append(std::to_string(step));
-    for (auto const& [key, e] : variables.entries()) {
-        auto dims = tensor_of(e.desc).dims;
-        if (!dims.empty()) dims.erase(dims.begin());
-        text.append("\n").append(key).append("\n").append(e.type_name).append(" ");
-        text.append(std::to_string(e.element_size)).append(" ").append(shape_text(dims));
+ROWAN_FUNCTION NamedValues values_of(Checkpoint const& shard, Checkpoint const& index, std::string const& name,
+                                     std::int64_t step) {
+    NamedValues all;
+    all.add("the name of the save", name);
+    all.add("the step of the save", step);
+    for (auto const* const part : {&shard, &index}) {
+        for (auto const& [key, e] : part->entries()) {
+            auto dims = tensor_of(e.desc).dims;
+            if (part == &shard && !dims.empty()) dims.erase(dims.begin());
+            auto const rows = std::string("rows of ").append(e.type_name).append(shape_text(dims));
+            all.add(std::string("the saved value ").append(key),
+                    part == &shard ? rows : kind_text(e.desc, e.type_name));
+            all.add(std::string("the element size of ").append(key), static_cast<std::int64_t>(e.element_size));
+        }
     }
-    return crc32c(std::as_bytes(std::span(text)));
+    return all;
+}
+
+ROWAN_FUNCTION bool has_number(std::string const& path, std::int64_t number) {
+    std::error_code code;
+    auto const type = std::filesystem::status(path, code).type();
+    if (type != std::filesystem::file_type::regular) return type == std::filesystem::file_type::none;
+    try {
+        return TableIndex(CheckpointFile(path)).number == number;
+    } catch (FormatError const&) {
+        return false;  // an index of this save is whole
+    } catch (std::exception const&) {
+        return true;
+    }
 }
 
 ROWAN_FUNCTION std::string index_path(std::string const& folder, std::string const& name) {

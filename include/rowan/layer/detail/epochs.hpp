@@ -25,6 +25,8 @@ public:
         ++steps_;
     }
     std::int64_t steps() const noexcept { return steps_; }
+    /// The metric of the best epoch, which is the same on all ranks.
+    double value() const noexcept { return value_; }
 
     /// Computes the metrics, calls on_epoch and compares with the best epoch. Returns whether the training goes on.
     bool end(std::int64_t epoch, Parameters now, Callback<std::int64_t, Parameters const&> const& on_epoch);

@@ -153,7 +153,7 @@ template <class Device>
 void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, std::span<Value> gradients,
                                       PartExchange const* ranks) {
     std::optional<KeptValues> kept, also_kept;  // outside of this call they are empty
-    agree(ranks, [&](auto&) {
+    agree(ranks, TrainCall::change, [&](auto&) {
         kept.emplace(summed_);
         also_kept.emplace(read_);
         for (std::size_t i = 0; i < summed_.size(); ++i) summed_[i]->value() = std::move(gradients[i]);

@@ -1,6 +1,9 @@
 // rowan/layer/detail/part_costs.hpp: what ranks that train together tell each other besides gradients.
 #pragma once
 
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/named_values.hpp>
+#include <rowan/graph/detail/kind_text.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/layer/detail/part_exchange.hpp>
@@ -9,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -17,8 +21,9 @@ namespace rowan::inline v0::detail {
 inline std::vector<double> numbers_of_parts(PartExchange const* ranks, std::span<double const> own, std::size_t width,
                                             std::int64_t total) {
     if (ranks == nullptr) return {own.begin(), own.end()};
-    std::vector<double> all(width * static_cast<std::size_t>(total));
+    std::vector<double> all;
     ranks->must([&] {
+        all.resize(width * static_cast<std::size_t>(total));
         std::vector<std::size_t> bytes;
         for (int r = 0; r < ranks->size(); ++r)
             bytes.push_back(static_cast<std::size_t>(PartRange::of_rank(total, r, ranks->size()).size()) * width *
@@ -28,38 +33,35 @@ inline std::vector<double> numbers_of_parts(PartExchange const* ranks, std::span
     return all;
 }
 
-/// A number that depends on the names and the bits of variables, and the dims of those that are sharded.
-/// cost     one read of them
-inline std::uint64_t fingerprint(std::span<Variable* const> variables, std::uint64_t seed) {
-    std::uint64_t hash = seed;
-    auto const add = [&](std::uint64_t word) {
+/// A number for bytes.
+inline std::int64_t hash_of(std::span<std::byte const> bytes) {
+    std::uint64_t hash = bytes.size();
+    while (!bytes.empty()) {
+        std::uint64_t word = 0;
+        std::size_t const n = bytes.size() < sizeof word ? bytes.size() : sizeof word;
+        std::memcpy(&word, bytes.data(), n);
         hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
         hash ^= hash >> 32;
-    };
-    auto const add_bytes = [&](std::span<std::byte const> bytes) {
-        add(bytes.size());
-        while (!bytes.empty()) {
-            std::uint64_t word = 0;
-            std::size_t const n = bytes.size() < sizeof word ? bytes.size() : sizeof word;
-            std::memcpy(&word, bytes.data(), n);
-            add(word);
-            bytes = bytes.subspan(n);
-        }
-    };
+        bytes = bytes.subspan(n);
+    }
+    return static_cast<std::int64_t>(hash);
+}
+
+/// Adds the kinds, the dims and numbers for the bits of variables; of those that are sharded no bits.
+/// cost     one read of them
+inline void add_variables(NamedValues& to, std::span<Variable* const> variables) {
     for (Variable const* const v : variables) {
-        add_bytes(std::as_bytes(std::span(v->name())));
-        if (v->sharded()) {
-            for (std::int64_t const dim : v->spec().dims) add(static_cast<std::uint64_t>(dim));
-            continue;
-        }
         Value value = v->value().on_host();
+        to.add(v->name(), kind_text(v->spec()).append(shape_text(v->sharded() ? v->spec().dims : value.spec().dims)));
+        if (v->sharded()) continue;
         if (v->spec().type == VarType::SELECTED_ROWS) {
-            for (std::int64_t const row : value.row_numbers()) add(static_cast<std::uint64_t>(row));
+            auto const rows = value.row_numbers();
+            to.add(std::string("a hash of the first rows of ").append(v->name()),
+                   hash_of(std::as_bytes(std::span(rows))));
             value = value.row_values();
         }
-        add_bytes(value.elements().bytes);
+        to.add(std::string("a hash of the first value of ").append(v->name()), hash_of(value.elements().bytes));
     }
-    return hash;
 }
 
 }  // namespace rowan::inline v0::detail

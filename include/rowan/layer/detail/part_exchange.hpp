@@ -5,8 +5,10 @@
 #include <rowan/core/error.hpp>
 #include <rowan/detail/dense_pieces.hpp>
 #include <rowan/detail/even_cut.hpp>
+#include <rowan/detail/named_values.hpp>
 #include <rowan/detail/tree_sum.hpp>
 #include <rowan/graph/value.hpp>
+#include <rowan/layer/detail/train_call.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
 
 #include <array>
@@ -59,7 +61,13 @@ public:
 
     /// Runs f(words) on every rank, and returns the words of all, or of this one alone if they are the same on all. What f
     /// throws on one rank leaves this call there, and an error with its text on the others.
-    virtual std::vector<Words> agree(std::function<void(Words&)> const& f) const = 0;
+    /// errors   Error on all ranks if ranks come to different calls, or those of different trainers
+    virtual std::vector<Words> agree(TrainCall call, std::int64_t trainer,
+                                     std::function<void(Words&)> const& f) const = 0;
+
+    /// Runs f(values) on every rank, as agree. Returns a number that only this call has, the same on all ranks.
+    /// errors   Error on all ranks if values differ, which names one
+    virtual std::int64_t agree_on(TrainCall call, std::function<void(NamedValues&)> const& f) const = 0;
 
     /// Runs f after an agreement, as the other ranks wait for this one: what it throws ends all ranks.
     template <class F>
@@ -93,11 +101,21 @@ private:
 
 /// Runs f(words) on all ranks, as PartExchange::agree, or, without ranks, here.
 template <class F>
-std::vector<PartExchange::Words> agree(PartExchange const* ranks, F const& f) {
-    if (ranks != nullptr) return ranks->agree(std::cref(f));
+std::vector<PartExchange::Words> agree(PartExchange const* ranks, TrainCall call, F const& f,
+                                       std::int64_t trainer = 0) {
+    if (ranks != nullptr) return ranks->agree(call, trainer, std::cref(f));
     std::vector<PartExchange::Words> alone(1);
     f(alone[0]);
     return alone;
+}
+
+/// The same of PartExchange::agree_on.
+template <class F>
+std::int64_t agree_on(PartExchange const* ranks, TrainCall call, F const& f) {
+    if (ranks != nullptr) return ranks->agree_on(call, std::cref(f));
+    NamedValues alone;
+    f(alone);
+    return 0;
 }
 
 /// The rows of a sharded table of this height that this process has, ascending: without ranks, all.

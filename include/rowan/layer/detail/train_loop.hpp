@@ -12,6 +12,7 @@
 #include <rowan/layer/var.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -40,7 +41,6 @@ private:
     void step(std::span<Feeds const> parts);
     /// Whether all ranks go on, where each calls f, which returns whether it does.
     bool all_go_on(std::function<bool()> const& f) const;
-    std::vector<Words> agree(std::function<void(Words&)> const& f) const { return detail::agree(ranks_, f); }
 
     TrainOptionsOn<Device> const& options_;
     PartExchange const* ranks_;
@@ -56,18 +56,26 @@ private:
 template <class T, class Device>
 TrainLoop<T, Device>::TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsOn<Device> const& options)
     : options_(options), ranks_(options.comm.ranks()) {
-    auto const begun = agree([&](Words& words) {
+    agree_on(ranks_, TrainCall::train, [&](NamedValues& same) {
         use_.emplace(cost->scope());
         epochs_.emplace(options.metrics, options.stop);
-        words[0] = options.epochs;
+        same.add("options.epochs", options.epochs);
+        if (!options.stop) return;
+        same.add("options.stop.metric", options.stop->metric);
+        same.add("options.stop.patience", options.stop->patience);
+        same.add("options.stop.larger", options.stop->larger);
+        same.add("options.stop.least", options.stop->least);
     });
-    check_same_word(begun, 0, " has other options.epochs than ");
     trainer_.emplace(cost, options);
 }
 
 template <class T, class Device>
 bool TrainLoop<T, Device>::all_go_on(std::function<bool()> const& f) const {
-    auto const all = agree([&](Words& words) { words[0] = f() ? 1 : 0; });
+    auto const all = agree(ranks_, TrainCall::calls, [&](Words& words) {
+        words[0] = f() ? 1 : 0;
+        words[1] = std::bit_cast<std::int64_t>(epochs_->value());
+    });
+    check_same_word(all, 1, " has another value of the metric of options.stop than ");
     return std::ranges::all_of(all, [](Words const& words) { return words[0] == 1; });
 }
 
@@ -100,7 +108,7 @@ void TrainLoop<T, Device>::read_epoch(Read const& read, std::int64_t epoch) {
         read(epoch, [this](Feeds const& feeds) { return take(feeds); });
         if (!parts_.empty() && more_) step(parts_);
     } catch (...) {
-        if (reads_ && ranks_ != nullptr) ranks_->agree([](Words&) { throw; });
+        if (reads_ && ranks_ != nullptr) ranks_->agree(TrainCall::step, 0, [](Words&) { throw; });
         throw;
     }
     parts_.clear();
@@ -112,7 +120,7 @@ Parameters TrainLoop<T, Device>::run(Read const& read) {
         epochs_->begin();
         read_epoch(read, epoch_);
         if (!more_) break;
-        check_same_word(agree([](Words&) {}), 0, " has another number of batches than ");
+        agree(ranks_, TrainCall::epoch_end, [](Words&) {});  // fails if a rank has more batches
         if (epochs_->steps() == 0)
             throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)), "0",
                              "at least 1");
@@ -122,8 +130,10 @@ Parameters TrainLoop<T, Device>::run(Read const& read) {
         });
         if (options_.progress && (ranks_ == nullptr || ranks_->rank() == 0)) epochs_->print(epoch_);
     }
-    if (epochs_->best()) return std::move(*epochs_->best());
-    return trainer_->parameters();
+    Parameters learned;
+    agree(ranks_, TrainCall::end,
+          [&](Words&) { learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters(); });
+    return learned;
 }
 
 ROWAN_TEMPLATE(class TrainLoop<float, Cpu>)

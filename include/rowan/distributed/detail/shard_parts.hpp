@@ -1,0 +1,56 @@
+// rowan/distributed/detail/shard_parts.hpp: ShardParts, what a rank brings to ShardedTable::exchange.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/core/ids.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/distributed/detail/row_reduction.hpp>
+#include <rowan/distributed/detail/shard_exchange.hpp>
+#include <rowan/distributed/partition.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// The parts of a rank, with slots instead of rows; a rank may have no parts.
+template <class T>
+class ShardParts final : public RowParts<T> {
+public:
+    ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, Partition const& partition, std::size_t width,
+               Slots const& slots)
+        : RowParts<T>({}), exec_(exec), given_(parts), partition_(partition), height_(partition.height), width_(width),
+          slots_(slots) {}
+
+    std::int64_t block() const override { return partition_.block; }
+
+    void describe(Notice& notice) override {
+        for (auto const& p : given_) {
+            if (p.height() != height_)
+                throw ShapeError("parts height", std::to_string(p.height()), std::to_string(height_));
+            if (p.value().shape().size() != 2 || p.row_size() != width_)
+                throw ShapeError("parts row shape", shape_text(p.value().shape()),
+                                 std::string("[rows, ").append(std::to_string(width_)).append("]"));
+            moved_.emplace_back(height_, slots_.of(exec_, p.rows()), p.value().share());
+        }
+        if (given_.empty()) moved_.emplace_back(height_, Ids<>(), Tensor<T>::from_shape({0, width_}));
+        this->parts_ = moved_;
+        RowParts<T>::describe(notice);
+        notice.own[0] = static_cast<std::int64_t>(given_.size());
+    }
+
+private:
+    Cpu exec_;
+    std::span<SelectedRows<T> const> given_;
+    Partition partition_;
+    std::int64_t height_;
+    std::size_t width_;
+    Slots const& slots_;
+    std::vector<SelectedRows<T>> moved_;
+};
+
+}  // namespace rowan::inline v0::detail
