@@ -12,6 +12,9 @@
 #include "inputs.hpp"
 #include "reference.hpp"
 
+#include <cstdint>
+#include <vector>
+
 namespace test_optimizers {
 
 namespace {
@@ -47,6 +50,17 @@ TEST_CASE("an optimizer's operator is its algorithm", "[op]") {
     same<rowan::adam_op>([](auto&... x) { rowan::adam(x...); }, state, state);
     same<rowan::rmsprop_op>([](auto&... x) { rowan::rmsprop(x...); }, state, state);
     same<rowan::ftrl_op>([](auto&... x) { rowan::ftrl(x...); }, state, state);
+}
+
+TEST_CASE("sgd_op sums duplicates of 16 bits before it subtracts them, as of a dense gradient", "[op]") {
+    using rowan::bfloat16;
+    SelectedRows<bfloat16> const g(2, std::vector<std::int64_t>(1000), Tensor<bfloat16>::full({1000, 1}, bfloat16(1.0F)));
+    Tensor<bfloat16> param{{bfloat16(1.0F)}, {bfloat16(5.0F)}}, of_dense = param;
+    rowan::sgd_op::run(Cpu{}, param, g, {.learning_rate = 1.0 / 1024});
+    CHECK(param == Tensor<bfloat16>{{bfloat16(24.0F / 1024)}, {bfloat16(5.0F)}});
+    rowan::sgd_op::run(Cpu{}, of_dense, rowan::to_dense(g), {.learning_rate = 1.0 / 1024});
+    CHECK(param == of_dense);
+    CHECK_THROWS_AS(rowan::sgd_op::run(Cpu{}, of_dense, SelectedRows<bfloat16>(3, {1, 1}, Tensor<bfloat16>::zeros({2, 1}))), rowan::ShapeError);
 }
 
 TEST_CASE("to_dense_op is to_dense, of SelectedRows alone", "[op]") {

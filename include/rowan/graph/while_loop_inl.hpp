@@ -135,7 +135,7 @@ private:
             } else if (v->spec().type == VarType::TENSOR_ARRAY) {
                 reached.sum = reached.sum.empty() ? part.share() : reached.sum.add_slots(part);
             } else {
-                Value wide = block_.kernels.widened(exec_, part);
+                Value wide = has_gradient(*v) ? block_.kernels.widened(exec_, part) : part.share();
                 reached.sum = reached.sum.empty() ? std::move(wide)
                                                   : block_.kernels.sum_of_widened(exec_, reached.sum, wide);
             }
@@ -146,7 +146,8 @@ private:
         Variable const& v = *net_.outer[k];
         Buffer<Value*> all;
         if (!reached.sum.empty()) {
-            if (v.spec().type != VarType::TENSOR_ARRAY) reached.sum = block_.kernels.narrowed(exec_, reached.sum);
+            if (v.spec().type != VarType::TENSOR_ARRAY && has_gradient(v))
+                reached.sum = block_.kernels.narrowed(exec_, reached.sum);
             all.push_back(&reached.sum);
         }
         for (Value& part : reached.rows) all.push_back(&part);

@@ -16,7 +16,7 @@ namespace rowan::inline v0::layer {
 
 // Of an optimizer that is not lazy, the states of rows without a gradient decay, and the rows move with them.
 
-/// Stochastic gradient descent, see rowan::sgd.
+/// Stochastic gradient descent, see rowan::sgd; duplicates of 16-bit tables are summed first.
 struct Sgd {
     double learning_rate = 0.01;  ///< step size
 

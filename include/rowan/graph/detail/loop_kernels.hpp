@@ -49,7 +49,8 @@ struct LoopKernels {
             value.set(SelectedRows<T, Device>(height, new_tensor<std::int64_t>(on, {0}), new_tensor<T>(on, shape)));
             return value;
         };
-        using Wide = kept_t<T>;
+        constexpr bool widens = castable<kept_t<T>, T> && castable<T, kept_t<T>>;
+        using Wide = std::conditional_t<widens, kept_t<T>, T>;
         LoopKernels kernels{.zeros = zeros,
                             .no_rows = no_rows,
                             .sum = &kernel_of<sum_op, Device, T>::value,

@@ -87,7 +87,7 @@ public:
     Value static_grad(std::size_t k) {
         Value const& all = part_.statics[k];
         Value& sum = part_.static_grads[k];
-        if (!sum.empty()) sum = kernels_.narrowed(exec_, sum);
+        if (!sum.empty() && is_widened(k)) sum = kernels_.narrowed(exec_, sum);
         std::size_t const known = sum.empty() ? 0 : sum.rows();
         Value rest = all.with_lod({}).slice(known, all.rows());
         if (rest.rows() != 0 || sum.empty()) {  // of sequences without steps
@@ -118,8 +118,8 @@ private:
     void add_static_grad(std::size_t k, std::size_t t) {
         StepNet::Static const& s = net_.statics[k];
         if (s.grad == nullptr) return;
-        Value of_step = step_value(net_.place(*s.grad), t).with_lod({});
-        Value grad = kernels_.widened(exec_, of_step);
+        Value grad = step_value(net_.place(*s.grad), t).with_lod({});
+        if (is_widened(k)) grad = kernels_.widened(exec_, grad);
         Value& sum = part_.static_grads[k];
         if (!sum.empty()) {
             std::size_t const later = sum.rows();
@@ -130,6 +130,9 @@ private:
             sum = std::move(grad);
         }
     }
+
+    // Whether the kernels are those of its elements.
+    bool is_widened(std::size_t k) const { return net_.statics[k].value->spec().dtype == net_.out->spec().dtype; }
 
     Value& state_after(std::size_t m, std::size_t t) { return step_value(net_.place(*net_.memories[m].after), t); }
 
