@@ -4,16 +4,17 @@
 #include "layer/check_net.hpp"
 
 #include <rowan/graph/backward.hpp>
+#include <rowan/layer/activations.hpp>
 #include <rowan/layer/batch_norm.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/dropout.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
+#include <rowan/layer/full.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/reduce.hpp>
 #include <rowan/layer/reduce_sum.hpp>
-#include <rowan/layer/activations.hpp>
 #include <rowan/layer/train.hpp>
 #include <rowan/sparse/add.hpp>
 #include <rowan/sparse/scale.hpp>
@@ -303,7 +304,7 @@ TEST_CASE("parts are one batch for each mean that does not divide by rows, and f
     auto const weighed = [=] { return losses(none) * column("w"); };
     auto const penalty = [] {
         auto const p = layer::parameter<float>({1}, {-1, 1}, "p");
-        return p * p;
+        return p * p + layer::full<float>({1}, 0.5);
     };
     std::vector<std::function<layer::Var<float>()>> const costs{
         [] { return losses({.ignore_index = 9}); },

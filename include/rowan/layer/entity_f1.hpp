@@ -31,8 +31,7 @@ class EntityF1 {
 public:
     /// errors   ValueError if there are no types, or the scheme is none of TagScheme
     /// cost     memory for three counts per type
-    EntityF1(TagScheme scheme, std::size_t types)
-        : scheme_(scheme), right_(types), predicted_(types), present_(types) {
+    EntityF1(TagScheme scheme, std::size_t types) : scheme_(scheme), right_(types), predicted_(types), present_(types) {
         if (types == 0) throw ValueError("types", 0, "at least 1");
         if (places() == 0) throw ValueError("scheme", static_cast<std::int64_t>(scheme), "a TagScheme");
     }
@@ -105,10 +104,13 @@ private:
     }
     std::int64_t places() const noexcept {
         switch (scheme_) {
-            case TagScheme::plain: return 1;
+            case TagScheme::plain:
+                return 1;
             case TagScheme::iob:
-            case TagScheme::ioe: return 2;
-            case TagScheme::iobes: return 4;
+            case TagScheme::ioe:
+                return 2;
+            case TagScheme::iobes:
+                return 4;
         }
         return 0;
     }
@@ -150,7 +152,8 @@ private:
         Entities<P> p(*this, predicted, n);
         Entities<I> l(*this, label, n);
         while (p.there() || l.there()) {
-            bool const same = p.there() && l.there() && std::tie(p.begin, p.end, p.type) == std::tie(l.begin, l.end, l.type);
+            bool const same =
+                p.there() && l.there() && std::tie(p.begin, p.end, p.type) == std::tie(l.begin, l.end, l.type);
             bool const first = p.there() && (!l.there() || p.begin <= l.begin);
             bool const other = l.there() && (!p.there() || l.begin <= p.begin);
             if (same) ++right_[static_cast<std::size_t>(l.type)];

@@ -42,8 +42,7 @@ public:
             for (Place const& place : op.in) check_parts(place);
             run_whole(op);
         }
-        check_parts(net_.place(*net_.out));
-        check_output();
+        check_parts(net_.place(*net_.out), net_.out);
         for (std::size_t m = 0; m < states.size(); ++m) states[m] = ends(m, states[m]);
         return whole(net_.place(*net_.out)).share();
     }
@@ -136,41 +135,35 @@ private:
 
     Value& state_after(std::size_t m, std::size_t t) { return step_value(net_.place(*net_.memories[m].after), t); }
 
-    /// Throws unless each step gave a part for each of its sequences.
-    void check_parts(Place const& place) {
+    /// Throws unless each step gave a part for each of its sequences, and of `declared` the width that its spec tells.
+    void check_parts(Place const& place, Variable const* declared = nullptr) {
         if (place.kind != Place::rows || !part_.packed[place.number].empty()) return;
-        for (std::size_t t = 0; t < part_.count(); ++t) check_count("a result", part_.steps[t][place.number], t);
+        for (std::size_t t = 0; t < part_.count(); ++t) {
+            Value const& value = part_.steps[t][place.number];
+            check_count("a result", value, t);
+            if (declared != nullptr && has_known_width(*declared))
+                check_row("the output ", *declared, value, declared->spec().dims, ", as declared", t);
+        }
     }
     void check_count(char const* what, Value const& value, std::size_t t, std::string const& name = {}) {
         if (value.empty() || value.count() == part_.size(t)) return;
         throw ShapeError(step_text(t, {}).append(": the number of rows or sequences of ").append(what).append(name),
                          std::to_string(value.count()), std::to_string(part_.size(t)) + ", one for each sequence");
     }
-
-    /// Throws unless a state has a row for each sequence after step t and the width from before, also where the specs
-    /// tell it: an operator may break its own.
-    void check_state(std::size_t m, std::size_t t, Value& boot) {
-        StepNet::Memory const& memory = net_.memories[m];
-        check_count("the state ", state_after(m, t), t, memory.before->name());
-        check_row("the state ", *memory.before, state_after(m, t), boot.spec().dims, ", that before the step", t);
-    }
-
-    /// Throws unless the output of each step has the width that its spec tells.
-    void check_output() {
-        Place const place = net_.place(*net_.out);
-        if (place.kind != Place::rows || !part_.packed[place.number].empty() || !has_known_width(*net_.out)) return;
-        for (std::size_t t = 0; t < part_.count(); ++t)
-            check_row("the output ", *net_.out, part_.steps[t][place.number], net_.out->spec().dims, ", as declared", t);
-    }
-    void check_row(char const* what, Variable const& v, Value const& value, Dims const& expected,
-                          char const* why, std::size_t t) {
-        if (value.empty()) return;
-        Dims dims = value.spec().dims;
-        if (!dims.empty()) dims[0] = expected[0];
-        if (dims == expected) return;
+    void check_row(char const* what, Variable const& v, Value const& value, Dims row, char const* why, std::size_t t) {
+        Dims const dims = value.empty() ? row : value.spec().dims;
+        if (!dims.empty()) row[0] = dims[0];
+        if (dims == row) return;
         throw ShapeError(step_text(t, {}).append(": the shape of a row of ").append(what).append(v.name()),
                          shape_text(std::span(dims).subspan(std::min<std::size_t>(dims.size(), 1))),
-                         shape_text(std::span(expected).subspan(1)) + why);
+                         shape_text(std::span(row).subspan(1)) + why);
+    }
+
+    /// Throws unless a state has a row for each sequence after step t and the width from before, as its spec may tell.
+    void check_state(std::size_t m, std::size_t t, Value& boot) {
+        Variable const& before = *net_.memories[m].before;
+        check_count("the state ", state_after(m, t), t, before.name());
+        check_row("the state ", before, state_after(m, t), boot.spec().dims, ", that before the step", t);
     }
 
     /// The state of every sequence after its last step. The sequences that end at step t are its last rows.

@@ -76,16 +76,17 @@ ROWAN_FUNCTION auto CostWeight::of(Variable& v) -> Term {
 
 ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
     static constexpr std::array<std::string_view, 17> linear_ops{
-        "add",    "sub",     "sum",       "broadcast_add", "broadcast_sub", "identity",    "concat",   "stack", "split",
-        "negate", "reshape", "transpose", "squeeze",       "unsqueeze",     "expand_rows", "drop_levels", "lod_reset"};
-    static constexpr std::array<std::string_view, 7> products{"elementwise_mul", "broadcast_mul", "row_dot", "matmul",
-                                                              "mul",             "mul_nt",        "mul_tn"};
+        "add",     "sub",       "sum",         "broadcast_add", "broadcast_sub", "identity",
+        "concat",  "stack",     "split",       "negate",        "reshape",       "transpose",
+        "squeeze", "unsqueeze", "expand_rows", "drop_levels",   "lod_reset"};
+    static constexpr std::array<std::string_view, 7> products{
+        "elementwise_mul", "broadcast_mul", "row_dot", "matmul", "mul", "mul_nt", "mul_tn"};
     static constexpr std::array<std::string_view, 3> no_sums{"reduce_max", "reduce_min", "reduce_prod"};
     static constexpr std::array<std::string_view, 4> loops{"cond", "while_loop", "rnn", "static_input"};
     if (v.writers().empty()) return {.fed = v.role() != Role::parameter && v.role() != Role::state};
     Operator const& op = *v.writers()[0];
     std::string_view const name = op.kernel->name;
-    if (name == "fill_like" || name == "zeros_like") return {};
+    if (op.inputs.empty() || name == "fill_like" || name == "zeros_like") return {};
     if (has_rows(v)) return {mean, true, {{&op, {counted_rows(v)}}}};
     Variable& x = *op.inputs[0];
     if (op.attributes.is<CrossEntropyOptions>()) return labelled(op);
@@ -228,8 +229,7 @@ ROWAN_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variab
         if (i == 0 || !divides) no_parts(op, "by which each row depends on a sum or mean over the batch");
         all.push_back(&in);
     }
-    if (adds && all.size() != before)
-        no_parts(op, "which adds rows that are divided by a sum or mean over the batch");
+    if (adds && all.size() != before) no_parts(op, "which adds rows that are divided by a sum or mean over the batch");
 }
 
 ROWAN_FUNCTION std::vector<Variable*> CostWeight::reads() const {

@@ -67,7 +67,8 @@ ROWAN_FUNCTION double Counted::count() const {
         Value host = now.on_host();
         auto const held = host.elements();
         if (held.dtype == dtype<double>::wire) return host.get<LoDTensor<double>>().value().data()[0];
-        if (held.dtype == dtype<float>::wire) return static_cast<double>(host.get<LoDTensor<float>>().value().data()[0]);
+        if (held.dtype == dtype<float>::wire)
+            return static_cast<double>(host.get<LoDTensor<float>>().value().data()[0]);
         return static_cast<double>(dtype<bfloat16>::widen(host.get<LoDTensor<bfloat16>>().value().data()[0]));
     }
     double product = 1;
@@ -89,7 +90,6 @@ ROWAN_FUNCTION Counted counted_rows(Variable& v) {
     bool const alone = !dims.empty() && dims[0] == UNK && std::ranges::count(dims, UNK) == 1;
     return {&v, alone ? Counted::rows : Counted::elements};
 }
-
 
 ROWAN_FUNCTION std::optional<Counted> rows_of_input(Operator const& op) {
     Variable& x = *op.inputs[0];

@@ -55,7 +55,8 @@ public:
     std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, PartExchange const* ranks);
 
 private:
-    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors, PartExchange const& ranks);
+    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
+                                    PartExchange const& ranks);
 
     std::vector<GradientNodes> nodes_;
     PartRange parts_{};

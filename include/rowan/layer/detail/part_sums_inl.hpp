@@ -86,8 +86,7 @@ ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
     next_ = parts.begin;
 }
 
-ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<Value const> gradients,
-                                  std::span<double const> weights) {
+ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<Value const> gradients, std::span<double const> weights) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].add(exec, gradients[i], weights[i], next_, parts_.begin);
     ++next_;
 }
