@@ -97,7 +97,7 @@ accepted() { # WHAT LINE [ARGUMENT...]
     fi
 }
 no_component() {
-    refused "REQUIRED;COMPONENTS;cuda" "this rowan was installed without its component 'cuda'"
+    refused "REQUIRED;COMPONENTS;cuda" "this rowan was installed without its component 'cuda': ROWAN_CUDA was OFF"
     refused "REQUIRED;COMPONENTS;gpu" "rowan has no component 'gpu', only rowan, blas, nanopb, mpi, cuda and compiled"
     refused "0.2;REQUIRED" 'compatible with requested version "0.2"'
     accepted "REQUIRED;COMPONENTS;rowan;OPTIONAL_COMPONENTS;cuda" "rowan 1, blas "
@@ -115,12 +115,18 @@ no_dependency() {
     if grep -q '^set(installed "blas' "$config"; then
         blas="rowan's component 'blas' needs xtensor-blas and a BLAS (Debian: libxtensor-blas-dev libopenblas-dev)"
         accepted "REQUIRED;COMPONENTS;blas" "rowan 1, blas TRUE"
+        refused "REQUIRED;COMPONENTS;blas" "$blas: xtensor-blas was not found" -DCMAKE_DISABLE_FIND_PACKAGE_xtensor-blas=ON
+        refused "REQUIRED;COMPONENTS;blas" "$blas: a BLAS was not found" -DBLA_VENDOR=none
         for option in -DCMAKE_DISABLE_FIND_PACKAGE_xtensor-blas=ON -DBLA_VENDOR=none; do
-            refused "REQUIRED;COMPONENTS;blas" "$blas" "$option"
             accepted "0.1;REQUIRED;OPTIONAL_COMPONENTS;blas" "rowan 1, blas FALSE" "$option"
         done
         clean cmake -S "$out/rowan" -B "$out/no_blas" -DROWAN_TESTS=OFF -DROWAN_EXAMPLES=OFF -DBLA_VENDOR=none
         grep -E '^set\(installed "(nanopb)?;?(mpi)?"\)$' "$out/no_blas/rowan-config.cmake"
+        clean cmake --install "$out/no_blas" --prefix "$out/no_blas/prefix" >"$out/no_blas/log"
+        grep -F "rowan is installed without its component 'blas': it ${blas#*\'blas\' }: a BLAS was not found" "$out/no_blas/log"
+        grep -F "rowan is installed without its component 'cuda': ROWAN_CUDA was OFF" "$out/no_blas/log"
+        refused "REQUIRED;COMPONENTS;blas" "installed without its component 'blas': it ${blas#*\'blas\' }: a BLAS was not found" \
+            -DCMAKE_PREFIX_PATH="$out/no_blas/prefix"
     fi
     for option in -DCMAKE_DISABLE_FIND_PACKAGE_xtensor=ON -Dxtensor_DIR="$old"; do
         clean cmake -S "$out/rowan" -B "$out/no_xtensor" "$option" >"$out/no_xtensor.log" 2>&1 && return 1
