@@ -1770,11 +1770,15 @@ public:
     /// errors   ShapeError if the number of elements differs or there are more than max_rank dims
     /// cost     O(1), no allocation
     template <class Shape = std::initializer_list<std::ptrdiff_t>>
-    Tensor& reshape(Shape const& shape);
+    Tensor& reshape(Shape const& shape) &;
+    template <class Shape = std::initializer_list<std::ptrdiff_t>>
+    Tensor reshape(Shape const& shape) && {
+        return std::move(reshape(shape));
+    }
 
     /// The dims.
     shape_type const& shape() const& noexcept { return container::shape(); }
-    shape_type shape() && noexcept { return container::shape(); }
+    shape_type shape() const&& noexcept { return container::shape(); }
     std::size_t shape(std::size_t i) const { return container::shape(i); }  ///< dim i
 
     /// The number of elements per row: the product of all dims except the first.
@@ -1786,6 +1790,7 @@ public:
     std::span<T> row(std::size_t i) & { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
     std::span<T const> row(std::size_t i) const& { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
     detail::KeptSpan<T> row(std::size_t i) && { return {row(i), data_.memory()}; }
+    detail::KeptSpan<T const> row(std::size_t i) const&& { return {row(i), data_.memory()}; }
 
     /// The element at one index per dim.
     /// errors   IndexError unless each index is in [0, its dim); ShapeError if there are not as many as dims
@@ -1820,37 +1825,21 @@ public:
     template <class S>
     requires own_scalar<S> Tensor& operator/=(S const& x) { return write(*this / x); }
     template <class E>
-    Tensor& operator+=(xt::xexpression<E> const& e) {
-        return write(*this + checked_operand(e));
-    }
+    Tensor& operator+=(xt::xexpression<E> const& e);
     template <class E>
-    Tensor& operator-=(xt::xexpression<E> const& e) {
-        return write(*this - checked_operand(e));
-    }
+    Tensor& operator-=(xt::xexpression<E> const& e);
     template <class E>
-    Tensor& operator*=(xt::xexpression<E> const& e) {
-        return write(*this * checked_operand(e));
-    }
+    Tensor& operator*=(xt::xexpression<E> const& e);
     template <class E>
-    Tensor& operator/=(xt::xexpression<E> const& e) {
-        return write(*this / checked_operand(e));
-    }
+    Tensor& operator/=(xt::xexpression<E> const& e);
     template <class E>
-    Tensor& operator%=(xt::xexpression<E> const& e) {
-        return write(*this % checked_operand(e));
-    }
+    Tensor& operator%=(xt::xexpression<E> const& e);
     template <class E>
-    Tensor& operator&=(xt::xexpression<E> const& e) {
-        return write(*this & checked_operand(e));
-    }
+    Tensor& operator&=(xt::xexpression<E> const& e);
     template <class E>
-    Tensor& operator|=(xt::xexpression<E> const& e) {
-        return write(*this | checked_operand(e));
-    }
+    Tensor& operator|=(xt::xexpression<E> const& e);
     template <class E>
-    Tensor& operator^=(xt::xexpression<E> const& e) {
-        return write(*this ^ checked_operand(e));
-    }
+    Tensor& operator^=(xt::xexpression<E> const& e);
 
 private:
     friend class xt::xcontainer<Tensor>;
@@ -2009,7 +1998,7 @@ void Tensor<T, Cpu>::set_shape(Shape const& shape) noexcept {
 
 template <class T>
 template <class Shape>
-auto Tensor<T, Cpu>::reshape(Shape const& shape) -> Tensor& {
+auto Tensor<T, Cpu>::reshape(Shape const& shape) & -> Tensor& {
     detail::check_tensor_rank(shape.size());
     if (std::any_of(shape.begin(), shape.end(), [](auto d) { return std::cmp_less(d, -1); }))
         throw ShapeError("reshape shape", detail::shape_text(shape), "dims of 0 or more, or one -1");
@@ -2045,6 +2034,54 @@ template <class T>
 auto Tensor<T, Cpu>::write(Tensor const& result) -> Tensor& {
     std::copy_n(result.data_.data(), result.size(), data_.data());
     return *this;
+}
+
+template <class T>
+template <class E>
+auto Tensor<T, Cpu>::operator+=(xt::xexpression<E> const& e) -> Tensor& {
+    return write(*this + checked_operand(e));
+}
+
+template <class T>
+template <class E>
+auto Tensor<T, Cpu>::operator-=(xt::xexpression<E> const& e) -> Tensor& {
+    return write(*this - checked_operand(e));
+}
+
+template <class T>
+template <class E>
+auto Tensor<T, Cpu>::operator*=(xt::xexpression<E> const& e) -> Tensor& {
+    return write(*this * checked_operand(e));
+}
+
+template <class T>
+template <class E>
+auto Tensor<T, Cpu>::operator/=(xt::xexpression<E> const& e) -> Tensor& {
+    return write(*this / checked_operand(e));
+}
+
+template <class T>
+template <class E>
+auto Tensor<T, Cpu>::operator%=(xt::xexpression<E> const& e) -> Tensor& {
+    return write(*this % checked_operand(e));
+}
+
+template <class T>
+template <class E>
+auto Tensor<T, Cpu>::operator&=(xt::xexpression<E> const& e) -> Tensor& {
+    return write(*this & checked_operand(e));
+}
+
+template <class T>
+template <class E>
+auto Tensor<T, Cpu>::operator|=(xt::xexpression<E> const& e) -> Tensor& {
+    return write(*this | checked_operand(e));
+}
+
+template <class T>
+template <class E>
+auto Tensor<T, Cpu>::operator^=(xt::xexpression<E> const& e) -> Tensor& {
+    return write(*this ^ checked_operand(e));
 }
 
 template <class T>
@@ -3600,6 +3637,113 @@ ROWAN_FUNCTION DensePieces narrow_pieces(Cpu exec, ElementSums const& type, Dens
 
 #endif
 
+// rowan/detail/named_values.hpp: NamedValues, a list of what must be the same on all ranks, with names.
+
+namespace rowan::inline v0::detail {
+
+/// The first value that differs between two lists. `first` or `other` is "missing" where the name is not in that list.
+struct Difference {
+    std::string name, first, other;
+};
+
+/// Names and values as one text, of which all ranks make the same if they have the same values.
+class NamedValues {
+public:
+    void add(std::string_view name, std::string_view value);
+    void add(std::string_view name, double value);  // the shortest text that is this number
+    void add(std::string_view name, std::int64_t value);
+    void add(std::string_view name, bool value) { add(name, std::string_view(value ? "true" : "false")); }
+    /// A value that is a list of its own: its names follow `name`.
+    void add(std::string_view name, NamedValues const& values);
+
+    std::string const& text() const { return text_; }
+    /// A number for the whole list.
+    std::int64_t hash() const;
+
+private:
+    std::string text_;  // of each, the name, '\t', the value, '\n'
+};
+
+/// Compares two texts of NamedValues.
+Difference first_difference(std::string_view first, std::string_view other);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/named_values_inl.hpp: the functions of named_values.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void NamedValues::add(std::string_view name, std::string_view value) {
+    for (auto const part : {name, std::string_view("\t"), value, std::string_view("\n")}) text_.append(part);
+}
+
+ROWAN_FUNCTION void NamedValues::add(std::string_view name, double value) {
+    std::array<char, 32> digits{};
+    auto const end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+    add(name, std::string_view(digits.data(), end));
+}
+
+ROWAN_FUNCTION void NamedValues::add(std::string_view name, std::int64_t value) {
+    add(name, std::string_view(std::to_string(value)));
+}
+
+/// Takes the first line off a text of NamedValues: its name and value.
+inline std::pair<std::string_view, std::string_view> next_value(std::string_view& text) {
+    auto const line = text.substr(0, text.find('\n'));
+    text.remove_prefix(line.size() == text.size() ? line.size() : line.size() + 1);
+    auto const tab = line.find('\t');
+    if (tab == std::string_view::npos) return {line, {}};
+    return {line.substr(0, tab), line.substr(tab + 1)};
+}
+
+ROWAN_FUNCTION void NamedValues::add(std::string_view name, NamedValues const& values) {
+    for (std::string_view rest = values.text_; !rest.empty();) {
+        auto const [inner, value] = next_value(rest);
+        add(std::string(name).append(inner), value);
+    }
+}
+
+ROWAN_FUNCTION std::int64_t NamedValues::hash() const {
+    std::uint64_t hash = text_.size();
+    for (char const c : text_) {
+        hash = (hash ^ static_cast<unsigned char>(c)) * 0x9E3779B97F4A7C15U;
+        hash ^= hash >> 32;
+    }
+    return static_cast<std::int64_t>(hash);
+}
+
+/// The value of a name in a text of NamedValues, or "missing".
+inline constexpr std::string_view absent = "missing";
+inline std::string_view value_of(std::string_view text, std::string_view name) {
+    while (!text.empty()) {
+        auto const [found, value] = next_value(text);
+        if (found == name) return value;
+    }
+    return absent;
+}
+
+ROWAN_FUNCTION Difference first_difference(std::string_view first, std::string_view other) {
+    for (auto a = first, b = other; !a.empty() || !b.empty();) {
+        bool const a_ends = a.empty(), b_ends = b.empty();
+        auto const [name, value] = next_value(a);
+        auto const [other_name, other_value] = next_value(b);
+        if (name == other_name && value == other_value) continue;
+        bool const in_first_alone = !a_ends && value_of(other, name) == absent;
+        std::string_view const which = in_first_alone || b_ends ? name : other_name;
+        return {std::string(which), std::string(value_of(first, which)), std::string(value_of(other, which))};
+    }
+    return {};
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/distributed/detail/process_group.hpp: ProcessGroup, a communicator of any type.
 
 #include <exception>
@@ -3671,11 +3815,11 @@ public:
     std::unique_ptr<Transfer> alltoallv(std::size_t unit, std::span<std::byte const> in,
                                         std::span<std::size_t const> counts, std::span<std::byte> out,
                                         std::span<std::size_t const> out_counts) const override {
-        return open(comm_.alltoallv(unit, in, counts, out, out_counts));
+        return open([&] { return comm_.alltoallv(unit, in, counts, out, out_counts); });
     }
     std::unique_ptr<Transfer> allgatherv(std::size_t unit, std::span<std::byte const> in, std::span<std::byte> out,
                                          std::span<std::size_t const> counts) const override {
-        return open(comm_.allgatherv(unit, in, out, counts));
+        return open([&] { return comm_.allgatherv(unit, in, out, counts); });
     }
     void barrier() const override { comm_.barrier(); }
     [[noreturn]] void abort(std::string_view text) const override {
@@ -3704,14 +3848,16 @@ public:
     }
 
 private:
-    template <class Result>
-    static std::unique_ptr<Transfer> open(Result result) {
+    /// Its own memory is allocated before the exchange begins.
+    template <class Begin>
+    static std::unique_ptr<Transfer> open(Begin const& begin) {
         struct Open final : Transfer {
-            explicit Open(Result r) : result(std::move(r)) {}
-            void wait() override { result.wait(); }
-            Result result;
+            void wait() override { result->wait(); }
+            std::optional<std::invoke_result_t<Begin const&>> result;
         };
-        return std::make_unique<Open>(std::move(result));
+        auto transfer = std::make_unique<Open>();
+        transfer->result.emplace(begin());
+        return transfer;
     }
 
     C comm_;
@@ -3753,6 +3899,24 @@ private:
 
 }  // namespace rowan::inline v0
 
+// rowan/layer/detail/train_call.hpp: TrainCall, what ranks that train together agree on.
+
+namespace rowan::inline v0::detail {
+
+/// The agreements of a training: of ranks, all come to the same one.
+enum class TrainCall : std::int32_t {
+    train,
+    trainer,
+    fetch,
+    step,
+    change,
+    calls,
+    epoch_end,
+    end,
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/distributed/detail/agree.hpp: agree, what every operation on several ranks begins with.
 
 #include <functional>
@@ -3760,38 +3924,49 @@ private:
 namespace rowan::inline v0::detail {
 
 /// The operations that begin with an agreement, so that ranks that call different ones notice.
-enum class Collective : std::int64_t {
+enum class Collective : std::int32_t {
     together,
     row_allreduce,
     dense_allreduce,
     table,
     gather,
     exchange,
+    exchange_lookup,
+    get,
+    save,
     load,
-    train,
-    infer
+    infer,
+    infer_end,
+    train  // the first of those of TrainCall
 };
+
+/// That of a call of a training.
+constexpr Collective collective_of(TrainCall call) {
+    return static_cast<Collective>(static_cast<std::int32_t>(Collective::train) + static_cast<std::int32_t>(call));
+}
 
 /// What a rank tells the others before rows travel.
 struct Notice {
-    std::int64_t failed = 0;  // 1 if it has thrown, 2 if its function has returned
+    std::int32_t failed = 0;  // 1 if it has thrown, 2 if its function has returned
     Collective operation = Collective::together;
-    std::array<std::int64_t, 3> same{};  // element type, height, row size: must be the same on all ranks
+    std::int64_t number = 0;             // of this rank's agreement; that of rank 0 is a number for an operation
+    std::array<std::int64_t, 3> same{};  // must be the same on all ranks: element type, height, row size, or numbers
     std::array<std::int64_t, 3> own{};   // of the operation; may differ
 };
 
 /// Which notices an agreement returns.
 enum class Told {
-    differences,  ///< this rank's, which is that of all, or those of all, if a word in `own` differs
+    differences,  ///< this rank's, which is that of all but for `number`, or those of all, if a word in `own` differs
     all,          ///< those of all
 };
 
 /// Runs f(notice) on every rank. If it throws on one, that error leaves this call there, and a RemoteError with its text
 /// on the other ranks. Else returns the notices, by rank.
-/// errors   Error on all ranks if their operations differ; ShapeError on all if a number in `same` does
-/// What fails here after f has returned or thrown, such as memory, ends all ranks.
+/// errors   Error on all ranks if their operations differ; ShapeError on all if a number in `same` does; of get and
+///          train, Error
+/// What fails here after f has returned or thrown, such as memory, ends all ranks, before others have returned.
 /// cost     one allgather of 64 bytes; of more than group.few_ranks() ranks, one sum of 3 words, and then one allgather of
-///          24 bytes for `all`, or of 64 if something differs or was thrown
+///          32 bytes for `all`, or of 64 if something differs or was thrown
 std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told,
                           std::function<void(Notice&)> const& f);
 template <class F>
@@ -3806,8 +3981,41 @@ std::vector<Notice> agree(ProcessGroup const& group, Collective operation, F con
 /// errors   ShapeError on all ranks if own[word] differs: the number `what`
 void check_same_number(std::vector<Notice> const& notices, std::size_t word, char const* what);
 
-/// errors   ShapeError on all ranks if own[word], which stands for `what`, differs
-void check_same_hash(std::vector<Notice> const& notices, std::size_t word, char const* what);
+/// Where a rank differs from rank 0.
+struct RankDifference : Difference {
+    std::size_t rank = 0;
+};
+
+/// A value that differs between ranks that have agreed, where own[word] is mine.hash(), or none.
+/// cost     if there is one, two allgathers
+std::optional<RankDifference> difference(ProcessGroup const& group, std::vector<Notice> const& notices,
+                                         std::size_t word, NamedValues const& mine);
+
+/// errors   ShapeError on all ranks if there is a difference
+void check_same_values(ProcessGroup const& group, std::vector<Notice> const& notices, std::size_t word,
+                       NamedValues const& mine);
+
+/// Runs f(values) on every rank, as agree. Returns the number of the agreement on rank 0.
+/// errors   Error on all ranks if values differ: `train: options.seed is 1 on rank 2, 0 on rank 0`
+/// cost     as agree, and of the hash of the values
+std::int64_t agree_on_values(ProcessGroup const& group, Collective operation,
+                             std::function<void(NamedValues&)> const& f);
+
+/// A text of every rank. For ranks that have agreed.
+/// cost     two allgathers
+std::vector<std::string> all_texts(ProcessGroup const& group, std::string_view mine);
+
+/// The end of an operation with this number: runs f, after which nothing may fail. What it throws on one rank, all ranks
+/// throw, as agree does.
+/// errors   Error on all ranks if they end different operations
+/// cost     that of f and of an agreement
+template <class F>
+std::vector<Notice> agree_on_end(ProcessGroup const& group, std::int64_t number, Told told, F const& f) {
+    return agree(group, Collective::get, told, [&](Notice& n) {
+        n.same = {number, 0, 0};
+        f(n);
+    });
+}
 
 /// Runs f, which must not fail, as the other ranks wait for this one: what it throws ends all ranks.
 /// cost     that of f
@@ -3832,13 +4040,59 @@ void farewell(ProcessGroup const& group);
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/op/detail/dtype_text.hpp: the names of element types, for messages.
+
+namespace rowan::inline v0::detail {
+
+/// "f32", or "element type 1000" for a user-defined type.
+std::string dtype_text(std::int32_t wire);
+
+/// "f32, f64 or bf16"
+template <class First, class... T>
+std::string dtype_list() {
+    std::string text(dtype<First>::name);
+    std::size_t left = sizeof...(T);
+    ((text.append(--left == 0 ? " or " : ", ").append(dtype<T>::name)), ...);
+    return text;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/dtype_text_inl.hpp: definitions of rowan/op/detail/dtype_text.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+template <class... T>
+inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
+
+ROWAN_FUNCTION std::string dtype_text(std::int32_t wire) {
+    for (auto const& [number, name] :
+         dtype_names<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>) {
+        if (number == wire) return std::string(name);
+    }
+    return std::string("element type ").append(std::to_string(wire));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/distributed/detail/agree_inl.hpp: the functions of agree.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
 namespace rowan::inline v0::detail {
 
-inline constexpr std::size_t longest_remote_text = 512;
+inline constexpr std::size_t longest_remote_text = 511;
 
 /// The text of an error, for the other ranks.
 inline std::string text_of(std::exception_ptr const& error) {
@@ -3884,48 +4138,104 @@ inline bool all_agree(ProcessGroup const& group, Notice const& mine, Told told) 
            static_cast<std::uint64_t>(sums[2]) == ranks * hashes[1];
 }
 
-/// The notices that an agreement is about.
+/// The notices that an agreement is about. Memory is allocated before ranks meet, so that none fails when others go on.
 inline std::vector<Notice> tell(ProcessGroup const& group, Notice const& mine, Told told) {
-    if (group.size() <= group.few_ranks() || !all_agree(group, mine, told)) return all_notices(group, mine);
-    if (told == Told::differences) return {mine};
-    std::vector<std::array<std::int64_t, 3>> own(static_cast<std::size_t>(group.size()));
-    group.allgather(bytes_of(mine.own), bytes_of(own));
-    std::vector<Notice> all(own.size(), mine);
-    for (std::size_t r = 0; r < own.size(); ++r) all[r].own = own[r];
+    if (group.size() <= group.few_ranks()) return all_notices(group, mine);
+    using Own = std::array<std::int64_t, 4>;
+    bool const every = told == Told::all;
+    std::vector<Notice> all(every ? static_cast<std::size_t>(group.size()) : 1, mine);
+    std::vector<Own> own(every ? all.size() : 0);
+    if (!all_agree(group, mine, told)) return all_notices(group, mine);
+    if (!every) return all;
+    Own const words{mine.own[0], mine.own[1], mine.own[2], mine.number};
+    group.allgather(bytes_of(words), bytes_of(own));
+    for (std::size_t r = 0; r < own.size(); ++r) {
+        all[r].own = {own[r][0], own[r][1], own[r][2]};
+        all[r].number = own[r][3];
+    }
     return all;
+}
+
+ROWAN_FUNCTION std::vector<std::string> all_texts(ProcessGroup const& group, std::string_view mine) {
+    return after_agreement(group, [&] {
+        std::size_t const size = mine.size();
+        std::vector<std::size_t> sizes(static_cast<std::size_t>(group.size()));
+        group.allgather(std::as_bytes(std::span(&size, 1)), bytes_of(sizes));
+        std::string all(total(sizes), '\0');
+        group.allgatherv(1, std::as_bytes(std::span(mine)), bytes_of(all), sizes)->wait();
+        std::vector<std::string> texts;
+        for (std::size_t r = 0, at = 0; r < sizes.size(); at += sizes[r++]) texts.push_back(all.substr(at, sizes[r]));
+        return texts;
+    });
 }
 
 /// Tells the text of this rank's error, if it has one, to all, and throws.
 [[noreturn]] inline void throw_remote(ProcessGroup const& group, std::exception_ptr const& mine,
                                       std::vector<Notice> const& all) {
-    std::vector<char> texts;
-    after_agreement(group, [&] {
-        std::vector<char> text(longest_remote_text);
-        texts.resize(text.size() * all.size());
-        if (mine) std::strncpy(text.data(), text_of(mine).c_str(), text.size() - 1);
-        group.allgather(bytes_of(text), bytes_of(texts));
+    auto const texts = after_agreement(group, [&] {
+        auto const text = mine ? text_of(mine) : std::string();
+        return all_texts(group, std::string_view(text).substr(0, longest_remote_text));
     });
     if (mine) std::rethrow_exception(mine);
     auto const failed = std::ranges::find_if(all, [](Notice const& n) { return n.failed != 0; }) - all.begin();
-    throw RemoteError(static_cast<int>(failed), texts.data() + longest_remote_text * static_cast<std::size_t>(failed));
+    throw RemoteError(static_cast<int>(failed), texts[static_cast<std::size_t>(failed)]);
+}
+
+/// `rank 1`
+inline std::string rank_text(std::size_t rank) { return std::string("rank ").append(std::to_string(rank)); }
+
+/// errors   Error if a rank's operation is another than that of rank 0
+inline void check_operation(std::size_t rank, Collective other, Collective first) {
+    static constexpr std::array names{"together",
+                                      "row_allreduce",
+                                      "dense_allreduce",
+                                      "ShardedTable",
+                                      "gather",
+                                      "exchange",
+                                      "exchange of a lookup",
+                                      "get",
+                                      "save",
+                                      "load",
+                                      "infer",
+                                      "the end of infer",
+                                      "train",
+                                      "Trainer",
+                                      "Trainer::step with sharded tables",
+                                      "Trainer::step",
+                                      "the end of Trainer::step",
+                                      "on_batch or on_epoch",
+                                      "the end of an epoch",
+                                      "the end of train"};
+    static_assert(names.size() == static_cast<std::size_t>(collective_of(TrainCall::end)) + 1);
+    if (other == first) return;
+    auto const is = [&](TrainCall c) { return other == collective_of(c) || first == collective_of(c); };
+    if (is(TrainCall::epoch_end) && (is(TrainCall::fetch) || is(TrainCall::step)))
+        throw Error(
+            std::string("train: ").append(rank_text(rank)).append(" has another number of batches than rank 0"));
+    throw Error(rank_text(rank)
+                    .append(" calls ")
+                    .append(names[static_cast<std::size_t>(other)])
+                    .append(" where rank 0 calls ")
+                    .append(names[static_cast<std::size_t>(first)]));
 }
 
 inline void check_same(std::vector<Notice> const& all) {
-    static constexpr std::array<char const*, 9> operations{
-        "together", "row_allreduce", "dense_allreduce", "ShardedTable", "gather", "exchange", "load", "train", "infer"};
     static constexpr std::array<char const*, 3> names{"the element type", "height", "the row size"};
     for (std::size_t r = 1; r < all.size(); ++r) {
-        if (all[r].operation != all[0].operation)
-            throw Error(std::string("rank ")
-                            .append(std::to_string(r))
-                            .append(" calls ")
-                            .append(operations[static_cast<std::size_t>(all[r].operation)])
-                            .append(" where rank 0 calls ")
-                            .append(operations[static_cast<std::size_t>(all[0].operation)]));
+        check_operation(r, all[r].operation, all[0].operation);
         for (std::size_t i = 0; i < names.size(); ++i) {
             if (all[r].same[i] == all[0].same[i]) continue;
-            throw ShapeError(std::string(names[i]).append(" on rank ").append(std::to_string(r)),
-                             std::to_string(all[r].same[i]), std::to_string(all[0].same[i]).append(", as on rank 0"));
+            if (all[0].operation == Collective::get)
+                throw Error(rank_text(r).append(
+                    " ends another operation than rank 0: all call get(), or destroy what is pending, in one order"));
+            if (all[0].operation >= Collective::train)
+                throw Error(rank_text(r).append(" calls step of another Trainer than rank 0"));
+            auto const text = [&](std::size_t rank) {
+                auto const word = all[rank].same[i];
+                return i == 0 ? dtype_text(static_cast<std::int32_t>(word)) : std::to_string(word);
+            };
+            throw ShapeError(std::string(names[i]).append(" on ").append(rank_text(r)), text(r),
+                             text(0).append(", as on rank 0"));
         }
     }
 }
@@ -3946,15 +4256,27 @@ ROWAN_FUNCTION void check_same_number(std::vector<Notice> const& notices, std::s
                      std::to_string(notices[0].own[word]).append(", as on rank 0"));
 }
 
-ROWAN_FUNCTION void check_same_hash(std::vector<Notice> const& notices, std::size_t word, char const* what) {
+ROWAN_FUNCTION std::optional<RankDifference> difference(ProcessGroup const& group, std::vector<Notice> const& notices,
+                                                        std::size_t word, NamedValues const& mine) {
     std::size_t const r = first_other(notices, word);
-    if (r == 0) return;
-    throw ShapeError(std::string(what).append(" of rank ").append(std::to_string(r)), "another", "that of rank 0");
+    if (r == 0) return {};
+    auto const texts = all_texts(group, mine.text());
+    return RankDifference{first_difference(texts[0], texts[r]), r};
+}
+
+ROWAN_FUNCTION void check_same_values(ProcessGroup const& group, std::vector<Notice> const& notices, std::size_t word,
+                                      NamedValues const& mine) {
+    auto const d = difference(group, notices, word, mine);
+    if (!d) return;
+    throw ShapeError(std::string(d->name).append(" on ").append(rank_text(d->rank)), d->other,
+                     std::string(d->first).append(", as on rank 0"));
 }
 
 ROWAN_FUNCTION std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told,
                                          std::function<void(Notice&)> const& f) {
+    static std::atomic<std::int64_t> numbers{0};
     Notice mine;
+    mine.number = ++numbers;
     std::exception_ptr error;
     try {
         f(mine);
@@ -3967,6 +4289,27 @@ ROWAN_FUNCTION std::vector<Notice> agree(ProcessGroup const& group, Collective o
     if (std::ranges::any_of(all, [](Notice const& n) { return n.failed != 0; })) throw_remote(group, error, all);
     check_same(all);
     return all;
+}
+
+ROWAN_FUNCTION std::int64_t agree_on_values(ProcessGroup const& group, Collective operation,
+                                            std::function<void(NamedValues&)> const& f) {
+    NamedValues mine;
+    auto const notices = agree(group, operation, Told::all, [&](Notice& n) {
+        f(mine);
+        n.own[0] = mine.hash();
+    });
+    if (auto const d = difference(group, notices, 0, mine)) {
+        throw Error(std::string(operation == Collective::infer ? "infer: " : "train: ")
+                        .append(d->name)
+                        .append(" is ")
+                        .append(d->other)
+                        .append(" on ")
+                        .append(rank_text(d->rank))
+                        .append(", ")
+                        .append(d->first)
+                        .append(" on rank 0"));
+    }
+    return notices[0].number;
 }
 
 ROWAN_FUNCTION void farewell(ProcessGroup const& group) {
@@ -4001,6 +4344,8 @@ public:
     DensePieces wait();
     /// The way back: the slices of one piece, narrowed, become the piece on all ranks.
     DensePieces gather(ProcessGroup const& group, DensePieces const& slice) const;
+    /// The elements of each rank's slice.
+    std::vector<std::size_t> counts() const;
 
 private:
     std::vector<std::size_t> cuts_, send_, receive_;
@@ -4013,19 +4358,22 @@ private:
 class DenseReduction {
 public:
     /// `parts` checks this rank's parts, writes notice.same and gives them, one element for each, numbered from 0 on;
-    /// notice.own[0] and [1] are this class's, notice.own[2] is a number that must be the same on all ranks.
+    /// notice.own are this class's. Writes the values that must be the same on all ranks to `same`.
     DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                   std::function<std::vector<DensePieces>(Notice&)> const& parts);
+                   std::function<std::vector<DensePieces>(Notice&, NamedValues& same)> const& parts);
     /// For ranks that have agreed: rank r of P has the sums of the nodes of parts [r · total / P, (r + 1) · total / P).
     DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, DensePieces&& nodes,
                    std::int64_t total);
-    /// The sum, narrowed. Called once.
+    /// The sum, narrowed, of ranks that have agreed; of what fails, all end. Called once.
     DensePieces finish();
+    /// Writes the sum, narrowed, to the memory that make() gives, on all ranks or on none: ranks agree once more before the
+    /// last exchange, and nothing fails later. Called once.
+    /// errors   Error on all ranks if they finish different reductions; what fails on one rank, RemoteError on the others
+    void finish(std::function<std::span<std::byte>()> const& make);
 
 private:
     void begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices);
     void send();
-    DensePieces end();
     DensePieces sum(DensePieces const& in) const;
     DensePieces sum_across(DensePieces&& in) const;
     std::vector<std::int64_t> keys(std::size_t rank, std::size_t end) const;
@@ -4037,6 +4385,7 @@ private:
     std::unique_ptr<NodeGroups> nodes_;  // null: one stage
     DensePieces own_;                    // until they are sent
     SliceExchange slices_;
+    std::int64_t number_ = 0;  // the same on all ranks
 };
 
 }  // namespace rowan::inline v0::detail
@@ -4064,16 +4413,18 @@ constexpr I even_cut(I total, I k, I n) {
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION DenseReduction::DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
-                                              ElementSums const& type,
-                                              std::function<std::vector<DensePieces>(Notice&)> const& parts)
+ROWAN_FUNCTION DenseReduction::DenseReduction(
+    std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
+    std::function<std::vector<DensePieces>(Notice&, NamedValues&)> const& parts)
     : group_(std::move(group)), exec_(exec), type_(type) {
     std::vector<DensePieces> own;
+    NamedValues same;
     auto const notices = agree(*group_, Collective::dense_allreduce, Told::all, [&](Notice& n) {
-        own = parts(n);
-        n.own[0] = static_cast<std::int64_t>(own.size());
+        own = parts(n, same);
+        n.own = {static_cast<std::int64_t>(own.size()), 0, same.hash()};
     });
-    check_same_hash(notices, 2, "the shape");
+    check_same_values(*group_, notices, 2, same);
+    number_ = notices[0].number;
     after_agreement(*group_, [&] { begin(std::move(own), notices); });
 }
 
@@ -4088,7 +4439,40 @@ ROWAN_FUNCTION DenseReduction::DenseReduction(std::unique_ptr<ProcessGroup const
 }
 
 ROWAN_FUNCTION DensePieces DenseReduction::finish() {
-    return after_agreement(*group_, [&] { return end(); });
+    return after_agreement(*group_, [&] {
+        if (!slices_.begun()) return narrow_pieces(exec_, type_, std::move(own_));
+        auto in = slices_.wait();
+        auto const slice = nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
+        in = {};
+        return slices_.gather(nodes_ == nullptr ? *group_ : *nodes_->node, slice);
+    });
+}
+
+ROWAN_FUNCTION void DenseReduction::finish(std::function<std::span<std::byte>()> const& make) {
+    std::span<std::byte> to;
+    auto const agree = [&](auto const& f) {
+        static_cast<void>(agree_on_end(*group_, number_, Told::differences, [&](Notice&) { f(); }));
+    };
+    auto const take = [&](DensePieces const& all) {
+        to = make();
+        if (!to.empty()) std::memcpy(to.data(), all.bytes.data(), to.size());
+    };
+    if (!slices_.begun()) return agree([&] { take(narrow_pieces(exec_, type_, std::move(own_))); });
+    if (nodes_ != nullptr) {  // exchanges of some ranks, which must be of one reduction
+        agree([] {});
+        auto const all = finish();
+        return agree([&] { take(all); });
+    }
+    DensePieces slice;
+    std::vector<std::size_t> counts;
+    agree([&] {
+        slice = sum(slices_.wait());
+        counts = slices_.counts();
+        to = make();
+    });
+    after_agreement(*group_, [&] {
+        group_->allgatherv(slice.element_bytes, bytes_of(std::as_const(slice.bytes)), to, counts)->wait();
+    });
 }
 
 /// The pieces of all ranges [cuts[r], cuts[r + 1]) one after another: piece after piece within a range.
@@ -4130,15 +4514,19 @@ ROWAN_FUNCTION DensePieces SliceExchange::wait() {
     return std::move(in_);
 }
 
+ROWAN_FUNCTION std::vector<std::size_t> SliceExchange::counts() const {
+    std::vector<std::size_t> counts;
+    for (std::size_t r = 0; r + 1 < cuts_.size(); ++r) counts.push_back(cuts_[r + 1] - cuts_[r]);
+    return counts;
+}
+
 ROWAN_FUNCTION DensePieces SliceExchange::gather(ProcessGroup const& group, DensePieces const& slice) const {
     DensePieces out;
     out.elements = cuts_.back();
     out.element_bytes = slice.element_bytes;
     out.keys = {0};
     out.bytes = Storage<std::byte>(out.piece_bytes());
-    std::vector<std::size_t> counts;
-    for (std::size_t r = 0; r + 1 < cuts_.size(); ++r) counts.push_back(cuts_[r + 1] - cuts_[r]);
-    group.allgatherv(out.element_bytes, bytes_of(slice.bytes), bytes_of(out.bytes), counts)->wait();
+    group.allgatherv(out.element_bytes, bytes_of(slice.bytes), bytes_of(out.bytes), counts())->wait();
     return out;
 }
 
@@ -4204,14 +4592,6 @@ ROWAN_FUNCTION DensePieces DenseReduction::sum_across(DensePieces&& in) const {
     return slices.gather(*nodes_->across, slice);
 }
 
-ROWAN_FUNCTION DensePieces DenseReduction::end() {
-    if (!slices_.begun()) return narrow_pieces(exec_, type_, std::move(own_));
-    auto in = slices_.wait();
-    auto const slice = nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
-    in = {};
-    return slices_.gather(nodes_ == nullptr ? *group_ : *nodes_->node, slice);
-}
-
 }  // namespace rowan::inline v0::detail
 
 #endif
@@ -4259,7 +4639,8 @@ public:
     }
 
     /// Waits, and returns the result.
-    /// errors   Error if it has been called before; RemoteError if another rank has ended
+    /// errors   Error if it has been called before, or, on all ranks, if they end another operation; what fails on one rank,
+    ///          RemoteError on the others; RemoteError if another rank has ended
     /// cost     the rest of the operation
     R get() {
         if (work_ == nullptr) throw Error("Pending: get() has been called before");
@@ -6212,24 +6593,19 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-template <class T, class C>
+template <class T>
 struct PendingDense final : PendingWork<Tensor<T>> {
-    explicit PendingDense(C const& comm) : group(comm) {}
     Tensor<T> finish() override {
-        return after_agreement(group, [&] { return tensor_of_pieces<T>(reduction->finish(), shape); });
+        Tensor<T> sum;
+        reduction->finish([&] {
+            sum = Tensor<T>::from_shape(shape);
+            return std::as_writable_bytes(std::span(sum.data(), sum.size()));
+        });
+        return sum;
     }
-    GroupOf<C> group;
     std::optional<DenseReduction> reduction;
     typename Tensor<T>::shape_type shape;
 };
-
-/// One number for a shape.
-template <class Shape>
-std::int64_t shape_number(Shape const& shape) {
-    std::uint64_t hash = shape.size();
-    for (auto const dim : shape) hash = (hash ^ dim) * 0x9E3779B97F4A7C15U;
-    return static_cast<std::int64_t>(hash);
-}
 
 }  // namespace detail
 
@@ -6241,17 +6617,17 @@ std::int64_t shape_number(Shape const& shape) {
 template <class T, communicator C>
 Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, std::span<Tensor<T> const> parts) {
     using namespace detail;
-    std::unique_ptr<PendingDense<T, C>> pending;
+    std::unique_ptr<PendingDense<T>> pending;
     std::unique_ptr<GroupOf<C>> group;
     after_agreement(GroupOf<C>(comm), [&] {  // all memory that is needed besides that of DenseReduction
-        pending = std::make_unique<PendingDense<T, C>>(comm);
+        pending = std::make_unique<PendingDense<T>>();
         group = std::make_unique<GroupOf<C>>(comm);
     });
-    auto const own = [&](Notice& n) {
+    auto const own = [&](Notice& n, NamedValues& same) {
         check_exec(exec);
         check_parts(parts);
-        n.same = {dtype<T>::wire, 0, static_cast<std::int64_t>(parts[0].size())};
-        n.own[2] = shape_number(parts[0].shape());
+        n.same = {dtype<T>::wire, 0, 0};
+        same.add("the shape", shape_text(parts[0].shape()));
         pending->shape = parts[0].shape();
         return all_pieces<DensePieces>(exec, parts);
     };
@@ -6264,7 +6640,8 @@ Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, std::span<Tens
 /// dtype<T>::sum and are narrowed once.
 /// shapes   tensors of one shape on all ranks
 /// errors   on all ranks: ShapeError if a rank has no parts, or shapes or element types differ; nothing has changed
-///          then. What fails later, such as memory, ends all ranks
+///          then. What fails later on one rank is an error of get() on all; where it fails between two exchanges, it
+///          ends all ranks
 /// cost     bytes sent by a rank of P: 2 (P - 1) / P of the tensor, as in a ring; the first half is more if a rank's
 ///          parts do not make one node of the tree, by their number of nodes, at most 2 log2(parts). On several nodes of q
 ///          ranks or more, ranks of a node first sum among themselves, so that only 1 / q of that leaves the node
@@ -6456,48 +6833,6 @@ struct KernelCall {
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/op/detail/dtype_text.hpp: the names of element types, for messages.
-
-namespace rowan::inline v0::detail {
-
-/// "f32", or "element type 1000" for a user-defined type.
-std::string dtype_text(std::int32_t wire);
-
-/// "f32, f64 or bf16"
-template <class First, class... T>
-std::string dtype_list() {
-    std::string text(dtype<First>::name);
-    std::size_t left = sizeof...(T);
-    ((text.append(--left == 0 ? " or " : ", ").append(dtype<T>::name)), ...);
-    return text;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/dtype_text_inl.hpp: definitions of rowan/op/detail/dtype_text.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <array>
-#include <string_view>
-#include <utility>
-
-namespace rowan::inline v0::detail {
-
-template <class... T>
-inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
-
-ROWAN_FUNCTION std::string dtype_text(std::int32_t wire) {
-    for (auto const& [number, name] :
-         dtype_names<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>) {
-        if (number == wire) return std::string(name);
-    }
-    return std::string("element type ").append(std::to_string(wire));
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
 
 // rowan/op/var_spec.hpp: VarSpec, the type and shape of a variable, known before its value.
 
@@ -8790,6 +9125,8 @@ public:
 
     /// Checks the arguments. Called first.
     virtual void describe(Notice& notice) = 0;
+    /// Of a ShardedTable, how many rows are dealt at a time.
+    virtual std::int64_t block() const { return 0; }
     /// Each part merged and widened, numbered from 0 on.
     virtual std::vector<RowPieces> parts(Cpu exec) const = 0;
     /// All contributions, of elements as they are.
@@ -8801,6 +9138,44 @@ public:
     virtual RowPieces merged(Cpu exec, RowPieces&& all) const = 0;
 
     ElementSums const type;
+};
+
+/// Where the result of a reduction goes. What makes it may throw.
+class RowTarget {
+public:
+    RowTarget() = default;
+    RowTarget(RowTarget const&) = delete;
+    RowTarget& operator=(RowTarget const&) = delete;
+    virtual ~RowTarget() = default;
+
+    /// Makes it of sums whose rows ascend.
+    virtual void take(RowPieces&& sums) = 0;
+    /// Makes one of n rows, which are written to this memory.
+    struct Memory {
+        std::span<std::int64_t> rows;
+        std::span<std::byte> elements;
+    };
+    virtual Memory make(RowPieces const& like, std::size_t n) = 0;
+};
+
+/// A SelectedRows as a target.
+template <class T>
+class RowResult final : public RowTarget {
+public:
+    void take(RowPieces&& sums) override { rows_ = rows_of_pieces<T>(std::move(sums)); }
+    Memory make(RowPieces const& like, std::size_t n) override {
+        auto shape = like.shape;
+        shape[0] = n;
+        auto rows = Tensor<std::int64_t>::from_shape({n});
+        auto value = Tensor<T>::from_shape(shape);
+        Memory const to{{rows.data(), rows.size()}, std::as_writable_bytes(std::span(value.data(), value.size()))};
+        rows_ = SelectedRowsAccess::adopt(like.height, std::move(rows), std::move(value), true);
+        return to;
+    }
+    SelectedRows<T> result() { return std::move(rows_); }
+
+private:
+    SelectedRows<T> rows_;
 };
 
 /// A row_allreduce that has begun: it has agreed, and rows travel. With splits, rows [splits[r], splits[r + 1]) are summed
@@ -8818,8 +9193,12 @@ public:
     /// [r · total / P, (r + 1) · total / P).
     RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, RowPieces&& nodes,
                  std::int64_t total, std::vector<std::int64_t> splits = {});
-    /// The result, narrowed. Called once.
+    /// The result, narrowed, of ranks that have agreed; of what fails, all end. Called once.
     RowPieces finish();
+    /// The result, narrowed, on all ranks or on none: ranks agree once more, before the last exchange or after it, and
+    /// nothing fails later but memory of the last exchange before it begins, which ends all ranks. Called once.
+    /// errors   Error on all ranks if they finish different reductions; what fails on one rank, RemoteError on the others
+    void finish(RowTarget& to);
 
 private:
     void agree_on_parts();
@@ -8827,7 +9206,9 @@ private:
     void choose(std::size_t gathered, std::size_t dealt, std::size_t added);
     void begin();
     void begin_contributions();
-    RowPieces end();
+    RowPieces sums();
+    /// Whether no sums are sent to other ranks.
+    bool keeps_sums() const { return group_->size() == 1 || route_ == Route::gather || !splits_.empty(); }
     RowPieces sum(RowPieces const& in) const;
     RowPieces sum_across(RowPieces&& in) const;
     void describe(Notice& notice);
@@ -8859,6 +9240,7 @@ private:
     std::vector<std::int64_t> ranges_;   // of rows, by owner; by nodes, those of place 0 first
     std::vector<std::int64_t> before_;   // by nodes: contributions on lower nodes to each row that this place has
     RowTransfer transfer_;
+    std::int64_t number_ = 0;  // the same on all ranks
 };
 
 /// The memory of a tensor, as bytes.
@@ -8880,7 +9262,7 @@ public:
 
     void describe(Notice& notice) override {
         check_parts(parts_);
-        notice.same = {dtype<T>::wire, parts_[0].height(), static_cast<std::int64_t>(parts_[0].row_size())};
+        notice.same = {dtype<T>::wire, parts_[0].height(), 0};
         notice.own[0] = static_cast<std::int64_t>(parts_.size());
     }
     std::vector<RowPieces> parts(Cpu exec) const override { return all_pieces<RowPieces>(exec, parts_); }
@@ -8993,6 +9375,8 @@ inline Route fastest_route(RouteCounts const& c) {
 #if ROWAN_DEFINES_FUNCTIONS
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 namespace rowan::inline v0::detail {
 
@@ -9021,20 +9405,21 @@ ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> gr
     });
 }
 
-ROWAN_FUNCTION RowPieces RowReduction::finish() {
-    return after_agreement(*group_, [&] { return end(); });
-}
-
 ROWAN_FUNCTION void RowReduction::describe(Notice& notice) {
     check_exec(exec_);
     source_->describe(notice);
 }
 
-/// One number for the options and the shape of a row, of which the others know only the size.
-inline std::int64_t options_number(RowReduceOptions options, RowPieces::Shape const& shape) {
-    std::uint64_t hash = static_cast<std::uint64_t>(options.order) * 4 + static_cast<std::uint64_t>(options.route);
-    for (std::size_t i = 1; i < shape.size(); ++i) hash = (hash ^ shape[i]) * 0x9E3779B97F4A7C15U + i;
-    return static_cast<std::int64_t>(hash);
+/// The options and the shape of a row.
+inline NamedValues values_of(RowReduceOptions options, RowPieces::Shape const& shape, std::int64_t block) {
+    static constexpr std::array<std::string_view, 2> orders{"parts", "contributions"};
+    static constexpr std::array<std::string_view, 4> routes{"automatic", "gather", "owner", "node"};
+    NamedValues all;
+    all.add("the row shape", shape_text(std::span(shape).subspan(1)));
+    all.add("options.order", orders[static_cast<std::size_t>(options.order)]);
+    all.add("options.route", routes[static_cast<std::size_t>(options.route)]);
+    all.add("partition.block", block);
+    return all;
 }
 
 /// A word of every rank.
@@ -9046,9 +9431,11 @@ inline std::vector<std::size_t> own_counts(std::vector<Notice> const& notices, s
 
 ROWAN_FUNCTION void RowReduction::agree_on_parts() {
     std::vector<RowPieces> parts;
+    NamedValues same;
     auto const tell = [&](Notice& n) {
+        same = values_of(options_, own_.shape, source_->block());
         n.own[1] = static_cast<std::int64_t>(own_.rows.size());
-        n.own[2] = options_number(options_, own_.shape);
+        n.own[2] = same.hash();
     };
     auto notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
         describe(n);
@@ -9061,7 +9448,8 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
         }
         tell(n);
     });
-    check_same_hash(notices, 2, "the options or the row shape");
+    check_same_values(*group_, notices, 2, same);
+    number_ = notices[0].number;
     std::int64_t all = 0;
     for (auto const& n : notices) {
         firsts_.push_back(all);
@@ -9089,14 +9477,17 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
 }
 
 ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
+    NamedValues same;
     auto const notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
         describe(n);
         own_ = source_->joined();
+        same = values_of(options_, own_.shape, source_->block());
         plan_ = RowPlan<>(exec_, own_.rows, own_.height);
         n.own = {static_cast<std::int64_t>(own_.rows.size()), static_cast<std::int64_t>(plan_.rows().size()),
-                 options_number(options_, own_.shape)};
+                 same.hash()};
     });
-    check_same_hash(notices, 2, "the options or the row shape");
+    check_same_values(*group_, notices, 2, same);
+    number_ = notices[0].number;
     after_agreement(*group_, [&] {
         contributions_ = own_counts(notices, 0);
         counts_ = own_counts(notices, 1);
@@ -9203,16 +9594,49 @@ inline RowPieces send_to_all(ProcessGroup const& group, RowPieces&& own) {
     return begin_gather(group, std::move(own), counts, no_keys).wait();
 }
 
-ROWAN_FUNCTION RowPieces RowReduction::end() {
+/// The sums of what has come, where no more is exchanged, or only within `dealers`.
+ROWAN_FUNCTION RowPieces RowReduction::sums() {
     if (group_->size() == 1) {
         if (!by_parts()) return source_->merged(exec_, std::move(own_));
         return narrow_pieces(exec_, type_, std::move(own_));
     }
     auto in = transfer_.wait();
     if (route_ == Route::gather && !by_parts()) return source_->merged(exec_, std::move(in));
-    auto sums = nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
-    in = {};
-    return route_ == Route::gather || !splits_.empty() ? std::move(sums) : send_to_all(dealers(), std::move(sums));
+    return nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
+}
+
+ROWAN_FUNCTION RowPieces RowReduction::finish() {
+    return after_agreement(*group_, [&] {
+        auto all = sums();
+        return keeps_sums() ? std::move(all) : send_to_all(dealers(), std::move(all));
+    });
+}
+
+ROWAN_FUNCTION void RowReduction::finish(RowTarget& to) {
+    if (keeps_sums()) {
+        static_cast<void>(agree_on_end(*group_, number_, Told::differences, [&](Notice&) { to.take(sums()); }));
+        return;
+    }
+    if (nodes_ != nullptr) {  // exchanges of some ranks, which must be of one reduction
+        static_cast<void>(agree_on_end(*group_, number_, Told::differences, [](Notice&) {}));
+        auto all = finish();
+        static_cast<void>(agree_on_end(*group_, number_, Told::differences, [&](Notice&) { to.take(std::move(all)); }));
+        return;
+    }
+    RowPieces own;
+    auto const notices = agree_on_end(*group_, number_, Told::all, [&](Notice& n) {
+        own = sums();
+        n.own[0] = static_cast<std::int64_t>(own.rows.size());
+    });
+    after_agreement(*group_, [&] {
+        auto const counts = own_counts(notices, 0);
+        auto const memory = to.make(own, total(counts));
+        auto const rows = group_->allgatherv(sizeof(std::int64_t), bytes_of(std::as_const(own.rows)),
+                                             std::as_writable_bytes(memory.rows), counts);
+        if (own.row_bytes != 0)
+            group_->allgatherv(own.row_bytes, bytes_of(std::as_const(own.bytes)), memory.elements, counts)->wait();
+        rows->wait();
+    });
 }
 
 /// The sums of all parts or contributions, narrowed.
@@ -9257,7 +9681,7 @@ public:
 
 private:
     Partition partition_;
-    std::vector<std::int64_t> splits_{0};
+    std::vector<std::int64_t> splits_;
 };
 
 /// The ids of a lookup, and which rows they make travel. Every id is asked for once.
@@ -9301,7 +9725,7 @@ private:
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION Slots::Slots(Partition const& partition) : partition_(partition) {
+ROWAN_FUNCTION Slots::Slots(Partition const& partition) : partition_(partition), splits_{0} {
     for (int r = 0; r < partition.ranks; ++r) splits_.push_back(splits_.back() + partition.rows_of(r));
 }
 
@@ -9445,24 +9869,6 @@ ROWAN_FUNCTION RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group,
 }  // namespace rowan::inline v0::detail
 
 #endif
-
-// rowan/distributed/together.hpp: together, a call that succeeds on all ranks or throws on all.
-
-namespace rowan::inline v0 {
-
-/// Calls f() on every rank. If it throws on some of them, their own exceptions leave this call there, and on the other
-/// ranks a RemoteError with the number and the text of the first: `rank 2: rows[1] = 9 is not in [0, 4)`.
-///     together(comm, [&] { batch = read(file); });
-/// f must not call operations of `comm`: the others would not.
-/// errors   those of f; RemoteError if f throws on another rank; Error if the ranks call different operations
-/// cost     that of f, and one agreement: an allgather of 64 bytes for each rank, of more than 512 a sum of 3 words
-template <communicator C, class F>
-void together(C const& comm, F const& f) {
-    static_cast<void>(
-        detail::agree(detail::GroupOf<C>(comm), detail::Collective::together, [&](detail::Notice&) { f(); }));
-}
-
-}  // namespace rowan::inline v0
 
 // rowan/graph/limits.hpp: Limits, what a net may use when it runs.
 
@@ -10330,6 +10736,22 @@ auto call(D const& device, attributes_of<Op> const& attributes, V&... v) {
     return call_masked<Op, level_mask<Op, D, V...>()>(device, attributes, std::index_sequence_for<V...>{}, v...);
 }
 
+template <class T, class D, bool sparse>
+using held_t = std::conditional_t<sparse, SelectedRows<T, D>, LoDTensor<T, D>>;
+
+template <class Op, class D, std::size_t k, class... T, std::size_t... i>
+constexpr bool takes_sparse(std::index_sequence<i...>) {
+    return level_mask<Op, D, held_t<T, D, i == k>...>() != no_mask ||
+           level_mask<Op, D, held_t<T, D, true>...>() != no_mask;
+}
+
+/// Bit i is set if the operator takes a row-sparse input i where others are dense, or where all are row-sparse.
+template <class Op, class D, class... T>
+inline constexpr unsigned sparse_inputs_of = []<std::size_t... i>(std::index_sequence<i...> all) {
+    return ((takes_sparse<Op, D, i, T...>(all) ? 1U << i : 0U) | ... | 0U);
+}
+(std::index_sequence_for<T...>{});
+
 }  // namespace rowan::inline v0::detail
 
 // rowan/sparse/find_rows.hpp: find_rows, the positions of row numbers in a table that is a SelectedRows.
@@ -10555,9 +10977,6 @@ struct Results {
     for (Value const* v : in) kinds.append(kinds.empty() ? "" : ", ").append(v->kind());
     throw TypeError(std::string("the input of operator ").append(name), kinds, "types for which it has a kernel");
 }
-
-template <class T, class D, bool sparse>
-using held_t = std::conditional_t<sparse, SelectedRows<T, D>, LoDTensor<T, D>>;
 
 /// Runs the kernel if there is one; bit i of `sparse` is set if input i is row-sparse. Returns whether it ran.
 template <class Op, class D, std::size_t sparse, class... T, std::size_t... i>
@@ -10860,6 +11279,7 @@ struct op_kernel {
     OpFamily family = OpFamily::none;  ///< see family_of
     unsigned row_inputs = 0;           ///< see row_inputs_of
     unsigned level_inputs = 0;         ///< see level_inputs_of
+    unsigned sparse_inputs = 0;        ///< bit i is set if slot i may hold a row-sparse value
     bool sums_rows = false;            ///< see sums_rows_of
     /// Whether the rows of result i correspond to rows of the inputs.
     bool (*row_output)(AttributesRef attributes, std::size_t i);
@@ -11028,6 +11448,7 @@ constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .outputs = Op::outputs::names,
                                                   .op = &type_tag<Op>,
                                                   .family = family_of<Op>,
+                                                  .sparse_inputs = ~0U,
                                                   .row_output = &Op::row_output,
                                                   .row_wise = &Op::row_wise,
                                                   .infer = &Op::infer,
@@ -11089,6 +11510,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .family = family_of<Op>,
     .row_inputs = row_inputs_of<Op>,
     .level_inputs = level_inputs_of<Op>,
+    .sparse_inputs = variadic ? 0U : detail::sparse_inputs_of<Op, D, T...>,
     .sums_rows = sums_rows_of<Op>,
     .row_output = [](AttributesRef a, std::size_t) { return row_output_of<Op>(detail::attributes_for<Op>(a)); },
     .row_wise = [](AttributesRef a) { return row_wise_of<Op>(detail::attributes_for<Op>(a)); },
@@ -13709,7 +14131,7 @@ public:
     explicit NetOrder(std::span<Variable* const> outputs);
     void append(Operator& op);
     std::span<Operator* const> operators() const& noexcept { return order_; }
-    std::vector<Operator*> operators() && noexcept { return std::move(order_); }
+    std::vector<Operator*> operators() && { return order_; }
     std::span<Variable* const> inputs() const& noexcept { return std::span(variables_).first(inputs_); }
     std::vector<Variable*> inputs() && { return {inputs().begin(), inputs().end()}; }
     std::size_t variables() const noexcept { return variables_.size(); }
@@ -13769,7 +14191,7 @@ public:
 
     /// The operators, in the order in which they run.
     std::span<Operator* const> operators() const& noexcept { return order_.operators(); }
-    std::vector<Operator*> operators() && noexcept { return std::move(order_).operators(); }
+    std::vector<Operator*> operators() && { return std::move(order_).operators(); }
 
     /// The variables that must have a value before the net runs, in the order in which they are first read.
     std::span<Variable* const> inputs() const& noexcept { return order_.inputs(); }
@@ -14190,6 +14612,89 @@ private:
     std::optional<MemoryPool::Guard> guard_;
 };
 
+/// A net with given parameters, made ready once: a Predictor of any number of outputs of any types.
+template <class Device>
+class NetPredictor {
+public:
+    NetPredictor(std::span<Variable* const> outputs, Parameters const& parameters, PredictorOptions const& options,
+                 Device const& exec)
+        : net_(outputs), options_(options), pools_(std::make_unique<IdlePools>()) {
+        for (Variable const* v : outputs) {
+            if (v->writers().empty()) throw GraphError(v->name() + " is written by no operator");
+            out_.push_back(net_.number(*v));
+        }
+        auto const inputs = net_.inputs();
+        given_.resize(inputs.size());
+        places_.resize(net_.variables(), nullptr);
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            Variable& v = *inputs[i];
+            if (v.role() == Role::data) continue;
+            if (v.role() == Role::parameter) {
+                Value const& value = parameters.find(v.name());
+                check_fits(v, value);
+                given_[i] = value.share();
+                if (v.bring != nullptr) v.bring(given_[i], exec, false);
+            } else if (v.role() == Role::seed) {  // dropout returns its input
+                given_[i].set(LoDTensor<std::int64_t, Device>(Tensor<std::int64_t, Device>::from_shape({0})));
+            } else {
+                given_[i] = v.value().share();
+            }
+            places_[i] = &given_[i];
+        }
+        synchronize(exec);
+    }
+
+    /// Sets one result for each output.
+    void run(Feeds const& feeds, std::span<Value> results, Device const& exec) const {
+        std::optional<LentPool> pool;
+        if (current_pool() == nullptr) pool.emplace(*pools_);
+        Buffer<Value> values(places_.size());
+        Buffer<Value*> places(places_);
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            if (places[i] == nullptr) places[i] = &values[i];
+        }
+        feed(feeds, values, exec);
+        in_order(exec, [&] { net_.run(std::span<Value* const>(places), exec); });
+        synchronize(exec);
+        for (std::size_t i = 0; i < out_.size(); ++i) {
+            bool again = false;  // an output may be asked for twice
+            for (std::size_t k = i + 1; k < out_.size(); ++k) again = again || out_[k] == out_[i];
+            results[i] = again ? values[out_[i]].share() : std::move(values[out_[i]]);
+        }
+    }
+
+private:
+    void feed(Feeds const& feeds, Buffer<Value>& values, Device const& exec) const {
+        auto const inputs = net_.inputs();
+        std::size_t used = 0;
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            Variable const& v = *inputs[i];
+            if (v.role() != Role::data) continue;
+            values[i] = fed_value(v, feeds);
+            if (v.bring != nullptr) v.bring(values[i], exec, false);
+            ++used;
+        }
+        if (used == feeds.size() || !options_.refuse_other_feeds) return;
+        for (auto const& named : feeds) {
+            bool read = false;
+            for (Variable const* v : inputs) read = read || (v->role() == Role::data && v->name() == named.first);
+            if (!read)
+                throw GraphError(std::string("the batch has a value for \"")
+                                     .append(named.first)
+                                     .append("\", which the net does not read"));
+        }
+    }
+
+    NetOrder net_;
+    PredictorOptions options_;
+    std::vector<std::size_t> out_;  // the numbers of the outputs
+    Buffer<Value> given_;           // by number: parameters and constants
+    Buffer<Value*> places_;         // by number: those in given_, or nullptr for values of a call
+    std::unique_ptr<IdlePools> pools_;
+};
+
+ROWAN_TEMPLATE(class NetPredictor<Cpu>)
+
 }  // namespace detail
 
 /// A layer with given parameters, made ready once. Any number of threads may call it at the same time: each call has
@@ -14208,29 +14713,7 @@ public:
     /// cost     that of tracing the net
     explicit Predictor(layer::Var<T, Device> const& predict, Parameters const& parameters,
                        PredictorOptions const& options = {}, Device exec = {})
-        : net_(std::vector<Variable*>{&*predict}), options_(options), pools_(std::make_unique<detail::IdlePools>()) {
-        if (predict->writers().empty()) throw GraphError(predict->name() + " is written by no operator");
-        out_ = net_.number(*predict);
-        auto const inputs = net_.inputs();
-        given_.resize(inputs.size());
-        places_.resize(net_.variables(), nullptr);
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            Variable& v = *inputs[i];
-            if (v.role() == Role::data) continue;
-            if (v.role() == Role::parameter) {
-                Value const& value = parameters.find(v.name());
-                detail::check_fits(v, value);
-                given_[i] = value.share();
-                if (v.bring != nullptr) v.bring(given_[i], exec, false);
-            } else if (v.role() == Role::seed) {  // dropout returns its input
-                given_[i].set(LoDTensor<std::int64_t, Device>(Tensor<std::int64_t, Device>::from_shape({0})));
-            } else {
-                given_[i] = v.value().share();
-            }
-            places_[i] = &given_[i];
-        }
-        synchronize(exec);
-    }
+        : net_(std::array{&*predict}, parameters, options, exec) {}
 
     /// Keeps the model, which was loaded from a file.
     /// errors   as above
@@ -14250,48 +14733,14 @@ public:
     /// cost     that of the operators; memory from the thread's MemoryPool, else from a pool that the predictor keeps
     ///          for each call that runs at the same time
     LoDTensor<T, Device> operator()(Feeds const& feeds, Device exec = {}) const {
-        std::optional<detail::LentPool> pool;
-        if (detail::current_pool() == nullptr) pool.emplace(*pools_);
-        detail::Buffer<Value> values(places_.size());
-        detail::Buffer<Value*> places(places_);
-        for (std::size_t i = 0; i < places.size(); ++i) {
-            if (places[i] == nullptr) places[i] = &values[i];
-        }
-        feed(feeds, values, exec);
-        detail::in_order(exec, [&] { net_.run(std::span<Value* const>(places), exec); });
-        synchronize(exec);
-        return std::move(values[out_].template get<LoDTensor<T, Device>>());
+        Value result;
+        net_.run(feeds, std::span(&result, 1), exec);
+        return std::move(result.template get<LoDTensor<T, Device>>());
     }
 
 private:
-    void feed(Feeds const& feeds, detail::Buffer<Value>& values, Device const& exec) const {
-        auto const inputs = net_.inputs();
-        std::size_t used = 0;
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            Variable const& v = *inputs[i];
-            if (v.role() != Role::data) continue;
-            values[i] = detail::fed_value(v, feeds);
-            if (v.bring != nullptr) v.bring(values[i], exec, false);
-            ++used;
-        }
-        if (used == feeds.size() || !options_.refuse_other_feeds) return;
-        for (auto const& named : feeds) {
-            bool read = false;
-            for (Variable const* v : inputs) read = read || (v->role() == Role::data && v->name() == named.first);
-            if (!read)
-                throw GraphError(std::string("the batch has a value for \"")
-                                     .append(named.first)
-                                     .append("\", which the net does not read"));
-        }
-    }
-
-    detail::NetOrder net_;
-    PredictorOptions options_;
-    std::size_t out_ = 0;
-    detail::Buffer<Value> given_;    // by number: parameters and constants
-    detail::Buffer<Value*> places_;  // by number: those in given_, or nullptr for values of a call
-    std::unique_ptr<Scope> scope_;   // of a loaded model
-    std::unique_ptr<detail::IdlePools> pools_;
+    detail::NetPredictor<Device> net_;
+    std::unique_ptr<Scope> scope_;  // of a loaded model
 };
 
 ROWAN_TEMPLATE(class Predictor<float>)
@@ -14354,9 +14803,11 @@ Parameters fetched_parameters(ProcessGroup const& group, Cpu exec, Variable& pre
 template <communicator C, class T>
 LoDTensor<T> infer(C const& comm, layer::Var<T> const& predict, Feeds const& feeds, Parameters const& parameters,
                    Cpu exec = {}) {
-    auto const mine = detail::fetched_parameters(detail::GroupOf<C>(comm), exec, *predict, feeds, parameters);
+    detail::GroupOf<C> const group(comm);
+    auto const mine = detail::fetched_parameters(group, exec, *predict, feeds, parameters);
     LoDTensor<T> out;
-    together(comm, [&] { out = infer(predict, feeds, mine, exec); });
+    static_cast<void>(detail::agree(group, detail::Collective::infer_end,
+                                    [&](detail::Notice&) { out = infer(predict, feeds, mine, exec); }));
     return out;
 }
 
@@ -14379,8 +14830,7 @@ ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec
     Parameters mine;
     std::vector<TableLookups> tables;
     std::vector<std::vector<std::int64_t>> named;
-    std::uint64_t net = 0;
-    auto const notices = agree(group, Collective::infer, [&](Notice& n) {
+    static_cast<void>(agree_on_values(group, Collective::infer, [&](NamedValues& same) {
         tables = table_lookups(predict);
         mine = parameters.share();
         for (auto const& t : tables) {
@@ -14391,14 +14841,10 @@ ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec
                 throw ShapeError(std::string(t.table->name()).append(".rows()"), std::to_string(rows),
                                  std::to_string(own).append(", the number of this rank's rows"));
             named.push_back(t.rows(exec, std::span(&feeds, 1)));
-            net = net * 31 + static_cast<std::uint64_t>(t.table->spec().dtype);
-            for (std::int64_t const dim : t.table->spec().dims) net = net * 31 + static_cast<std::uint64_t>(dim);
+            same.add(std::string("the sharded table ").append(t.table->name()),
+                     dtype_text(t.table->spec().dtype).append(shape_text(t.table->spec().dims)));
         }
-        n.own[0] = static_cast<std::int64_t>(net);
-    });
-    for (auto const& n : notices) {
-        if (n.own[0] != notices[0].own[0]) throw Error("infer: ranks have nets with different sharded tables");
-    }
+    }));
     after_agreement(group, [&] {
         for (std::size_t i = 0; i < tables.size(); ++i) {
             auto const& name = tables[i].table->name();
@@ -14418,13 +14864,13 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-template <class T, class C>
+template <class T>
 struct PendingRows final : PendingWork<SelectedRows<T>> {
-    explicit PendingRows(C const& comm) : group(comm) {}
     SelectedRows<T> finish() override {
-        return after_agreement(group, [&] { return rows_of_pieces<T>(reduction->finish()); });
+        reduction->finish(result);
+        return result.result();
     }
-    GroupOf<C> group;
+    RowResult<T> result;
     std::optional<RowReduction> reduction;
 };
 
@@ -14439,11 +14885,11 @@ template <class T, communicator C>
 Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
                                              RowReduceOptions options = {}) {
     using namespace detail;
-    std::unique_ptr<PendingRows<T, C>> pending;
+    std::unique_ptr<PendingRows<T>> pending;
     std::unique_ptr<GroupOf<C>> group;
     std::unique_ptr<RowParts<T>> source;
     after_agreement(GroupOf<C>(comm), [&] {  // all memory that is needed besides that of RowReduction
-        pending = std::make_unique<PendingRows<T, C>>(comm);
+        pending = std::make_unique<PendingRows<T>>();
         group = std::make_unique<GroupOf<C>>(comm);
         source = std::make_unique<RowParts<T>>(parts);
     });
@@ -14456,7 +14902,8 @@ Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::span<
 /// on how parts are cut onto them, nor on the route. Sums are formed, and travel, in dtype<T>::sum and are narrowed once.
 /// shapes   SelectedRows of the same height and row shape on all ranks, without rows if there are none
 /// errors   on all ranks: ShapeError if a rank has no parts, or heights, row shapes, element types or options differ;
-///          nothing has changed then. What fails later, such as memory, ends all ranks
+///          nothing has changed then. What fails later on one rank is an error of get() on all; where it fails between
+///          two exchanges, it ends all ranks
 /// cost     a merge of each part; bytes sent by a rank of P, for u distinct rows of a rank, U of all, R bytes a row: by
 ///          gather (P - 1) u (R + 8), by owner (P - 1) / P (u + U) (R + 8), and 8 more for each of u if a rank has
 ///          several parts; by node, of N nodes of q ranks that have w distinct rows, (q - 1) / q (u + U) (R + 8) within it
@@ -14540,21 +14987,20 @@ static_assert(communicator<Self>);
 
 }  // namespace rowan::inline v0
 
-// rowan/distributed/sharded_table.hpp: ShardedTable, a table of which each rank has some rows.
+// rowan/distributed/detail/shard_parts.hpp: ShardParts, what a rank brings to ShardedTable::exchange.
 
-namespace rowan::inline v0 {
-
-namespace detail {
-
-struct TableFiles;
+namespace rowan::inline v0::detail {
 
 /// The parts of a rank, with slots instead of rows; a rank may have no parts.
 template <class T>
 class ShardParts final : public RowParts<T> {
 public:
-    ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, std::int64_t height, std::size_t width,
+    ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, Partition const& partition, std::size_t width,
                Slots const& slots)
-        : RowParts<T>({}), exec_(exec), given_(parts), height_(height), width_(width), slots_(slots) {}
+        : RowParts<T>({}), exec_(exec), given_(parts), partition_(partition), height_(partition.height), width_(width),
+          slots_(slots) {}
+
+    std::int64_t block() const override { return partition_.block; }
 
     void describe(Notice& notice) override {
         for (auto const& p : given_) {
@@ -14574,11 +15020,24 @@ public:
 private:
     Cpu exec_;
     std::span<SelectedRows<T> const> given_;
+    Partition partition_;
     std::int64_t height_;
     std::size_t width_;
     Slots const& slots_;
     std::vector<SelectedRows<T>> moved_;
 };
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/sharded_table.hpp: ShardedTable, a table of which each rank has some rows.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Of states of S; rowan/distributed/table_files.hpp defines it.
+template <class S>
+struct TableFiles;
 
 }  // namespace detail
 
@@ -14632,7 +15091,7 @@ public:
     /// This rank's rows, ascending: row i is row partition().global(rank, i) of the table.
     Tensor<T>& local() & noexcept { return local_; }
     Tensor<T> const& local() const& noexcept { return local_; }
-    Tensor<T> local() && noexcept { return std::move(local_); }
+    Tensor<T> local() && noexcept { return local_.share(); }
 
     /// The rows of the table at `ids`, which differ between ranks. Every id is asked for once. `lookup` is for exchange.
     /// shapes   ids of any shape, also without ids -> ids.shape + [width]
@@ -14640,42 +15099,48 @@ public:
     /// cost     a sort of the ids; messages of 8 bytes for each distinct id, and the rows back; one agreement
     Tensor<T> gather(Cpu exec, Ids<> ids, Lookup& lookup) {
         detail::RowFetch fetch;
-        agree(detail::Collective::gather, [&](detail::Notice& n) {
+        Tensor<T> rows, out;
+        agree_on_table(detail::Collective::gather, lookups_, [&](detail::Notice& n) {
             detail::check_exec(exec);
             describe(n);
             fetch = detail::RowFetch(exec, partition_, slots_, ids);
+            rows = Tensor<T>::from_shape({fetch.plan().rows().size(), local_.row_size()});
+            auto shape = fetch.places().shape();
+            shape.push_back(local_.row_size());
+            out = Tensor<T>::from_shape(shape);
         });
-        return after_agreement([&] {
+        after_agreement([&] {  // all that may fail is before the last exchange
             detail::GroupOf<C> const group(comm_);
             fetch.ask(group, slots_.splits());
             auto const answers = rowan::gather(exec, local_, fetch.asked());
-            auto rows = Tensor<T>::from_shape({fetch.plan().rows().size(), local_.row_size()});
             fetch.fetch(group, local_.row_size() * sizeof(T), detail::bytes_of(answers), writable(rows));
-            auto out = rowan::gather(exec, rows, fetch.places());
-            lookup.fetch_ = std::move(fetch);
-            lookup.number_ = ++lookups_;
-            return out;
+            detail::take_rows(exec, fetch.places().size(), rows.row_size(), rows.data(), fetch.places().data(),
+                              out.data());
         });
+        lookup.fetch_ = std::move(fetch);
+        lookup.number_ = ++lookups_;
+        return out;
     }
 
     /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer. The parts of
     /// rank 0 come first, and so on; the sums are those of sum_of_parts or merge over all, as row_allreduce.
     /// shapes   SelectedRows of height `height` and rows of `width` elements, none or more -> of height local().shape(0)
     /// errors   ShapeError if a height or width differs, or ranks have different orders; RemoteError on the other ranks
-    /// cost     a merge of each part; every distinct row sent once to its owner; one or two agreements
+    /// cost     a merge of each part; every distinct row sent once to its owner; two or three agreements
     SelectedRows<T> exchange(Cpu exec, std::span<SelectedRows<T> const> parts, SumOrder order = SumOrder::parts) const {
         std::unique_ptr<detail::GroupOf<C>> group;
         std::unique_ptr<detail::ShardParts<T>> source;
+        std::vector<std::int64_t> splits;
         after_agreement([&] {  // all memory that is needed before the agreement of RowReduction
             group = std::make_unique<detail::GroupOf<C>>(comm_);
-            source = std::make_unique<detail::ShardParts<T>>(exec, parts, partition_.height, local_.row_size(), slots_);
+            source = std::make_unique<detail::ShardParts<T>>(exec, parts, partition_, local_.row_size(), slots_);
+            splits = slots_.splits();
         });
         detail::RowReduction reduction(std::move(group), exec, std::move(source), {order, Route::owner},
-                                       slots_.splits());
-        auto sum = reduction.finish();
-        for (auto& row : sum.rows) row -= slots_.splits()[static_cast<std::size_t>(comm_.rank())];
-        sum.height = partition_.rows_of(comm_.rank());
-        return detail::rows_of_pieces<T>(std::move(sum));
+                                       std::move(splits));
+        OwnRows result(*this);
+        reduction.finish(result);
+        return result.rows.result();
     }
     SelectedRows<T> exchange(Cpu exec, SelectedRows<T> const& part, SumOrder order = SumOrder::parts) const {
         return exchange(exec, std::span(&part, 1), order);
@@ -14690,11 +15155,11 @@ public:
     /// shapes   out_grad as the result of the gather -> SelectedRows of height local().shape(0)
     /// errors   ShapeError if out_grad has another shape, `lookup` is of another table, or ranks give the lookups of
     ///          different gathers; RemoteError on the other ranks
-    /// cost     a merge, and a row sent for each distinct id; one agreement
+    /// cost     a merge, and a row sent for each distinct id; two agreements
     SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
         detail::RowPieces own;
         auto const& plan = lookup.fetch_.plan();
-        auto const notices = agree(detail::Collective::exchange, [&](detail::Notice& n) {
+        agree_on_table(detail::Collective::exchange_lookup, lookup.number_, [&](detail::Notice& n) {
             detail::check_exec(exec);
             if (lookup.number_ == 0 || lookup.fetch_.partition() != partition_)
                 throw ShapeError("lookup", "not of this table", "one that gather has made");
@@ -14705,14 +15170,15 @@ public:
             auto const value = out_grad.reshaped({plan.size(), local_.row_size()});
             own = detail::planned_pieces(exec, plan, value, comm_.rank());
             describe(n);
-            n.own[0] = lookup.number_;
         });
-        detail::check_same_number(notices, 0, "the number of the lookup");
-        return after_agreement([&] {
-            auto in = lookup.fetch_.give(detail::GroupOf<C>(comm_), std::move(own));
+        detail::RowPieces in;
+        SelectedRows<T> sums;
+        after_agreement([&] { in = lookup.fetch_.give(detail::GroupOf<C>(comm_), std::move(own)); });
+        agree_on_end([&] {
             in.height = partition_.rows_of(comm_.rank());
-            return detail::from_pieces<T>(exec, detail::sum_pieces<T>(exec, in));
+            sums = detail::from_pieces<T>(exec, detail::sum_pieces<T>(exec, in));
         });
+        return sums;
     }
 
     /// Writes the table and states of its optimizer, `<folder>/<name>`, for load on any number of ranks. The folder is one
@@ -14720,12 +15186,15 @@ public:
     /// old save is whole, and then it is removed. The program includes <rowan/distributed/table_files.hpp>, which needs
     /// nanopb.
     /// shapes   each state: a row for each row of local()
-    /// errors   Error if the name is no file name, or ranks have different names, steps or states; ShapeError if a state
+    /// errors   Error if the name is no file name; ShapeError if ranks have different names, steps or states, or a state
     ///          has other rows; IoError if files cannot be written; RemoteError on the other ranks
-    /// cost     as save_checkpoint of this rank's rows and states, four agreements
+    /// cost     as save_checkpoint of this rank's rows and states, three agreements
     template <class S = T>
     void save(std::string const& folder, std::string const& name, std::int64_t step,
-              std::map<std::string, Tensor<S>> const& states) const;
+              std::map<std::string, Tensor<S>> const& states) const {
+        using Files = files_of<S>;
+        if constexpr (requires { sizeof(Files); }) Files::save(*this, folder, name, step, states);
+    }
 
     /// Loads what save has written on any number of ranks, and returns its step. `states` says which states to load, and
     /// their shapes. On error, nothing has changed.
@@ -14733,11 +15202,32 @@ public:
     ///          or the shape of a state differ; TypeError if an element type does; RemoteError on the other ranks
     /// cost     reads the files of all ranks that had rows of this one, and keeps one at a time in memory
     template <class S>
-    std::int64_t load(std::string const& folder, std::string const& name, std::map<std::string, Tensor<S>>& states);
-    std::int64_t load(std::string const& folder, std::string const& name);
+    std::int64_t load(std::string const& folder, std::string const& name, std::map<std::string, Tensor<S>>& states) {
+        using Files = files_of<S>;
+        if constexpr (requires { sizeof(Files); }) {
+            return Files::load(*this, folder, name, states);
+        } else {
+            return 0;
+        }
+    }
+    template <class S = T>
+    std::int64_t load(std::string const& folder, std::string const& name) {
+        std::map<std::string, Tensor<S>> none;
+        return load(folder, name, none);
+    }
 
 private:
+    template <class S>
     friend struct detail::TableFiles;
+    template <class S>
+    static auto files() {
+        static_assert(
+            requires { sizeof(detail::TableFiles<S>); },
+            "rowan::ShardedTable: save and load are in <rowan/distributed/table_files.hpp>: include it");
+        return std::type_identity<detail::TableFiles<S>>();
+    }
+    template <class S>
+    using files_of = typename decltype(files<S>())::type;
 
     template <class F>
     std::vector<detail::Notice> agree(detail::Collective operation, F const& f) const {
@@ -14747,6 +15237,33 @@ private:
     auto after_agreement(F const& f) const {
         return detail::after_agreement(detail::GroupOf<C>(comm_), f);
     }
+    /// Agrees on an operation of the same table: one that is dealt alike and has had as many lookups.
+    template <class F>
+    void agree_on_table(detail::Collective operation, std::int64_t lookup, F const& f) const {
+        auto const notices = agree(operation, [&](detail::Notice& n) {
+            f(n);
+            n.own = {partition_.block, lookup, 0};
+        });
+        detail::check_same_number(notices, 0, "partition.block");
+        detail::check_same_number(notices, 1, "the number of the lookup");
+    }
+    template <class F>
+    void agree_on_end(F const& f) const {
+        static_cast<void>(detail::agree_on_end(detail::GroupOf<C>(comm_), 0, detail::Told::differences,
+                                               [&](detail::Notice&) { f(); }));
+    }
+    /// The rows of this rank, with their numbers in local().
+    struct OwnRows final : detail::RowTarget {
+        explicit OwnRows(ShardedTable const& t) : table(t) {}
+        void take(detail::RowPieces&& sums) override {
+            for (auto& row : sums.rows) row -= table.slots_.splits()[static_cast<std::size_t>(table.comm_.rank())];
+            sums.height = table.partition_.rows_of(table.comm_.rank());
+            rows.take(std::move(sums));
+        }
+        Memory make(detail::RowPieces const& like, std::size_t n) override { return rows.make(like, n); }
+        ShardedTable const& table;
+        detail::RowResult<T> rows;
+    };
     void describe(detail::Notice& notice) const {
         notice.same = {dtype<T>::wire, partition_.height, static_cast<std::int64_t>(local_.row_size())};
     }
@@ -14938,9 +15455,12 @@ ROWAN_FUNCTION void Threads::sum(std::span<std::int64_t> words) const {
     std::vector<std::uint64_t> total(words.size());
     meet("sum", std::as_bytes(words), {}, [&] {
         for (auto const from : shared_->in) {
-            std::vector<std::uint64_t> term(words.size());
-            detail::copy_bytes(from, std::as_writable_bytes(std::span(term)));
-            for (std::size_t i = 0; i < term.size(); ++i) total[i] += term[i];
+            if (from.size() != words.size_bytes()) throw Error("sum: the ranks' sizes differ");
+            for (std::size_t i = 0; i < total.size(); ++i) {
+                std::uint64_t term = 0;  // a vector would need memory, which may fail here on one rank alone
+                std::memcpy(&term, from.data() + i * sizeof term, sizeof term);
+                total[i] += term;
+            }
         }
     });
     for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<std::int64_t>(total[i]);
@@ -15091,6 +15611,24 @@ ROWAN_FUNCTION void Threads::fail(std::string const& text) const {
 
 #endif
 
+// rowan/distributed/together.hpp: together, a call that succeeds on all ranks or throws on all.
+
+namespace rowan::inline v0 {
+
+/// Calls f() on every rank. If it throws on some of them, their own exceptions leave this call there, and on the other
+/// ranks a RemoteError with the number and the text of the first: `rank 2: rows[1] = 9 is not in [0, 4)`.
+///     together(comm, [&] { batch = read(file); });
+/// f must not call operations of `comm`: the others would not.
+/// errors   those of f; RemoteError if f throws on another rank; Error if the ranks call different operations
+/// cost     that of f, and one agreement: an allgather of 64 bytes for each rank, of more than 512 a sum of 3 words
+template <communicator C, class F>
+void together(C const& comm, F const& f) {
+    static_cast<void>(
+        detail::agree(detail::GroupOf<C>(comm), detail::Collective::together, [&](detail::Notice&) { f(); }));
+}
+
+}  // namespace rowan::inline v0
+
 // rowan/layer/detail/part_exchange.hpp: PartExchange, what a training asks of the ranks that train together.
 
 namespace rowan::inline v0::detail {
@@ -15133,7 +15671,13 @@ public:
 
     /// Runs f(words) on every rank, and returns the words of all, or of this one alone if they are the same on all. What f
     /// throws on one rank leaves this call there, and an error with its text on the others.
-    virtual std::vector<Words> agree(std::function<void(Words&)> const& f) const = 0;
+    /// errors   Error on all ranks if ranks come to different calls, or those of different trainers
+    virtual std::vector<Words> agree(TrainCall call, std::int64_t trainer,
+                                     std::function<void(Words&)> const& f) const = 0;
+
+    /// Runs f(values) on every rank, as agree. Returns a number that only this call has, the same on all ranks.
+    /// errors   Error on all ranks if values differ, which names one
+    virtual std::int64_t agree_on(TrainCall call, std::function<void(NamedValues&)> const& f) const = 0;
 
     /// Runs f after an agreement, as the other ranks wait for this one: what it throws ends all ranks.
     template <class F>
@@ -15167,11 +15711,21 @@ private:
 
 /// Runs f(words) on all ranks, as PartExchange::agree, or, without ranks, here.
 template <class F>
-std::vector<PartExchange::Words> agree(PartExchange const* ranks, F const& f) {
-    if (ranks != nullptr) return ranks->agree(std::cref(f));
+std::vector<PartExchange::Words> agree(PartExchange const* ranks, TrainCall call, F const& f,
+                                       std::int64_t trainer = 0) {
+    if (ranks != nullptr) return ranks->agree(call, trainer, std::cref(f));
     std::vector<PartExchange::Words> alone(1);
     f(alone[0]);
     return alone;
+}
+
+/// The same of PartExchange::agree_on.
+template <class F>
+std::int64_t agree_on(PartExchange const* ranks, TrainCall call, F const& f) {
+    if (ranks != nullptr) return ranks->agree_on(call, std::cref(f));
+    NamedValues alone;
+    f(alone);
+    return 0;
 }
 
 /// The rows of a sharded table of this height that this process has, ascending: without ranks, all.
@@ -15236,13 +15790,19 @@ namespace layer {
 /// all ranks call them. In a step, a rank fetches the rows that its parts name, and gets the gradients of its own rows;
 /// with options.clip, of all rows.
 ///
+/// Ranks compare their options before the first step: the seed, the numbers of parts and epochs, stop, the optimizers,
+/// rates, clip and average; of an optimizer of yours, its fields or those of its attributes (rowan::field), or else its
+/// learning rate. In each step, they compare the factors of their schedules, and at the end of an epoch the metric that
+/// options.stop names.
+///
 /// No collective lies within the net. In a step, ranks agree and fetch rows, if there are sharded tables, run their
 /// parts, agree that none failed, and exchange costs and gradients, dense ones first. Rows are not fetched earlier, as
 /// they would lack the step before; gradients do not travel while others are computed, as a rank may still fail. An
 /// error on one rank, also of the reader, is one on all: there as it was thrown, on the others a RemoteError, and no
-/// parameter has changed. Memory that fails after the agreement ends all ranks.
-/// errors   of train and of Trainer, on all ranks: Error if ranks begin with different parameters, seeds or steps, have
-///          different numbers of batches, or options.parts is not given
+/// parameter has changed. Memory that fails after the agreement ends all ranks; if it fails while parameters change, other
+/// ranks have made the step, and Trainer::step throws there when it is called again.
+/// errors   of train and of Trainer, on all ranks: Error if ranks begin with different options, parameters or steps, have
+///          different numbers of batches, call functions of different trainers, or options.parts is not given
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
 ///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and three
 ///          agreements of 64 bytes; with sharded tables one more, and for each two sorts of the ids, the rows that they
@@ -15304,6 +15864,46 @@ struct EarlyStop {
 
 }  // namespace rowan::inline v0
 
+// rowan/layer/detail/option_values.hpp: what ranks that train together must have in common, with names.
+
+namespace rowan::inline v0::detail {
+
+/// Adds a number, an enumeration or a text, by name. Other types are left out.
+template <class V>
+void add_option(NamedValues& to, std::string_view name, V const& v) {
+    if constexpr (std::same_as<V, bool>) {
+        to.add(name, v);
+    } else if constexpr (std::convertible_to<V const&, std::string_view>) {
+        to.add(name, std::string_view(v));
+    } else if constexpr (std::floating_point<V>) {
+        to.add(name, static_cast<double>(v));
+    } else if constexpr (std::integral<V> || std::is_enum_v<V>) {
+        to.add(name, static_cast<std::int64_t>(v));
+    }
+}
+
+/// The name of an optimizer or a clipping, and its options: the fields of O, or those of its attributes; the learning
+/// rate, if neither lists any. Adam and AdamW differ in `decoupled`.
+template <class O>
+NamedValues option_values(O const& o) {
+    NamedValues all;
+    all.add("", O::op::name);
+    auto const add_fields = [&]<class A>(A const& a) {
+        each_field<A>([&](auto const& f) { add_option(all, std::string(".").append(f.name), a.*f.member); });
+    };
+    if constexpr (has_fields<O>) {
+        add_fields(o);
+    } else if constexpr (has_fields<typename O::op::attributes>) {
+        add_fields(o.options());
+    } else if constexpr (requires { o.options().learning_rate; }) {
+        add_option(all, ".learning_rate", o.options().learning_rate);
+    }
+    if constexpr (requires { o.options().decoupled; }) add_option(all, ".decoupled", o.options().decoupled);
+    return all;
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/sequence/detail/slot_kind.hpp: SlotKind, the properties that all slots of a TensorArray share.
 
 namespace rowan::inline v0::detail {
@@ -15342,8 +15942,8 @@ namespace detail {
 struct StepMapAccess;
 
 /// Device-specific part of a map. make(exec, map) returns a tensor of its elements; part(elements, begin, n) returns n
-/// of them for the caller, and kept(elements, part) the same if the map is a temporary; on_host(elements, map) returns all of them in host memory; host_step(map, t) returns those
-/// of a step if they are in host memory, otherwise none.
+/// of them for the caller, and kept(elements, part) the same if the map is a temporary; on_host(elements, map) returns
+/// all of them in host memory; host_step(map, t) returns those of a step if they are in host memory, otherwise none.
 template <class D>
 struct StepElements {
     static_assert(has_backend<D>,
@@ -17419,6 +18019,58 @@ struct sum_grad_op {
 
 }  // namespace rowan::inline v0
 
+// rowan/sparse/to_dense.hpp: to_dense, the dense tensor that a SelectedRows represents.
+
+namespace rowan::inline v0 {
+
+/// A tensor of zeros of shape g.shape(), to which the sums of the rows of `g` are added: in the order of merge, in
+/// dtype<T>::sum, each narrowed once. So to_dense(g) has the bits of to_dense(merge(g)).
+/// shapes   g -> [height, ...]
+/// errors   ShapeError if the result exceeds 2^63 - 1 bytes; std::bad_alloc if memory is insufficient
+/// cost     O(height * width + n * width); a sort as in merge only if a row occurs more than 64 times, or twice where
+///          dtype<T>::sum is another type than T (not for integers)
+template <class T, device D>
+Tensor<T, D> to_dense(D const& exec, SelectedRows<T, D> const& g) {
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    auto dense = Tensor<T, D>::zeros(exec, g.shape());
+    detail::add_sums(exec, dense, g, detail::most_as_merged<T>);
+    return dense;
+}
+
+template <class T, class Device>
+Tensor<T, Device> to_dense(SelectedRows<T, Device> const& g) {
+    return to_dense(g.device(), g);
+}
+
+ROWAN_TEMPLATE(Tensor<float> to_dense(Cpu const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<double> to_dense(Cpu const&, SelectedRows<double> const&))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/to_dense.hpp: to_dense_op, the dense tensor that a SelectedRows represents, as an operator.
+
+namespace rowan::inline v0 {
+
+/// See to_dense; in a net, of a gradient.
+struct to_dense_op {
+    static constexpr std::string_view name = "to_dense";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        if (x.type != VarType::SELECTED_ROWS) spec::the_kinds_do_not_match("to_dense: x", x.type, "SelectedRows");
+        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = x.dims, .lod_level = 0};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, SelectedRows<T, D> const& x) {
+        return to_dense(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/graph/detail/gradient_maker.hpp: GradientMaker, which adds gradient operators in reverse topological order.
 
 #include <unordered_map>
@@ -17432,7 +18084,7 @@ inline bool all_row_sparse(std::span<Variable* const> gradients) {
            std::ranges::all_of(gradients, [](Variable const* v) { return v->spec().type == VarType::SELECTED_ROWS; });
 }
 
-/// Collects the gradients of variables. Those that are filled or summed have elements of T.
+/// Collects the gradients of variables. Those that are filled, summed or made dense have elements of T.
 template <class T, class Device>
 class GradientMaker {
 public:
@@ -17464,6 +18116,9 @@ public:
 private:
     // Zeros for the gradient of `like`: a filled tensor if it is dense with elements of T, else an empty value.
     Variable& zeros(Variable& like);
+
+    // The gradient of an operator's result as a tensor, if it is row-sparse: the result is a table.
+    Variable& dense(Variable const& result, Variable& gradient);
 
     // Whether a gradient flows to the elements of input i.
     bool wants_input(Operator const& op, std::size_t i) const {
@@ -17538,6 +18193,8 @@ void GradientMaker<T, Device>::differentiate(Operator& op) {
                 Variable** const grads = out_grads.data() + (held.data() - op.outputs.data());
                 for (std::size_t i = 0; i < held.size(); ++i) {
                     if (grads[i] == nullptr) grads[i] = &zeros(*held[i]);
+                    if ((rule.op->sparse_inputs >> (&slot - rule.reads.data()) & 1) == 0)
+                        grads[i] = &dense(*held[i], *grads[i]);
                 }
                 read({grads, held.size()});
             } else if (slot.kind == grad_slot::output) {
@@ -17581,6 +18238,18 @@ Variable& GradientMaker<T, Device>::zeros(Variable& like) {
 }
 
 template <class T, class Device>
+Variable& GradientMaker<T, Device>::dense(Variable const& result, Variable& gradient) {
+    VarSpec const& spec = gradient.spec();
+    if (spec.type != VarType::SELECTED_ROWS || result.spec().type == VarType::SELECTED_ROWS) return gradient;
+    if (spec.dtype != dtype<T>::wire)
+        throw GraphError(std::string("the gradient of ")
+                             .append(describe(result))
+                             .append(", a table that an operator computes, must have elements of ")
+                             .append(dtype<T>::name));
+    return *scope_.new_op<to_dense_op, Device, T>({&gradient}).outputs[0];
+}
+
+template <class T, class Device>
 std::vector<bool> GradientMaker<T, Device>::needed_rules(Operator const& op) const {
     auto const rules = op.kernel->rules;
     std::vector<bool> needed(rules.size(), false);
@@ -17619,8 +18288,9 @@ struct ParameterGradient {
 
 /// Adds to `scope` the operators that compute the gradients of all parameters that `cost` depends on, and returns the
 /// gradient variables. `scope` must be the scope of `cost` or an inner scope of it. A variable that is read more than
-/// once gets the sum of its gradients; gradients of lookup tables stay row-sparse. Only gradients that a parameter
-/// needs are computed. Parameters that an operator replaces after each step, such as moving means, have no gradient.
+/// once gets the sum of its gradients; gradients of lookup tables stay row-sparse, unless an operator computes the table
+/// and its gradient reads all rows, as that of transpose. Only gradients that a parameter needs are computed. Parameters
+/// that an operator replaces after each step, such as moving means, have no gradient.
 /// errors   GraphError if `cost` does not depend on a parameter, or an operator on the path has no gradient; the scope
 ///          then is as before
 /// cost     one pass over the net; for each operator on the path at most one new operator per gradient rule, plus zeros
@@ -19138,17 +19808,27 @@ struct SgdOptions {
     double learning_rate = 0.01;  ///< step size
 };
 
-/// See sgd; the gradient may be dense or row-sparse.
+/// See sgd; the gradient may be dense or row-sparse. Of 16-bit parameters, duplicates are summed first, as on a Thrust
+/// device and as other optimizers do: each by itself may be too small to change the parameter.
 struct sgd_op : detail::optimizer_op<SgdOptions> {
     static constexpr std::string_view name = "sgd";
 
     template <class P, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, G const& grad, double learning_rate) {
+        if constexpr (std::same_as<D, Cpu> && detail::rounds_terms<P> && requires { grad.merged(); }) {
+            if (!detail::only_checking() && !grad.merged()) {
+                {
+                    detail::OnlyChecking const checks;
+                    sgd(exec, param, grad, learning_rate);
+                }
+                return sgd(exec, RowPlan<>(exec, grad), param, grad.value(), learning_rate);
+            }
+        }
         sgd(exec, param, grad, learning_rate);
     }
     template <class P, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, G const& grad, SgdOptions const& options = {}) {
-        sgd(exec, param, grad, options.learning_rate);
+        run(exec, param, grad, options.learning_rate);
     }
 };
 
@@ -19160,12 +19840,16 @@ namespace rowan::inline v0::layer {
 
 // Of an optimizer that is not lazy, the states of rows without a gradient decay, and the rows move with them.
 
-/// Stochastic gradient descent, see rowan::sgd.
+/// Stochastic gradient descent, see rowan::sgd; duplicates of 16-bit tables are summed first.
 struct Sgd {
     double learning_rate = 0.01;  ///< step size
 
     using op = sgd_op;
     SgdOptions options() const { return {learning_rate}; }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &Sgd::learning_rate});
+    }
 };
 
 /// AdaGrad, see rowan::adagrad.
@@ -19175,6 +19859,10 @@ struct AdaGrad {
 
     using op = adagrad_op;
     AdagradOptions options() const { return {learning_rate, epsilon}; }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &AdaGrad::learning_rate}, field{"epsilon", &AdaGrad::epsilon});
+    }
 };
 
 /// AdaGrad with one scalar of state per row, see rowan::rowwise_adagrad.
@@ -19185,6 +19873,11 @@ struct RowwiseAdaGrad {
     using op = rowwise_adagrad_op;
     static constexpr bool one_state_per_row = true;  ///< the state has the shape [height]
     AdagradOptions options() const { return {learning_rate, epsilon}; }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &RowwiseAdaGrad::learning_rate},
+                     field{"epsilon", &RowwiseAdaGrad::epsilon});
+    }
 };
 
 /// Gradient descent with momentum, see rowan::momentum.
@@ -19202,6 +19895,12 @@ struct Momentum {
     MomentumOptions options() const {
         return {
             .learning_rate = learning_rate, .momentum = momentum, .nesterov = nesterov, .weight_decay = weight_decay};
+    }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &Momentum::learning_rate}, field{"momentum", &Momentum::momentum},
+                     field{"nesterov", &Momentum::nesterov}, field{"weight_decay", &Momentum::weight_decay},
+                     field{"lazy", &Momentum::lazy});
     }
 };
 
@@ -19226,6 +19925,12 @@ struct Adam {
                 .step = 1,
                 .weight_decay = weight_decay,
                 .decoupled = false};
+    }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &Adam::learning_rate}, field{"beta1", &Adam::beta1},
+                     field{"beta2", &Adam::beta2}, field{"epsilon", &Adam::epsilon},
+                     field{"weight_decay", &Adam::weight_decay}, field{"lazy", &Adam::lazy});
     }
 };
 
@@ -19252,6 +19957,12 @@ struct AdamW {
                 .weight_decay = weight_decay,
                 .decoupled = true};
     }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &AdamW::learning_rate}, field{"beta1", &AdamW::beta1},
+                     field{"beta2", &AdamW::beta2}, field{"epsilon", &AdamW::epsilon},
+                     field{"weight_decay", &AdamW::weight_decay}, field{"lazy", &AdamW::lazy});
+    }
 };
 
 /// RMSProp, see rowan::rmsprop.
@@ -19269,6 +19980,12 @@ struct RmsProp {
     RmspropOptions options() const {
         return {.learning_rate = learning_rate, .rho = rho, .momentum = momentum, .epsilon = epsilon};
     }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &RmsProp::learning_rate}, field{"rho", &RmsProp::rho},
+                     field{"momentum", &RmsProp::momentum}, field{"epsilon", &RmsProp::epsilon},
+                     field{"lazy", &RmsProp::lazy});
+    }
 };
 
 /// FTRL-proximal with lr_power -0.5, the square root, see rowan::ftrl.
@@ -19279,6 +19996,10 @@ struct Ftrl {
 
     using op = ftrl_op;
     FtrlOptions options() const { return {.learning_rate = learning_rate, .l1 = l1, .l2 = l2, .lr_power = -0.5}; }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &Ftrl::learning_rate}, field{"l1", &Ftrl::l1}, field{"l2", &Ftrl::l2});
+    }
 };
 
 /// Requirements on an optimizer: it names an operator and returns its attributes.
@@ -19443,58 +20164,6 @@ struct cast_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/to_dense.hpp: to_dense, the dense tensor that a SelectedRows represents.
-
-namespace rowan::inline v0 {
-
-/// A tensor of zeros of shape g.shape(), to which the sums of the rows of `g` are added: in the order of merge, in
-/// dtype<T>::sum, each narrowed once. So to_dense(g) has the bits of to_dense(merge(g)).
-/// shapes   g -> [height, ...]
-/// errors   ShapeError if the result exceeds 2^63 - 1 bytes; std::bad_alloc if memory is insufficient
-/// cost     O(height * width + n * width); a sort as in merge only if a row occurs more than 64 times, or twice where
-///          dtype<T>::sum is another type than T (not for integers)
-template <class T, device D>
-Tensor<T, D> to_dense(D const& exec, SelectedRows<T, D> const& g) {
-    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    auto dense = Tensor<T, D>::zeros(exec, g.shape());
-    detail::add_sums(exec, dense, g, detail::most_as_merged<T>);
-    return dense;
-}
-
-template <class T, class Device>
-Tensor<T, Device> to_dense(SelectedRows<T, Device> const& g) {
-    return to_dense(g.device(), g);
-}
-
-ROWAN_TEMPLATE(Tensor<float> to_dense(Cpu const&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(Tensor<double> to_dense(Cpu const&, SelectedRows<double> const&))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/to_dense.hpp: to_dense_op, the dense tensor that a SelectedRows represents, as an operator.
-
-namespace rowan::inline v0 {
-
-/// See to_dense; in a net, of a gradient.
-struct to_dense_op {
-    static constexpr std::string_view name = "to_dense";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x) {
-        if (x.type != VarType::SELECTED_ROWS) spec::the_kinds_do_not_match("to_dense: x", x.type, "SelectedRows");
-        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = x.dims, .lod_level = 0};
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, SelectedRows<T, D> const& x) {
-        return to_dense(exec, x);
-    }
-};
-
-}  // namespace rowan::inline v0
-
 // rowan/layer/optimizer.hpp: layer::Optimizer, the optimizer of train.
 
 namespace rowan::inline v0 {
@@ -19554,6 +20223,9 @@ public:
     /// cost     O(number of types), plus one operator and its states
     Update add(Scope& scope, ParameterGradient const& g) const;
 
+    /// The name and the options, which ranks that train together compare.
+    rowan::detail::NamedValues const& values() const noexcept { return values_; }
+
 private:
     struct Kind {
         std::int32_t wire;
@@ -19598,11 +20270,13 @@ private:
 
     std::vector<Kind> kinds_;
     std::string types_;  // their names
+    rowan::detail::NamedValues values_;
 };
 
 template <class Device>
 template <optimizer_options O, class... T>
-OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>) : types_(rowan::detail::dtype_list<T...>()) {
+OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>)
+    : types_(rowan::detail::dtype_list<T...>()), values_(rowan::detail::option_values(o)) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
     (kinds_.push_back({dtype<T>::wire,
@@ -19956,6 +20630,17 @@ SelectedRows<T, Device> scale(SelectedRows<T, Device> const& g, F factor) {
 
 namespace rowan::inline v0 {
 
+/// The settings of scale.
+struct ScaleOptions {
+    double factor = 1;  ///< the factor
+    double bias = 0;    ///< added after the multiplication
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"factor", &ScaleOptions::factor}, field{"bias", &ScaleOptions::bias});
+    }
+};
+
 namespace detail {
 
 /// errors   ValueError if dtype<T>::sum is an integer type that cannot represent the value
@@ -20023,15 +20708,7 @@ struct scale_op {
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<scale_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
-    struct attributes {
-        double factor = 1;  ///< the factor
-        double bias = 0;    ///< added after the multiplication
-
-        template <class Visit>
-        static constexpr auto fields(Visit const& visit) {
-            return visit(field{"factor", &attributes::factor}, field{"bias", &attributes::bias});
-        }
-    };
+    using attributes = ScaleOptions;
 
     static constexpr VarSpec infer(VarSpec const& x, attributes const& a) {
         if (x.type != VarType::SELECTED_ROWS) return spec::elementwise("scale: x", x);
@@ -20495,6 +21172,8 @@ public:
     GradientClipOn(C const& c, dtypes<T...>);
 
     bool given() const noexcept { return !kinds_.empty(); }  ///< whether there is clipping
+    /// The name and the options, which ranks that train together compare.
+    rowan::detail::NamedValues const& values() const noexcept { return values_; }
 
     /// Adds the clipping operators to a scope and replaces the gradients by their results.
     /// errors   TypeError if the element type of a gradient is not supported, or gradients differ in element type and
@@ -20513,6 +21192,7 @@ private:
 
     std::vector<Kind> kinds_;
     std::string name_, types_;  // of the operator and of the element types
+    rowan::detail::NamedValues values_;
     bool together_ = false;
     Make make_mixed_;  // clips gradients of several element types together
 };
@@ -20520,7 +21200,7 @@ private:
 template <class Device>
 template <gradient_clip_options C, class... T>
 GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
-    : name_(C::op::name), types_(rowan::detail::dtype_list<T...>()) {
+    : name_(C::op::name), types_(rowan::detail::dtype_list<T...>()), values_(rowan::detail::option_values(c)) {
     using Op = typename C::op;
     if constexpr (requires { C::together; }) together_ = C::together;
     (kinds_.push_back({dtype<T>::wire,
@@ -20667,6 +21347,10 @@ struct MovingAverage {
     using op = moving_average_op;
     using narrowed_op = narrowed_moving_average_op;  // for elements that are narrower than sums
     MovingAverageOptions options() const { return {decay}; }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"decay", &MovingAverage::decay});
+    }
 };
 
 /// A MovingAverage for parameters of given element types on a device, or none.
@@ -20681,6 +21365,8 @@ public:
     AverageOn(MovingAverage const& average, dtypes<T...> types) : update_(OptimizerOn<Device>(average, types)) {}
 
     explicit operator bool() const noexcept { return update_.has_value(); }  ///< whether there is one
+    /// The options of the average; for one that is given.
+    rowan::detail::NamedValues const& values() const noexcept { return update_->values(); }
     /// Adds a variable for the average of a parameter, `name@average`, to a scope, and the operator that updates it, for
     /// narrow element types also its state.
     /// errors   TypeError if the element type is not supported, or the parameter is a SelectedRows; ValueError if decay is not in [0, 1)
@@ -21086,6 +21772,27 @@ struct TrainOptionsOn {
     /// `initial` values of a new training.
     Parameters const* resume = nullptr;
 };
+
+namespace detail {
+
+/// What Trainer asks to be the same on all ranks. Of a schedule, factors are compared in each step.
+template <class Device>
+void add_options(NamedValues& to, TrainOptionsOn<Device> const& options) {
+    to.add("options.parts", options.parts.count());
+    to.add("options.seed", std::to_string(options.seed));
+    to.add("options.optimizer", options.optimizer ? options.optimizer->values() : option_values(layer::Sgd{}));
+    auto const of = [](char const* list, std::string const& name) {
+        return std::string(list).append("[\"").append(name).append("\"]");
+    };
+    for (auto const& [name, optimizer] : options.optimizers) to.add(of("options.optimizers", name), optimizer.values());
+    for (auto const& [name, rate] : options.rates) to.add(of("options.rates", name), rate);
+    if (options.clip.given()) to.add("options.clip", options.clip.values());
+    if (options.average) to.add("options.average", options.average.values());
+    if (options.schedule) to.add("options.schedule", std::string_view("given"));
+}
+
+}  // namespace detail
+
 /// The settings of train and Trainer for a net on the host.
 using TrainOptions = TrainOptionsOn<Cpu>;
 
@@ -21108,6 +21815,8 @@ public:
         ++steps_;
     }
     std::int64_t steps() const noexcept { return steps_; }
+    /// The metric of the best epoch, which is the same on all ranks.
+    double value() const noexcept { return value_; }
 
     /// Computes the metrics, calls on_epoch and compares with the best epoch. Returns whether the training goes on.
     bool end(std::int64_t epoch, Parameters now, Callback<std::int64_t, Parameters const&> const& on_epoch);
@@ -21534,7 +22243,8 @@ ROWAN_FUNCTION double Counted::count() const {
         Value host = now.on_host();
         auto const held = host.elements();
         if (held.dtype == dtype<double>::wire) return host.get<LoDTensor<double>>().value().data()[0];
-        if (held.dtype == dtype<float>::wire) return static_cast<double>(host.get<LoDTensor<float>>().value().data()[0]);
+        if (held.dtype == dtype<float>::wire)
+            return static_cast<double>(host.get<LoDTensor<float>>().value().data()[0]);
         return static_cast<double>(dtype<bfloat16>::widen(host.get<LoDTensor<bfloat16>>().value().data()[0]));
     }
     double product = 1;
@@ -21556,7 +22266,6 @@ ROWAN_FUNCTION Counted counted_rows(Variable& v) {
     bool const alone = !dims.empty() && dims[0] == UNK && std::ranges::count(dims, UNK) == 1;
     return {&v, alone ? Counted::rows : Counted::elements};
 }
-
 
 ROWAN_FUNCTION std::optional<Counted> rows_of_input(Operator const& op) {
     Variable& x = *op.inputs[0];
@@ -22182,16 +22891,17 @@ ROWAN_FUNCTION auto CostWeight::of(Variable& v) -> Term {
 
 ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
     static constexpr std::array<std::string_view, 17> linear_ops{
-        "add",    "sub",     "sum",       "broadcast_add", "broadcast_sub", "identity",    "concat",   "stack", "split",
-        "negate", "reshape", "transpose", "squeeze",       "unsqueeze",     "expand_rows", "drop_levels", "lod_reset"};
-    static constexpr std::array<std::string_view, 7> products{"elementwise_mul", "broadcast_mul", "row_dot", "matmul",
-                                                              "mul",             "mul_nt",        "mul_tn"};
+        "add",     "sub",       "sum",         "broadcast_add", "broadcast_sub", "identity",
+        "concat",  "stack",     "split",       "negate",        "reshape",       "transpose",
+        "squeeze", "unsqueeze", "expand_rows", "drop_levels",   "lod_reset"};
+    static constexpr std::array<std::string_view, 7> products{
+        "elementwise_mul", "broadcast_mul", "row_dot", "matmul", "mul", "mul_nt", "mul_tn"};
     static constexpr std::array<std::string_view, 3> no_sums{"reduce_max", "reduce_min", "reduce_prod"};
     static constexpr std::array<std::string_view, 4> loops{"cond", "while_loop", "rnn", "static_input"};
     if (v.writers().empty()) return {.fed = v.role() != Role::parameter && v.role() != Role::state};
     Operator const& op = *v.writers()[0];
     std::string_view const name = op.kernel->name;
-    if (name == "fill_like" || name == "zeros_like") return {};
+    if (op.inputs.empty() || name == "fill_like" || name == "zeros_like") return {};
     if (has_rows(v)) return {mean, true, {{&op, {counted_rows(v)}}}};
     Variable& x = *op.inputs[0];
     if (op.attributes.is<CrossEntropyOptions>()) return labelled(op);
@@ -22334,8 +23044,7 @@ ROWAN_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variab
         if (i == 0 || !divides) no_parts(op, "by which each row depends on a sum or mean over the batch");
         all.push_back(&in);
     }
-    if (adds && all.size() != before)
-        no_parts(op, "which adds rows that are divided by a sum or mean over the batch");
+    if (adds && all.size() != before) no_parts(op, "which adds rows that are divided by a sum or mean over the batch");
 }
 
 ROWAN_FUNCTION std::vector<Variable*> CostWeight::reads() const {
@@ -22521,7 +23230,7 @@ template <class Device>
 void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, std::span<Value> gradients,
                                       PartExchange const* ranks) {
     std::optional<KeptValues> kept, also_kept;  // outside of this call they are empty
-    agree(ranks, [&](auto&) {
+    agree(ranks, TrainCall::change, [&](auto&) {
         kept.emplace(summed_);
         also_kept.emplace(read_);
         for (std::size_t i = 0; i < summed_.size(); ++i) summed_[i]->value() = std::move(gradients[i]);
@@ -22551,8 +23260,9 @@ namespace rowan::inline v0::detail {
 inline std::vector<double> numbers_of_parts(PartExchange const* ranks, std::span<double const> own, std::size_t width,
                                             std::int64_t total) {
     if (ranks == nullptr) return {own.begin(), own.end()};
-    std::vector<double> all(width * static_cast<std::size_t>(total));
+    std::vector<double> all;
     ranks->must([&] {
+        all.resize(width * static_cast<std::size_t>(total));
         std::vector<std::size_t> bytes;
         for (int r = 0; r < ranks->size(); ++r)
             bytes.push_back(static_cast<std::size_t>(PartRange::of_rank(total, r, ranks->size()).size()) * width *
@@ -22562,38 +23272,35 @@ inline std::vector<double> numbers_of_parts(PartExchange const* ranks, std::span
     return all;
 }
 
-/// A number that depends on the names and the bits of variables, and the dims of those that are sharded.
-/// cost     one read of them
-inline std::uint64_t fingerprint(std::span<Variable* const> variables, std::uint64_t seed) {
-    std::uint64_t hash = seed;
-    auto const add = [&](std::uint64_t word) {
+/// A number for bytes.
+inline std::int64_t hash_of(std::span<std::byte const> bytes) {
+    std::uint64_t hash = bytes.size();
+    while (!bytes.empty()) {
+        std::uint64_t word = 0;
+        std::size_t const n = bytes.size() < sizeof word ? bytes.size() : sizeof word;
+        std::memcpy(&word, bytes.data(), n);
         hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
         hash ^= hash >> 32;
-    };
-    auto const add_bytes = [&](std::span<std::byte const> bytes) {
-        add(bytes.size());
-        while (!bytes.empty()) {
-            std::uint64_t word = 0;
-            std::size_t const n = bytes.size() < sizeof word ? bytes.size() : sizeof word;
-            std::memcpy(&word, bytes.data(), n);
-            add(word);
-            bytes = bytes.subspan(n);
-        }
-    };
+        bytes = bytes.subspan(n);
+    }
+    return static_cast<std::int64_t>(hash);
+}
+
+/// Adds the kinds, the dims and numbers for the bits of variables; of those that are sharded no bits.
+/// cost     one read of them
+inline void add_variables(NamedValues& to, std::span<Variable* const> variables) {
     for (Variable const* const v : variables) {
-        add_bytes(std::as_bytes(std::span(v->name())));
-        if (v->sharded()) {
-            for (std::int64_t const dim : v->spec().dims) add(static_cast<std::uint64_t>(dim));
-            continue;
-        }
         Value value = v->value().on_host();
+        to.add(v->name(), kind_text(v->spec()).append(shape_text(v->sharded() ? v->spec().dims : value.spec().dims)));
+        if (v->sharded()) continue;
         if (v->spec().type == VarType::SELECTED_ROWS) {
-            for (std::int64_t const row : value.row_numbers()) add(static_cast<std::uint64_t>(row));
+            auto const rows = value.row_numbers();
+            to.add(std::string("a hash of the first rows of ").append(v->name()),
+                   hash_of(std::as_bytes(std::span(rows))));
             value = value.row_values();
         }
-        add_bytes(value.elements().bytes);
+        to.add(std::string("a hash of the first value of ").append(v->name()), hash_of(value.elements().bytes));
     }
-    return hash;
 }
 
 }  // namespace rowan::inline v0::detail
@@ -22639,7 +23346,8 @@ public:
     std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, PartExchange const* ranks);
 
 private:
-    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors, PartExchange const& ranks);
+    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
+                                    PartExchange const& ranks);
 
     std::vector<GradientNodes> nodes_;
     PartRange parts_{};
@@ -22733,8 +23441,7 @@ ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
     next_ = parts.begin;
 }
 
-ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<Value const> gradients,
-                                  std::span<double const> weights) {
+ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<Value const> gradients, std::span<double const> weights) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].add(exec, gradients[i], weights[i], next_, parts_.begin);
     ++next_;
 }
@@ -22918,7 +23625,12 @@ private:
     /// Runs this rank's parts and agrees with the others. Returns the cost and results_ of all as one batch.
     Ran run_parts(std::span<Feeds const> batches, std::function<void()> const& enter);
     /// The parts of a step that this rank runs.
-    detail::PartRange parts_of(std::span<Feeds const> batches) const;
+    detail::PartRange parts_of(std::span<Feeds const> batches) const {
+        auto const total = static_cast<std::int64_t>(batches.size());
+        // All ranks run the only part of a step, so that it has the bits of a step without parts.
+        if (comm_.ranks() == nullptr || total == 1) return {0, total, total};
+        return detail::PartRange::of_rank(total, comm_.ranks()->rank(), comm_.ranks()->size());
+    }
     /// The rows of sharded tables that this rank's parts name.
     std::vector<Value> fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const;
     /// The weights of results_, or their divisors, from those of the cost and of moving_.
@@ -22938,23 +23650,24 @@ private:
     };
 
     Variable& cost_;
-    MemoryPool pool_;
-    detail::PassingScope own_;
+    std::optional<MemoryPool> pool_;
+    std::optional<detail::PassingScope> own_;
     layer::Schedule schedule_;
     layer::CommOn<Device> comm_;
     Device exec_;
-    Net<Device> net_;
+    std::optional<Net<Device>> net_;
     std::vector<Variable*> parameters_, seeds_;
     std::vector<Moving> moving_;
     std::vector<detail::TableLookups> tables_;  // sharded ones, if there are ranks
     std::vector<Variable*> fetched_;            // the same
     std::vector<Variable*> results_;  // what a step takes from the net: gradients, then what variables are next
-    detail::ParameterUpdates<Device> updates_;
+    std::optional<detail::ParameterUpdates<Device>> updates_;
     std::int64_t parts_;                        // the most batches of a step
     std::optional<detail::CostWeight> weight_;  // of a part
     detail::PartSums sums_;                     // of results_
     std::int64_t steps_ = 0;
     std::uint64_t seed_;
+    std::int64_t number_ = 0;             // with ranks, the same on all, and of no other trainer
     std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
     std::atomic_flag running_;
 };
@@ -22978,8 +23691,8 @@ auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function
                              std::string("1 to options.parts = ").append(std::to_string(parts_)));
     };
     std::vector<Value> rows;
-    if (!tables_.empty()) rows = fetch(batches, begin);
-    auto const all = detail::agree(comm_.ranks(), [&](auto& words) {
+    if (!tables_.empty()) rows = fetch(batches, std::cref(begin));
+    auto const run_own = [&](auto& words) {
         if (tables_.empty()) begin();
         detail::KeptValues const own_rows(fetched_);
         for (std::size_t i = 0; i < rows.size(); ++i) fetched_[i]->value() = std::move(rows[i]);
@@ -22999,7 +23712,8 @@ auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function
                           of_results(part.weights[0], std::span(part.weights).subspan(weight_->size())));
             }
         }
-    });
+    };
+    auto const all = detail::agree(comm_.ranks(), detail::TrainCall::step, run_own, number_);
     detail::check_same_word(all, 0, " has another number of batches for a step than ");
     detail::check_same_word(all, 1, " has another factor of the learning rate than ");
     detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
@@ -23007,26 +23721,19 @@ auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function
 }
 
 template <class T, class Device>
-detail::PartRange Trainer<T, Device>::parts_of(std::span<Feeds const> batches) const {
-    auto const total = static_cast<std::int64_t>(batches.size());
-    // All ranks run the only part of a step, so that it has the bits of a step without parts.
-    if (comm_.ranks() == nullptr || total == 1) return {0, total, total};
-    return detail::PartRange::of_rank(total, comm_.ranks()->rank(), comm_.ranks()->size());
-}
-
-template <class T, class Device>
 std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const {
     auto const& ranks = *comm_.ranks();
     auto const exec = detail::host_exec(exec_);
     std::vector<std::vector<std::int64_t>> named;
-    auto const all = detail::agree(&ranks, [&](auto& words) {
+    auto const find_rows = [&](auto& words) {
         begin();
         words[0] = static_cast<std::int64_t>(batches.size());
         auto const parts = parts_of(batches);
         auto const mine =
             batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size()));
         for (auto const& t : tables_) named.push_back(t.rows(exec, mine));
-    });
+    };
+    auto const all = detail::agree(&ranks, detail::TrainCall::fetch, find_rows, number_);
     detail::check_same_word(all, 0, " has another number of batches for a step than ");
     std::vector<Value> rows;
     ranks.must([&] {
@@ -23098,25 +23805,27 @@ namespace rowan::inline v0 {
 template <class T, class Device>
 Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
                             TrainOptionsOn<std::type_identity_t<Device>> const& options)
-    : cost_(*cost), own_(cost_.scope()), schedule_(options.schedule), comm_(options.comm), exec_(options.exec),
-      parts_(options.parts.count()), seed_(options.seed) {
-    auto const all = detail::agree(comm_.ranks(), [&](auto& words) {
+    : cost_(*cost), comm_(options.comm), exec_(options.exec), parts_(options.parts.count()), seed_(options.seed) {
+    number_ = detail::agree_on(comm_.ranks(), detail::TrainCall::trainer, [&](detail::NamedValues& same) {
         build(options);
         if (comm_.ranks() == nullptr) return;
-        auto same = variables();  // but for rows
-        std::erase_if(same, [&](Variable const* v) {
+        detail::add_options(same, options);
+        same.add("the number of steps", steps_);
+        auto all = variables();  // but for rows
+        std::erase_if(all, [&](Variable const* v) {
             return std::ranges::any_of(fetched_,
                                        [&](Variable const* t) { return v != t && detail::belongs_to(v->name(), *t); });
         });
-        words = {parts_, static_cast<std::int64_t>(detail::fingerprint(same, seed_)), steps_};
+        detail::add_variables(same, all);
     });
-    detail::check_same_word(all, 0, " has other options.parts than ");
-    detail::check_same_word(all, 1, " begins with other parameters, or another seed, than ");
-    detail::check_same_word(all, 2, " begins with another step than ");
 }
 
 template <class T, class Device>
 void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
+    pool_.emplace();  // here, so that memory that fails on one rank fails on all
+    updates_.emplace();
+    own_.emplace(cost_.scope());
+    schedule_ = options.schedule;
     detail::ScopeUse const use(cost_.scope());
     bool const apart = parts_ > 1 || comm_.ranks() != nullptr;
     if (comm_.ranks() != nullptr && !options.parts.given())
@@ -23125,12 +23834,12 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     tables_ = detail::table_lookups(cost_);                  // checks the net also without ranks
     if (comm_.ranks() == nullptr) tables_.clear();
     for (auto const& t : tables_) fetched_.push_back(t.table);
-    auto gradients = append_backward<T, Device>(cost_, *own_);
+    auto gradients = append_backward<T, Device>(cost_, **own_);
     for (auto const& g : gradients) parameters_.push_back(g.parameter);
     for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
     for (auto const& rate : options.rates) check_parameter(rate.first, "for the rate of that name");
-    updates_.add_gradients(*own_, std::move(gradients), options, apart);
-    results_.assign(updates_.computed().begin(), updates_.computed().end());
+    updates_->add_gradients(**own_, std::move(gradients), options, apart);
+    results_.assign(updates_->computed().begin(), updates_->computed().end());
     for (Operator const* op : detail::trace(std::array{&cost_}))
         detail::each_next(*op, [&](Variable& now, Variable& next) {
             moving_.push_back({&now, &next, detail::rows_of_input(*op)});
@@ -23146,11 +23855,11 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
             if (m.rows) outputs.push_back(m.rows->variable);
         }
     }
-    net_ = Net<Device>::trace_and_build(outputs);
-    for (Variable* const v : net_.inputs()) {
+    net_.emplace(Net<Device>::trace_and_build(outputs));
+    for (Variable* const v : net_->inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
-    updates_.add_updates(*own_, options);
+    updates_->add_updates(**own_, options);
     begin(options.resume, options.initial);
 }
 
@@ -23179,7 +23888,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
     for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name", true);
     steps_ = resume == nullptr ? 0 : resume->steps;
     first_factor_ = factor();
-    updates_.prepare(steps_, *first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
+    updates_->prepare(steps_, *first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
     auto const all = variables();
     std::vector<Value> given;  // empty for a variable that is initialized
     for (Variable* const v : all) {
@@ -23193,7 +23902,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
         detail::check_fits(*v, given.back());
         if (v->sharded()) detail::check_shard(*v, given.back(), detail::rows_of(comm_.ranks(), v->spec().dims[0]));
     }
-    if (resume != nullptr) updates_.check_states(*resume);
+    if (resume != nullptr) updates_->check_states(*resume);
     auto const* const ranks = comm_.ranks();
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (!given[i].empty()) {
@@ -23209,8 +23918,8 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
 
 template <class T, class Device>
 auto Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) -> Ran {
-    detail::feed(net_.inputs(), feeds, cost_.scope(), exec_);
-    for (Variable const* v : net_.inputs()) {
+    detail::feed(net_->inputs(), feeds, cost_.scope(), exec_);
+    for (Variable const* v : net_->inputs()) {
         if (v->role() != Role::data || v->spec().type != VarType::LOD_TENSOR) continue;
         Value const& value = v->value();
         if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
@@ -23218,7 +23927,7 @@ auto Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) -> Ran {
     {
         detail::KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
         for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, part));
-        detail::in_order(exec_, [&] { net_.run(*own_, exec_); });
+        detail::in_order(exec_, [&] { net_->run(**own_, exec_); });
     }
     auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
     if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
@@ -23234,13 +23943,14 @@ template <class T, class Device>
 double Trainer<T, Device>::step(std::span<Feeds const> batches) {
     std::optional<detail::Entered> entered;
     std::optional<detail::ScopeUse> use;
-    MemoryPool::Guard const guard(pool_);
-    auto ran = run_parts(batches, [&] {
+    MemoryPool::Guard const guard(*pool_);
+    auto const enter = [&] {
         entered.emplace(running_, "Trainer::step");
         use.emplace(cost_.scope());
-    });
-    std::size_t const n = updates_.computed().size();
-    updates_.change(*own_, exec_, std::span(ran.values).first(n), comm_.ranks());
+    };
+    auto ran = run_parts(batches, std::cref(enter));  // which needs no memory before ranks agree
+    std::size_t const n = updates_->computed().size();
+    updates_->change(**own_, exec_, std::span(ran.values).first(n), comm_.ranks());
     ++steps_;
     for (std::size_t i = 0; i < moving_.size(); ++i) moving_[i].now->value() = std::move(ran.values[n + i]);
     return ran.cost;
@@ -23258,9 +23968,9 @@ Parameters Trainer<T, Device>::parameters() const {
 template <class T, class Device>
 std::vector<Variable*> Trainer<T, Device>::variables() const {
     std::vector<Variable*> all = parameters_;
-    updates_.append_states(all);
+    updates_->append_states(all);
     for (Moving const& m : moving_) all.push_back(m.now);
-    updates_.append_averages(all);
+    updates_->append_averages(all);
     return all;
 }
 
@@ -23276,7 +23986,7 @@ template <class T, class Device>
 double Trainer<T, Device>::prepare() {
     auto const first = std::exchange(first_factor_, std::nullopt);
     double const now = first ? *first : factor();
-    updates_.prepare(steps_, now);
+    updates_->prepare(steps_, now);
     return now;
 }
 
@@ -23314,7 +24024,6 @@ private:
     void step(std::span<Feeds const> parts);
     /// Whether all ranks go on, where each calls f, which returns whether it does.
     bool all_go_on(std::function<bool()> const& f) const;
-    std::vector<Words> agree(std::function<void(Words&)> const& f) const { return detail::agree(ranks_, f); }
 
     TrainOptionsOn<Device> const& options_;
     PartExchange const* ranks_;
@@ -23330,18 +24039,26 @@ private:
 template <class T, class Device>
 TrainLoop<T, Device>::TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsOn<Device> const& options)
     : options_(options), ranks_(options.comm.ranks()) {
-    auto const begun = agree([&](Words& words) {
+    agree_on(ranks_, TrainCall::train, [&](NamedValues& same) {
         use_.emplace(cost->scope());
         epochs_.emplace(options.metrics, options.stop);
-        words[0] = options.epochs;
+        same.add("options.epochs", options.epochs);
+        if (!options.stop) return;
+        same.add("options.stop.metric", options.stop->metric);
+        same.add("options.stop.patience", options.stop->patience);
+        same.add("options.stop.larger", options.stop->larger);
+        same.add("options.stop.least", options.stop->least);
     });
-    check_same_word(begun, 0, " has other options.epochs than ");
     trainer_.emplace(cost, options);
 }
 
 template <class T, class Device>
 bool TrainLoop<T, Device>::all_go_on(std::function<bool()> const& f) const {
-    auto const all = agree([&](Words& words) { words[0] = f() ? 1 : 0; });
+    auto const all = agree(ranks_, TrainCall::calls, [&](Words& words) {
+        words[0] = f() ? 1 : 0;
+        words[1] = std::bit_cast<std::int64_t>(epochs_->value());
+    });
+    check_same_word(all, 1, " has another value of the metric of options.stop than ");
     return std::ranges::all_of(all, [](Words const& words) { return words[0] == 1; });
 }
 
@@ -23374,7 +24091,7 @@ void TrainLoop<T, Device>::read_epoch(Read const& read, std::int64_t epoch) {
         read(epoch, [this](Feeds const& feeds) { return take(feeds); });
         if (!parts_.empty() && more_) step(parts_);
     } catch (...) {
-        if (reads_ && ranks_ != nullptr) ranks_->agree([](Words&) { throw; });
+        if (reads_ && ranks_ != nullptr) ranks_->agree(TrainCall::step, 0, [](Words&) { throw; });
         throw;
     }
     parts_.clear();
@@ -23386,7 +24103,7 @@ Parameters TrainLoop<T, Device>::run(Read const& read) {
         epochs_->begin();
         read_epoch(read, epoch_);
         if (!more_) break;
-        check_same_word(agree([](Words&) {}), 0, " has another number of batches than ");
+        agree(ranks_, TrainCall::epoch_end, [](Words&) {});  // fails if a rank has more batches
         if (epochs_->steps() == 0)
             throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)), "0",
                              "at least 1");
@@ -23396,8 +24113,10 @@ Parameters TrainLoop<T, Device>::run(Read const& read) {
         });
         if (options_.progress && (ranks_ == nullptr || ranks_->rank() == 0)) epochs_->print(epoch_);
     }
-    if (epochs_->best()) return std::move(*epochs_->best());
-    return trainer_->parameters();
+    Parameters learned;
+    agree(ranks_, TrainCall::end,
+          [&](Words&) { learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters(); });
+    return learned;
 }
 
 ROWAN_TEMPLATE(class TrainLoop<float, Cpu>)
@@ -23485,13 +24204,20 @@ public:
     int rank() const override { return comm_.rank(); }
     int size() const override { return comm_.size(); }
 
-    std::vector<Words> agree(std::function<void(Words&)> const& f) const override {
-        auto const notices = detail::agree(group_, Collective::train, [&](Notice& n) { f(n.own); });
-        return after_agreement(group_, [&] {
-            std::vector<Words> words;
-            for (auto const& n : notices) words.push_back(n.own);
-            return words;
+    std::int64_t agree_on(TrainCall call, std::function<void(NamedValues&)> const& f) const override {
+        return agree_on_values(group_, collective_of(call), f);
+    }
+
+    std::vector<Words> agree(TrainCall call, std::int64_t trainer,
+                             std::function<void(Words&)> const& f) const override {
+        std::vector<Words> words;
+        auto const notices = detail::agree(group_, collective_of(call), [&](Notice& n) {
+            words.reserve(static_cast<std::size_t>(size()));
+            n.same[0] = trainer;
+            f(n.own);
         });
+        for (auto const& n : notices) words.push_back(n.own);
+        return words;
     }
 
     void gather(std::span<std::byte const> in, std::span<std::byte> out,
@@ -23565,7 +24291,8 @@ struct LoopKernels {
             value.set(SelectedRows<T, Device>(height, new_tensor<std::int64_t>(on, {0}), new_tensor<T>(on, shape)));
             return value;
         };
-        using Wide = kept_t<T>;
+        constexpr bool widens = castable<kept_t<T>, T> && castable<T, kept_t<T>>;
+        using Wide = std::conditional_t<widens, kept_t<T>, T>;
         LoopKernels kernels{.zeros = zeros,
                             .no_rows = no_rows,
                             .sum = &kernel_of<sum_op, Device, T>::value,
@@ -24499,8 +25226,7 @@ public:
             for (Place const& place : op.in) check_parts(place);
             run_whole(op);
         }
-        check_parts(net_.place(*net_.out));
-        check_output();
+        check_parts(net_.place(*net_.out), net_.out);
         for (std::size_t m = 0; m < states.size(); ++m) states[m] = ends(m, states[m]);
         return whole(net_.place(*net_.out)).share();
     }
@@ -24544,7 +25270,7 @@ public:
     Value static_grad(std::size_t k) {
         Value const& all = part_.statics[k];
         Value& sum = part_.static_grads[k];
-        if (!sum.empty()) sum = kernels_.narrowed(exec_, sum);
+        if (!sum.empty() && is_widened(k)) sum = kernels_.narrowed(exec_, sum);
         std::size_t const known = sum.empty() ? 0 : sum.rows();
         Value rest = all.with_lod({}).slice(known, all.rows());
         if (rest.rows() != 0 || sum.empty()) {  // of sequences without steps
@@ -24575,8 +25301,8 @@ private:
     void add_static_grad(std::size_t k, std::size_t t) {
         StepNet::Static const& s = net_.statics[k];
         if (s.grad == nullptr) return;
-        Value of_step = step_value(net_.place(*s.grad), t).with_lod({});
-        Value grad = kernels_.widened(exec_, of_step);
+        Value grad = step_value(net_.place(*s.grad), t).with_lod({});
+        if (is_widened(k)) grad = kernels_.widened(exec_, grad);
         Value& sum = part_.static_grads[k];
         if (!sum.empty()) {
             std::size_t const later = sum.rows();
@@ -24588,43 +25314,40 @@ private:
         }
     }
 
+    // Whether the kernels are those of its elements.
+    bool is_widened(std::size_t k) const { return net_.statics[k].value->spec().dtype == net_.out->spec().dtype; }
+
     Value& state_after(std::size_t m, std::size_t t) { return step_value(net_.place(*net_.memories[m].after), t); }
 
-    /// Throws unless each step gave a part for each of its sequences.
-    void check_parts(Place const& place) {
+    /// Throws unless each step gave a part for each of its sequences, and of `declared` the width that its spec tells.
+    void check_parts(Place const& place, Variable const* declared = nullptr) {
         if (place.kind != Place::rows || !part_.packed[place.number].empty()) return;
-        for (std::size_t t = 0; t < part_.count(); ++t) check_count("a result", part_.steps[t][place.number], t);
+        for (std::size_t t = 0; t < part_.count(); ++t) {
+            Value const& value = part_.steps[t][place.number];
+            check_count("a result", value, t);
+            if (declared != nullptr && has_known_width(*declared))
+                check_row("the output ", *declared, value, declared->spec().dims, ", as declared", t);
+        }
     }
     void check_count(char const* what, Value const& value, std::size_t t, std::string const& name = {}) {
         if (value.empty() || value.count() == part_.size(t)) return;
         throw ShapeError(step_text(t, {}).append(": the number of rows or sequences of ").append(what).append(name),
                          std::to_string(value.count()), std::to_string(part_.size(t)) + ", one for each sequence");
     }
-
-    /// Throws unless a state has a row for each sequence after step t and the width from before, also where the specs
-    /// tell it: an operator may break its own.
-    void check_state(std::size_t m, std::size_t t, Value& boot) {
-        StepNet::Memory const& memory = net_.memories[m];
-        check_count("the state ", state_after(m, t), t, memory.before->name());
-        check_row("the state ", *memory.before, state_after(m, t), boot.spec().dims, ", that before the step", t);
-    }
-
-    /// Throws unless the output of each step has the width that its spec tells.
-    void check_output() {
-        Place const place = net_.place(*net_.out);
-        if (place.kind != Place::rows || !part_.packed[place.number].empty() || !has_known_width(*net_.out)) return;
-        for (std::size_t t = 0; t < part_.count(); ++t)
-            check_row("the output ", *net_.out, part_.steps[t][place.number], net_.out->spec().dims, ", as declared", t);
-    }
-    void check_row(char const* what, Variable const& v, Value const& value, Dims const& expected,
-                          char const* why, std::size_t t) {
-        if (value.empty()) return;
-        Dims dims = value.spec().dims;
-        if (!dims.empty()) dims[0] = expected[0];
-        if (dims == expected) return;
+    void check_row(char const* what, Variable const& v, Value const& value, Dims row, char const* why, std::size_t t) {
+        Dims const dims = value.empty() ? row : value.spec().dims;
+        if (!dims.empty()) row[0] = dims[0];
+        if (dims == row) return;
         throw ShapeError(step_text(t, {}).append(": the shape of a row of ").append(what).append(v.name()),
                          shape_text(std::span(dims).subspan(std::min<std::size_t>(dims.size(), 1))),
-                         shape_text(std::span(expected).subspan(1)) + why);
+                         shape_text(std::span(row).subspan(1)) + why);
+    }
+
+    /// Throws unless a state has a row for each sequence after step t and the width from before, as its spec may tell.
+    void check_state(std::size_t m, std::size_t t, Value& boot) {
+        Variable const& before = *net_.memories[m].before;
+        check_count("the state ", state_after(m, t), t, before.name());
+        check_row("the state ", before, state_after(m, t), boot.spec().dims, ", that before the step", t);
     }
 
     /// The state of every sequence after its last step. The sequences that end at step t are its last rows.
@@ -25245,7 +25968,7 @@ private:
             } else if (v->spec().type == VarType::TENSOR_ARRAY) {
                 reached.sum = reached.sum.empty() ? part.share() : reached.sum.add_slots(part);
             } else {
-                Value wide = block_.kernels.widened(exec_, part);
+                Value wide = has_gradient(*v) ? block_.kernels.widened(exec_, part) : part.share();
                 reached.sum = reached.sum.empty() ? std::move(wide)
                                                   : block_.kernels.sum_of_widened(exec_, reached.sum, wide);
             }
@@ -25256,7 +25979,8 @@ private:
         Variable const& v = *net_.outer[k];
         Buffer<Value*> all;
         if (!reached.sum.empty()) {
-            if (v.spec().type != VarType::TENSOR_ARRAY) reached.sum = block_.kernels.narrowed(exec_, reached.sum);
+            if (v.spec().type != VarType::TENSOR_ARRAY && has_gradient(v))
+                reached.sum = block_.kernels.narrowed(exec_, reached.sum);
             all.push_back(&reached.sum);
         }
         for (Value& part : reached.rows) all.push_back(&part);
@@ -26509,6 +27233,44 @@ ROWAN_FUNCTION NpyHeader describe_npy(std::string const& path) {
 
 #endif
 
+// rowan/io/detail/naming_file.hpp: naming_file, for errors of a file among several.
+
+namespace rowan::inline v0::detail {
+
+/// The error of a file among several, whose field then begins with the path.
+FormatError error_in(std::string const& path, FormatError const& error);
+
+/// Calls f, which reads a file among several.
+/// errors   those of f; a FormatError names the file
+template <class F>
+auto naming_file(std::string const& path, F const& f) -> decltype(f()) {
+    try {
+        return f();
+    } catch (FormatError const& e) {
+        if (e.field().starts_with(path)) throw;
+        throw error_in(path, e);
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/io/detail/naming_file_inl.hpp: the functions of naming_file.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION FormatError error_in(std::string const& path, FormatError const& error) {
+    std::string const what = error.what(),  // `byte offset: field reason`
+        head = std::string("byte ").append(std::to_string(error.offset())).append(": ").append(error.field());
+    return {error.offset(), std::string(path).append(": ").append(error.field()),
+            what.starts_with(head + " ") ? what.substr(head.size() + 1) : what};
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/io/npy_folder.hpp: NpyFolder, named tensors in a folder, the contents of NumPy's .npz.
 
 namespace rowan::inline v0 {
@@ -26553,17 +27315,21 @@ public:
     std::vector<std::string> names() && noexcept { return std::move(names_); }
 
     /// Loads the tensor of that name.
-    /// errors   Error if there is no tensor of that name; those of load_npy
+    /// errors   Error if there is no tensor of that name; those of load_npy, where a FormatError names the file
     /// cost     as load_npy
     template <class T>
     Tensor<T> load(std::string const& name) const {
-        return load_npy<T>(file(name));
+        auto const path = file(name);
+        return detail::naming_file(path, [&] { return load_npy<T>(path); });
     }
 
     /// The header of the tensor of that name.
     /// errors   Error if there is no tensor of that name; those of describe_npy
     /// cost     as describe_npy
-    NpyHeader describe(std::string const& name) const { return describe_npy(file(name)); }
+    NpyHeader describe(std::string const& name) const {
+        auto const path = file(name);
+        return detail::naming_file(path, [&] { return describe_npy(path); });
+    }
 
 private:
     std::string file(std::string const& name) const;
@@ -29573,30 +30339,38 @@ struct TopK {
 
 /// The k greatest elements of each row, that is along the last axis, and their positions, see rowan::top_k. The
 /// gradient of the values goes to the elements that they are.
-///     auto [best, labels] = layer::top_k(scores, 5);
+///     auto [best, labels] = layer::top_k(scores, {.k = 5});
 /// shapes   x [..., n] -> [..., k] and [..., k], with the levels of x
 /// errors   ShapeError if the rank is less than 2; ValueError if k is not in [1, n]
 /// cost     as rowan::top_k, when the net runs
 template <class T, class Device>
-TopK<T, Device> top_k(Var<T, Device> const& x, std::int64_t k) {
-    auto const& made = default_scope().new_op<top_k_op, Device, T>({&*x}, {.k = k}).outputs;
+TopK<T, Device> top_k(Var<T, Device> const& x, TopKOptions const& options) {
+    auto const& made = default_scope().new_op<top_k_op, Device, T>({&*x}, options).outputs;
     return {Var<T, Device>(*made[0]), Var<std::int64_t, Device>(*made[1])};
+}
+template <class T, class Device>
+TopK<T, Device> top_k(Var<T, Device> const& x, std::int64_t k) {
+    return top_k(x, TopKOptions{.k = k});
 }
 
 /// A row for each id: 1 in the column of the id, else 0, see rowan::one_hot.
-///     auto const target = layer::one_hot(labels, 10);
+///     auto const target = layer::one_hot(labels, {.depth = 10});
 /// shapes   ids [n] or [n, 1] -> [n, depth], with the levels of ids
 /// errors   ShapeError if ids have another shape; ValueError if depth is negative; when the net runs, IndexError if an
 ///          id is not in [0, depth)
 /// cost     as rowan::one_hot, when the net runs; for another type than float, as layer::cast besides
 template <class T = float, class I, class Device>
-Var<T, Device> one_hot(Var<I, Device> const& ids, std::int64_t depth) {
-    auto const rows = apply<one_hot_op>({.depth = depth}, ids);
+Var<T, Device> one_hot(Var<I, Device> const& ids, OneHotOptions const& options) {
+    auto const rows = apply<one_hot_op>(options, ids);
     if constexpr (std::is_same_v<T, float>) {
         return rows;
     } else {
         return cast<T>(rows);
     }
+}
+template <class T = float, class I, class Device>
+Var<T, Device> one_hot(Var<I, Device> const& ids, std::int64_t depth) {
+    return one_hot<T>(ids, OneHotOptions{.depth = depth});
 }
 
 /// The running sums along an axis, by default the last one, see rowan::cumsum.
@@ -30172,6 +30946,16 @@ bool has_seed(Tensor<std::int64_t, D> const& seed) {
 
 }  // namespace detail
 
+/// The settings of dropout in nets.
+struct DropoutOptions {
+    double probability = 0.5;  ///< of setting an element to 0
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"probability", &DropoutOptions::probability});
+    }
+};
+
 struct dropout_grad_op;
 
 /// See dropout. The slot `seed` holds the seed in training and is empty otherwise; `saved` holds the mask.
@@ -30182,14 +30966,7 @@ struct dropout_op {
     using outputs = slots<slot::out, slot::saved>;
     using grad = grad_rule<dropout_grad_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
-    struct attributes {
-        double probability = 0.5;  ///< of setting an element to 0
-
-        template <class Visit>
-        static constexpr auto fields(Visit const& visit) {
-            return visit(field{"probability", &attributes::probability});
-        }
-    };
+    using attributes = DropoutOptions;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& seed, attributes const& a) {
         VarSpec mask = spec::elementwise("dropout: x", x);
@@ -30251,7 +31028,7 @@ Variable& new_seed() {
 
 /// In train, every element is 0 with the given probability, else x / (1 - probability). Elsewhere, such as in infer,
 /// the result is x.
-///     auto h = layer::dropout(layer::relu(layer::fc(x, {.output_size = 100})), 0.2);
+///     auto h = layer::dropout(layer::relu(layer::fc(x, {.output_size = 100})), {.probability = 0.2});
 /// Every batch has a different mask. The mask depends only on train's seed, the number of the batch (a resumed training
 /// continues the count) and the layer's position in the net, so it is the same for any number of threads. In a
 /// recurrent layer, each sequence has one mask for all its steps (Gal and Ghahramani: A Theoretically Grounded
@@ -30260,11 +31037,15 @@ Variable& new_seed() {
 /// errors   ValueError unless probability is in [0, 1]
 /// cost     one read of x, one write of the result and of a byte mask
 template <class T, class Device>
-Var<T, Device> dropout(Var<T, Device> const& x, double probability = 0.5) {
-    static_cast<void>(dropout_op::infer(x->spec(), tensor_spec<std::int64_t>({UNK}),
-                                        {probability}));  // throws before the net is changed
+Var<T, Device> dropout(Var<T, Device> const& x, DropoutOptions const& options = {}) {
+    static_cast<void>(
+        dropout_op::infer(x->spec(), tensor_spec<std::int64_t>({UNK}), options));  // throws before the net is changed
     Var<std::int64_t, Device> const seed(new_seed<Device>());
-    return apply<dropout_op>({probability}, x, seed);
+    return apply<dropout_op>(options, x, seed);
+}
+template <class T, class Device>
+Var<T, Device> dropout(Var<T, Device> const& x, double probability) {
+    return dropout(x, {.probability = probability});
 }
 
 }  // namespace rowan::inline v0::layer
@@ -32597,6 +33378,16 @@ Var<bool, Device> any(Var<bool, Device> const& x) {
 
 namespace rowan::inline v0 {
 
+/// The settings of concat.
+struct ConcatOptions {
+    std::int64_t axis = 0;  ///< negative values count from the end
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"axis", &ConcatOptions::axis});
+    }
+};
+
 namespace detail {
 
 /// Checks that all tensors have the rank of the first and, except along the axis, its dims. Returns the axis counted
@@ -32676,6 +33467,14 @@ template <class T, class Device>
 Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, std::int64_t axis = 0) {
     return concat(x.empty() ? Device{} : x[0].device(), x, axis);
 }
+template <class T, device D>
+Tensor<T, D> concat(D const& exec, std::vector<Tensor<T, D>> const& x, ConcatOptions const& options) {
+    return concat(exec, x, options.axis);
+}
+template <class T, class Device>
+Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, ConcatOptions const& options) {
+    return concat(x, options.axis);
+}
 
 struct concat_grad_op;
 
@@ -32688,14 +33487,7 @@ struct concat_op {
     using outputs = slots<slot::out>;
     using grad = grad_rule<concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
-    struct attributes {
-        std::int64_t axis = 0;  ///< negative values count from the end
-
-        template <class Visit>
-        static constexpr auto fields(Visit const& visit) {
-            return visit(field{"axis", &attributes::axis});
-        }
-    };
+    using attributes = ConcatOptions;
 
     static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }
 
@@ -32778,7 +33570,7 @@ struct concat_grad_op {
 namespace rowan::inline v0::layer {
 
 /// Concatenates values along an axis; a negative axis counts from the end.
-///     auto both = layer::concat({a, b}, 1);
+///     auto both = layer::concat({a, b}, {.axis = 1});
 /// Along axis 0, batches with as many levels are joined: the sequences of the first, then those of the second, and so
 /// on.
 /// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]; with the levels of the first; along axis 0 with joined levels,
@@ -32787,14 +33579,22 @@ namespace rowan::inline v0::layer {
 ///          such axis
 /// cost     as rowan::concat, when the net runs
 template <class T, class Device>
-Var<T, Device> concat(std::vector<Var<T, Device>> const& x, std::int64_t axis = 0) {
+Var<T, Device> concat(std::vector<Var<T, Device>> const& x, ConcatOptions const& options = {}) {
     std::vector<Variable*> inputs;
     for (auto const& part : x) inputs.push_back(&*part);
-    return Var<T, Device>(*default_scope().new_op<concat_op, Device, T>(std::move(inputs), {.axis = axis}).outputs[0]);
+    return Var<T, Device>(*default_scope().new_op<concat_op, Device, T>(std::move(inputs), options).outputs[0]);
 }
 template <class T, class Device>
-Var<T, Device> concat(std::initializer_list<Var<T, Device>> x, std::int64_t axis = 0) {
-    return concat(std::vector<Var<T, Device>>(x), axis);
+Var<T, Device> concat(std::initializer_list<Var<T, Device>> x, ConcatOptions const& options = {}) {
+    return concat(std::vector<Var<T, Device>>(x), options);
+}
+template <class T, class Device>
+Var<T, Device> concat(std::vector<Var<T, Device>> const& x, std::int64_t axis) {
+    return concat(x, {.axis = axis});
+}
+template <class T, class Device>
+Var<T, Device> concat(std::initializer_list<Var<T, Device>> x, std::int64_t axis) {
+    return concat(x, {.axis = axis});
 }
 
 }  // namespace rowan::inline v0::layer
@@ -33768,9 +34568,14 @@ Var<std::int64_t, Device> crf_decoding(Var<T, Device> const& emission, Var<T, De
 
 namespace rowan::inline v0::layer {
 
+/// The levels of sequences of an input.
+struct LevelOptions {
+    std::size_t lod_level = 0;  ///< 1: a batch of sequences
+};
+
 /// Declares an input variable of the default scope; batches set its value under this name. For a net on a device, a
 /// batch may contain host tensors, which are copied to the device.
-///     auto words = layer::data<std::int64_t>("words", {UNK}, 1);      // sentences: one level of sequences
+///     auto words = layer::data<std::int64_t>("words", {UNK}, {.lod_level = 1});      // sentences: one level of sequences
 /// shapes   [dims...], UNK for dims that vary from batch to batch
 /// errors   GraphError if the scope already has that name
 /// cost     O(1); a batch's value is aliased, a host value for a device is copied
@@ -33779,6 +34584,10 @@ Var<T, Device> data(std::string const& name, Dims const& dims, std::size_t lod_l
     Variable& v = default_scope().new_var(name, tensor_spec<T>(dims, lod_level), Role::data);
     v.bring = &rowan::detail::bring<T, Device>;
     return Var<T, Device>(v);
+}
+template <class T = float, class Device = Cpu>
+Var<T, Device> data(std::string const& name, Dims const& dims, LevelOptions const& options) {
+    return data<T, Device>(name, dims, options.lod_level);
 }
 
 ROWAN_TEMPLATE(Var<float> data<float, Cpu>(std::string const&, Dims const&, std::size_t))
@@ -34340,22 +35149,32 @@ Var<T, Device> sum(std::initializer_list<Var<T, Device>> x) {
 }
 
 /// factor · x + bias, element-wise.
+///     auto next = layer::scale(x, {.factor = 2, .bias = 1});       // or layer::scale(x, 2, 1)
 /// shapes   x [...] -> [...], with the levels of x
 /// errors   when the net runs, as rowan::scale
 /// cost     as rowan::scale, when the net runs
 template <class T, class Device>
+Var<T, Device> scale(Var<T, Device> const& x, ScaleOptions const& options) {
+    return apply<scale_op>(options, x);
+}
+template <class T, class Device>
 Var<T, Device> scale(Var<T, Device> const& x, double factor, double bias = 0) {
-    return apply<scale_op>({factor, bias}, x);
+    return scale(x, {.factor = factor, .bias = bias});
 }
 
 /// Clips every element to [min, max]; the gradient of a clipped element is 0. NaN is preserved.
+///     auto between = layer::clip(x, {.min = 0, .max = 6});         // or layer::clip(x, 0, 6)
 /// shapes   x [...] -> [...], with the levels of x
 /// errors   ValueError if a bound is not finite or max < min
 /// cost     as rowan::clip, when the net runs
 template <class T, class Device>
+Var<T, Device> clip(Var<T, Device> const& x, ClipOptions const& options) {
+    rowan::detail::check_clip(options);
+    return apply<clip_op>(options, x);
+}
+template <class T, class Device>
 Var<T, Device> clip(Var<T, Device> const& x, double min, double max) {
-    rowan::detail::check_clip({min, max});
-    return apply<clip_op>({min, max}, x);
+    return clip(x, {.min = min, .max = max});
 }
 
 /// -x, element-wise.
@@ -34702,7 +35521,8 @@ Var<T, Device> embedding_table(EmbeddingOptions const& options) {
     return parameter<T, Device>(dims, options.table, options.name);
 }
 
-/// Returns one row of the table for each id. The table's gradient is row-sparse.
+/// Returns one row of the table for each id. The table's gradient is row-sparse; what computes a table, such as
+/// layer::transpose, gets it as a dense tensor.
 ///     layer::embedding(words, {.height = 10'000, .width = 64, .unknown = 0})    // words of no row read row 0
 /// shapes   ids [...] -> ids.shape + [width], with the levels of ids
 /// errors   as embedding_table, if it creates the table; when the net runs, as rowan::lookup_table
@@ -34790,8 +35610,7 @@ class EntityF1 {
 public:
     /// errors   ValueError if there are no types, or the scheme is none of TagScheme
     /// cost     memory for three counts per type
-    EntityF1(TagScheme scheme, std::size_t types)
-        : scheme_(scheme), right_(types), predicted_(types), present_(types) {
+    EntityF1(TagScheme scheme, std::size_t types) : scheme_(scheme), right_(types), predicted_(types), present_(types) {
         if (types == 0) throw ValueError("types", 0, "at least 1");
         if (places() == 0) throw ValueError("scheme", static_cast<std::int64_t>(scheme), "a TagScheme");
     }
@@ -34864,10 +35683,13 @@ private:
     }
     std::int64_t places() const noexcept {
         switch (scheme_) {
-            case TagScheme::plain: return 1;
+            case TagScheme::plain:
+                return 1;
             case TagScheme::iob:
-            case TagScheme::ioe: return 2;
-            case TagScheme::iobes: return 4;
+            case TagScheme::ioe:
+                return 2;
+            case TagScheme::iobes:
+                return 4;
         }
         return 0;
     }
@@ -34909,7 +35731,8 @@ private:
         Entities<P> p(*this, predicted, n);
         Entities<I> l(*this, label, n);
         while (p.there() || l.there()) {
-            bool const same = p.there() && l.there() && std::tie(p.begin, p.end, p.type) == std::tie(l.begin, l.end, l.type);
+            bool const same =
+                p.there() && l.there() && std::tie(p.begin, p.end, p.type) == std::tie(l.begin, l.end, l.type);
             bool const first = p.there() && (!l.there() || p.begin <= l.begin);
             bool const other = l.there() && (!p.there() || l.begin <= p.begin);
             if (same) ++right_[static_cast<std::size_t>(l.type)];
@@ -35454,7 +36277,19 @@ Tensor<T, D> batched_product_grad(D const& exec, Tensor<T, D> const& x, bool tra
 
 namespace rowan::inline v0 {
 
-/// The matrix product x · y, after transposing the operands whose flags are set; of batches of matrices, the products of
+/// Which operands are transposed.
+struct MatmulOptions {
+    bool transpose_x = false;  ///< whether the matrices of x are transposed
+    bool transpose_y = false;  ///< whether those of y are
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"transpose_x", &MatmulOptions::transpose_x},
+                     field{"transpose_y", &MatmulOptions::transpose_y});
+    }
+};
+
+/// The matrix product x · y, after transposing the operands whose flags are set, as in matmul(x, y, {.transpose_y = true}); of batches of matrices, the products of
 /// their matrices. The dims before the matrices are broadcast by NumPy's rules.
 /// shapes   x [..., n, k], y [..., k, m], each after its transposition -> [..., n, m]
 /// errors   ShapeError if an operand has a rank below 2, the inner dims differ, or the dims before do not broadcast
@@ -35470,6 +36305,14 @@ template <class T, class Device>
 Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y, bool transpose_x = false,
                          bool transpose_y = false) {
     return matmul(x.device(), x, y, transpose_x, transpose_y);
+}
+template <class T, device D>
+Tensor<T, D> matmul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, MatmulOptions const& options) {
+    return matmul(exec, x, y, options.transpose_x, options.transpose_y);
+}
+template <class T, class Device>
+Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y, MatmulOptions const& options) {
+    return matmul(x.device(), x, y, options);
 }
 
 template <bool transpose_x, bool transpose_y>
@@ -36534,19 +37377,30 @@ struct split_grad_op {
 
 namespace rowan::inline v0::layer {
 
+/// The settings of split.
+struct SplitOptions {
+    std::int64_t axis = 0;  ///< negative values count from the end
+};
+
 /// Splits x along an axis; the dim of part k along it is sections[k]. A negative axis counts from the end.
-///     auto const parts = layer::split(x, {2, 3}, 1);      // for x [n, 5]: parts[0] is [n, 2], parts[1] is [n, 3]
+///     auto const parts = layer::split(x, {2, 3}, {.axis = 1});      // for x [n, 5]: parts[0] is [n, 2], parts[1] is [n, 3]
 /// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k; with the levels of x, or without levels
 ///          along axis 0
 /// errors   ValueError if there is no such axis; ShapeError if a section is negative or the sections do not add up to
 ///          the dim (when the net runs, if the dim is unknown before)
 /// cost     as rowan::split, when the net runs
 template <class T, class Device>
-std::vector<Var<T, Device>> split(Var<T, Device> const& x, std::vector<std::int64_t> sections, std::int64_t axis = 0) {
+std::vector<Var<T, Device>> split(Var<T, Device> const& x, std::vector<std::int64_t> sections,
+                                  SplitOptions const& options = {}) {
+    split_op::attributes attributes{.sections = std::move(sections), .axis = options.axis};
     std::vector<Var<T, Device>> parts;
-    for (Variable* const part : default_scope().new_op<split_op, Device, T>({&*x}, {std::move(sections), axis}).outputs)
+    for (Variable* const part : default_scope().new_op<split_op, Device, T>({&*x}, std::move(attributes)).outputs)
         parts.push_back(Var<T, Device>(*part));
     return parts;
+}
+template <class T, class Device>
+std::vector<Var<T, Device>> split(Var<T, Device> const& x, std::vector<std::int64_t> sections, std::int64_t axis) {
+    return split(x, std::move(sections), {.axis = axis});
 }
 
 }  // namespace rowan::inline v0::layer
@@ -40180,18 +41034,6 @@ Var<T, Device> cosine_embedding_loss(Var<T, Device> const& x, Var<T, Device> con
 
 namespace rowan::inline v0 {
 
-/// Which operands are transposed.
-struct MatmulOptions {
-    bool transpose_x = false;  ///< whether the matrices of x are transposed
-    bool transpose_y = false;  ///< whether those of y are
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"transpose_x", &MatmulOptions::transpose_x},
-                     field{"transpose_y", &MatmulOptions::transpose_y});
-    }
-};
-
 /// The gradient of x or y of a batched_matmul_op, summed over the matrices for which that operand was repeated.
 template <bool of_y>
 struct batched_matmul_grad_op {
@@ -40257,20 +41099,26 @@ namespace rowan::inline v0::layer {
 
 /// The product x · y, with x or y transposed if its flag is set; of batches of matrices, the products of their matrices,
 /// see rowan::matmul. For a product with a trainable weight, see layer::fc.
-///     auto scores = layer::matmul(h, table, false, true);      // h · tableᵀ: the table of an embedding as a weight
+///     auto scores = layer::matmul(h, table, {.transpose_y = true});      // h · tableᵀ: the table of an embedding as a weight
 /// shapes   x [..., n, k], y [..., k, m], after transposition -> [..., n, m], with the levels of the operand whose rows
 ///          the result has; without levels for two matrices of which x is transposed
 /// errors   ShapeError if an operand has a rank below 2, the inner dims differ, or the dims before do not broadcast
 /// cost     as rowan::matmul, when the net runs
 template <class T, class Device>
-Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, bool transpose_x = false,
-                      bool transpose_y = false) {
+Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, MatmulOptions const& options = {}) {
     bool const matrices = x->spec().dims.size() == 2 && y->spec().dims.size() == 2;
-    if (!matrices || (transpose_x && transpose_y))
-        return apply<batched_matmul_op>({.transpose_x = transpose_x, .transpose_y = transpose_y}, x, y);
-    if (transpose_x) return apply<mul_tn_op>({}, x, y);
-    if (transpose_y) return apply<mul_nt_op>({}, x, y);
+    if (!matrices || (options.transpose_x && options.transpose_y)) return apply<batched_matmul_op>(options, x, y);
+    if (options.transpose_x) return apply<mul_tn_op>({}, x, y);
+    if (options.transpose_y) return apply<mul_nt_op>({}, x, y);
     return apply<mul_op>({}, x, y);
+}
+/// The same with flags by position, which a later version removes.
+template <class T, class Device>
+[[deprecated("rowan::layer::matmul: options have names: layer::matmul(x, y, {.transpose_y = true})")]] Var<T, Device>
+matmul(Var<T, Device> const& x, Var<T, Device> const& y, std::same_as<bool> auto transpose_x,
+       std::same_as<bool> auto... transpose_y) {
+    static_assert(sizeof...(transpose_y) < 2, "rowan::layer::matmul: two flags at most");
+    return matmul(x, y, MatmulOptions{transpose_x, transpose_y...});
 }
 
 }  // namespace rowan::inline v0::layer
@@ -41798,22 +42646,30 @@ Var<T, Device> transpose(Var<T, Device> const& x, std::vector<std::int64_t> perm
 }
 
 /// Joins values of one shape along a new axis; a negative axis counts from the end of the result.
-///     auto pairs = layer::stack({a, b}, 1);       // [n, 3] and [n, 3] -> [n, 2, 3]
+///     auto pairs = layer::stack({a, b}, {.axis = 1});       // [n, 3] and [n, 3] -> [n, 2, 3]
 /// shapes   n values x[k] [...] -> [...] with a dim of n at the axis; with the levels of the first unless it is axis 0
 /// errors   ShapeError if x is empty, shapes differ, or the rank is 8; ValueError if there is no such axis
 /// cost     as rowan::stack, when the net runs
 template <class T, class Device>
-Var<T, Device> stack(std::vector<Var<T, Device>> const& x, std::int64_t axis = 0) {
+Var<T, Device> stack(std::vector<Var<T, Device>> const& x, StackOptions options = {}) {
     std::vector<Variable*> inputs;
     for (auto const& part : x) inputs.push_back(&*part);
     if (auto const rank = x.empty() ? 0 : static_cast<std::int64_t>(x[0]->spec().dims.size() + 1);
-        axis < 0 && axis >= -rank)
-        axis += rank;
-    return Var<T, Device>(*default_scope().new_op<stack_op, Device, T>(std::move(inputs), {.axis = axis}).outputs[0]);
+        options.axis < 0 && options.axis >= -rank)
+        options.axis += rank;
+    return Var<T, Device>(*default_scope().new_op<stack_op, Device, T>(std::move(inputs), options).outputs[0]);
 }
 template <class T, class Device>
-Var<T, Device> stack(std::initializer_list<Var<T, Device>> x, std::int64_t axis = 0) {
-    return stack(std::vector<Var<T, Device>>(x), axis);
+Var<T, Device> stack(std::initializer_list<Var<T, Device>> x, StackOptions const& options = {}) {
+    return stack(std::vector<Var<T, Device>>(x), options);
+}
+template <class T, class Device>
+Var<T, Device> stack(std::vector<Var<T, Device>> const& x, std::int64_t axis) {
+    return stack(x, StackOptions{.axis = axis});
+}
+template <class T, class Device>
+Var<T, Device> stack(std::initializer_list<Var<T, Device>> x, std::int64_t axis) {
+    return stack(x, StackOptions{.axis = axis});
 }
 
 /// The dot product of each row of x with the same row of y, see rowan::row_dot.

@@ -1,6 +1,8 @@
 // rowan/layer/detail/train_call.hpp: TrainCall, what ranks that train together agree on.
 #pragma once
 
+#include <rowan/version.hpp>
+
 #include <cstdint>
 
 namespace rowan::inline v0::detail {
