@@ -21345,7 +21345,7 @@ struct MovingAverage {
     double decay = 0.999;  ///< the part of the average that a step keeps, in [0, 1)
 
     using op = moving_average_op;
-    using narrowed_op = narrowed_moving_average_op;  // for elements that are narrower than sums
+    using narrowed_op = narrowed_moving_average_op;  ///< for elements that are narrower than sums
     MovingAverageOptions options() const { return {decay}; }
     template <class Visit>
     static constexpr auto fields(Visit const& visit) {
