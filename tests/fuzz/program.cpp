@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <optional>
 #include <random>
@@ -149,7 +149,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
             mutate(program, seed / 2);
             auto const bytes = encode(program);
             if (bytes.size() > most) return size;
-            std::memcpy(data, bytes.data(), bytes.size());
+            std::ranges::copy(bytes, reinterpret_cast<std::byte*>(data));
             return bytes.size();
         } catch (Error const&) {  // not a program
         }
