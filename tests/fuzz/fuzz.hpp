@@ -6,12 +6,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <span>
 
 /// Accepts any bytes. Returns 0, or ends the program if a check fails.
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size);
+
+/// Mutates bytes in place, within `most`, and returns their new number. Defined by libFuzzer.
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
 
 namespace fuzz {
 

@@ -6,10 +6,16 @@
 #include "fuzz.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <random>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace {
@@ -81,7 +87,75 @@ void run(ProgramDesc const& program) {
     }
 }
 
+/// Calls f with a reference to every dim of the variables, and then to every integer of the attributes.
+template <class F>
+void each_number(ProgramDesc& program, F const& f) {
+    auto const dims = [&](TensorDesc& desc) { std::ranges::for_each(desc.dims, f); };
+    for (BlockDesc& block : program.blocks) {
+        for (VarDesc& v : block.vars) {
+            if (v.lod_desc) dims(v.lod_desc->tensor);
+            if (v.selected_rows_desc) dims(*v.selected_rows_desc);
+            if (v.tensor_array_desc) dims(v.tensor_array_desc->tensor);
+        }
+    }
+    for (BlockDesc& block : program.blocks) {
+        for (OpDesc& op : block.ops) {
+            for (Attribute& a : op.attrs) {
+                std::visit([&]<class V>(V& value) {
+                    if constexpr (std::is_same_v<V, std::int32_t> || std::is_same_v<V, std::int64_t>) f(value);
+                    if constexpr (std::is_same_v<V, std::vector<std::int32_t>> || std::is_same_v<V, std::vector<std::int64_t>>) std::ranges::for_each(value, f);
+                }, a.value);
+            }
+        }
+    }
+}
+
+/// Replaces a number by one at which products and sums overflow. One time in two only there, otherwise everywhere, and
+/// its multiples by those of the new number, so that the dims of different variables still fit each other.
+void mutate(ProgramDesc& program, unsigned seed) {
+    constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(), greatest = std::numeric_limits<std::int64_t>::max();
+    constexpr std::int64_t two31 = std::int64_t{1} << 31, two32 = two31 << 1, two62 = std::int64_t{1} << 62;
+    constexpr std::array edges{std::int64_t{0}, std::int64_t{1}, UNK, -two31, two31 - 1, two31, two32, two62 / 4, two62 / 3, two62, greatest / 3, greatest / 4, greatest, least};
+    std::minstd_rand random(seed);
+    auto const below = [&](std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random); };
+    std::size_t count = 0;
+    each_number(program, [&](auto&) { ++count; });
+    if (count == 0) return;
+    std::size_t const place = below(count);
+    std::int64_t const to = edges[below(edges.size())];
+    std::int64_t from = 0;
+    bool const one = below(2) == 0;
+    std::size_t i = 0;
+    each_number(program, [&](auto& x) {
+        if (i++ != place) return;
+        from = x;
+        if (one) x = static_cast<std::remove_reference_t<decltype(x)>>(to);
+    });
+    if (one || from < 2) return;
+    each_number(program, [&](auto& x) {
+        if (x <= 0 || x % from != 0 || x / from > 4) return;
+        auto const times = static_cast<std::uint64_t>(x / from) * static_cast<std::uint64_t>(to);  // may wrap around
+        x = static_cast<std::remove_reference_t<decltype(x)>>(times);
+    });
+}
+
 }  // namespace
+
+/// Mutates the bytes, or the numbers of the program that they encode.
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+    if (seed % 2 == 0) {
+        try {
+            auto program = decode<ProgramDesc>(fuzz::bytes(data, size));
+            mutate(program, seed / 2);
+            auto const bytes = encode(program);
+            if (bytes.size() > most) return size;
+            std::ranges::copy(bytes, reinterpret_cast<std::byte*>(data));
+            return bytes.size();
+        } catch (Error const&) {  // not a program
+        }
+    }
+    return LLVMFuzzerMutate(data, size, most);
+}
 
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     try {
