@@ -19,9 +19,9 @@ struct ParameterGradient {
 
 /// Adds to `scope` the operators that compute the gradients of all parameters that `cost` depends on, and returns the
 /// gradient variables. `scope` must be the scope of `cost` or an inner scope of it. A variable that is read more than
-/// once gets the sum of its gradients; gradients of lookup tables stay row-sparse, unless an operator computes the table
-/// and its gradient reads all rows, as that of transpose. Only gradients that a parameter needs are computed. Parameters
-/// that an operator replaces after each step, such as moving means, have no gradient.
+/// once gets the sum of its gradients; gradients of lookup tables stay row-sparse, unless an operator computes the
+/// table and its gradient reads all rows, as that of transpose. Only gradients that a parameter needs are computed.
+/// Parameters that an operator replaces after each step, such as moving means, have no gradient.
 /// errors   GraphError if `cost` does not depend on a parameter, or an operator on the path has no gradient; the scope
 ///          then is as before
 /// cost     one pass over the net; for each operator on the path at most one new operator per gradient rule, plus zeros

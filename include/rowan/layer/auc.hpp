@@ -15,9 +15,9 @@
 namespace rowan::inline v0 {
 
 /// The area under the ROC curve: the probability that a positive example has a greater probability than a negative one,
-/// where a tie counts half. It is exact, as in scikit-learn, and all probabilities are kept. With `thresholds`, it needs no
-/// more memory for more examples: as in Paddle, probabilities are counted in thresholds + 1 buckets,
-/// floor(p · thresholds), and those in one bucket are ties.
+/// where a tie counts half. It is exact, as in scikit-learn, and all probabilities are kept. With `thresholds`, the
+/// memory does not grow: as in Paddle, probabilities are counted in thresholds + 1 buckets, floor(p · thresholds), and
+/// those in one bucket are ties.
 ///     Auc auc;
 ///     for (auto const& batch : batches) auc.update(infer(predict, batch.feeds, parameters).value(), batch.labels);
 ///     double area = auc.value();
@@ -82,7 +82,8 @@ public:
         auto kept = kept_;
         for (auto& sorted : kept) std::sort(sorted.begin(), sorted.end());
         while (!kept[0].empty() || !kept[1].empty()) {
-            double const greatest = std::max(kept[0].empty() ? 0 : kept[0].back(), kept[1].empty() ? 0 : kept[1].back());
+            double greatest = 0;
+            for (auto const& rest : kept) greatest = std::max(greatest, rest.empty() ? 0 : rest.back());
             std::array<std::int64_t, 2> equal{};
             for (std::size_t k : {0, 1}) {
                 for (; !kept[k].empty() && kept[k].back() == greatest; kept[k].pop_back()) ++equal[k];

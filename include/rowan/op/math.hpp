@@ -100,8 +100,8 @@ using abs_op = unary_op<detail::abs_formula>;            ///< See abs.
 using abs_grad_op = unary_grad_op<detail::abs_formula>;  ///< The gradient of abs.
 
 /// x to the power of the exponent, element-wise, within 2 units in the last place for float and double, with the zeros,
-/// infinities and NaN of C's pow; the same bits on all machines. The exponent is not rounded to the type of x. The gradient
-/// is out_grad · exponent · x^(exponent - 1), within 4 units.
+/// infinities and NaN of C's pow; the same bits on all machines. The exponent is not rounded to the type of x. The
+/// gradient is out_grad · exponent · x^(exponent - 1), within 4 units.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if the exponent is not finite
 /// cost     one read of x and one write of the result

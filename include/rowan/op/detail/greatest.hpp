@@ -10,9 +10,9 @@
 
 namespace rowan::inline v0::detail {
 
-/// Finds the k greatest of the numbers number(begin), …, number(end - 1), which are k or more: writes their positions to
-/// `top`, in descending order. Of equal numbers, the first comes first; NaN is the greatest. O(n log k) steps without other
-/// memory: insertion, while it moves less than a heap, then a heap.
+/// Finds the k greatest of the numbers number(begin), …, number(end - 1), which are k or more: writes their positions
+/// to `top`, in descending order. Of equal numbers, the first comes first; NaN is the greatest. O(n log k) steps without
+/// other memory: insertion, until it has moved more than a heap would, then a heap.
 template <class Number>
 struct Greatest {
     Number number;

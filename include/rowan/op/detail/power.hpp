@@ -124,7 +124,8 @@ ROWAN_HD_INLINE V positive_power(V const& x, Exponent const& y, double factor) {
         V const result = product(V(scale + product(scale, tail)), power_of_two(V(shifted - first)));
         V const at_zero = constant<V>(y.high < 0 ? factor * infinity : factor * 0.0);
         V const at_infinity = constant<V>(y.high < 0 ? factor * 0.0 : factor * infinity);
-        return choose(x > constant<V>(most), at_infinity, choose(x > zero, result, choose(x < constant<V>(most), at_zero, x)));
+        V const at_ends = choose(x < constant<V>(most), at_zero, x);  // of 0 and NaN
+        return choose(x > constant<V>(most), at_infinity, choose(x > zero, result, at_ends));
     } else {
         return product(exp_of(S(product(constant<V>(y.high), log_of(x)))), constant<V>(factor));
     }
@@ -145,8 +146,8 @@ ROWAN_HD_INLINE V power(V const& x, Exponent const& y, double factor) {
     return choose(x < zero, odd, choose(quotient(constant<V>(1.0), x) < zero, odd, even));  // 1 / -0 < 0
 }
 
-/// Whether x^exponent is to be computed by products, which are within 2 units in the last place for exponents in [-2, 4]
-/// and within 3 units for -3. Other types than float and double may have no better exp and log.
+/// Whether x^exponent is to be computed by products, which are within 2 units in the last place for exponents in
+/// [-2, 4] and nearly 3 units for -3. Other types than float and double may have no better exp and log.
 template <class V>
 ROWAN_HD_INLINE bool is_product(double exponent, int least, int most) {
     if constexpr (!is_machine_float<typename lane_of<V>::type>) least = -64, most = 64;
