@@ -21,7 +21,8 @@ struct Padded {
 ///     layer::sequence_pad(points, {.pad_values = {0, -1}});                 // rows of padding are [0 -1]
 /// shapes   x [n, ...] of s sequences -> [s, m, ...] and [s], where m is options.length or that of the longest sequence;
 ///          with the upper levels of x
-/// errors   ShapeError if x has no levels or rank 8, or pad_values are given but not one for each column; when the net runs, as rowan::to_padded
+/// errors   ShapeError if x has no levels or rank 8, or pad_values are given but not one for each column; when
+///          the net runs, as rowan::to_padded
 /// cost     as rowan::to_padded, when the net runs; with pad_values the padding is written twice
 template <class T, class Device>
 Padded<T, Device> sequence_pad(Var<T, Device> const& x, SequencePadOptions const& options = {}) {

@@ -69,7 +69,7 @@ using smooth_l1_op = pointwise_loss_op<detail::smooth_l1_formula>;  ///< See smo
 /// options.ignore_index do not count.
 /// shapes   x and y [...] -> [1], or [...] without reduction
 /// errors   ShapeError if the shapes differ
-/// cost     one read of both
+/// cost     one read of both; with a label to ignore also 8 bytes for each element, and two more passes
 template <class T, device D>
 Tensor<T, D> sigmoid_cross_entropy_with_logits(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
                                                BinaryCrossEntropyOptions const& options = {}) {
@@ -96,10 +96,11 @@ using sigmoid_cross_entropy_with_logits_op =
 
 /// -y · log(x) - (1 - y) · log(1 - x) for probabilities x: the mean over all elements, or by options.reduction their
 /// sum or all of them. Logarithms below -100 count as -100, and x · (1 - x) in the gradient is at least 1e-12, as in
-/// PyTorch. Outside of [0, 1] the loss is NaN. y has no gradient.
+/// PyTorch. Outside of [0, 1] the loss is NaN. y has no gradient. Elements whose y is options.ignore_index do not
+/// count.
 /// shapes   x and y [...] -> [1], or [...] without reduction
 /// errors   ShapeError if the shapes differ
-/// cost     one read of both
+/// cost     one read of both; with a label to ignore also 8 bytes for each element, and two more passes
 template <class T, device D>
 Tensor<T, D> binary_cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
                                   BinaryCrossEntropyOptions const& options = {}) {
