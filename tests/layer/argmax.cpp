@@ -19,12 +19,12 @@ TEST_CASE("layers find the greatest elements of rows and keep levels", "[layer]"
     auto const ids = layer::data<std::int64_t>("ids", {UNK, 1}, 1);
     Lod const lod{{0, 2}};
     Feeds const feeds{{"x", LoDTensor<float>({{1, 5, 3}, {7, 2, 7}}, lod)}, {"ids", LoDTensor<std::int64_t>({{2}, {0}}, lod)}};
-    auto const best = layer::top_k(x, 2);
+    auto const best = layer::top_k(x, {.k = 2});
     CHECK((test::run(best.value, feeds) == LoDTensor<float>({{5, 3}, {7, 7}}, lod)));
     CHECK((test::run(best.ids, feeds) == LoDTensor<std::int64_t>({{1, 2}, {0, 2}}, lod)));
     CHECK((test::run(layer::argmax(x), feeds) == LoDTensor<std::int64_t>(Tensor<std::int64_t>{1, 0}, lod)));
     CHECK((test::run(layer::argmin(x, {.axis = 0}), feeds) == LoDTensor<std::int64_t>(Tensor<std::int64_t>{0, 1, 0})));
-    CHECK((test::run(layer::one_hot(ids, 3), feeds) == LoDTensor<float>({{0, 0, 1}, {1, 0, 0}}, lod)));
+    CHECK((test::run(layer::one_hot(ids, {.depth = 3}), feeds) == LoDTensor<float>({{0, 0, 1}, {1, 0, 0}}, lod)));
     CHECK((test::run(layer::one_hot<double>(ids, 3), feeds) == LoDTensor<double>({{0, 0, 1}, {1, 0, 0}}, lod)));
     CHECK((test::run(layer::cumsum(x), feeds) == LoDTensor<float>({{1, 6, 9}, {7, 9, 16}}, lod)));
     CHECK_THROWS_WITH(layer::top_k(x, 4), "k is 4, expected in [1, 3]");

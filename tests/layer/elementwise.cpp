@@ -36,8 +36,8 @@ TEST_CASE("element-wise layers compute element by element and keep levels", "[la
     gives(layer::sum({x, y, x}), {{6, -4}, {0, 8}});
     gives(layer::sum(std::vector{x}), {{1, -2}, {0.5f, 3}});
     gives(layer::scale(x, -2), {{-2, 4}, {-1, -6}});
-    gives(layer::scale(x, 2, 0.5), {{2.5f, -3.5f}, {1.5f, 6.5f}});
-    gives(layer::clip(x, -1, 0.75), {{0.75f, -1}, {0.5f, 0.75f}});
+    gives(layer::scale(x, {.factor = 2, .bias = 0.5}), {{2.5f, -3.5f}, {1.5f, 6.5f}});
+    gives(layer::clip(x, {.min = -1, .max = 0.75}), {{0.75f, -1}, {0.5f, 0.75f}});
     CHECK((test::run(layer::scale(layer::data<std::int64_t>("n", {UNK}), 2, 1), {{"n", Tensor<std::int64_t>{3}}}).value() == Tensor<std::int64_t>{7}));
 }
 

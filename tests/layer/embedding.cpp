@@ -15,7 +15,7 @@ using namespace rowan;
 TEST_CASE("a bag of rows with a weight for each: value and both gradients", "[layer]") {
     for (auto const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt}) {
         test::DefaultScope scope;
-        auto const ids = layer::data<std::int64_t>("ids", {UNK}, 1);
+        auto const ids = layer::data<std::int64_t>("ids", {UNK}, {.lod_level = 1});
         auto const target = layer::data<double>("target", {UNK, 2});
         auto const weight = test::parameter({4}, 1), table = test::parameter({3, 2}, 2, "table");
         test::set(*weight, LoDTensor<double>(Tensor<double>{0.5, 1.25, 0.75, 2}));

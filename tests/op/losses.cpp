@@ -178,4 +178,30 @@ TEST_CASE("losses throw for shapes that differ and bad options", "[op][bad]") {
     CHECK_THROWS_WITH(rowan::kl_div_op::infer(tensor_spec<float>({2, 3}), tensor_spec<float>({2, 4}), {}), "kl_div: y.shape(1) is 4, expected 3");
 }
 
+TEST_CASE("elements with the label to ignore have no loss and no gradient, and the mean is that of the others", "[op]") {
+    double const inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    Tensor<double> const x{0.25, nan, 0.75, inf}, y{1, -1, 0.5, -1}, some_x{0.25, 0.75}, some_y{1, 0.5}, all{-1, -1, -1, -1};
+    auto const check = [&]<class Formula>(Formula) {
+        using Op = rowan::pointwise_loss_op<Formula>;
+        using Grad = rowan::pointwise_loss_grad_op<Formula, false>;
+        for (auto const reduction : {Reduction::none, Reduction::mean, Reduction::sum}) {
+            rowan::BinaryCrossEntropyOptions const plain{.reduction = reduction}, ignore{.reduction = reduction, .ignore_index = -1};
+            auto const loss = Op::run(Cpu{}, x, y, ignore), want = Op::run(Cpu{}, some_x, some_y, plain);
+            bool const none = reduction == Reduction::none;
+            CHECK((loss == (none ? Tensor<double>{want(0), 0, want(1), 0} : want)));
+            Tensor<double> const g = none ? Tensor<double>{2, 3, 4, nan} : Tensor<double>{2};
+            auto const grad = Grad::run(Cpu{}, x, y, g, ignore);
+            auto const some = Grad::run(Cpu{}, some_x, some_y, none ? Tensor<double>{2, 4} : g, plain);
+            CHECK((grad == Tensor<double>{some(0), 0, some(1), 0}));
+            CHECK((Op::run(Cpu{}, x, all, ignore) == Tensor<double>::zeros({none ? 4U : 1U})));
+            CHECK((Grad::run(Cpu{}, x, all, g, ignore) == Tensor<double>::zeros({4})));
+        }
+        CHECK(std::isnan(Op::run(Cpu{}, Tensor<double>{0.5}, Tensor<double>{nan}, {.ignore_index = -1})(0)));
+    };
+    check(rowan::detail::sigmoid_cross_entropy_with_logits_formula{});
+    check(rowan::detail::binary_cross_entropy_formula{});
+    rowan::LossOptions const sum{.reduction = Reduction::sum};
+    CHECK((rowan::sigmoid_cross_entropy_with_logits(some_x, some_y, sum) == rowan::sigmoid_cross_entropy_with_logits(some_x, some_y, {.reduction = Reduction::sum})));
+}
+
 }  // namespace test_losses

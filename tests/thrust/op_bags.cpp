@@ -205,6 +205,9 @@ TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[
     CHECK(same_batch(padded_on, padded));
     CHECK(same_batch(length_on, length));
     CHECK(same_batch(rowan::sequence_pad_grad_op::run(D{}, x_on, padded_on), x));
+    rowan::SequencePadOptions columns{.length = 8, .pad_values = {}};
+    for (std::size_t k = 0; k < x.value().row_size(); ++k) columns.pad_values.push_back(static_cast<double>(k));
+    CHECK(same_batch(std::get<0>(rowan::sequence_pad_op::run(D{}, x_on, columns)), std::get<0>(rowan::sequence_pad_op::run(Cpu{}, x, columns))));
     CHECK(same_batch(rowan::sequence_unpad_op::run(D{}, padded_on, length_on), x));
     CHECK(same_batch(rowan::sequence_unpad_grad_op::run(D{}, padded_on, length_on, x_on), rowan::sequence_unpad_grad_op::run(Cpu{}, padded, length, x)));
     LoDTensor<float> const w(filled<float>({3, 3}, 3));

@@ -208,6 +208,13 @@ TEMPLATE_TEST_CASE("losses of elements on a device have the bits of Cpu", "[thru
         auto const x = rowan::sigmoid(filled<float>(shape, 1)), y = rowan::sigmoid(filled<float>(shape, 2)), g = Tensor<float>::full({1}, 2);
         auto const x_on = to_device<D>(x), y_on = to_device<D>(y), g_on = to_device<D>(g);
         CHECK(same_bits(rowan::binary_cross_entropy(x_on, y_on), rowan::binary_cross_entropy(x, y)));
+        rowan::BinaryCrossEntropyOptions const ignore{.ignore_index = 1};
+        auto some = y;
+        for (std::size_t i = 0; i < some.size(); i += 3) some.data()[i] = 1;
+        auto const some_on = to_device<D>(some);
+        CHECK(same_bits(rowan::binary_cross_entropy(x_on, some_on, ignore), rowan::binary_cross_entropy(x, some, ignore)));
+        using SomeBce = rowan::pointwise_loss_grad_op<rowan::detail::binary_cross_entropy_formula, false>;
+        CHECK(same_bits(SomeBce::run(D{}, x_on, some_on, g_on, ignore), SomeBce::run(Cpu{}, x, some, g, ignore)));
         CHECK(same_bits(rowan::log_loss(x_on, y_on), rowan::log_loss(x, y)));
         CHECK(same_bits(rowan::kl_div(x_on, y_on), rowan::kl_div(x, y)));
         using Bce = rowan::pointwise_loss_grad_op<rowan::detail::binary_cross_entropy_formula, false>;

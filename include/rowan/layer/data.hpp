@@ -16,7 +16,7 @@ struct LevelOptions {
 
 /// Declares an input variable of the default scope; batches set its value under this name. For a net on a device, a
 /// batch may contain host tensors, which are copied to the device.
-///     auto words = layer::data<std::int64_t>("words", {UNK}, {.lod_level = 1});      // sentences: one level of sequences
+///     auto words = layer::data<std::int64_t>("words", {UNK}, {.lod_level = 1});    // sentences: one level of sequences
 /// shapes   [dims...], UNK for dims that vary from batch to batch
 /// errors   GraphError if the scope already has that name
 /// cost     O(1); a batch's value is aliased, a host value for a device is copied

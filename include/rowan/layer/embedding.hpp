@@ -99,7 +99,8 @@ Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table,
 }
 template <class T = float, class I, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& options) {
-    return embedding(ids, embedding_table<T, Device>(options), {.padding_id = options.padding_id, .unknown = options.unknown});
+    return embedding(ids, embedding_table<T, Device>(options),
+                     {.padding_id = options.padding_id, .unknown = options.unknown});
 }
 
 // Mistakes, which do not compile.

@@ -6,6 +6,8 @@
 #include <rowan/op/cosine_similarity.hpp>
 #include <rowan/op/losses.hpp>
 
+#include <concepts>
+
 namespace rowan::inline v0::layer {
 
 /// (x - y)²: the mean over all elements, or by options.reduction their sum or all of them, as rowan::squared_error.
@@ -41,13 +43,19 @@ Var<T, Device> smooth_l1(Var<T, Device> const& x, Var<T, Device> const& y, Smoot
 
 /// -y · log(s) - (1 - y) · log(1 - s) for s = 1 / (1 + exp(-x)): the mean over all elements, or by options.reduction
 /// their sum or all of them, as rowan::sigmoid_cross_entropy_with_logits.
+///     auto cost = layer::sigmoid_cross_entropy_with_logits(x, y, {.ignore_index = -1});     // where y is not -1
 /// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
 /// errors   ShapeError if the shapes differ
 /// cost     as rowan::sigmoid_cross_entropy_with_logits, when the net runs
 template <class T, class Device>
 Var<T, Device> sigmoid_cross_entropy_with_logits(Var<T, Device> const& x, Var<T, Device> const& y,
-                                                 LossOptions const& options = {}) {
+                                                 BinaryCrossEntropyOptions const& options = {}) {
     return apply<sigmoid_cross_entropy_with_logits_op>(options, x, y);
+}
+template <class T, class Device, std::same_as<LossOptions> Options>
+Var<T, Device> sigmoid_cross_entropy_with_logits(Var<T, Device> const& x, Var<T, Device> const& y,
+                                                 Options const& options) {
+    return layer::sigmoid_cross_entropy_with_logits(x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
 }
 
 /// -y · log(x) - (1 - y) · log(1 - x) for probabilities x: the mean over all elements, or by options.reduction their
@@ -56,8 +64,13 @@ Var<T, Device> sigmoid_cross_entropy_with_logits(Var<T, Device> const& x, Var<T,
 /// errors   ShapeError if the shapes differ
 /// cost     as rowan::binary_cross_entropy, when the net runs
 template <class T, class Device>
-Var<T, Device> binary_cross_entropy(Var<T, Device> const& x, Var<T, Device> const& y, LossOptions const& options = {}) {
+Var<T, Device> binary_cross_entropy(Var<T, Device> const& x, Var<T, Device> const& y,
+                                    BinaryCrossEntropyOptions const& options = {}) {
     return apply<binary_cross_entropy_op>(options, x, y);
+}
+template <class T, class Device, std::same_as<LossOptions> Options>
+Var<T, Device> binary_cross_entropy(Var<T, Device> const& x, Var<T, Device> const& y, Options const& options) {
+    return layer::binary_cross_entropy(x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
 }
 
 /// -y · log(x + epsilon) - (1 - y) · log(1 - x + epsilon) for probabilities x: the mean over all elements, or by

@@ -18,10 +18,12 @@ struct Padded {
 /// Row s of the value is sequence s of the last level of x, followed by padding.
 ///     auto [rows, length] = layer::sequence_pad(words, {.length = 20});     // [n, width] -> [sentences, 20, width]
 ///     auto back = layer::sequence_unpad(rows, length);
+///     layer::sequence_pad(points, {.pad_values = {0, -1}});                 // rows of padding are [0 -1]
 /// shapes   x [n, ...] of s sequences -> [s, m, ...] and [s], where m is options.length or that of the longest sequence;
 ///          with the upper levels of x
-/// errors   ShapeError if x has no levels or rank 8; when the net runs, as rowan::to_padded
-/// cost     as rowan::to_padded, when the net runs
+/// errors   ShapeError if x has no levels or rank 8, or pad_values are given but not one for each column; when
+///          the net runs, as rowan::to_padded
+/// cost     as rowan::to_padded, when the net runs; with pad_values the padding is written twice
 template <class T, class Device>
 Padded<T, Device> sequence_pad(Var<T, Device> const& x, SequencePadOptions const& options = {}) {
     auto const& made = default_scope().new_op<sequence_pad_op, Device, T>({&*x}, options).outputs;

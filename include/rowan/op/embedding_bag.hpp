@@ -114,8 +114,7 @@ namespace detail {
 template <class T, class I, class D>
 LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
                                          BagOptions const& options) {
-    if (options.unknown)
-        return bag_positions(exec, table, known_bags(exec, table, ids, options), all_known(options));
+    if (options.unknown) return bag_positions(exec, table, known_bags(exec, table, ids, options), all_known(options));
     if (!options.padding_id) return {positions(exec, "ids", table, ids.value()), ids.lod()};
     auto const kept = without_padding(exec, ids, *options.padding_id, table.height());
     return {positions(exec, "ids", table, kept.value()), kept.lod()};

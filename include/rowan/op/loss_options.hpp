@@ -20,6 +20,19 @@ struct LossOptions {
     }
 };
 
+/// The settings of binary_cross_entropy and sigmoid_cross_entropy_with_logits.
+struct BinaryCrossEntropyOptions {
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+    /// elements with this label do not count: their loss and gradient are 0, and the mean is that of the others
+    std::optional<std::int64_t> ignore_index = {};
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"reduction", &BinaryCrossEntropyOptions::reduction},
+                     field{"ignore_index", &BinaryCrossEntropyOptions::ignore_index});
+    }
+};
+
 /// The settings of cross_entropy and softmax_with_cross_entropy.
 struct CrossEntropyOptions {
     Reduction reduction = Reduction::mean;          ///< applied to the losses of the rows

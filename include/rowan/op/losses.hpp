@@ -3,6 +3,9 @@
 
 #include <rowan/op/detail/loss_formulas.hpp>
 #include <rowan/op/detail/pointwise_loss.hpp>
+#include <rowan/op/loss_options.hpp>
+
+#include <concepts>
 
 namespace rowan::inline v0 {
 
@@ -62,19 +65,30 @@ Tensor<T, Device> smooth_l1(Tensor<T, Device> const& x, Tensor<T, Device> const&
 using smooth_l1_op = pointwise_loss_op<detail::smooth_l1_formula>;  ///< See smooth_l1.
 
 /// -y · log(s) - (1 - y) · log(1 - s) for s = 1 / (1 + exp(-x)): the mean over all elements, or by options.reduction
-/// their sum or all of them. Finite if x and y are. y has no gradient, as in Paddle.
+/// their sum or all of them. Finite if x and y are. y has no gradient, as in Paddle. Elements whose y is
+/// options.ignore_index do not count.
 /// shapes   x and y [...] -> [1], or [...] without reduction
 /// errors   ShapeError if the shapes differ
-/// cost     one read of both
+/// cost     one read of both; with a label to ignore also 8 bytes for each element, and two more passes
 template <class T, device D>
 Tensor<T, D> sigmoid_cross_entropy_with_logits(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                               LossOptions const& options = {}) {
+                                               BinaryCrossEntropyOptions const& options = {}) {
     return detail::pointwise_loss<detail::sigmoid_cross_entropy_with_logits_formula>(exec, x, y, options);
 }
 template <class T, class Device>
 Tensor<T, Device> sigmoid_cross_entropy_with_logits(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                                    LossOptions const& options = {}) {
+                                                    BinaryCrossEntropyOptions const& options = {}) {
     return sigmoid_cross_entropy_with_logits(x.device(), x, y, options);
+}
+template <class T, class Device, std::same_as<LossOptions> Options>
+Tensor<T, Device> sigmoid_cross_entropy_with_logits(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                                                    Options const& options) {
+    return sigmoid_cross_entropy_with_logits(x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
+}
+template <class T, device D, std::same_as<LossOptions> Options>
+Tensor<T, D> sigmoid_cross_entropy_with_logits(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                               Options const& options) {
+    return sigmoid_cross_entropy_with_logits(exec, x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
 }
 
 using sigmoid_cross_entropy_with_logits_op =
@@ -82,19 +96,28 @@ using sigmoid_cross_entropy_with_logits_op =
 
 /// -y · log(x) - (1 - y) · log(1 - x) for probabilities x: the mean over all elements, or by options.reduction their
 /// sum or all of them. Logarithms below -100 count as -100, and x · (1 - x) in the gradient is at least 1e-12, as in
-/// PyTorch. Outside of [0, 1] the loss is NaN. y has no gradient.
+/// PyTorch. Outside of [0, 1] the loss is NaN. y has no gradient. Elements whose y is options.ignore_index do not
+/// count.
 /// shapes   x and y [...] -> [1], or [...] without reduction
 /// errors   ShapeError if the shapes differ
-/// cost     one read of both
+/// cost     one read of both; with a label to ignore also 8 bytes for each element, and two more passes
 template <class T, device D>
 Tensor<T, D> binary_cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                  LossOptions const& options = {}) {
+                                  BinaryCrossEntropyOptions const& options = {}) {
     return detail::pointwise_loss<detail::binary_cross_entropy_formula>(exec, x, y, options);
 }
 template <class T, class Device>
 Tensor<T, Device> binary_cross_entropy(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                       LossOptions const& options = {}) {
+                                       BinaryCrossEntropyOptions const& options = {}) {
     return binary_cross_entropy(x.device(), x, y, options);
+}
+template <class T, class Device, std::same_as<LossOptions> Options>
+Tensor<T, Device> binary_cross_entropy(Tensor<T, Device> const& x, Tensor<T, Device> const& y, Options const& options) {
+    return binary_cross_entropy(x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
+}
+template <class T, device D, std::same_as<LossOptions> Options>
+Tensor<T, D> binary_cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Options const& options) {
+    return binary_cross_entropy(exec, x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
 }
 
 using binary_cross_entropy_op = pointwise_loss_op<detail::binary_cross_entropy_formula>;  ///< See binary_cross_entropy.

@@ -44,14 +44,16 @@ def smooth_l1(x: Variable, y: Variable, reduction: Reduction = Reduction.mean, b
     return apply("smooth_l1", x, y, reduction=reduction, beta=beta)
 
 
-def sigmoid_cross_entropy_with_logits(x: Variable, y: Variable, reduction: Reduction = Reduction.mean) -> Variable:
+def sigmoid_cross_entropy_with_logits(x: Variable, y: Variable, reduction: Reduction = Reduction.mean,
+                                      ignore_index: Optional[int] = None) -> Variable:
     """The cross entropy of sigmoid(x) and the probabilities y."""
-    return apply("sigmoid_cross_entropy_with_logits", x, y, reduction=reduction)
+    return apply("sigmoid_cross_entropy_with_logits", x, y, reduction=reduction, ignore_index=ignore_index)
 
 
-def binary_cross_entropy(x: Variable, y: Variable, reduction: Reduction = Reduction.mean) -> Variable:
+def binary_cross_entropy(x: Variable, y: Variable, reduction: Reduction = Reduction.mean,
+                         ignore_index: Optional[int] = None) -> Variable:
     """The cross entropy of the probabilities x and y."""
-    return apply("binary_cross_entropy", x, y, reduction=reduction)
+    return apply("binary_cross_entropy", x, y, reduction=reduction, ignore_index=ignore_index)
 
 
 def log_loss(x: Variable, y: Variable, reduction: Reduction = Reduction.mean, epsilon: float = 1e-4) -> Variable:

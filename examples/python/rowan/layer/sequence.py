@@ -79,9 +79,10 @@ class Padded(NamedTuple):
     length: Variable
 
 
-def sequence_pad(x: Variable, pad_value: float = 0.0, length: Optional[int] = None) -> Padded:
-    """The sequences in one array [sequences, length, ...], and their lengths."""
-    return Padded(*results("sequence_pad", x, pad_value=pad_value, length=length))
+def sequence_pad(x: Variable, pad_value: float = 0.0, length: Optional[int] = None,
+                 pad_values: Sequence[float] = ()) -> Padded:
+    """The sequences in one array [sequences, length, ...], and their lengths. pad_values has one for each column."""
+    return Padded(*results("sequence_pad", x, pad_value=pad_value, length=length, pad_values=pad_values))
 
 
 def sequence_unpad(x: Variable, length: Variable) -> Variable:

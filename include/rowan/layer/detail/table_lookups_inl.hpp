@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 
 namespace rowan::inline v0::detail {
@@ -24,11 +25,8 @@ ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<
     std::vector<std::int64_t> all;
     auto const add = [&](Lookup const& lookup, Ids<> const& list) {
         if (!lookup.unknown) check_ids(exec, lookup.ids->name().c_str(), list, height());
-        list.visit([&](auto some) {
-            for (std::int64_t const id : some) {
-                if (id >= 0 && id < height()) all.push_back(id);
-            }
-        });
+        auto const known = [&](std::int64_t id) { return !lookup.unknown || (id >= 0 && id < height()); };
+        list.visit([&](auto some) { std::ranges::copy_if(some, std::back_inserter(all), known); });
     };
     for (Lookup const& lookup : lookups) {
         if (!lookup.unknown) continue;

@@ -112,18 +112,18 @@ struct smooth_l1_formula {
 /// -y · log(s) - (1 - y) · log(1 - s) for s = 1 / (1 + exp(-x)): max(x, 0) - x · y + log(1 + exp(-|x|))
 struct sigmoid_cross_entropy_with_logits_formula {
     static constexpr std::string_view name = "sigmoid_cross_entropy_with_logits";
-    using options = LossOptions;
+    using options = BinaryCrossEntropyOptions;
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, LossOptions const&) {
+    ROWAN_HD_INLINE static V value(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
         V const zero = constant<V>(0.0);
         V const tail = logarithm_of_one_plus(exponential_of_any(V(zero - size_of(x))));
         return (positive_part(x) - product(x, y)) + tail;
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, LossOptions const&) {
+    ROWAN_HD_INLINE static V slope(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
         return logistic(x) - y;
     }
 };
@@ -131,18 +131,18 @@ struct sigmoid_cross_entropy_with_logits_formula {
 /// -y · log(x) - (1 - y) · log(1 - x), where logarithms are at least -100, as in PyTorch
 struct binary_cross_entropy_formula {
     static constexpr std::string_view name = "binary_cross_entropy";
-    using options = LossOptions;
+    using options = BinaryCrossEntropyOptions;
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, LossOptions const&) {
+    ROWAN_HD_INLINE static V value(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
         V const least = constant<V>(-100.0), log_x = logarithm(x), log_rest = logarithm_of_one_minus(x);
         V const rest = product(V(y - constant<V>(1.0)), V(choose(log_rest < least, least, log_rest)));
         return rest - product(y, V(choose(log_x < least, least, log_x)));
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, LossOptions const&) {
+    ROWAN_HD_INLINE static V slope(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
         V const least = constant<V>(1e-12), spread = product(V(constant<V>(1.0) - x), x);
         return quotient(V(x - y), V(choose(spread < least, least, spread)));
     }

@@ -11,8 +11,11 @@
 #include <rowan/op/registry.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace rowan::inline v0 {
 
@@ -34,7 +37,73 @@ struct LossValue {
     }
 };
 
-/// Writes the gradient of x, or that of y, which is its negative. A row is the gradient of the reduced loss.
+/// kept[i] = 0 if label i is the ignored one, else 1.
+template <class T>
+struct KeepElement {
+    T const* label;
+    sum_t<T> ignored;
+    double* kept;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const { kept[i] = load<sum_t<T>>(label + i) == ignored ? 0 : 1; }
+};
+
+/// Writes `zero` for elements that do not count.
+template <class To>
+struct ZeroIgnored {
+    double const* kept;
+    To zero;
+    To* to;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        if (kept[i] == 0) to[i] = zero;
+    }
+};
+
+/// Whether each element of a loss counts, if its options have a label to ignore.
+template <class T, class D>
+class KeptElements {
+    using Loops = ElementLoops<D>;
+    using S = sum_t<T>;
+
+public:
+    template <class Options>
+    KeptElements(D const& exec, Tensor<T, D> const& label, Options const& options)
+        : n_(label.size()), ignores_(ignored(options).has_value()),
+          kept_(Loops::template scratch<double>(exec, ignores_ ? n_ + 1 : 0)) {
+        if (!ignores_) return;
+        S const value = constant<S>(static_cast<double>(*ignored(options)));
+        Loops::each(exec, n_, 1, KeepElement<T>{label.data(), value, kept_.data()});
+        Totals<D>::template of_losses<double>(exec, n_, kept_.data(), false, kept_.data() + n_);
+    }
+
+    /// The number of elements that count, or nullptr for all.
+    double const* total() const { return ignores_ ? kept_.data() + n_ : nullptr; }
+
+    /// Sets the elements that do not count to `zero`.
+    template <class To>
+    void clear(D const& exec, To zero, To* to) const {
+        if (ignores_) Loops::each(exec, n_, 1, ZeroIgnored<To>{kept_.data(), zero, to});
+    }
+
+private:
+    template <class Options>
+    static std::optional<std::int64_t> ignored([[maybe_unused]] Options const& options) {
+        if constexpr (requires { options.ignore_index; }) {
+            return options.ignore_index;
+        } else {
+            return {};
+        }
+    }
+
+    std::size_t n_;
+    bool ignores_;
+    decltype(Loops::template scratch<double>(std::declval<D const&>(), 0)) kept_;
+};
+
+/// Writes the gradient of x, or that of y, which is its negative. A row is the gradient of the reduced loss. `total` is
+/// the number of elements that count, or nullptr for all.
 template <class Formula, bool of_y, class T>
 struct LossGradStep {
     using S = sum_t<T>;
@@ -42,8 +111,13 @@ struct LossGradStep {
     T const *x, *y, *out_grad;
     LossGrads<T> reduced;
     T* to;
+    double const* total = nullptr;
 
-    ROWAN_HD S of_row(std::size_t) const { return reduced(0); }
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD S of_row(std::size_t) const {
+        if (total == nullptr || options.reduction != Reduction::mean) return reduced(0);
+        return mean_of(load<S>(out_grad), *total);
+    }
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -69,11 +143,18 @@ Tensor<T, D> pointwise_loss(D const& exec, Tensor<T, D> const& x, Tensor<T, D> c
     check_loss<Formula>(options);
     check_same_shape("y", y, x);
     LossValue<Formula> const value{options};
-    if (options.reduction == Reduction::none) return zip_elements<S>(exec, value, x, y);
+    S const zero = constant<S>(0.0);
+    if (options.reduction == Reduction::none) {
+        auto out = zip_elements<S>(exec, value, x, y);
+        KeptElements<T, D>(exec, y, options).clear(exec, dtype<T>::narrow(zero), out.data());
+        return out;
+    }
     ElementLoops<D>::check(exec, x, y);
+    KeptElements<T, D> const kept(exec, y, options);
     auto losses = ElementLoops<D>::template scratch<S>(exec, x.size());
     ElementLoops<D>::template zip<S>(exec, x.size(), value, losses.data(), x.data(), y.data());
-    return reduce<T>(exec, options.reduction, losses);
+    kept.clear(exec, zero, losses.data());
+    return reduce<T>(exec, options.reduction, losses, kept.total());
 }
 
 template <class Formula, bool of_y, class D, class T>
@@ -90,9 +171,12 @@ Tensor<T, D> pointwise_loss_grad(D const& exec, Tensor<T, D> const& x, Tensor<T,
     ElementLoops<D>::check(exec, x, y, out_grad);
     auto grad = new_tensor<T>(exec, x.shape());
     if (x.size() == 0) return grad;
-    LossGradStep<Formula, of_y, T> const step{
-        options, x.data(), y.data(), out_grad.data(), {out_grad.data(), options.reduction, x.size()}, grad.data()};
+    KeptElements<T, D> const kept(exec, y, options);
+    LossGrads<T> const reduced{out_grad.data(), options.reduction, x.size()};
+    LossGradStep<Formula, of_y, T> const step{options, x.data(),    y.data(),    out_grad.data(),
+                                              reduced, grad.data(), kept.total()};
     ElementLoops<D>::template each_in_rows<S>(exec, 1, x.size(), step);
+    kept.clear(exec, dtype<T>::narrow(constant<S>(0.0)), grad.data());
     return grad;
 }
 
