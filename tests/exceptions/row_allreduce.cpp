@@ -174,11 +174,10 @@ TEST_CASE("out of memory on one rank: the operations of a ShardedTable throw on 
         });
         typename ShardedTable<float, Cpu, Threads>::Lookup lookup;
         auto const rows = table.gather(Cpu{1}, ids, lookup);
-        auto const sum = parts::bits(table.exchange(Cpu{1}, lookup, rows)) ^ parts::bits(table.exchange(Cpu{1}, part)) ^
-                         parts::bits(table.exchange(Cpu{1}, part, SumOrder::contributions));
-        std::int64_t all = static_cast<std::int64_t>(sum >> 1);  // each rank has rows of its own
-        comm.sum({&all, 1});
-        return static_cast<std::uint64_t>(all) ^ parts::bits(rows);
+        static_cast<void>(table.exchange(Cpu{1}, lookup, rows));
+        for (auto const order : {SumOrder::parts, SumOrder::contributions})
+            static_cast<void>(table.exchange(Cpu{1}, part, order));
+        return parts::bits(rows);
     });
 }
 
@@ -201,7 +200,7 @@ TEST_CASE("out of memory on one rank: train throws on all", "[exceptions]") {
         std::uint64_t bits = 0;
         together(comm, [&] { bits = parts::bits(learned.find("fc.w_0").share().elements().bytes); });
         return bits;
-    }, 7);
+    }, 67);
 }
 
 TEST_CASE("out of memory on one rank: together throws on all", "[exceptions]") {

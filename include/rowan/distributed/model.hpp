@@ -56,9 +56,9 @@ struct ModelFiles {
 /// Folders that do not exist are made. All ranks call it.
 ///     save_model(comm, predict, parameters, "model.rowan");
 /// shapes   any
-/// errors   on all ranks: as rowan::save_model; ShapeError if a table does not have this rank's rows; Error if ranks save
-///          different nets; IoError if files cannot be written; RemoteError on the other ranks
-/// cost     one write of the parameters, of sharded tables of each rank's rows; four agreements
+/// errors   on all ranks: as rowan::save_model; ShapeError if a table does not have this rank's rows, or ranks save
+///          different values or steps; IoError if files cannot be written; RemoteError on the other ranks
+/// cost     one write of the parameters, of sharded tables of each rank's rows; three agreements
 template <class Ops = forward_ops, communicator C, class T>
 void save_model(C const& comm, layer::Var<T> const& predict, Parameters const& parameters, std::string const& path) {
     detail::ModelFiles::save_model<detail::PosixFiles, Ops>(comm, *predict, parameters, path);

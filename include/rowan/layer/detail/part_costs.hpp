@@ -51,9 +51,10 @@ inline std::int64_t hash_of(std::span<std::byte const> bytes) {
 /// cost     one read of them
 inline void add_variables(NamedValues& to, std::span<Variable* const> variables) {
     for (Variable const* const v : variables) {
-        Value value = v->value().on_host();
-        to.add(v->name(), kind_text(v->spec()).append(shape_text(v->sharded() ? v->spec().dims : value.spec().dims)));
+        to.add(v->name(),
+               kind_text(v->spec()).append(shape_text(v->sharded() ? v->spec().dims : v->value().spec().dims)));
         if (v->sharded()) continue;
+        Value value = v->value().on_host();
         if (v->spec().type == VarType::SELECTED_ROWS) {
             auto const rows = value.row_numbers();
             to.add(std::string("a hash of the first rows of ").append(v->name()),
