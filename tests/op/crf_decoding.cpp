@@ -5,6 +5,7 @@
 #include "check_gradients.hpp"
 #include "refused.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -50,6 +51,18 @@ TEST_CASE("crf_decoding has the tags of the best of all paths", "[op][golden]") 
 TEST_CASE("of equal paths, crf_decoding takes the first tags", "[op]") {
     CHECK((crf_decoding(LoDTensor<float>(Tensor<float>::zeros({3, 4}), Lod{{0, 3}}), Tensor<float>::zeros({6, 4})).value() == Labels{{0}, {0}, {0}}));
     CHECK(crf_decoding(LoDTensor<float>(Tensor<float>::zeros({0, 4}), Lod{{0, 0}}), Tensor<float>::zeros({6, 4})).value().size() == 0);
+}
+
+TEST_CASE("a sequence with a NaN has no best path: its tags are -1", "[op]") {
+    for (float const bad : {NAN, -NAN}) {
+        for (std::size_t const tag : {0u, 1u}) {
+            LoDTensor<float> x({{1, 2}, {3, 4}, {5, 4}, {7, 9}}, Lod{{0, 1, 3, 4}});
+            x.value()(1, tag) = bad;
+            auto const w = Tensor<float>::zeros({4, 2});
+            CHECK((crf_decoding(x, w).value() == Labels{{1}, {-1}, {-1}, {1}}));
+            CHECK((crf_decoding(x, w, Labels{1, 0, 0, 1}).value() == Labels{{1}, {0}, {0}, {1}}));
+        }
+    }
 }
 
 TEST_CASE("crf_decoding is the same on any number of threads", "[op]") {

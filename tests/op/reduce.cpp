@@ -142,6 +142,31 @@ TEST_CASE("gradients of reductions equal central differences", "[op][reduce]") {
     test::check_gradients<reduce_mean_op>(std::tuple(Tensor<double>::from_shape({0, 2})), {.axes = {0}});
 }
 
+TEST_CASE("products and their gradients are right where products of some elements overflow or vanish", "[op][reduce]") {
+    auto const check = [](Tensor<float> const& x, Tensor<float> const& product, Tensor<float> const& grad, float g = 1) {
+        auto const same = [](Tensor<float> const& a, Tensor<float> const& b) {
+            REQUIRE(a.shape() == b.shape());
+            for (std::size_t i = 0; i < a.size(); ++i) CHECK(((std::isnan(a.data()[i]) && std::isnan(b.data()[i])) || a.data()[i] == b.data()[i]));
+        };
+        same(reduce_prod(x, {.axes = {0}}), product);
+        same(reduce_prod_op::grad::op::run(Cpu{}, x, Tensor<float>::full(product.shape(), g), {.axes = {0}}), grad);
+    };
+    float const up = 0x1p100F, down = 0x1p-100F, least = 0x1p-149F;
+    check({{3 * down, up}, {down, -3 * up}}, {0, -INFINITY}, {{down, -3 * up}, {3 * down, up}});
+    check({{up, down}, {up, 3 * down}, {down, up}, {3 * down, up}}, {3, 3}, {{3 * down, 3 * up}, {3 * down, up}, {3 * up, 3 * down}, {up, 3 * down}});
+    check({{0x1p-70F, least}, {0x1.8p-76F, 0x1p100F}, {0x1p100F, 0x1.8p100F}}, {0x1.8p-46F, 0x1.8p51F}, {{0x1.8p24F, INFINITY}, {0x1p30F, 0x1.8p-49F}, {0x1.8p-146F, 0x1p-49F}});
+    check({{0, 0}, {up, up}, {up, up}, {down, 0}}, {0, 0}, {{up, 0}, {0, 0}, {0, 0}, {0, 0}});
+    check({{INFINITY, INFINITY}, {-2, 0}, {3, 3}}, {-INFINITY, NAN}, {{-6, 0}, {INFINITY, INFINITY}, {-INFINITY, NAN}});
+    check({{down, up}, {0x1p-40F, 0x1p40F}}, {0x1p-140F, INFINITY}, {{0x1p-60F, 0x1p20F}, {down * 0x1p-20F, 0x1p80F}}, 0x1p-20F);
+    auto many = Tensor<double>::full({10'000, 3}, 0x1p-1000);
+    for (std::size_t i = 15'000; i < 30'000; ++i) many.data()[i] = 0x1p1000;
+    test::check_any_threads([&](Cpu exec) { return reduce_prod(exec, many, {.axes = {0}}); });
+    CHECK((reduce_prod(many, {.axes = {0}}) == Tensor<double>{1, 1, 1}));
+    CHECK(reduce_prod_op::grad::op::run(Cpu{}, many, Tensor<double>{1, 1, 1}, {.axes = {0}})(9'999, 2) == 0x1p-1000);
+    bfloat16 const wide(0x1p100F), small(0x1p-100F);
+    CHECK((reduce_prod(Tensor<bfloat16>{wide, wide, small}) == Tensor<bfloat16>::full({}, wide)));
+}
+
 TEST_CASE("equal extrema share the gradient, and a NaN takes it", "[op][reduce][golden]") {
     Tensor<float> const x{{3, 1, 3, 3}, {2, NAN, 5, NAN}, {-1, -1, -2, 0}}, g{6, 8, 10};
     auto const grad = [&]<class Op>(Op) { return Op::grad::op::run(Cpu{}, x, Op::run(Cpu{}, x, {.axes = {1}}), g, {.axes = {1}}); };

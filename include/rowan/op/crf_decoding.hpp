@@ -4,6 +4,7 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
+#include <rowan/detail/extremes.hpp>
 #include <rowan/op/detail/crf.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -17,7 +18,8 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Follows the best path of sequence s back from its end. Writes its tags, or whether they are the labels.
+/// Follows the best path of sequence s back from its end. Writes its tags, or whether they are the labels; -1 or 0 if a
+/// score is NaN.
 template <class T, class I>
 struct CrfPath {
     using S = sum_t<T>;
@@ -45,6 +47,9 @@ struct CrfPath {
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t s) const {
         auto const begin = static_cast<std::size_t>(offsets[s]), end = static_cast<std::size_t>(offsets[s + 1]);
+        for (std::size_t i = begin * tags; i < end * tags; ++i) {
+            if (unordered(scores[i])) return no_path(begin, end);
+        }
         std::size_t tag = 0;
         for (std::size_t row = end; row-- != begin;) {
             S const* const score = scores + row * tags;
@@ -52,6 +57,11 @@ struct CrfPath {
             auto const number = static_cast<std::int64_t>(tag);
             to[row] = label == nullptr ? number : static_cast<std::int64_t>(label[row]) == number ? 1 : 0;
         }
+    }
+
+private:
+    ROWAN_HD void no_path(std::size_t begin, std::size_t end) const {
+        for (std::size_t row = begin; row < end; ++row) to[row] = label == nullptr ? -1 : 0;
     }
 };
 
@@ -74,8 +84,8 @@ LoDTensor<std::int64_t, D> crf_path(D const& exec, LoDTensor<T, D> const& emissi
 }  // namespace detail
 
 /// The tags of the path with the largest score for each sequence of the last level, as linear_chain_crf computes scores:
-/// the Viterbi algorithm. Of equal scores, the first tag is taken, from the end of the sequence. Computed in
-/// dtype<T>::sum.
+/// the Viterbi algorithm. Of equal scores, the first tag is taken, from the end of the sequence. If the emissions of a
+/// sequence have a NaN, no path is the best one: all its tags are -1. Computed in dtype<T>::sum.
 /// shapes   emission [rows, tags] with levels, transition [tags + 2, tags] -> [rows, 1], with the levels of emission
 /// errors   ShapeError if the shapes do not fit or there are no tags or levels
 /// cost     O(rows · tags²) and temporary memory for rows · tags numbers; the same bits for any number of threads and on
@@ -87,7 +97,7 @@ LoDTensor<std::int64_t, D> crf_decoding(D const& exec, LoDTensor<T, D> const& em
     return detail::crf_path<std::int64_t>(exec, emission, transition, static_cast<std::int64_t const*>(nullptr));
 }
 
-/// 1 where the best path has the label, else 0.
+/// 1 where the best path has the label, else 0, also if there is no best path because of a NaN.
 /// shapes   emission [rows, tags] with levels, transition [tags + 2, tags], label [rows] or [rows, 1] -> [rows, 1], with
 ///          the levels of emission
 /// errors   as linear_chain_crf

@@ -45,11 +45,13 @@ Tensor<T, D> reduce_min(D const& exec, Tensor<T, D> const& x, ReduceOptions cons
     return detail::fold_along<detail::axis_extremes<false>>(exec, x, options);
 }
 
-/// The products of the elements along some axes, by default of all of them, in the order in which reduce_sum adds. The
-/// product of no elements is 1.
+/// The products of the elements along some axes, by default of all of them, in the order in which reduce_sum adds. If
+/// that is not a normal number of dtype<T>::sum, float or double, they are multiplied in input order with exponents of any
+/// size: so [1e30 1e30 1e-30] has the product 1e30. Digits are lost only where a product of some elements is not normal
+/// and that of all is. The product of no elements is 1.
 /// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
 /// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
-/// cost     as reduce_sum
+/// cost     as reduce_sum; one thread multiplies again what overflows or vanishes for a result
 template <class T, device D>
 Tensor<T, D> reduce_prod(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
     return detail::fold_along<detail::axis_products>(exec, x, options);
@@ -74,8 +76,8 @@ Tensor<T, Device> reduce_prod(Tensor<T, Device> const& x, ReduceOptions const& o
 
 /// The gradient of x in a reduce_op. Of a mean: each element gets its share. Of a maximum or minimum: the elements that
 /// equal the result get equal shares (those that are NaN if it is NaN), as in PyTorch's amax. Of a product: each
-/// element gets the product of the others, also if elements are zero: the product of all, divided by the element, so
-/// NaN if an element is infinite.
+/// element gets the product of the others, also if elements are zero or infinite: the product of all, divided by the
+/// element. It is right also where the product of all is not a number of T.
 template <class Rule>
 struct reduce_grad_op {
     static constexpr std::string_view name = detail::joined_name<Rule, detail::grad_op_suffix>::value;

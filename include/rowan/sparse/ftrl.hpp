@@ -75,6 +75,8 @@ LaneRule<ftrl_formula> make_ftrl_rule(Tensor<P, D> const& param, Tensor<S, D> co
 /// with q = -lr_power:
 ///     n = s + g²;  l += g - (n^q - s^q) / learning_rate · p;  s = n
 ///     p = (l1 · sign(l) - l) / (n^q / learning_rate + 2 · l2) where |l| > l1, else 0 (NaN if l is NaN; 1e-10 is added to l1, l2)
+/// Right where n is a number of the type of computation, the widest dtype<T>::sum of the tensors: if g² overflows, for
+/// float from |g| = 1.9e19 on, p is NaN. With `squared` of doubles, the bound is 1e154.
 /// shapes   param, squared and linear [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          that shape
 /// errors   ValueError if an option is not finite, learning_rate 0 or lr_power not in [-1, 0]; ShapeError if shapes do

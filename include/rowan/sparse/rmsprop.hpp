@@ -79,7 +79,8 @@ LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S,
 
 /// One step of RMSProp (Tieleman and Hinton 2012) on the rows of `grad` (duplicates summed first):
 ///     ms = rho · ms + (1 - rho) · g²;  v = momentum · v + learning_rate · g / √(ms + epsilon);  p -= v
-/// Lazy: rows that are not in `grad` are unchanged, and their averages do not decay.
+/// Lazy: rows that are not in `grad` are unchanged, and their averages do not decay. Right where g² is a number of the
+/// type of computation, the widest dtype<T>::sum of the tensors; beyond, as adam.
 /// shapes   param, mean_square and velocity [height, ...], grad a SelectedRows of that height and row shape, or a
 ///          Tensor of that shape
 /// errors   ValueError if an option is not finite, epsilon is negative or rho not in [0, 1); ShapeError if shapes do

@@ -67,6 +67,7 @@ rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor
 
 /// One step of row-wise AdaGrad (FBGEMM; Naumov et al. 2019) on the rows of `grad` (duplicates summed first):
 ///     m += mean of g² over the row;  p -= learning_rate · g / (√m + epsilon)
+/// Right where the sum of g² over the row is a number of the type of computation; beyond, as adagrad, for the whole row.
 /// The squares are summed in 16 interleaved partial sums, reduced by a binary tree: bit-identical for all instruction
 /// sets.
 /// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of

@@ -7,23 +7,17 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/broadcast.hpp>
+#include <rowan/op/detail/reduction.hpp>
+#include <rowan/op/detail/wide_product.hpp>
 #include <rowan/op/reduce_sum.hpp>
 
 #include <array>
 #include <cstddef>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace rowan::inline v0::detail {
-
-/// to *= from
-struct multiply_lanes {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
-        to = product(to, from);
-    }
-};
 
 /// to = the more extreme one of both; the first one of equal ones, the first NaN
 template <bool greatest>
@@ -45,35 +39,6 @@ struct DividedBy {
     }
 };
 
-/// x, or `other` where x is zero
-struct UnlessZero {
-    double other;
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(other), x);
-    }
-};
-
-/// 1 where x is zero, else 0
-struct IsZero {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(1.0), constant<V>(0.0));
-    }
-};
-
-/// x where `count` is `wanted`, else 0
-struct WhereCount {
-    double wanted;
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& count) const {
-        return choose(same_or_nan(count, constant<V>(wanted)), x, constant<V>(0.0));
-    }
-};
-
 /// 1 where x is the result, else 0
 struct IsResult {
     ROWAN_NO_EXEC_CHECK
@@ -89,15 +54,6 @@ struct ShareOfResult {
     template <class V>
     ROWAN_HD_INLINE V operator()(V const& x, V const& result, V const& share) const {
         return choose(same_or_nan(x, result), share, constant<V>(0.0));
-    }
-};
-
-/// The gradient of a product: `all` / x, or `others` where x is zero.
-struct ShareOfProduct {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& all, V const& others) const {
-        return choose(same_or_nan(x, constant<V>(0.0)), others, quotient(all, UnlessZero{1}(x)));
     }
 };
 
@@ -187,7 +143,17 @@ struct axis_products {
 
     template <class T, class D>
     static void of(D const& exec, AxisReduction const& r, T const* x, T* out) {
-        fold_axes<sum_t<T>, multiply_lanes>(exec, r, x, out);
+        using S = sum_t<T>;
+        if constexpr (!is_machine_float<S>) {
+            fold_axes<S, multiply_lanes>(exec, r, x, out);
+        } else if constexpr (std::is_same_v<S, T>) {
+            multiply<S>(exec, r, x, out);
+        } else {
+            std::size_t const n = r.outer * r.width;
+            auto products = ElementLoops<D>::template scratch<S>(exec, n);
+            multiply<S>(exec, r, x, products.data());
+            ElementLoops<D>::template zip<S>(exec, n, same_number{}, out, static_cast<S const*>(products.data()));
+        }
     }
 
     template <class T, class D>
@@ -218,8 +184,19 @@ struct axis_products {
         Loops::template zip<S>(exec, n, multiplied{}, product_grads.data(), out_grad.data(), products);
         Loops::template zip<S>(exec, n, WhereCount{0}, all.data(), scaled, count);
         Loops::template zip<S>(exec, n, WhereCount{1}, others.data(), scaled, count);
-        return spread(exec, ShareOfProduct{}, x, reduced, static_cast<S const*>(all.data()),
-                      static_cast<S const*>(others.data()));
+        auto x_grad = spread(exec, ShareOfProduct{}, x, reduced, static_cast<S const*>(all.data()),
+                             static_cast<S const*>(others.data()));
+        if constexpr (is_machine_float<S>)
+            Loops::each(exec, n, 1,
+                        ProductGradsAgain<S, T>{r, x.data(), out_grad.data(), products, scaled, x_grad.data()});
+        return x_grad;
+    }
+
+private:
+    template <class S, class T, class D>
+    static void multiply(D const& exec, AxisReduction const& r, T const* x, S* to) {
+        fold_axes<S, multiply_lanes>(exec, r, x, to);
+        ElementLoops<D>::each(exec, r.outer * r.width, 1, MultiplyAgain<S, T>{r, x, to});
     }
 };
 

@@ -98,6 +98,9 @@ struct AxisReduction {
 
     std::size_t blocks() const { return (n + block_size - 1) / block_size; }
 
+    /// The offset of sum k; that of its contribution i is summed(i) more.
+    ROWAN_HD std::size_t first_of(std::size_t k) const { return kept(k / width) + k % width * lane; }
+
     /// The reduction of the sums of blocks, which are stored as [outer, blocks, width].
     AxisReduction of_blocks() const {
         AxisReduction next{.kept = {}, .summed = {}, .outer = outer, .width = width, .lane = 1, .n = blocks()};
