@@ -1,10 +1,11 @@
 // rowan/op/sgd.hpp: sgd_op, gradient descent as an operator.
 #pragma once
 
+#include <rowan/core/bfloat16.hpp>
 #include <rowan/core/device.hpp>
+#include <rowan/core/float16.hpp>
 #include <rowan/detail/only_checking.hpp>
 #include <rowan/op/detail/optimizer_op.hpp>
-#include <rowan/sparse/detail/summed_rows.hpp>
 #include <rowan/sparse/row_plan.hpp>
 #include <rowan/sparse/sgd.hpp>
 
@@ -18,14 +19,15 @@ struct SgdOptions {
     double learning_rate = 0.01;  ///< step size
 };
 
-/// See sgd; the gradient may be dense or row-sparse. Of 16-bit parameters, duplicates are summed first, as on a Thrust
-/// device and as other optimizers do: each by itself may be too small to change the parameter.
+/// See sgd; the gradient may be dense or row-sparse. Of parameters of bfloat16 and float16, duplicates are summed first,
+/// as on a Thrust device and as other optimizers do: each by itself may be too small to change the parameter.
 struct sgd_op : detail::optimizer_op<SgdOptions> {
     static constexpr std::string_view name = "sgd";
 
     template <class P, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, G const& grad, double learning_rate) {
-        if constexpr (std::same_as<D, Cpu> && detail::rounds_terms<P> && requires { grad.merged(); }) {
+        constexpr bool narrow = std::same_as<P, bfloat16> || std::same_as<P, float16>;
+        if constexpr (std::same_as<D, Cpu> && narrow && requires { grad.merged(); }) {
             if (!detail::only_checking() && !grad.merged()) {
                 {
                     detail::OnlyChecking const checks;

@@ -130,7 +130,6 @@ private:
         }
     }
 
-    // Whether the kernels are those of its elements.
     bool is_widened(std::size_t k) const { return net_.statics[k].value->spec().dtype == net_.out->spec().dtype; }
 
     Value& state_after(std::size_t m, std::size_t t) { return step_value(net_.place(*net_.memories[m].after), t); }
