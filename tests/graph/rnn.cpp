@@ -422,7 +422,7 @@ TEST_CASE("a step that breaks a declared width is refused by the step and the st
         auto const net = Net<>::trace_and_build(*h);
         feed(scope, "x", LoDTensor<double>(values({3, 2}, 1), Lod{{0, 1, 3}}));
         CHECK_THROWS_WITH(net.run(scope), state ? "rnn(x): step 0: the shape of a row of the state before is [3], expected [2], that before the step"
-                                                : "rnn(x): step 0: the shape of a row of the output rnn_0.widen_0.out_0 is [3], expected [2], as declared");
+                                                : "rnn(x): step 0: the shape of a row of the output widen_0.out_0 is [3], expected [2], as declared");
     }
 }
 

@@ -67,20 +67,29 @@ public:
         update(LoDTensor<P>(predicted.share()), LoDTensor<I>(label.share()));
     }
 
-    /// The fraction of the predicted entities that are right, of one type or of all (the micro average).
+    /// The fraction of the predicted entities that of one type that are right.
     /// errors   IndexError if there is no such type
-    /// cost     O(1), or O(types)
+    /// cost     O(1)
     double precision(std::size_t of) const { return share(at(right_, of), at(predicted_, of)); }
+    /// The fraction of all predicted entities that are right: the micro average.
+    /// errors   none
+    /// cost     O(types)
     double precision() const { return share(total(right_), total(predicted_)); }
-    /// The fraction of the labelled entities that are predicted, of one type or of all.
+    /// The fraction of the labelled entities of one type that are predicted.
     /// errors   IndexError if there is no such type
-    /// cost     O(1), or O(types)
+    /// cost     O(1)
     double recall(std::size_t of) const { return share(at(right_, of), at(present_, of)); }
+    /// The fraction of all labelled entities that are predicted.
+    /// errors   none
+    /// cost     O(types)
     double recall() const { return share(total(right_), total(present_)); }
-    /// The harmonic mean of precision and recall, of one type or of all.
+    /// The harmonic mean of precision and recall of one type.
     /// errors   IndexError if there is no such type
-    /// cost     O(1), or O(types)
+    /// cost     O(1)
     double f1(std::size_t of) const { return share(2 * at(right_, of), at(predicted_, of) + at(present_, of)); }
+    /// The harmonic mean of precision and recall of all entities, as seqeval's f1_score.
+    /// errors   none
+    /// cost     O(types)
     double f1() const { return share(2 * total(right_), total(predicted_) + total(present_)); }
 
     std::int64_t right() const { return total(right_); }          ///< the number of entities predicted as labelled
