@@ -10747,7 +10747,7 @@ constexpr bool takes_sparse(std::index_sequence<i...>) {
 
 /// Bit i is set if the operator takes a row-sparse input i where others are dense, or where all are row-sparse.
 template <class Op, class D, class... T>
-inline constexpr unsigned sparse_inputs_of = []<std::size_t... i>(std::index_sequence<i...> all) {
+inline constexpr unsigned sparse_inputs_of = []<std::size_t... i>([[maybe_unused]] std::index_sequence<i...> all) {
     return ((takes_sparse<Op, D, i, T...>(all) ? 1U << i : 0U) | ... | 0U);
 }
 (std::index_sequence_for<T...>{});
@@ -13476,8 +13476,7 @@ namespace detail {
 template <class T, class I, class D>
 LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
                                          BagOptions const& options) {
-    if (options.unknown)
-        return bag_positions(exec, table, known_bags(exec, table, ids, options), all_known(options));
+    if (options.unknown) return bag_positions(exec, table, known_bags(exec, table, ids, options), all_known(options));
     if (!options.padding_id) return {positions(exec, "ids", table, ids.value()), ids.lod()};
     auto const kept = without_padding(exec, ids, *options.padding_id, table.height());
     return {positions(exec, "ids", table, kept.value()), kept.lod()};
@@ -13796,6 +13795,7 @@ struct lookup_table_op {
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 
 namespace rowan::inline v0::detail {
@@ -13804,11 +13804,8 @@ ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<
     std::vector<std::int64_t> all;
     auto const add = [&](Lookup const& lookup, Ids<> const& list) {
         if (!lookup.unknown) check_ids(exec, lookup.ids->name().c_str(), list, height());
-        list.visit([&](auto some) {
-            for (std::int64_t const id : some) {
-                if (id >= 0 && id < height()) all.push_back(id);
-            }
-        });
+        auto const known = [&](std::int64_t id) { return !lookup.unknown || (id >= 0 && id < height()); };
+        list.visit([&](auto some) { std::ranges::copy_if(some, std::back_inserter(all), known); });
     };
     for (Lookup const& lookup : lookups) {
         if (!lookup.unknown) continue;
@@ -18288,9 +18285,9 @@ struct ParameterGradient {
 
 /// Adds to `scope` the operators that compute the gradients of all parameters that `cost` depends on, and returns the
 /// gradient variables. `scope` must be the scope of `cost` or an inner scope of it. A variable that is read more than
-/// once gets the sum of its gradients; gradients of lookup tables stay row-sparse, unless an operator computes the table
-/// and its gradient reads all rows, as that of transpose. Only gradients that a parameter needs are computed. Parameters
-/// that an operator replaces after each step, such as moving means, have no gradient.
+/// once gets the sum of its gradients; gradients of lookup tables stay row-sparse, unless an operator computes the
+/// table and its gradient reads all rows, as that of transpose. Only gradients that a parameter needs are computed.
+/// Parameters that an operator replaces after each step, such as moving means, have no gradient.
 /// errors   GraphError if `cost` does not depend on a parameter, or an operator on the path has no gradient; the scope
 ///          then is as before
 /// cost     one pass over the net; for each operator on the path at most one new operator per gradient rule, plus zeros
@@ -18878,6 +18875,10 @@ LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M,
 
 /// One step of AdaGrad (Duchi et al. 2011) on the rows of `grad` (duplicates summed first):
 ///     m += g²;  p -= learning_rate · g / (√m + epsilon)
+/// Right where g² is a number of the type of computation, the widest dtype<T>::sum of the three tensors. If g² overflows,
+/// for float from |g| = 1.9e19 on, m is infinite and p no longer changes; if it vanishes, below |g| = 2e-23, p changes by
+/// learning_rate · g / (√m + epsilon) with the old m, infinitely if this and epsilon are 0. With a moment of doubles, the
+/// bounds are 1e154 and 1e-162.
 /// shapes   param and moment [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
 /// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
 ///          as update_rows
@@ -19030,6 +19031,9 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
 /// standard Adam. With a weight decay, g begins as grad + weight_decay · p; if it is decoupled (Loshchilov and Hutter:
 /// Decoupled Weight Decay Regularization, 2019), p begins as p · (1 - learning_rate · weight_decay) instead, as
 /// PyTorch's AdamW. Rows that are not in `grad` do not decay.
+/// Right where g² is a number of the type of computation, the widest dtype<T>::sum of the tensors. If it overflows, for
+/// float from |g| = 1.9e19 on, v is infinite and the element no longer moves; if it vanishes, below |g| = 2e-23, it is 0
+/// in v, and the step is infinite if v and epsilon are 0. With a moment2 of doubles, the bounds are 1e154 and 1e-162.
 /// shapes   param, moment1 and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          that shape
 /// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
@@ -19215,6 +19219,8 @@ LaneRule<ftrl_formula> make_ftrl_rule(Tensor<P, D> const& param, Tensor<S, D> co
 /// with q = -lr_power:
 ///     n = s + g²;  l += g - (n^q - s^q) / learning_rate · p;  s = n
 ///     p = (l1 · sign(l) - l) / (n^q / learning_rate + 2 · l2) where |l| > l1, else 0 (NaN if l is NaN; 1e-10 is added to l1, l2)
+/// Right where n is a number of the type of computation, the widest dtype<T>::sum of the tensors: if g² overflows, for
+/// float from |g| = 1.9e19 on, p is NaN. With `squared` of doubles, the bound is 1e154.
 /// shapes   param, squared and linear [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          that shape
 /// errors   ValueError if an option is not finite, learning_rate 0 or lr_power not in [-1, 0]; ShapeError if shapes do
@@ -19485,7 +19491,8 @@ LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S,
 
 /// One step of RMSProp (Tieleman and Hinton 2012) on the rows of `grad` (duplicates summed first):
 ///     ms = rho · ms + (1 - rho) · g²;  v = momentum · v + learning_rate · g / √(ms + epsilon);  p -= v
-/// Lazy: rows that are not in `grad` are unchanged, and their averages do not decay.
+/// Lazy: rows that are not in `grad` are unchanged, and their averages do not decay. Right where g² is a number of the
+/// type of computation, the widest dtype<T>::sum of the tensors; beyond, as adam.
 /// shapes   param, mean_square and velocity [height, ...], grad a SelectedRows of that height and row shape, or a
 ///          Tensor of that shape
 /// errors   ValueError if an option is not finite, epsilon is negative or rho not in [0, 1); ShapeError if shapes do
@@ -19646,6 +19653,7 @@ rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor
 
 /// One step of row-wise AdaGrad (FBGEMM; Naumov et al. 2019) on the rows of `grad` (duplicates summed first):
 ///     m += mean of g² over the row;  p -= learning_rate · g / (√m + epsilon)
+/// Right where the sum of g² over the row is a number of the type of computation; beyond, as adagrad, for the whole row.
 /// The squares are summed in 16 interleaved partial sums, reduced by a binary tree: bit-identical for all instruction
 /// sets.
 /// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of
@@ -19808,17 +19816,18 @@ struct SgdOptions {
     double learning_rate = 0.01;  ///< step size
 };
 
-/// See sgd; the gradient may be dense or row-sparse. Of 16-bit parameters, duplicates are summed first, as on a Thrust
-/// device and as other optimizers do: each by itself may be too small to change the parameter.
+/// See sgd; the gradient may be dense or row-sparse. Of parameters of bfloat16 and float16, duplicates are summed first,
+/// as on a Thrust device and as other optimizers do: each by itself may be too small to change the parameter.
 struct sgd_op : detail::optimizer_op<SgdOptions> {
     static constexpr std::string_view name = "sgd";
 
     template <class P, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, G const& grad, double learning_rate) {
-        if constexpr (std::same_as<D, Cpu> && detail::rounds_terms<P> && requires { grad.merged(); }) {
+        constexpr bool narrow = std::same_as<P, bfloat16> || std::same_as<P, float16>;
+        if constexpr (std::same_as<D, Cpu> && narrow && requires { grad.merged(); }) {
             if (!detail::only_checking() && !grad.merged()) {
                 {
-                    detail::OnlyChecking const checks;
+                    detail::OnlyChecking const checks(true);
                     sgd(exec, param, grad, learning_rate);
                 }
                 return sgd(exec, RowPlan<>(exec, grad), param, grad.value(), learning_rate);
@@ -22066,6 +22075,19 @@ struct LossOptions {
     }
 };
 
+/// The settings of binary_cross_entropy and sigmoid_cross_entropy_with_logits.
+struct BinaryCrossEntropyOptions {
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+    /// elements with this label do not count: their loss and gradient are 0, and the mean is that of the others
+    std::optional<std::int64_t> ignore_index = {};
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"reduction", &BinaryCrossEntropyOptions::reduction},
+                     field{"ignore_index", &BinaryCrossEntropyOptions::ignore_index});
+    }
+};
+
 /// The settings of cross_entropy and softmax_with_cross_entropy.
 struct CrossEntropyOptions {
     Reduction reduction = Reduction::mean;          ///< applied to the losses of the rows
@@ -22480,6 +22502,9 @@ struct AxisReduction {
     std::size_t outer = 1, width = 1, lane = 1, n = 1;
 
     std::size_t blocks() const { return (n + block_size - 1) / block_size; }
+
+    /// The offset of sum k; that of its contribution i is summed(i) more.
+    ROWAN_HD std::size_t first_of(std::size_t k) const { return kept(k / width) + k % width * lane; }
 
     /// The reduction of the sums of blocks, which are stored as [outer, blocks, width].
     AxisReduction of_blocks() const {
@@ -23290,9 +23315,10 @@ inline std::int64_t hash_of(std::span<std::byte const> bytes) {
 /// cost     one read of them
 inline void add_variables(NamedValues& to, std::span<Variable* const> variables) {
     for (Variable const* const v : variables) {
-        Value value = v->value().on_host();
-        to.add(v->name(), kind_text(v->spec()).append(shape_text(v->sharded() ? v->spec().dims : value.spec().dims)));
+        to.add(v->name(),
+               kind_text(v->spec()).append(shape_text(v->sharded() ? v->spec().dims : v->value().spec().dims)));
         if (v->sharded()) continue;
+        Value value = v->value().on_host();
         if (v->spec().type == VarType::SELECTED_ROWS) {
             auto const rows = value.row_numbers();
             to.add(std::string("a hash of the first rows of ").append(v->name()),
@@ -25314,7 +25340,6 @@ private:
         }
     }
 
-    // Whether the kernels are those of its elements.
     bool is_widened(std::size_t k) const { return net_.statics[k].value->spec().dtype == net_.out->spec().dtype; }
 
     Value& state_after(std::size_t m, std::size_t t) { return step_value(net_.place(*net_.memories[m].after), t); }
@@ -29430,7 +29455,8 @@ Tensor<T, D> zip_broadcast_grad(D const& exec, Map const& map, Tensor<T, D> cons
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/axis_folds.hpp: means, products, maxima and minima along axes, and their gradients.
+// rowan/op/detail/wide_product.hpp: products of many numbers and their gradients, right also where a product of some
+// of the numbers overflows or vanishes.
 
 namespace rowan::inline v0::detail {
 
@@ -29440,26 +29466,6 @@ struct multiply_lanes {
     template <class V>
     ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
         to = product(to, from);
-    }
-};
-
-/// to = the more extreme one of both; the first one of equal ones, the first NaN
-template <bool greatest>
-struct keep_extreme {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
-        to = choose(more_extreme<greatest>{}(from, to), from, to);
-    }
-};
-
-/// x / n
-struct DividedBy {
-    double n;
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return quotient(x, constant<V>(n));
     }
 };
 
@@ -29492,6 +29498,157 @@ struct WhereCount {
     }
 };
 
+/// The gradient of a product: `all` / x, or `others` where x is zero.
+struct ShareOfProduct {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& all, V const& others) const {
+        return choose(same_or_nan(x, constant<V>(0.0)), others, quotient(all, UnlessZero{1}(x)));
+    }
+};
+
+/// Whether x is neither infinite nor NaN.
+template <class S>
+ROWAN_HD_INLINE bool is_finite(S const& x) {
+    return x - x == 0;
+}
+
+/// Whether x is finite, and not less than the smallest normal number.
+template <class S>
+ROWAN_HD_INLINE bool is_normal(S const& x) {
+    constexpr S least = std::numeric_limits<S>::min();
+    return is_finite(x) && (x >= least || x <= -least);
+}
+
+/// A product of finite numbers other than 0: mantissa · 2^power. Infinity or NaN remains in the mantissa.
+template <class S>
+struct WideProduct {
+    S mantissa = 1;
+    std::int64_t power = 0;
+
+    ROWAN_HD void multiply(S const& x) { put(product(mantissa, take(x))); }
+    ROWAN_HD void divide(S const& x) {
+        power = -power;
+        S const divisor = take(x);
+        power = -power;
+        put(quotient(mantissa, divisor));
+    }
+
+    ROWAN_HD S value() const {
+        constexpr std::int64_t most = std::numeric_limits<S>::max_exponent - 2;  // 2^±most are normal numbers
+        std::int64_t const p = power > 2 * most ? 2 * most : power < -2 * most ? -2 * most : power;
+        std::int64_t const last = p > most ? most : p < -most ? -most : 0;
+        return product(product(mantissa, power_of_two(static_cast<S>(p - last))),
+                       power_of_two(static_cast<S>(last)));
+    }
+
+private:
+    // Adds the power of x to that of the product, and returns the rest.
+    ROWAN_HD S take(S x) {
+        using limits = std::numeric_limits<S>;
+        if (x == 0 || !is_finite(x)) return x;
+        S const size = x < 0 ? -x : x;
+        bool const small = size < limits::min();
+        S k, rest;
+        split_power(small ? product(size, 1 / limits::epsilon()) : size, k, rest);
+        power += static_cast<std::int64_t>(k) - (small ? limits::digits - 1 : 0);
+        return x < 0 ? -rest : rest;
+    }
+    ROWAN_HD void put(S const& x) { mantissa = take(x); }
+};
+
+/// Multiplies the contributions to a result again, in order, if it is not a normal number, and 0 without a reason.
+template <class S, class T>
+struct MultiplyAgain {
+    AxisReduction r;
+    T const* x;
+    S* products;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        if (!is_normal(products[k])) multiply(k);
+    }
+
+private:
+    ROWAN_HD void multiply(std::size_t k) const {
+        T const* const from = x + r.first_of(k);
+        if (products[k] == 0) {
+            for (std::size_t i = 0; i < r.n; ++i) {
+                if (load<S>(from + r.summed(i)) == 0) return;
+            }
+        }
+        WideProduct<S> all;
+        for (std::size_t i = 0; i < r.n; ++i) all.multiply(load<S>(from + r.summed(i)));
+        products[k] = all.value();
+    }
+};
+
+/// Writes the gradients of the contributions to a product again, if that of those that are not 0, or its product with the
+/// gradient, is not a normal number: the product of the others and the gradient, also if some are 0 or infinite.
+template <class S, class T>
+struct ProductGradsAgain {
+    AxisReduction r;
+    T const *x, *out_grad;
+    S const *nonzero, *scaled;  // the product, and that with the gradient
+    T* to;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        S const g = load<S>(out_grad + k);
+        if (!is_normal(nonzero[k]) || !(is_normal(scaled[k]) || g == 0)) write(k, g);
+    }
+
+private:
+    ROWAN_HD void write(std::size_t k, S const& g) const {
+        std::size_t const first = r.first_of(k);
+        WideProduct<S> all;
+        std::size_t zeros = 0, infinite = 0;
+        all.multiply(g);
+        for (std::size_t i = 0; i < r.n; ++i) {
+            S const a = load<S>(x + first + r.summed(i));
+            if (a == 0) ++zeros;
+            else if (is_infinite(a)) ++infinite, all.multiply(a < 0 ? S(-1) : S(1));
+            else all.multiply(a);
+        }
+        for (std::size_t i = 0; i < r.n; ++i) {
+            std::size_t const at = first + r.summed(i);
+            S const a = load<S>(x + at);
+            WideProduct<S> others = all;
+            if (is_infinite(a)) others.multiply(a < 0 ? S(-1) : S(1));
+            else if (a != 0) others.divide(a);
+            if (infinite > (is_infinite(a) ? 1U : 0U)) others.multiply(std::numeric_limits<S>::infinity());
+            if (zeros > (a == 0 ? 1U : 0U)) others.multiply(S(0));
+            store(others.value(), to + at);
+        }
+    }
+
+    ROWAN_HD static bool is_infinite(S const& a) { return !is_finite(a) && a == a; }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/axis_folds.hpp: means, products, maxima and minima along axes, and their gradients.
+
+namespace rowan::inline v0::detail {
+
+/// to = the more extreme one of both; the first one of equal ones, the first NaN
+template <bool greatest>
+struct keep_extreme {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
+        to = choose(more_extreme<greatest>{}(from, to), from, to);
+    }
+};
+
+/// x / n
+struct DividedBy {
+    double n;
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return quotient(x, constant<V>(n));
+    }
+};
+
 /// 1 where x is the result, else 0
 struct IsResult {
     ROWAN_NO_EXEC_CHECK
@@ -29507,15 +29664,6 @@ struct ShareOfResult {
     template <class V>
     ROWAN_HD_INLINE V operator()(V const& x, V const& result, V const& share) const {
         return choose(same_or_nan(x, result), share, constant<V>(0.0));
-    }
-};
-
-/// The gradient of a product: `all` / x, or `others` where x is zero.
-struct ShareOfProduct {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& all, V const& others) const {
-        return choose(same_or_nan(x, constant<V>(0.0)), others, quotient(all, UnlessZero{1}(x)));
     }
 };
 
@@ -29605,7 +29753,17 @@ struct axis_products {
 
     template <class T, class D>
     static void of(D const& exec, AxisReduction const& r, T const* x, T* out) {
-        fold_axes<sum_t<T>, multiply_lanes>(exec, r, x, out);
+        using S = sum_t<T>;
+        if constexpr (!is_machine_float<S>) {
+            fold_axes<S, multiply_lanes>(exec, r, x, out);
+        } else if constexpr (std::is_same_v<S, T>) {
+            multiply<S>(exec, r, x, out);
+        } else {
+            std::size_t const n = r.outer * r.width;
+            auto products = ElementLoops<D>::template scratch<S>(exec, n);
+            multiply<S>(exec, r, x, products.data());
+            ElementLoops<D>::template zip<S>(exec, n, same_number{}, out, static_cast<S const*>(products.data()));
+        }
     }
 
     template <class T, class D>
@@ -29636,8 +29794,19 @@ struct axis_products {
         Loops::template zip<S>(exec, n, multiplied{}, product_grads.data(), out_grad.data(), products);
         Loops::template zip<S>(exec, n, WhereCount{0}, all.data(), scaled, count);
         Loops::template zip<S>(exec, n, WhereCount{1}, others.data(), scaled, count);
-        return spread(exec, ShareOfProduct{}, x, reduced, static_cast<S const*>(all.data()),
-                      static_cast<S const*>(others.data()));
+        auto x_grad = spread(exec, ShareOfProduct{}, x, reduced, static_cast<S const*>(all.data()),
+                             static_cast<S const*>(others.data()));
+        if constexpr (is_machine_float<S>)
+            Loops::each(exec, n, 1,
+                        ProductGradsAgain<S, T>{r, x.data(), out_grad.data(), products, scaled, x_grad.data()});
+        return x_grad;
+    }
+
+private:
+    template <class S, class T, class D>
+    static void multiply(D const& exec, AxisReduction const& r, T const* x, S* to) {
+        fold_axes<S, multiply_lanes>(exec, r, x, to);
+        ElementLoops<D>::each(exec, r.outer * r.width, 1, MultiplyAgain<S, T>{r, x, to});
     }
 };
 
@@ -30072,9 +30241,9 @@ struct one_hot_op {
 
 namespace rowan::inline v0::detail {
 
-/// Finds the k greatest of the numbers number(begin), …, number(end - 1), which are k or more: writes their positions to
-/// `top`, in descending order. Of equal numbers, the first comes first; NaN is the greatest. O(n log k) steps without other
-/// memory: insertion, while it moves less than a heap, then a heap.
+/// Finds the k greatest of the numbers number(begin), …, number(end - 1), which are k or more: writes their positions
+/// to `top`, in descending order. Of equal numbers, the first comes first; NaN is the greatest. O(n log k) steps without
+/// other memory: insertion, until it has moved more than a heap would, then a heap.
 template <class Number>
 struct Greatest {
     Number number;
@@ -30491,9 +30660,9 @@ Array<T, Device> unstack(Var<T, Device> const& x) {
 namespace rowan::inline v0 {
 
 /// The area under the ROC curve: the probability that a positive example has a greater probability than a negative one,
-/// where a tie counts half. It is exact, as in scikit-learn, and all probabilities are kept. With `thresholds`, it needs no
-/// more memory for more examples: as in Paddle, probabilities are counted in thresholds + 1 buckets,
-/// floor(p · thresholds), and those in one bucket are ties.
+/// where a tie counts half. It is exact, as in scikit-learn, and all probabilities are kept. With `thresholds`, the
+/// memory does not grow: as in Paddle, probabilities are counted in thresholds + 1 buckets, floor(p · thresholds), and
+/// those in one bucket are ties.
 ///     Auc auc;
 ///     for (auto const& batch : batches) auc.update(infer(predict, batch.feeds, parameters).value(), batch.labels);
 ///     double area = auc.value();
@@ -30558,7 +30727,8 @@ public:
         auto kept = kept_;
         for (auto& sorted : kept) std::sort(sorted.begin(), sorted.end());
         while (!kept[0].empty() || !kept[1].empty()) {
-            double const greatest = std::max(kept[0].empty() ? 0 : kept[0].back(), kept[1].empty() ? 0 : kept[1].back());
+            double greatest = 0;
+            for (auto const& rest : kept) greatest = std::max(greatest, rest.empty() ? 0 : rest.back());
             std::array<std::int64_t, 2> equal{};
             for (std::size_t k : {0, 1}) {
                 for (; !kept[k].empty() && kept[k].back() == greatest; kept[k].pop_back()) ++equal[k];
@@ -34079,7 +34249,8 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Follows the best path of sequence s back from its end. Writes its tags, or whether they are the labels.
+/// Follows the best path of sequence s back from its end. Writes its tags, or whether they are the labels; -1 or 0 if a
+/// score is NaN.
 template <class T, class I>
 struct CrfPath {
     using S = sum_t<T>;
@@ -34107,6 +34278,9 @@ struct CrfPath {
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t s) const {
         auto const begin = static_cast<std::size_t>(offsets[s]), end = static_cast<std::size_t>(offsets[s + 1]);
+        for (std::size_t i = begin * tags; i < end * tags; ++i) {
+            if (unordered(scores[i])) return no_path(begin, end);
+        }
         std::size_t tag = 0;
         for (std::size_t row = end; row-- != begin;) {
             S const* const score = scores + row * tags;
@@ -34114,6 +34288,11 @@ struct CrfPath {
             auto const number = static_cast<std::int64_t>(tag);
             to[row] = label == nullptr ? number : static_cast<std::int64_t>(label[row]) == number ? 1 : 0;
         }
+    }
+
+private:
+    ROWAN_HD void no_path(std::size_t begin, std::size_t end) const {
+        for (std::size_t row = begin; row < end; ++row) to[row] = label == nullptr ? -1 : 0;
     }
 };
 
@@ -34136,8 +34315,8 @@ LoDTensor<std::int64_t, D> crf_path(D const& exec, LoDTensor<T, D> const& emissi
 }  // namespace detail
 
 /// The tags of the path with the largest score for each sequence of the last level, as linear_chain_crf computes scores:
-/// the Viterbi algorithm. Of equal scores, the first tag is taken, from the end of the sequence. Computed in
-/// dtype<T>::sum.
+/// the Viterbi algorithm. Of equal scores, the first tag is taken, from the end of the sequence. If the emissions of a
+/// sequence have a NaN, no path is the best one: all its tags are -1. Computed in dtype<T>::sum.
 /// shapes   emission [rows, tags] with levels, transition [tags + 2, tags] -> [rows, 1], with the levels of emission
 /// errors   ShapeError if the shapes do not fit or there are no tags or levels
 /// cost     O(rows · tags²) and temporary memory for rows · tags numbers; the same bits for any number of threads and on
@@ -34149,7 +34328,7 @@ LoDTensor<std::int64_t, D> crf_decoding(D const& exec, LoDTensor<T, D> const& em
     return detail::crf_path<std::int64_t>(exec, emission, transition, static_cast<std::int64_t const*>(nullptr));
 }
 
-/// 1 where the best path has the label, else 0.
+/// 1 where the best path has the label, else 0, also if there is no best path because of a NaN.
 /// shapes   emission [rows, tags] with levels, transition [tags + 2, tags], label [rows] or [rows, 1] -> [rows, 1], with
 ///          the levels of emission
 /// errors   as linear_chain_crf
@@ -34575,7 +34754,7 @@ struct LevelOptions {
 
 /// Declares an input variable of the default scope; batches set its value under this name. For a net on a device, a
 /// batch may contain host tensors, which are copied to the device.
-///     auto words = layer::data<std::int64_t>("words", {UNK}, {.lod_level = 1});      // sentences: one level of sequences
+///     auto words = layer::data<std::int64_t>("words", {UNK}, {.lod_level = 1});    // sentences: one level of sequences
 /// shapes   [dims...], UNK for dims that vary from batch to batch
 /// errors   GraphError if the scope already has that name
 /// cost     O(1); a batch's value is aliased, a host value for a device is copied
@@ -35535,7 +35714,8 @@ Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table,
 }
 template <class T = float, class I, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& options) {
-    return embedding(ids, embedding_table<T, Device>(options), {.padding_id = options.padding_id, .unknown = options.unknown});
+    return embedding(ids, embedding_table<T, Device>(options),
+                     {.padding_id = options.padding_id, .unknown = options.unknown});
 }
 
 // Mistakes, which do not compile.
@@ -35646,20 +35826,29 @@ public:
         update(LoDTensor<P>(predicted.share()), LoDTensor<I>(label.share()));
     }
 
-    /// The fraction of the predicted entities that are right, of one type or of all (the micro average).
+    /// The fraction of the predicted entities that of one type that are right.
     /// errors   IndexError if there is no such type
-    /// cost     O(1), or O(types)
+    /// cost     O(1)
     double precision(std::size_t of) const { return share(at(right_, of), at(predicted_, of)); }
+    /// The fraction of all predicted entities that are right: the micro average.
+    /// errors   none
+    /// cost     O(types)
     double precision() const { return share(total(right_), total(predicted_)); }
-    /// The fraction of the labelled entities that are predicted, of one type or of all.
+    /// The fraction of the labelled entities of one type that are predicted.
     /// errors   IndexError if there is no such type
-    /// cost     O(1), or O(types)
+    /// cost     O(1)
     double recall(std::size_t of) const { return share(at(right_, of), at(present_, of)); }
+    /// The fraction of all labelled entities that are predicted.
+    /// errors   none
+    /// cost     O(types)
     double recall() const { return share(total(right_), total(present_)); }
-    /// The harmonic mean of precision and recall, of one type or of all.
+    /// The harmonic mean of precision and recall of one type.
     /// errors   IndexError if there is no such type
-    /// cost     O(1), or O(types)
+    /// cost     O(1)
     double f1(std::size_t of) const { return share(2 * at(right_, of), at(predicted_, of) + at(present_, of)); }
+    /// The harmonic mean of precision and recall of all entities, as seqeval's f1_score.
+    /// errors   none
+    /// cost     O(types)
     double f1() const { return share(2 * total(right_), total(predicted_) + total(present_)); }
 
     std::int64_t right() const { return total(right_); }          ///< the number of entities predicted as labelled
@@ -40417,18 +40606,18 @@ struct smooth_l1_formula {
 /// -y · log(s) - (1 - y) · log(1 - s) for s = 1 / (1 + exp(-x)): max(x, 0) - x · y + log(1 + exp(-|x|))
 struct sigmoid_cross_entropy_with_logits_formula {
     static constexpr std::string_view name = "sigmoid_cross_entropy_with_logits";
-    using options = LossOptions;
+    using options = BinaryCrossEntropyOptions;
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, LossOptions const&) {
+    ROWAN_HD_INLINE static V value(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
         V const zero = constant<V>(0.0);
         V const tail = logarithm_of_one_plus(exponential_of_any(V(zero - size_of(x))));
         return (positive_part(x) - product(x, y)) + tail;
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, LossOptions const&) {
+    ROWAN_HD_INLINE static V slope(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
         return logistic(x) - y;
     }
 };
@@ -40436,18 +40625,18 @@ struct sigmoid_cross_entropy_with_logits_formula {
 /// -y · log(x) - (1 - y) · log(1 - x), where logarithms are at least -100, as in PyTorch
 struct binary_cross_entropy_formula {
     static constexpr std::string_view name = "binary_cross_entropy";
-    using options = LossOptions;
+    using options = BinaryCrossEntropyOptions;
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, LossOptions const&) {
+    ROWAN_HD_INLINE static V value(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
         V const least = constant<V>(-100.0), log_x = logarithm(x), log_rest = logarithm_of_one_minus(x);
         V const rest = product(V(y - constant<V>(1.0)), V(choose(log_rest < least, least, log_rest)));
         return rest - product(y, V(choose(log_x < least, least, log_x)));
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, LossOptions const&) {
+    ROWAN_HD_INLINE static V slope(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
         V const least = constant<V>(1e-12), spread = product(V(constant<V>(1.0) - x), x);
         return quotient(V(x - y), V(choose(spread < least, least, spread)));
     }
@@ -40580,7 +40769,73 @@ struct LossValue {
     }
 };
 
-/// Writes the gradient of x, or that of y, which is its negative. A row is the gradient of the reduced loss.
+/// kept[i] = 0 if label i is the ignored one, else 1.
+template <class T>
+struct KeepElement {
+    T const* label;
+    sum_t<T> ignored;
+    double* kept;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const { kept[i] = load<sum_t<T>>(label + i) == ignored ? 0 : 1; }
+};
+
+/// Writes `zero` for elements that do not count.
+template <class To>
+struct ZeroIgnored {
+    double const* kept;
+    To zero;
+    To* to;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        if (kept[i] == 0) to[i] = zero;
+    }
+};
+
+/// Whether each element of a loss counts, if its options have a label to ignore.
+template <class T, class D>
+class KeptElements {
+    using Loops = ElementLoops<D>;
+    using S = sum_t<T>;
+
+public:
+    template <class Options>
+    KeptElements(D const& exec, Tensor<T, D> const& label, Options const& options)
+        : n_(label.size()), ignores_(ignored(options).has_value()),
+          kept_(Loops::template scratch<double>(exec, ignores_ ? n_ + 1 : 0)) {
+        if (!ignores_) return;
+        S const value = constant<S>(static_cast<double>(*ignored(options)));
+        Loops::each(exec, n_, 1, KeepElement<T>{label.data(), value, kept_.data()});
+        Totals<D>::template of_losses<double>(exec, n_, kept_.data(), false, kept_.data() + n_);
+    }
+
+    /// The number of elements that count, or nullptr for all.
+    double const* total() const { return ignores_ ? kept_.data() + n_ : nullptr; }
+
+    /// Sets the elements that do not count to `zero`.
+    template <class To>
+    void clear(D const& exec, To zero, To* to) const {
+        if (ignores_) Loops::each(exec, n_, 1, ZeroIgnored<To>{kept_.data(), zero, to});
+    }
+
+private:
+    template <class Options>
+    static std::optional<std::int64_t> ignored([[maybe_unused]] Options const& options) {
+        if constexpr (requires { options.ignore_index; }) {
+            return options.ignore_index;
+        } else {
+            return {};
+        }
+    }
+
+    std::size_t n_;
+    bool ignores_;
+    decltype(Loops::template scratch<double>(std::declval<D const&>(), 0)) kept_;
+};
+
+/// Writes the gradient of x, or that of y, which is its negative. A row is the gradient of the reduced loss. `total` is
+/// the number of elements that count, or nullptr for all.
 template <class Formula, bool of_y, class T>
 struct LossGradStep {
     using S = sum_t<T>;
@@ -40588,8 +40843,13 @@ struct LossGradStep {
     T const *x, *y, *out_grad;
     LossGrads<T> reduced;
     T* to;
+    double const* total = nullptr;
 
-    ROWAN_HD S of_row(std::size_t) const { return reduced(0); }
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD S of_row(std::size_t) const {
+        if (total == nullptr || options.reduction != Reduction::mean) return reduced(0);
+        return mean_of(load<S>(out_grad), *total);
+    }
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -40615,11 +40875,18 @@ Tensor<T, D> pointwise_loss(D const& exec, Tensor<T, D> const& x, Tensor<T, D> c
     check_loss<Formula>(options);
     check_same_shape("y", y, x);
     LossValue<Formula> const value{options};
-    if (options.reduction == Reduction::none) return zip_elements<S>(exec, value, x, y);
+    S const zero = constant<S>(0.0);
+    if (options.reduction == Reduction::none) {
+        auto out = zip_elements<S>(exec, value, x, y);
+        KeptElements<T, D>(exec, y, options).clear(exec, dtype<T>::narrow(zero), out.data());
+        return out;
+    }
     ElementLoops<D>::check(exec, x, y);
+    KeptElements<T, D> const kept(exec, y, options);
     auto losses = ElementLoops<D>::template scratch<S>(exec, x.size());
     ElementLoops<D>::template zip<S>(exec, x.size(), value, losses.data(), x.data(), y.data());
-    return reduce<T>(exec, options.reduction, losses);
+    kept.clear(exec, zero, losses.data());
+    return reduce<T>(exec, options.reduction, losses, kept.total());
 }
 
 template <class Formula, bool of_y, class D, class T>
@@ -40636,9 +40903,12 @@ Tensor<T, D> pointwise_loss_grad(D const& exec, Tensor<T, D> const& x, Tensor<T,
     ElementLoops<D>::check(exec, x, y, out_grad);
     auto grad = new_tensor<T>(exec, x.shape());
     if (x.size() == 0) return grad;
-    LossGradStep<Formula, of_y, T> const step{
-        options, x.data(), y.data(), out_grad.data(), {out_grad.data(), options.reduction, x.size()}, grad.data()};
+    KeptElements<T, D> const kept(exec, y, options);
+    LossGrads<T> const reduced{out_grad.data(), options.reduction, x.size()};
+    LossGradStep<Formula, of_y, T> const step{options, x.data(),    y.data(),    out_grad.data(),
+                                              reduced, grad.data(), kept.total()};
     ElementLoops<D>::template each_in_rows<S>(exec, 1, x.size(), step);
+    kept.clear(exec, dtype<T>::narrow(constant<S>(0.0)), grad.data());
     return grad;
 }
 
@@ -40771,19 +41041,30 @@ Tensor<T, Device> smooth_l1(Tensor<T, Device> const& x, Tensor<T, Device> const&
 using smooth_l1_op = pointwise_loss_op<detail::smooth_l1_formula>;  ///< See smooth_l1.
 
 /// -y · log(s) - (1 - y) · log(1 - s) for s = 1 / (1 + exp(-x)): the mean over all elements, or by options.reduction
-/// their sum or all of them. Finite if x and y are. y has no gradient, as in Paddle.
+/// their sum or all of them. Finite if x and y are. y has no gradient, as in Paddle. Elements whose y is
+/// options.ignore_index do not count.
 /// shapes   x and y [...] -> [1], or [...] without reduction
 /// errors   ShapeError if the shapes differ
-/// cost     one read of both
+/// cost     one read of both; with a label to ignore also 8 bytes for each element, and two more passes
 template <class T, device D>
 Tensor<T, D> sigmoid_cross_entropy_with_logits(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                               LossOptions const& options = {}) {
+                                               BinaryCrossEntropyOptions const& options = {}) {
     return detail::pointwise_loss<detail::sigmoid_cross_entropy_with_logits_formula>(exec, x, y, options);
 }
 template <class T, class Device>
 Tensor<T, Device> sigmoid_cross_entropy_with_logits(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                                    LossOptions const& options = {}) {
+                                                    BinaryCrossEntropyOptions const& options = {}) {
     return sigmoid_cross_entropy_with_logits(x.device(), x, y, options);
+}
+template <class T, class Device, std::same_as<LossOptions> Options>
+Tensor<T, Device> sigmoid_cross_entropy_with_logits(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                                                    Options const& options) {
+    return sigmoid_cross_entropy_with_logits(x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
+}
+template <class T, device D, std::same_as<LossOptions> Options>
+Tensor<T, D> sigmoid_cross_entropy_with_logits(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                               Options const& options) {
+    return sigmoid_cross_entropy_with_logits(exec, x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
 }
 
 using sigmoid_cross_entropy_with_logits_op =
@@ -40791,19 +41072,28 @@ using sigmoid_cross_entropy_with_logits_op =
 
 /// -y · log(x) - (1 - y) · log(1 - x) for probabilities x: the mean over all elements, or by options.reduction their
 /// sum or all of them. Logarithms below -100 count as -100, and x · (1 - x) in the gradient is at least 1e-12, as in
-/// PyTorch. Outside of [0, 1] the loss is NaN. y has no gradient.
+/// PyTorch. Outside of [0, 1] the loss is NaN. y has no gradient. Elements whose y is options.ignore_index do not
+/// count.
 /// shapes   x and y [...] -> [1], or [...] without reduction
 /// errors   ShapeError if the shapes differ
-/// cost     one read of both
+/// cost     one read of both; with a label to ignore also 8 bytes for each element, and two more passes
 template <class T, device D>
 Tensor<T, D> binary_cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                  LossOptions const& options = {}) {
+                                  BinaryCrossEntropyOptions const& options = {}) {
     return detail::pointwise_loss<detail::binary_cross_entropy_formula>(exec, x, y, options);
 }
 template <class T, class Device>
 Tensor<T, Device> binary_cross_entropy(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                       LossOptions const& options = {}) {
+                                       BinaryCrossEntropyOptions const& options = {}) {
     return binary_cross_entropy(x.device(), x, y, options);
+}
+template <class T, class Device, std::same_as<LossOptions> Options>
+Tensor<T, Device> binary_cross_entropy(Tensor<T, Device> const& x, Tensor<T, Device> const& y, Options const& options) {
+    return binary_cross_entropy(x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
+}
+template <class T, device D, std::same_as<LossOptions> Options>
+Tensor<T, D> binary_cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Options const& options) {
+    return binary_cross_entropy(exec, x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
 }
 
 using binary_cross_entropy_op = pointwise_loss_op<detail::binary_cross_entropy_formula>;  ///< See binary_cross_entropy.
@@ -40933,13 +41223,19 @@ Var<T, Device> smooth_l1(Var<T, Device> const& x, Var<T, Device> const& y, Smoot
 
 /// -y · log(s) - (1 - y) · log(1 - s) for s = 1 / (1 + exp(-x)): the mean over all elements, or by options.reduction
 /// their sum or all of them, as rowan::sigmoid_cross_entropy_with_logits.
+///     auto cost = layer::sigmoid_cross_entropy_with_logits(x, y, {.ignore_index = -1});     // where y is not -1
 /// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
 /// errors   ShapeError if the shapes differ
 /// cost     as rowan::sigmoid_cross_entropy_with_logits, when the net runs
 template <class T, class Device>
 Var<T, Device> sigmoid_cross_entropy_with_logits(Var<T, Device> const& x, Var<T, Device> const& y,
-                                                 LossOptions const& options = {}) {
+                                                 BinaryCrossEntropyOptions const& options = {}) {
     return apply<sigmoid_cross_entropy_with_logits_op>(options, x, y);
+}
+template <class T, class Device, std::same_as<LossOptions> Options>
+Var<T, Device> sigmoid_cross_entropy_with_logits(Var<T, Device> const& x, Var<T, Device> const& y,
+                                                 Options const& options) {
+    return layer::sigmoid_cross_entropy_with_logits(x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
 }
 
 /// -y · log(x) - (1 - y) · log(1 - x) for probabilities x: the mean over all elements, or by options.reduction their
@@ -40948,8 +41244,13 @@ Var<T, Device> sigmoid_cross_entropy_with_logits(Var<T, Device> const& x, Var<T,
 /// errors   ShapeError if the shapes differ
 /// cost     as rowan::binary_cross_entropy, when the net runs
 template <class T, class Device>
-Var<T, Device> binary_cross_entropy(Var<T, Device> const& x, Var<T, Device> const& y, LossOptions const& options = {}) {
+Var<T, Device> binary_cross_entropy(Var<T, Device> const& x, Var<T, Device> const& y,
+                                    BinaryCrossEntropyOptions const& options = {}) {
     return apply<binary_cross_entropy_op>(options, x, y);
+}
+template <class T, class Device, std::same_as<LossOptions> Options>
+Var<T, Device> binary_cross_entropy(Var<T, Device> const& x, Var<T, Device> const& y, Options const& options) {
+    return layer::binary_cross_entropy(x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
 }
 
 /// -y · log(x + epsilon) - (1 - y) · log(1 - x + epsilon) for probabilities x: the mean over all elements, or by
@@ -41350,7 +41651,8 @@ ROWAN_HD_INLINE V positive_power(V const& x, Exponent const& y, double factor) {
         V const result = product(V(scale + product(scale, tail)), power_of_two(V(shifted - first)));
         V const at_zero = constant<V>(y.high < 0 ? factor * infinity : factor * 0.0);
         V const at_infinity = constant<V>(y.high < 0 ? factor * 0.0 : factor * infinity);
-        return choose(x > constant<V>(most), at_infinity, choose(x > zero, result, choose(x < constant<V>(most), at_zero, x)));
+        V const at_ends = choose(x < constant<V>(most), at_zero, x);  // of 0 and NaN
+        return choose(x > constant<V>(most), at_infinity, choose(x > zero, result, at_ends));
     } else {
         return product(exp_of(S(product(constant<V>(y.high), log_of(x)))), constant<V>(factor));
     }
@@ -41371,8 +41673,8 @@ ROWAN_HD_INLINE V power(V const& x, Exponent const& y, double factor) {
     return choose(x < zero, odd, choose(quotient(constant<V>(1.0), x) < zero, odd, even));  // 1 / -0 < 0
 }
 
-/// Whether x^exponent is to be computed by products, which are within 2 units in the last place for exponents in [-2, 4]
-/// and within 3 units for -3. Other types than float and double may have no better exp and log.
+/// Whether x^exponent is to be computed by products, which are within 2 units in the last place for exponents in
+/// [-2, 4] and nearly 3 units for -3. Other types than float and double may have no better exp and log.
 template <class V>
 ROWAN_HD_INLINE bool is_product(double exponent, int least, int most) {
     if constexpr (!is_machine_float<typename lane_of<V>::type>) least = -64, most = 64;
@@ -41634,8 +41936,8 @@ using abs_op = unary_op<detail::abs_formula>;            ///< See abs.
 using abs_grad_op = unary_grad_op<detail::abs_formula>;  ///< The gradient of abs.
 
 /// x to the power of the exponent, element-wise, within 2 units in the last place for float and double, with the zeros,
-/// infinities and NaN of C's pow; the same bits on all machines. The exponent is not rounded to the type of x. The gradient
-/// is out_grad · exponent · x^(exponent - 1), within 4 units.
+/// infinities and NaN of C's pow; the same bits on all machines. The exponent is not rounded to the type of x. The
+/// gradient is out_grad · exponent · x^(exponent - 1), within 4 units.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if the exponent is not finite
 /// cost     one read of x and one write of the result
@@ -42063,11 +42365,13 @@ Tensor<T, D> reduce_min(D const& exec, Tensor<T, D> const& x, ReduceOptions cons
     return detail::fold_along<detail::axis_extremes<false>>(exec, x, options);
 }
 
-/// The products of the elements along some axes, by default of all of them, in the order in which reduce_sum adds. The
-/// product of no elements is 1.
+/// The products of the elements along some axes, by default of all of them, in the order in which reduce_sum adds. If
+/// that is not a normal number of dtype<T>::sum, float or double, they are multiplied in input order with exponents of any
+/// size: so [1e30 1e30 1e-30] has the product 1e30. Digits are lost only where a product of some elements is not normal
+/// and that of all is. The product of no elements is 1.
 /// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
 /// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
-/// cost     as reduce_sum
+/// cost     as reduce_sum; one thread multiplies again what overflows or vanishes for a result
 template <class T, device D>
 Tensor<T, D> reduce_prod(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
     return detail::fold_along<detail::axis_products>(exec, x, options);
@@ -42092,8 +42396,8 @@ Tensor<T, Device> reduce_prod(Tensor<T, Device> const& x, ReduceOptions const& o
 
 /// The gradient of x in a reduce_op. Of a mean: each element gets its share. Of a maximum or minimum: the elements that
 /// equal the result get equal shares (those that are NaN if it is NaN), as in PyTorch's amax. Of a product: each
-/// element gets the product of the others, also if elements are zero: the product of all, divided by the element, so
-/// NaN if an element is infinite.
+/// element gets the product of the others, also if elements are zero or infinite: the product of all, divided by the
+/// element. It is right also where the product of all is not a number of T.
 template <class Rule>
 struct reduce_grad_op {
     static constexpr std::string_view name = detail::joined_name<Rule, detail::grad_op_suffix>::value;
@@ -44726,16 +45030,48 @@ LoDTensor<T, D> of_last_level(D const& exec, LoDTensor<T, D> const& x) {
     return {x.value().share(), x.lod().slice_levels(levels - 1, levels)};
 }
 
+/// Writes a row of padding, unless a row of x is there.
+template <class T>
+struct PadPlace {
+    bool const* present;
+    T const* padding;
+    std::size_t width;
+    T* to;
+
+    ROWAN_HD void operator()(std::size_t place) const {
+        if (present[place]) return;
+        for (std::size_t k = 0; k < width; ++k) to[place * width + k] = padding[k];
+    }
+};
+
+[[noreturn]] inline void bad_pad_values(std::size_t size, std::size_t width) {
+    throw ShapeError("pad_values.size()", std::to_string(size), std::to_string(width) + ", one for each column");
+}
+
+/// The values as a row of padding.
+/// errors   ShapeError unless there are `width`; ValueError if the element type is an integer and cannot represent one
+template <class T>
+Tensor<T> padding_row(std::vector<double> const& values, std::size_t width) {
+    if (values.size() != width) bad_pad_values(values.size(), width);
+    auto row = Tensor<T>::from_shape({width});
+    for (std::size_t k = 0; k < width; ++k)
+        row.data()[k] = checked_number<T>(("pad_values[" + std::to_string(k) + "]").c_str(), values[k]);
+    return row;
+}
+
 }  // namespace detail
 
 /// The settings of sequence_pad.
 struct SequencePadOptions {
     double pad_value = 0;                    ///< the elements of padding
     std::optional<std::size_t> length = {};  ///< the padded length; that of the longest sequence by default
+    /// a value for each column of a row of padding, that is each of its elements, in place of pad_value; empty: none
+    std::vector<double> pad_values = {};
 
     template <class Visit>
     static constexpr auto fields(Visit const& visit) {
-        return visit(field{"pad_value", &SequencePadOptions::pad_value}, field{"length", &SequencePadOptions::length});
+        return visit(field{"pad_value", &SequencePadOptions::pad_value}, field{"length", &SequencePadOptions::length},
+                     field{"pad_values", &SequencePadOptions::pad_values});
     }
 };
 
@@ -44757,6 +45093,7 @@ struct sequence_pad_grad_op {
 /// to_padded for the last level: row s of the result is sequence s, followed by padding. The slot `length` holds the
 /// lengths of the sequences. Both have the upper levels of x. Paddle's sequence_pad.
 /// shapes   x [n, ...] of s sequences -> [s, m, ...] and [s] of int64, where m is options.length or the greatest length
+/// errors   ShapeError if pad_values is neither empty nor has a value for each column; as to_padded
 struct sequence_pad_op {
     static constexpr std::string_view name = "sequence_pad";
     using inputs = slots<slot::x>;
@@ -44771,6 +45108,15 @@ struct sequence_pad_op {
         spec::dense("sequence_pad: x", x);
         spec::has_rows("sequence_pad: x", x);
         spec::has_levels("sequence_pad: x", x);
+        if (!options.pad_values.empty()) {
+            std::size_t width = 1;
+            bool known = true;
+            for (std::size_t i = 1; i < x.dims.size(); ++i) {
+                known = known && x.dims[i] != UNK;
+                if (known) width *= static_cast<std::size_t>(x.dims[i]);
+            }
+            if (known && options.pad_values.size() != width) detail::bad_pad_values(options.pad_values.size(), width);
+        }
         VarSpec out = x;
         out.dims = {UNK, options.length ? static_cast<std::int64_t>(*options.length) : UNK};
         for (std::size_t i = 1; i < x.dims.size(); ++i) out.dims.push_back(x.dims[i]);
@@ -44782,9 +45128,18 @@ struct sequence_pad_op {
     static std::tuple<LoDTensor<T, D>, LoDTensor<std::int64_t, D>> run(D exec, LoDTensor<T, D> const& x,
                                                                        SequencePadOptions const& options = {}) {
         auto const last = detail::of_last_level(exec, x);
+        std::size_t const width = x.value().row_size();
+        Tensor<T> row;
+        if (!options.pad_values.empty()) row = detail::padding_row<T>(options.pad_values, width);
         std::array<std::int64_t, 1> const length{static_cast<std::int64_t>(options.length.value_or(0))};
         auto padded = options.length ? to_padded(exec, last, options.pad_value, length)
                                      : to_padded(exec, last, options.pad_value);
+        if (!options.pad_values.empty()) {
+            auto const padding = to_device(exec, std::move(row));
+            detail::ElementLoops<D>::each(
+                exec, padded.mask.size(), width,
+                detail::PadPlace<T>{padded.mask.data(), padding.data(), width, padded.value.data()});
+        }
         auto lengths = to_device(exec, Tensor<std::int64_t>::from_values({last.size()}, last.lod().lengths(0)));
         Lod const upper = detail::upper_levels(x.lod());
         return {LoDTensor<T, D>(std::move(padded.value), upper), LoDTensor<std::int64_t, D>(std::move(lengths), upper)};
@@ -44807,10 +45162,12 @@ struct Padded {
 /// Row s of the value is sequence s of the last level of x, followed by padding.
 ///     auto [rows, length] = layer::sequence_pad(words, {.length = 20});     // [n, width] -> [sentences, 20, width]
 ///     auto back = layer::sequence_unpad(rows, length);
+///     layer::sequence_pad(points, {.pad_values = {0, -1}});                 // rows of padding are [0 -1]
 /// shapes   x [n, ...] of s sequences -> [s, m, ...] and [s], where m is options.length or that of the longest sequence;
 ///          with the upper levels of x
-/// errors   ShapeError if x has no levels or rank 8; when the net runs, as rowan::to_padded
-/// cost     as rowan::to_padded, when the net runs
+/// errors   ShapeError if x has no levels or rank 8, or pad_values are given but not one for each column; when
+///          the net runs, as rowan::to_padded
+/// cost     as rowan::to_padded, when the net runs; with pad_values the padding is written twice
 template <class T, class Device>
 Padded<T, Device> sequence_pad(Var<T, Device> const& x, SequencePadOptions const& options = {}) {
     auto const& made = default_scope().new_op<sequence_pad_op, Device, T>({&*x}, options).outputs;

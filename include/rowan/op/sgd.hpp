@@ -30,7 +30,7 @@ struct sgd_op : detail::optimizer_op<SgdOptions> {
         if constexpr (std::same_as<D, Cpu> && narrow && requires { grad.merged(); }) {
             if (!detail::only_checking() && !grad.merged()) {
                 {
-                    detail::OnlyChecking const checks;
+                    detail::OnlyChecking const checks(true);
                     sgd(exec, param, grad, learning_rate);
                 }
                 return sgd(exec, RowPlan<>(exec, grad), param, grad.value(), learning_rate);
