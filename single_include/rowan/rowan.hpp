@@ -10747,8 +10747,13 @@ constexpr bool takes_sparse(std::index_sequence<i...>) {
 
 /// Bit i is set if the operator takes a row-sparse input i where others are dense, or where all are row-sparse.
 template <class Op, class D, class... T>
+<<<<<<< HEAD
 inline constexpr unsigned sparse_inputs_of = []<std::size_t... i>([[maybe_unused]] std::index_sequence<i...> all) {
     return ((takes_sparse<Op, D, i, T...>(all) ? 1U << i : 0U) | ... | 0U);
+=======
+inline constexpr unsigned sparse_inputs_of = []<std::size_t... i>(std::index_sequence<i...>) {
+    return ((takes_sparse<Op, D, i, T...>(std::index_sequence<i...>{}) ? 1U << i : 0U) | ... | 0U);
+>>>>>>> h-formulas
 }
 (std::index_sequence_for<T...>{});
 
@@ -11448,7 +11453,6 @@ constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .outputs = Op::outputs::names,
                                                   .op = &type_tag<Op>,
                                                   .family = family_of<Op>,
-                                                  .sparse_inputs = ~0U,
                                                   .row_output = &Op::row_output,
                                                   .row_wise = &Op::row_wise,
                                                   .infer = &Op::infer,

@@ -50,6 +50,30 @@ TEST_CASE("a condition runs one branch, and gradients flow through it alone", "[
     }
 }
 
+TEST_CASE("a condition, a loop and a recurrent layer may compute a table", "[layer]") {
+    auto const check = [](auto const& compute) {
+        test::DefaultScope scope;
+        auto const ids = test::fed("ids", LoDTensor<std::int64_t>(Tensor<std::int64_t>{2, 0, 2}));
+        auto const table = compute(test::parameter({3, 2}, 1));
+        test::check_net(layer::mse(layer::embedding(ids, table), test::fed("y", LoDTensor<double>(test::values({3, 2}, 5)))));
+    };
+    for (bool const flag : {true, false}) {
+        check([&](auto const& w) {
+            return layer::cond(test::fed("flag", LoDTensor<bool>(Tensor<bool>{flag})), [&] { return layer::mul(w, w); }, [&] { return w; });
+        });
+    }
+    check([](auto const& w) {
+        return std::get<1>(layer::while_loop(std::tuple(layer::full<std::int64_t>({1}, 0), w), [](auto i, auto) { return layer::less(i, 2); },
+                                             [](auto i, auto v) { return std::tuple(layer::scale(i, 1, 1), layer::tanh(v)); }));
+    });
+    check([](auto const&) {
+        return layer::rnn(test::fed("rows", LoDTensor<double>(test::values({3, 2}, 9), Lod{{0, 1, 3}})), 2, [](auto x, auto before) {
+            auto const h = layer::tanh(layer::add(layer::fc(x, {.output_size = 2}), before));
+            return layer::Step{h, h};
+        });
+    });
+}
+
 TEST_CASE("a loop and the step of a recurrent layer may contain conditions", "[layer]") {
     test::DefaultScope scope;
     auto const x = test::parameter({3, 2}, 1);

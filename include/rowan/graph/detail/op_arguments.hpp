@@ -97,8 +97,8 @@ constexpr bool takes_sparse(std::index_sequence<i...>) {
 
 /// Bit i is set if the operator takes a row-sparse input i where others are dense, or where all are row-sparse.
 template <class Op, class D, class... T>
-inline constexpr unsigned sparse_inputs_of = []<std::size_t... i>([[maybe_unused]] std::index_sequence<i...> all) {
-    return ((takes_sparse<Op, D, i, T...>(all) ? 1U << i : 0U) | ... | 0U);
+inline constexpr unsigned sparse_inputs_of = []<std::size_t... i>(std::index_sequence<i...>) {
+    return ((takes_sparse<Op, D, i, T...>(std::index_sequence<i...>{}) ? 1U << i : 0U) | ... | 0U);
 }
 (std::index_sequence_for<T...>{});
 
