@@ -50,13 +50,13 @@ ROWAN_FUNCTION std::int64_t NamedValues::hash() const {
 }
 
 /// The value of a name in a text of NamedValues, or "missing".
-inline constexpr std::string_view absent = "missing";
+inline constexpr std::string_view missing_value = "missing";
 inline std::string_view value_of(std::string_view text, std::string_view name) {
     while (!text.empty()) {
         auto const [found, value] = next_value(text);
         if (found == name) return value;
     }
-    return absent;
+    return missing_value;
 }
 
 ROWAN_FUNCTION Difference first_difference(std::string_view first, std::string_view other) {
@@ -65,7 +65,7 @@ ROWAN_FUNCTION Difference first_difference(std::string_view first, std::string_v
         auto const [name, value] = next_value(a);
         auto const [other_name, other_value] = next_value(b);
         if (name == other_name && value == other_value) continue;
-        bool const in_first_alone = !a_ends && value_of(other, name) == absent;
+        bool const in_first_alone = !a_ends && value_of(other, name) == missing_value;
         std::string_view const which = in_first_alone || b_ends ? name : other_name;
         return {std::string(which), std::string(value_of(first, which)), std::string(value_of(other, which))};
     }

@@ -148,7 +148,7 @@ ROWAN_FUNCTION Parameters read_model(Variable& predict, SavedShards const& saved
             v.initialize_rows(like, {}, std::nullopt, {});
             return load_rows(shard, shard.map(key), v, like);
         };
-        auto const read = [&, &v = *v] {
+        auto const read = [&, &v = *v, &name = name] {
             return v.sharded() ? saved.rows(v.spec().dims[0], name, load) : load_parameter(saved.file, name, v);
         };
         parameters.set(v->name(), naming_file(saved.file.path(), read));
