@@ -196,7 +196,7 @@ private:
     template <class S, class T, class D>
     static void multiply(D const& exec, AxisReduction const& r, T const* x, S* to) {
         fold_axes<S, multiply_lanes>(exec, r, x, to);
-        ElementLoops<D>::each(exec, r.outer * r.width, 1, MultiplyAgain<S, T>{r, x, to});
+        if (r.n != 1) ElementLoops<D>::each(exec, r.outer * r.width, 1, MultiplyAgain<S, T>{r, x, to});
     }
 };
 

@@ -22,10 +22,10 @@ ROWAN_HD_INLINE bool is_middling(S const& square) {
 template <class S>
 ROWAN_HD_INLINE S unit_factor(S const& size) {
     using limits = std::numeric_limits<S>;
-    if (!(size > 0) || !(size <= limits::max())) return 1;
-    constexpr S most = limits::max_exponent - 2;
+    constexpr S most = limits::max_exponent - 2, least = limits::min(), greatest = limits::max();
+    if (!(size > 0) || !(size <= greatest)) return 1;
     S power, rest;
-    split_power(size < limits::min() ? limits::min() : size, power, rest);
+    split_power(size < least ? least : size, power, rest);
     return power_of_two(S(0 - (power > most ? most : power)));
 }
 

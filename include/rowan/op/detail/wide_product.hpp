@@ -102,9 +102,10 @@ private:
         using limits = std::numeric_limits<S>;
         if (x == 0 || !is_finite(x)) return x;
         S const size = x < 0 ? -x : x;
-        bool const small = size < limits::min();
+        constexpr S least = limits::min(), up = 1 / limits::epsilon();
+        bool const small = size < least;
         S k, rest;
-        split_power(small ? product(size, 1 / limits::epsilon()) : size, k, rest);
+        split_power(small ? product(size, up) : size, k, rest);
         power += static_cast<std::int64_t>(k) - (small ? limits::digits - 1 : 0);
         return x < 0 ? -rest : rest;
     }
@@ -154,6 +155,7 @@ private:
     ROWAN_HD void write(std::size_t k, S const& g) const {
         std::size_t const first = r.first_of(k);
         WideProduct<S> all;
+        constexpr S infinity = std::numeric_limits<S>::infinity();
         std::size_t zeros = 0, infinite = 0;
         all.multiply(g);
         for (std::size_t i = 0; i < r.n; ++i) {
@@ -168,7 +170,7 @@ private:
             WideProduct<S> others = all;
             if (is_infinite(a)) others.multiply(a < 0 ? S(-1) : S(1));
             else if (a != 0) others.divide(a);
-            if (infinite > (is_infinite(a) ? 1U : 0U)) others.multiply(std::numeric_limits<S>::infinity());
+            if (infinite > (is_infinite(a) ? 1U : 0U)) others.multiply(infinity);
             if (zeros > (a == 0 ? 1U : 0U)) others.multiply(S(0));
             store(others.value(), to + at);
         }
