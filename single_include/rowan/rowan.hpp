@@ -3718,13 +3718,13 @@ ROWAN_FUNCTION std::int64_t NamedValues::hash() const {
 }
 
 /// The value of a name in a text of NamedValues, or "missing".
-inline constexpr std::string_view absent = "missing";
+inline constexpr std::string_view missing_value = "missing";
 inline std::string_view value_of(std::string_view text, std::string_view name) {
     while (!text.empty()) {
         auto const [found, value] = next_value(text);
         if (found == name) return value;
     }
-    return absent;
+    return missing_value;
 }
 
 ROWAN_FUNCTION Difference first_difference(std::string_view first, std::string_view other) {
@@ -3733,7 +3733,7 @@ ROWAN_FUNCTION Difference first_difference(std::string_view first, std::string_v
         auto const [name, value] = next_value(a);
         auto const [other_name, other_value] = next_value(b);
         if (name == other_name && value == other_value) continue;
-        bool const in_first_alone = !a_ends && value_of(other, name) == absent;
+        bool const in_first_alone = !a_ends && value_of(other, name) == missing_value;
         std::string_view const which = in_first_alone || b_ends ? name : other_name;
         return {std::string(which), std::string(value_of(first, which)), std::string(value_of(other, which))};
     }
@@ -10747,13 +10747,8 @@ constexpr bool takes_sparse(std::index_sequence<i...>) {
 
 /// Bit i is set if the operator takes a row-sparse input i where others are dense, or where all are row-sparse.
 template <class Op, class D, class... T>
-<<<<<<< HEAD
-inline constexpr unsigned sparse_inputs_of = []<std::size_t... i>([[maybe_unused]] std::index_sequence<i...> all) {
-    return ((takes_sparse<Op, D, i, T...>(all) ? 1U << i : 0U) | ... | 0U);
-=======
 inline constexpr unsigned sparse_inputs_of = []<std::size_t... i>(std::index_sequence<i...>) {
     return ((takes_sparse<Op, D, i, T...>(std::index_sequence<i...>{}) ? 1U << i : 0U) | ... | 0U);
->>>>>>> h-formulas
 }
 (std::index_sequence_for<T...>{});
 
@@ -29552,9 +29547,10 @@ private:
         using limits = std::numeric_limits<S>;
         if (x == 0 || !is_finite(x)) return x;
         S const size = x < 0 ? -x : x;
-        bool const small = size < limits::min();
+        constexpr S least = limits::min(), up = 1 / limits::epsilon();
+        bool const small = size < least;
         S k, rest;
-        split_power(small ? product(size, 1 / limits::epsilon()) : size, k, rest);
+        split_power(small ? product(size, up) : size, k, rest);
         power += static_cast<std::int64_t>(k) - (small ? limits::digits - 1 : 0);
         return x < 0 ? -rest : rest;
     }
@@ -29604,6 +29600,7 @@ private:
     ROWAN_HD void write(std::size_t k, S const& g) const {
         std::size_t const first = r.first_of(k);
         WideProduct<S> all;
+        constexpr S infinity = std::numeric_limits<S>::infinity();
         std::size_t zeros = 0, infinite = 0;
         all.multiply(g);
         for (std::size_t i = 0; i < r.n; ++i) {
@@ -29618,7 +29615,7 @@ private:
             WideProduct<S> others = all;
             if (is_infinite(a)) others.multiply(a < 0 ? S(-1) : S(1));
             else if (a != 0) others.divide(a);
-            if (infinite > (is_infinite(a) ? 1U : 0U)) others.multiply(std::numeric_limits<S>::infinity());
+            if (infinite > (is_infinite(a) ? 1U : 0U)) others.multiply(infinity);
             if (zeros > (a == 0 ? 1U : 0U)) others.multiply(S(0));
             store(others.value(), to + at);
         }
@@ -29810,7 +29807,7 @@ private:
     template <class S, class T, class D>
     static void multiply(D const& exec, AxisReduction const& r, T const* x, S* to) {
         fold_axes<S, multiply_lanes>(exec, r, x, to);
-        ElementLoops<D>::each(exec, r.outer * r.width, 1, MultiplyAgain<S, T>{r, x, to});
+        if (r.n != 1) ElementLoops<D>::each(exec, r.outer * r.width, 1, MultiplyAgain<S, T>{r, x, to});
     }
 };
 
@@ -40155,10 +40152,10 @@ ROWAN_HD_INLINE bool is_middling(S const& square) {
 template <class S>
 ROWAN_HD_INLINE S unit_factor(S const& size) {
     using limits = std::numeric_limits<S>;
-    if (!(size > 0) || !(size <= limits::max())) return 1;
-    constexpr S most = limits::max_exponent - 2;
+    constexpr S most = limits::max_exponent - 2, least = limits::min(), greatest = limits::max();
+    if (!(size > 0) || !(size <= greatest)) return 1;
     S power, rest;
-    split_power(size < limits::min() ? limits::min() : size, power, rest);
+    split_power(size < least ? least : size, power, rest);
     return power_of_two(S(0 - (power > most ? most : power)));
 }
 
