@@ -118,7 +118,8 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
     for (Variable* const v : all) {
         auto const found = initial.find(v->name());
         bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
-        if (resume != nullptr && !resumed && steps_ != 0) detail::no_state(v->name(), steps_);
+        if (resume != nullptr && !resumed && steps_ != 0 && !updates_->begins_with_average(*v))
+            detail::no_state(v->name(), steps_);
         given.push_back(resumed                  ? resume->find(v->name()).share()
                         : found != initial.end() ? found->second.value()
                                                  : Value());
