@@ -23162,6 +23162,15 @@ public:
     /// Changes the parameters by gradients, the values for computed(). On error, nothing has changed, on any rank.
     void change(Scope& scope, Device const& exec, std::span<Value> gradients, PartExchange const* ranks);
 
+    /// Whether a variable is a state that begins with an average, so that a resumed training may lack it.
+    bool begins_with_average(Variable const& v) const {
+        for (auto const& update : averages_) {
+            for (std::size_t i = 1; i < update.states.size(); ++i) {  // 0 is the average
+                if (update.states[i] == &v) return true;
+            }
+        }
+        return false;
+    }
     /// Appends the states of the optimizers, or the averages.
     void append_states(std::vector<Variable*>& all) const { append(updates_, all); }
     void append_averages(std::vector<Variable*>& all) const { append(averages_, all); }
@@ -23919,7 +23928,8 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
     for (Variable* const v : all) {
         auto const found = initial.find(v->name());
         bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
-        if (resume != nullptr && !resumed && steps_ != 0) detail::no_state(v->name(), steps_);
+        if (resume != nullptr && !resumed && steps_ != 0 && !updates_->begins_with_average(*v))
+            detail::no_state(v->name(), steps_);
         given.push_back(resumed                  ? resume->find(v->name()).share()
                         : found != initial.end() ? found->second.value()
                                                  : Value());
