@@ -5,7 +5,7 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
-#include <rowan/op/infer.hpp>
+#include <rowan/graph/detail/trace.hpp>
 
 #include <algorithm>
 #include <cmath>

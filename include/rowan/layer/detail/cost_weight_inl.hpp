@@ -9,6 +9,7 @@
 #include <rowan/core/float16.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/layer/detail/rows_variable.hpp>
+#include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/loss_options.hpp>
 #include <rowan/op/reduce_sum.hpp>
