@@ -3,6 +3,7 @@
 
 #include "catch.hpp"
 
+#include <bit>
 #include <memory>
 
 namespace test_any_ref {
@@ -41,6 +42,12 @@ TEST_CASE("types are told apart by their names, as two libraries with hidden sym
     REQUIRE(is_tag_of<Small>(&type_tag<Small>));
     REQUIRE(is_tag_of<Small>(&others));
     REQUIRE_FALSE(is_tag_of<double>(&others));
+    struct {
+        void const* object;
+        TypeTag const* type;
+    } const of_other_library{&others, &others};
+    auto const ref = std::bit_cast<AttributesRef>(of_other_library);
+    REQUIRE((ref.is<Small>() && !ref.is<double>()));
     REQUIRE_FALSE(is_tag_of<Small>(nullptr));
     TypeTag const grown{others.type, others.size + 1};  // of another version
     REQUIRE_FALSE(is_tag_of<Small>(&grown));

@@ -6,6 +6,7 @@
 #include <rowan/graph/backward.hpp>
 #include <rowan/layer/activations.hpp>
 #include <rowan/layer/batch_norm.hpp>
+#include <rowan/layer/concat.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/dropout.hpp>
 #include <rowan/layer/elementwise.hpp>
@@ -13,9 +14,13 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/layer/losses.hpp>
+#include <rowan/layer/matmul.hpp>
 #include <rowan/layer/reduce.hpp>
 #include <rowan/layer/reduce_sum.hpp>
+#include <rowan/layer/reshape.hpp>
 #include <rowan/layer/train.hpp>
+#include <rowan/op/expand_rows.hpp>
 #include <rowan/sparse/add.hpp>
 #include <rowan/sparse/scale.hpp>
 
@@ -240,13 +245,17 @@ TEST_CASE("a resumed training with parts has the same bits, and each part other 
 TEST_CASE("batch_norm's statistics after a step are the means of those of its parts", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::batch_norm(layer::data<float>("x", {UNK, 1}), {.momentum = 0.5, .name = "norm"});
-    auto const cost = layer::reduce_mean(layer::fc(x, {.output_size = 1}));
+    auto const y = layer::fc(x, {.output_size = 1});
+    auto const cost = layer::reduce_mean(y);
     Trainer trainer(cost, {.parts = 3});
     trainer.step(std::vector<Feeds>{{{"x", Tensor<float>{{1}, {3}}}},
                                     {{"x", Tensor<float>{{4}, {6}, {8}, {6}, {6}}}},
                                     {{"x", Tensor<float>{{0}}}}});
     // from 0: each part's statistic is half its mean
     CHECK(trainer.parameters().get<float>("norm.mean_0") == Tensor<float>{(2 * 1.0F + 5 * 3.0F) / 8});
+    CHECK(y->value().empty());  // no memory between steps for what was counted
+    trainer.step({{"x", Tensor<float>{{1}, {3}}}});
+    CHECK(y->value().empty());
 }
 
 namespace {
@@ -302,6 +311,10 @@ std::vector<double> step_of(std::function<layer::Var<float>()> const& cost_of, L
 TEST_CASE("parts are one batch for each mean that does not divide by rows, and for sums", "[layer]") {
     CrossEntropyOptions const none{.reduction = Reduction::none, .ignore_index = 9};
     auto const weighed = [=] { return losses(none) * column("w"); };
+    auto const divided = [=] { return weighed() / layer::reduce_sum(column("w"), {.keep_dims = true}); };
+    auto const binary = [=](BinaryCrossEntropyOptions const& options) {
+        return layer::sigmoid_cross_entropy_with_logits(losses(none), column("w"), options);
+    };
     auto const penalty = [] {
         auto const p = layer::parameter<float>({1}, {-1, 1}, "p");
         return p * p + layer::full<float>({1}, 0.5);
@@ -313,13 +326,28 @@ TEST_CASE("parts are one batch for each mean that does not divide by rows, and f
         [] { return losses({.reduction = Reduction::sum, .ignore_index = 9}); },
         [=] { return layer::reduce_sum(losses(none)); },
         [=] { return layer::mean(losses(none)); },
+        [=] { return binary({.ignore_index = 0}); },
+        [=] { return binary({.reduction = Reduction::sum, .ignore_index = 0}); },
         [=] { return layer::reduce_sum(weighed()) / layer::reduce_sum(column("w")); },
         [=] { return layer::mean(weighed()) / layer::mean(column("w")); },
-        [=] { return layer::reduce_sum(weighed() / layer::reduce_sum(column("w"), {.keep_dims = true})); },
+        [=] { return layer::reduce_sum(divided()); },
+        [=] { return layer::reduce_sum(layer::squeeze(layer::unsqueeze(divided(), {1}), {1})); },
+        [=] {
+            auto const q = layer::unsqueeze(divided(), {1});
+            return layer::reduce_sum(layer::matmul(q, column("x"), {.transpose_x = true}));
+        },
+        [=] {
+            auto const x = weighed(), w = column("w");
+            return layer::reduce_sum(x / layer::apply<expand_rows_op>({}, layer::reduce_sum(w), w));
+        },
+        [=] {
+            auto const x = weighed(), w = column("w");  // the divisors are equal but for their rounding
+            return layer::mean(x) / layer::mean(w) + layer::reduce_sum(x) / layer::reduce_sum(w);
+        },
         [=] { return layer::mean(weighed() / layer::reduce_mean(column("w"), {.keep_dims = true})); }};
     for (std::size_t k = 0; k < costs.size(); ++k) {
         for (Labels const& labels : {Labels{{0, 9, 9, 9}, {2, 2, 0, 1}}, Labels{{1}, {0, 2}, {9, 0, 0}}, Labels{{9, 9}, {2}}}) {
-            if (k >= 6 && labels[0][0] == 9) continue;  // a part with the cost 0 / 0
+            if (k >= 8 && labels[0][0] == 9) continue;  // a part with the cost 0 / 0
             auto const want = step_of(costs[k], labels, true), got = step_of(costs[k], labels, false);
             CAPTURE(k, labels, want, got);
             REQUIRE(want.size() == got.size());
@@ -327,7 +355,7 @@ TEST_CASE("parts are one batch for each mean that does not divide by rows, and f
         }
     }
     Labels const ignored{{9}, {9, 9}};
-    CHECK(step_of(costs[0], ignored, false) == step_of(costs[0], ignored, true));
+    for (std::size_t const k : {0U, 6U}) CHECK(step_of(costs[k], ignored, false) == step_of(costs[k], ignored, true));
 }
 
 TEST_CASE("a cost of parts that is not that of one batch is refused by the name of its operator", "[layer]") {
@@ -348,6 +376,11 @@ TEST_CASE("a cost of parts that is not that of one batch is refused by the name 
         auto const all = losses(none);
         return layer::mean(all - layer::reduce_mean(all, {.keep_dims = true}));
     }, "broadcast_sub -> broadcast_sub_0.out_0, by which each row depends on a sum or mean over the batch");
+
+    refuses([=] {
+        auto const q = losses(none) / layer::reduce_sum(column("w"), {.keep_dims = true});
+        return layer::reduce_sum(layer::concat({q, q}));
+    }, "concat -> concat_0.out_0, which adds rows that are divided by a sum or mean over the batch");
 
     auto const both = [=] {
         auto const x = layer::fc(layer::data<float>("x", {UNK, 2}), {.output_size = 3, .name = "fc"});

@@ -57,7 +57,7 @@ public:
     /// Whether the object is a V.
     template <class V>
     bool is() const noexcept {
-        return type_ == &type_tag<V>;
+        return is_tag_of<V>(type_);
     }
     /// The object. Throws a GraphError if it is not a V.
     template <class V>

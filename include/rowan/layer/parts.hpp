@@ -19,9 +19,11 @@ namespace rowan::inline v0::layer {
 /// The step is that of one batch of all rows, up to rounding. The gradient of a cost that is a mean is that of its parts,
 /// each weighed by what the mean divides by there: (n_0 · g_0 + n_1 · g_1 + …) / (n_0 + n_1 + …), and so is the cost. n is
 /// the number of rows; of cross_entropy the number of labels that are not ignored, or the sum of their weights; of
-/// layer::reduce_sum(x · w) / layer::reduce_sum(w) the divisor. If n is 0 in all parts, so are cost and gradient. Those of a
-/// cost that is a sum are added. What depends on parameters alone, such as a penalty, may be added to a mean. The moving
-/// statistics of batch_norm, which each part computes from those before the step, are weighed by its rows.
+/// binary_cross_entropy the number of elements that are not ignored; of layer::reduce_sum(x · w) / layer::reduce_sum(w) the
+/// divisor. If no label counts in any part, cost and gradient are 0. A divisor of the net's own must not be 0 in any part:
+/// its cost is not finite, which is a ValueError. The gradients and costs of a cost that is a sum are added. What depends
+/// on parameters alone, such as a penalty, may be added to a mean. The moving statistics of batch_norm, which each part
+/// computes from those before the step, are weighed by its rows.
 ///
 /// Walking back from the cost, sums and means over rows are found behind linear operators. Another operator there, or a
 /// sum of a mean and a sum, is a GraphError; means that are added must divide by numbers in the same proportion in all

@@ -166,6 +166,7 @@ private:
     std::optional<detail::ParameterUpdates<Device>> updates_;
     std::int64_t parts_;                        // the most batches of a step
     std::optional<detail::CostWeight> weight_;  // of a part
+    std::vector<Variable*> counted_;            // what weights depend on and the net computes: emptied after each part
     detail::PartSums sums_;                     // of results_
     std::int64_t steps_ = 0;
     std::uint64_t seed_;

@@ -74,10 +74,14 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     outputs.insert(outputs.end(), results_.begin(), results_.end());
     if (parts_ > 1) {
         weight_.emplace(cost_);
-        for (Variable* const v : weight_->reads()) outputs.push_back(v);
+        counted_ = weight_->reads();
         for (Moving const& m : moving_) {
-            if (m.rows) outputs.push_back(m.rows->variable);
+            if (m.rows) counted_.push_back(m.rows->variable);
         }
+        outputs.insert(outputs.end(), counted_.begin(), counted_.end());
+        std::erase_if(counted_, [&](Variable const* v) {
+            return v == &cost_ || v->role() != Role::temporary || v->writers().empty();
+        });
     }
     net_.emplace(Net<Device>::trace_and_build(outputs));
     for (Variable* const v : net_->inputs()) {

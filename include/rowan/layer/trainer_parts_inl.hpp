@@ -51,6 +51,7 @@ auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function
                 sums_.add(detail::host_exec(exec_), part.values,
                           of_results(part.weights[0], std::span(part.weights).subspan(weight_->size())));
             }
+            for (Variable* const v : counted_) v->value().clear();
         }
     };
     auto const all = detail::agree(comm_.ranks(), detail::TrainCall::step, run_own, number_);

@@ -45,9 +45,13 @@ private:
     Term compute(Variable& v);
     Term reduced(Operator const& op, Kind kind, std::vector<Counted> factors);
     Term labelled(Operator const& op);
+    /// The mean over the elements whose label is not the ignored one.
+    Term of_kept(Operator const& op, std::int64_t ignored);
     Term linear(Operator const& op, bool product);
     Term quotient(Operator const& op);
     Term divided(Operator const& op, Variable& by, Term term);
+    /// The same for a reduction of rows of which each is divided by these.
+    Term of_divided_rows(Operator const& op, std::span<Variable* const> by, Term term);
     /// Appends the sums and means over a batch that rows are divided by.
     void find_divisors(Variable& rows, std::vector<Variable*>& all);
 
@@ -57,5 +61,7 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/layer/detail/cost_divisors_inl.hpp>
 
 #include <rowan/layer/detail/cost_weight_inl.hpp>

@@ -6,8 +6,10 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/bfloat16.hpp>
 #include <rowan/core/error.hpp>
+#include <rowan/core/float16.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/layer/detail/rows_variable.hpp>
+#include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/loss_options.hpp>
 #include <rowan/op/reduce_sum.hpp>
@@ -15,7 +17,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +43,7 @@ inline bool is_one_of(std::string_view name, std::span<std::string_view const> n
 /// The reduction of a loss of elements, or none.
 inline std::optional<Reduction> reduction_of(AttributesRef a) {
     if (a.is<LossOptions>()) return a.get<LossOptions>().reduction;
+    if (a.is<BinaryCrossEntropyOptions>()) return a.get<BinaryCrossEntropyOptions>().reduction;
     if (a.is<HuberOptions>()) return a.get<HuberOptions>().reduction;
     if (a.is<SmoothL1Options>()) return a.get<SmoothL1Options>().reduction;
     if (a.is<LogLossOptions>()) return a.get<LogLossOptions>().reduction;
@@ -61,6 +63,12 @@ inline void check_divides(Operator const& op, Variable& v) {
         if (std::ranges::any_of(before->inputs, [](Variable const* in) { return in->role() == Role::parameter; }))
             no_parts(op, "which divides by a number that depends on a parameter");
     }
+}
+
+/// What is repeated for each row, or v.
+inline Variable& expanded_from(Variable& v) {
+    bool const expands = !v.writers().empty() && v.writers()[0]->kernel->name == "expand_rows";
+    return expands ? *v.writers()[0]->inputs[0] : v;
 }
 
 ROWAN_FUNCTION CostWeight::CostWeight(Variable& cost) {
@@ -90,13 +98,23 @@ ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
     if (has_rows(v)) return {mean, true, {{&op, {counted_rows(v)}}}};
     Variable& x = *op.inputs[0];
     if (op.attributes.is<CrossEntropyOptions>()) return labelled(op);
+    if (op.attributes.is<BinaryCrossEntropyOptions>()) {
+        auto const& options = op.attributes.get<BinaryCrossEntropyOptions>();
+        if (options.reduction == Reduction::mean && options.ignore_index) return of_kept(op, *options.ignore_index);
+    }
     if (auto const r = reduction_of(op.attributes); r && *r != Reduction::none)
         return reduced(op, *r == Reduction::mean ? mean : sum, {counted_rows(x)});
     if (name == "mse" || name == "reduce_mean") return reduced(op, mean, {counted_rows(x)});
     if (name == "reduce_sum") return reduced(op, sum, {});
     bool const of_rows = std::ranges::any_of(op.inputs, [](Variable const* in) { return has_rows(*in); });
     if (of_rows && is_one_of(name, no_sums)) no_parts(op, "which is neither a sum nor a mean of rows");
-    if (of_rows && is_one_of(name, products)) return {sum, true};
+    if (of_rows && is_one_of(name, products)) {
+        std::vector<Variable*> divisors;
+        for (Variable* const in : op.inputs) {
+            if (has_rows(*in)) find_divisors(*in, divisors);
+        }
+        return of_divided_rows(op, divisors, {.kind = sum, .fed = true});
+    }
     Term all;
     if (!of_rows) {
         if (name == "div" || name == "broadcast_div") return quotient(op);
@@ -126,10 +144,7 @@ ROWAN_FUNCTION auto CostWeight::reduced(Operator const& op, Kind kind, std::vect
         if (kind == mean) all.divisors = {{&op, std::move(factors)}};
         std::vector<Variable*> divisors;
         if (alone) find_divisors(x, divisors);
-        if (divisors.empty()) return all;
-        if (divisors.size() > 1 || of(*divisors[0]).kind != kind)
-            no_parts(op, "which reduces rows that are divided by a sum or mean over the batch");
-        return divided(op, *divisors[0], std::move(all));
+        return of_divided_rows(op, divisors, std::move(all));
     } else {
         factors.clear();
         for (Variable* const in : op.inputs) {
@@ -165,6 +180,18 @@ ROWAN_FUNCTION auto CostWeight::labelled(Operator const& op) -> Term {
     for (std::size_t i = 1; i < dims.size(); ++i) known = known && (i == axis || dims[i] != UNK);
     if (known) return reduced(op, mean, {{&x, Counted::rows}});
     return reduced(op, mean, {{&x, Counted::elements, static_cast<std::int64_t>(axis)}});
+}
+
+ROWAN_FUNCTION auto CostWeight::of_kept(Operator const& op, std::int64_t ignored) -> Term {
+    Variable& label = *op.inputs[1];
+    auto const type = label.spec().dtype;
+    Term all = reduced(op, mean, {});
+    if (all.kind != mean) return all;
+    if (type != dtype<float>::wire && type != dtype<double>::wire && type != dtype<bfloat16>::wire &&
+        type != dtype<float16>::wire)
+        no_parts(op, "which counts labels that are no float, double, bfloat16 or float16");
+    all.divisors[0].factors = {{&label, Counted::kept, -1, nullptr, ignored}};
+    return all;
 }
 
 ROWAN_FUNCTION auto CostWeight::linear(Operator const& op, bool product) -> Term {
@@ -209,18 +236,29 @@ ROWAN_FUNCTION auto CostWeight::divided(Operator const& op, Variable& by, Term t
     return term;
 }
 
+ROWAN_FUNCTION auto CostWeight::of_divided_rows(Operator const& op, std::span<Variable* const> by, Term term) -> Term {
+    if (by.empty()) return term;
+    if (by.size() > 1 || of(*by[0]).kind != term.kind)
+        no_parts(op, "which reduces rows that are divided by a sum or mean over the batch");
+    return divided(op, *by[0], std::move(term));
+}
+
 ROWAN_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variable*>& all) {
-    static constexpr std::array<std::string_view, 6> factors_of{"elementwise_mul", "broadcast_mul", "identity",
-                                                                "reshape",         "negate",        "scale"};
-    static constexpr std::array<std::string_view, 4> terms{"add", "sub", "broadcast_add", "broadcast_sub"};
+    static constexpr std::array<std::string_view, 11> factors_of{
+        "elementwise_mul", "broadcast_mul", "identity",  "reshape",     "negate", "scale",
+        "squeeze",         "unsqueeze",     "transpose", "drop_levels", "split"};
+    static constexpr std::array<std::string_view, 3> first_rows{"lod_reset", "lod_from_offsets", "expand_rows"};
+    static constexpr std::array<std::string_view, 7> terms{"add",           "sub",    "sum",  "broadcast_add",
+                                                           "broadcast_sub", "concat", "stack"};
     if (rows.writers().empty()) return;
     Operator const& op = *rows.writers()[0];
     std::string_view const name = op.kernel->name;
     bool const divides = name == "div" || name == "broadcast_div", adds = is_one_of(name, terms);
-    if (!divides && !adds && !is_one_of(name, factors_of)) return;
-    std::size_t const before = all.size();
-    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-        Variable& in = *op.inputs[i];
+    bool const of_first = is_one_of(name, first_rows);
+    if (!divides && !adds && !of_first && !is_one_of(name, factors_of) && !name.starts_with("cast_")) return;
+    std::size_t const before = all.size(), inputs = of_first ? 1 : op.inputs.size();
+    for (std::size_t i = 0; i < inputs; ++i) {
+        Variable& in = i == 1 && divides ? expanded_from(*op.inputs[1]) : *op.inputs[i];
         if (has_rows(in)) {
             if (i == 0 || !divides) find_divisors(in, all);
             continue;
@@ -230,54 +268,6 @@ ROWAN_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variab
         all.push_back(&in);
     }
     if (adds && all.size() != before) no_parts(op, "which adds rows that are divided by a sum or mean over the batch");
-}
-
-ROWAN_FUNCTION std::vector<Variable*> CostWeight::reads() const {
-    std::vector<Variable*> all;
-    for (CostDivisor const& d : divisors_) {
-        for (Counted const& factor : d.factors) all.push_back(factor.variable);
-    }
-    return all;
-}
-
-ROWAN_FUNCTION void CostWeight::append_to(std::vector<double>& all) const {
-    if (divisors_.empty()) all.push_back(1);
-    for (CostDivisor const& d : divisors_) all.push_back(d.count());
-}
-
-ROWAN_FUNCTION double CostWeight::divisor(std::span<double const> weights, std::size_t stride) const {
-    if (kind_ == sum) return 1;
-    std::vector<double> totals(size());
-    for (std::size_t i = 0; i < weights.size(); i += stride) {
-        for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += weights[i + k];
-    }
-    if (kind_ == same) return totals[0];
-    for (CostDivisor const& d : divisors_) {
-        for (Counted const& f : d.factors) {
-            if (totals[0] == 0 && (f.of == Counted::rows || f.of == Counted::elements))
-                throw ShapeError(f.variable->name() + ".shape(0)", "0 in all batches of a step", "at least 1");
-        }
-    }
-    auto const text = [&](std::size_t k) {
-        Operator const& op = *divisors_[k].op;
-        return std::string(op.kernel->name).append(" -> ").append(describe(*op.outputs[0]));
-    };
-    for (std::size_t k = 1; k < totals.size(); ++k) {
-        for (std::size_t at = 0; at < weights.size(); at += stride) {
-            double const a = weights[at] * totals[k], b = weights[at + k] * totals[0];
-            bool const other = std::abs(a - b) > 1e-12 * std::max(std::abs(a), std::abs(b));
-            if (other || (totals[0] == 0 && totals[k] != 0))
-                throw ValueError(std::string("parts: the divisor of ")
-                                     .append(text(k))
-                                     .append(" in part ")
-                                     .append(std::to_string(at / stride)),
-                                 weights[at + k],
-                                 std::string("in proportion to that of ")
-                                     .append(text(0))
-                                     .append(", a mean that is added to it: else the parts are not one batch"));
-        }
-    }
-    return totals[0];
 }
 
 }  // namespace rowan::inline v0::detail

@@ -12,11 +12,12 @@ namespace rowan::inline v0::detail {
 
 /// A number that is that of all parts if it is summed over them, such as the number of rows.
 struct Counted {
-    enum Of : std::uint8_t { rows, elements, labels, value };
+    enum Of : std::uint8_t { rows, elements, labels, kept, value };
     Variable* variable;
     Of of = rows;
     std::int64_t axis = -1;                        // of elements: that of which one is counted, or -1
     CrossEntropyOptions const* options = nullptr;  // of labels
+    std::int64_t ignored = 0;                      // of kept elements: the value of the others
 
     double count() const;
 };
@@ -27,6 +28,8 @@ struct CostDivisor {
     std::vector<Counted> factors;
 
     double count() const;
+    /// By how much of itself count() may be off because a net computes a factor in its element type.
+    double rounding() const;
 };
 
 /// The rows of a variable, whose other dims are known, or its elements.

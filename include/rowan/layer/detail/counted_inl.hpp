@@ -7,6 +7,9 @@
 #include <rowan/core/bfloat16.hpp>
 #include <rowan/core/device.hpp>
 #include <rowan/core/error.hpp>
+#include <rowan/core/float16.hpp>
+#include <rowan/detail/arithmetic.hpp>
+#include <rowan/detail/lanes.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/layer/detail/rows_variable.hpp>
 #include <rowan/op/detail/reduction.hpp>
@@ -59,10 +62,29 @@ inline double sum_of_weights(Value const& labels, CrossEntropyOptions const& o) 
     return sum;
 }
 
+/// The number of elements that are not `ignored`, compared as losses compare labels.
+template <class T>
+double count_kept(Value const& host, std::int64_t ignored) {
+    using S = sum_t<T>;
+    S const other = constant<S>(static_cast<double>(ignored));
+    auto const& labels = host.get<LoDTensor<T>>().value();
+    auto const of_ignored = [&](T const& label) { return load<S>(&label) == other; };
+    return static_cast<double>(labels.size() -
+                               static_cast<std::size_t>(std::count_if(labels.begin(), labels.end(), of_ignored)));
+}
+
 ROWAN_FUNCTION double Counted::count() const {
     Value const& now = variable->value();
     if (of == rows) return static_cast<double>(now.rows());
     if (of == labels) return sum_of_weights(now, *options);
+    if (of == kept) {
+        Value host = now.on_host();
+        auto const type = host.elements().dtype;
+        if (type == dtype<double>::wire) return count_kept<double>(host, ignored);
+        if (type == dtype<float>::wire) return count_kept<float>(host, ignored);
+        if (type == dtype<float16>::wire) return count_kept<float16>(host, ignored);
+        return count_kept<bfloat16>(host, ignored);
+    }
     if (of == value) {
         Value host = now.on_host();
         auto const held = host.elements();
@@ -82,6 +104,17 @@ ROWAN_FUNCTION double Counted::count() const {
 ROWAN_FUNCTION double CostDivisor::count() const {
     double all = 1;
     for (Counted const& factor : factors) all *= factor.count();
+    return all;
+}
+
+ROWAN_FUNCTION double CostDivisor::rounding() const {
+    double all = 1e-12;
+    for (Counted const& factor : factors) {
+        if (factor.of != Counted::value) continue;
+        auto const type = factor.variable->spec().dtype;
+        if (type == dtype<float>::wire) all = std::max(all, 1e-5);
+        if (type == dtype<bfloat16>::wire) all = std::max(all, 2e-2);
+    }
     return all;
 }
 

@@ -58,8 +58,7 @@ ROWAN_FUNCTION void check_shard(Variable const& table, Value const& value, std::
 
 /// The row that a lookup reads for ids that its table does not have.
 inline std::optional<std::int64_t> unknown_of(Operator const& lookup) {
-    if (lookup.kernel->op == &type_tag<lookup_table_op>)
-        return attributes_for<lookup_table_op>(lookup.attributes).unknown;
+    if (lookup.kernel->is<lookup_table_op>()) return attributes_for<lookup_table_op>(lookup.attributes).unknown;
     return attributes_for<embedding_bag_op>(lookup.attributes).unknown;
 }
 
