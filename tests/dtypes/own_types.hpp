@@ -41,8 +41,6 @@ struct dual {
     friend bool operator==(dual const&, dual const&) = default;
     friend bool operator<(dual a, dual b) { return a.v < b.v; }
     friend bool operator>(dual a, dual b) { return a.v > b.v; }
-    friend bool operator<=(dual a, dual b) { return a.v <= b.v; }
-    friend bool operator>=(dual a, dual b) { return a.v >= b.v; }
 };
 
 inline dual times(dual a, dual b) { return a * b; }

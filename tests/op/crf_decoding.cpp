@@ -63,6 +63,12 @@ TEST_CASE("a sequence with a NaN has no best path: its tags are -1", "[op]") {
             CHECK((crf_decoding(x, w, Labels{1, 0, 0, 1}).value() == Labels{{1}, {0}, {0}, {1}}));
         }
     }
+    LoDTensor<float> const x({{0, 5}, {0, 5}}, Lod{{0, 2}});
+    for (std::size_t row = 0; row < 4; ++row) {  // first tags, last tags, transitions
+        auto w = Tensor<float>::zeros({4, 2});
+        w(row, 0) = NAN;
+        CHECK((crf_decoding(x, w).value() == Labels{{-1}, {-1}}));
+    }
 }
 
 TEST_CASE("crf_decoding is the same on any number of threads", "[op]") {

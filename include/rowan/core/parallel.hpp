@@ -20,7 +20,7 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// Whether this thread computes shares of a parallel call, inside of which all calls are serial.
-inline bool& in_team() noexcept {
+ROWAN_SHARED inline bool& in_team() noexcept {
     thread_local bool inside = false;
     return inside;
 }

@@ -8,11 +8,13 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
 
 #include <pthread.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -85,6 +87,26 @@ inline void wait_while(std::atomic<int> const& state, int value) noexcept {
         }
     }
     state.wait(value, std::memory_order_acquire);
+}
+
+/// Lets this thread run on all processors of OpenMP's places. OMP_PROC_BIND and its like bind the process's first thread
+/// to one of them, and a thread begins with the processors of the one that starts it.
+inline void use_all_places() noexcept {
+#if defined(_OPENMP) && defined(__linux__)
+    if (::omp_get_proc_bind() == omp_proc_bind_false) return;
+    ::cpu_set_t all;
+    CPU_ZERO(&all);
+    for (int place = 0; place < ::omp_get_num_places(); ++place) {
+        auto const n = static_cast<std::size_t>(::omp_get_place_num_procs(place));
+        std::unique_ptr<int[]> const ids(new (std::nothrow) int[n]);
+        if (ids == nullptr) return;
+        ::omp_get_place_proc_ids(place, ids.get());
+        for (std::size_t i = 0; i < n; ++i) {
+            if (ids[i] < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(ids[i]), &all);
+        }
+    }
+    if (CPU_COUNT(&all) != 0) ::sched_setaffinity(0, sizeof all, &all);
+#endif
 }
 
 /// The helpers of the process. They are never destroyed: threads use them until the process ends.
@@ -189,6 +211,7 @@ inline void* Helpers::run(void* argument) {
     static_cast<void>(&loaded);
     auto& me = *static_cast<Helper*>(argument);
     int const forks = process_helpers().forks();
+    use_all_places();
     in_team() = true;
     for (;;) {
         wait_while(me.state, Helper::free);

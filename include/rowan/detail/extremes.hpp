@@ -49,6 +49,17 @@ struct more_extreme {
     }
 };
 
+/// True if x is y or less; false if one of them is NaN.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE auto not_above(V const& x, V const& y) {
+    if constexpr (std::integral<V> || std::floating_point<V> || is_batch<V>) {
+        return x <= y;
+    } else {
+        return !(x > y) && !unordered(x) && !unordered(y);
+    }
+}
+
 /// True if x equals y, or both are NaN.
 ROWAN_NO_EXEC_CHECK
 template <class V>

@@ -19,7 +19,7 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// Follows the best path of sequence s back from its end. Writes its tags, or whether they are the labels; -1 or 0 if a
-/// score is NaN.
+/// score or a transition is NaN.
 template <class T, class I>
 struct CrfPath {
     using S = sum_t<T>;
@@ -49,6 +49,9 @@ struct CrfPath {
         auto const begin = static_cast<std::size_t>(offsets[s]), end = static_cast<std::size_t>(offsets[s + 1]);
         for (std::size_t i = begin * tags; i < end * tags; ++i) {
             if (unordered(scores[i])) return no_path(begin, end);
+        }
+        for (std::size_t i = 0; begin != end && i < (tags + 2) * tags; ++i) {
+            if (unordered(load<S>(w + i))) return no_path(begin, end);
         }
         std::size_t tag = 0;
         for (std::size_t row = end; row-- != begin;) {
@@ -85,7 +88,7 @@ LoDTensor<std::int64_t, D> crf_path(D const& exec, LoDTensor<T, D> const& emissi
 
 /// The tags of the path with the largest score for each sequence of the last level, as linear_chain_crf computes scores:
 /// the Viterbi algorithm. Of equal scores, the first tag is taken, from the end of the sequence. If the emissions of a
-/// sequence have a NaN, no path is the best one: all its tags are -1. Computed in dtype<T>::sum.
+/// sequence, or the transitions, have a NaN, no path is the best one: all its tags are -1. Computed in dtype<T>::sum.
 /// shapes   emission [rows, tags] with levels, transition [tags + 2, tags] -> [rows, 1], with the levels of emission
 /// errors   ShapeError if the shapes do not fit or there are no tags or levels
 /// cost     O(rows · tags²) and temporary memory for rows · tags numbers; the same bits for any number of threads and on

@@ -3,6 +3,7 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/detail/arguments.hpp>
+#include <rowan/detail/extremes.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -38,7 +39,7 @@ public:
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD bool operator()(T const& x) const {
         S const s = dtype<T>::widen(x);
-        return !none_ && !(s <= high_ && s >= low_);
+        return !none_ && !(not_above(s, high_) && not_above(low_, s));
     }
 
 private:

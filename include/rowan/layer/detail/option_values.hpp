@@ -5,6 +5,7 @@
 #include <rowan/op/fields.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,7 +13,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// Adds a number, an enumeration or a text, by name. Other types are left out.
+/// Adds a number, an enumeration, a text, or what an optional or a list has of these, by name. Other types are left out.
 template <class V>
 void add_option(NamedValues& to, std::string_view name, V const& v) {
     if constexpr (std::same_as<V, bool>) {
@@ -23,6 +24,12 @@ void add_option(NamedValues& to, std::string_view name, V const& v) {
         to.add(name, static_cast<double>(v));
     } else if constexpr (std::integral<V> || std::is_enum_v<V>) {
         to.add(name, static_cast<std::int64_t>(v));
+    } else if constexpr (requires { v.has_value(); *v; }) {
+        if (v) add_option(to, name, *v);
+    } else if constexpr (requires { v.begin() != v.end(); }) {
+        std::size_t i = 0;
+        for (auto const& element : v)
+            add_option(to, std::string(name).append("[").append(std::to_string(i++)).append("]"), element);
     }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
+#include <rowan/detail/extremes.hpp>
 #include <rowan/op/activation_options.hpp>
 #include <rowan/op/detail/logarithm.hpp>
 #include <rowan/op/detail/normal_cdf.hpp>
@@ -27,7 +28,7 @@ ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V where_between(V const& y, double least, double most, V const& inside) {
     V const zero = constant<V>(0.0), low = constant<V>(least);
-    return choose(y > low, choose(y < constant<V>(most), inside, zero), choose(y <= low, zero, y));
+    return choose(y > low, choose(y < constant<V>(most), inside, zero), choose(not_above(y, low), zero, y));
 }
 
 /// min(max(x, 0), threshold)
@@ -86,7 +87,7 @@ struct leaky_relu_formula {
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, LeakyReluOptions const& o) {
         V const zero = constant<V>(0.0);
-        return choose(x > zero, g, choose(x <= zero, product(g, constant<V>(o.alpha)), x));
+        return choose(x > zero, g, choose(not_above(x, zero), product(g, constant<V>(o.alpha)), x));
     }
 };
 
@@ -280,13 +281,13 @@ struct thresholded_relu_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V value(V const& x, ThresholdedReluOptions const& o) {
-        return choose(x > constant<V>(o.threshold), x, choose(x <= constant<V>(o.threshold), constant<V>(0.0), x));
+        return choose(x > constant<V>(o.threshold), x, choose(not_above(x, constant<V>(o.threshold)), constant<V>(0.0), x));
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, ThresholdedReluOptions const& o) {
         V const threshold = constant<V>(o.threshold);
-        return choose(x > threshold, g, choose(x <= threshold, constant<V>(0.0), x));
+        return choose(x > threshold, g, choose(not_above(x, threshold), constant<V>(0.0), x));
     }
 };
 

@@ -4,6 +4,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/extremes.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/detail/logarithm.hpp>
@@ -34,7 +35,7 @@ ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V finite_or_zero(V const& x) {
     V const zero = constant<V>(0.0);
-    return choose(V(x - x) >= zero, x, zero);
+    return choose(not_above(V(x - x), zero), x, zero);
 }
 
 /// log(Σ exp(x(i))) over n > 0 terms, in order. It is -infinity if all terms are.

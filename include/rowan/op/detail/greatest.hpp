@@ -27,7 +27,8 @@ struct Greatest {
         for (std::int64_t at = begin; kept < k || (at = next(at, end, top[k - 1])) < end; ++at) {
             std::size_t place = kept < k ? kept++ : k - 1;
             auto const now = number(at);
-            bool const is_number = std::is_arithmetic_v<decltype(number(at))> && now == now;  // then > is enough
+            bool is_number = false;  // then > is enough
+            if constexpr (std::is_arithmetic_v<std::remove_const_t<decltype(now)>>) is_number = now == now;
             for (; place != 0; --place, --moves) {
                 auto const least = number(top[place - 1]);
                 if (!(is_number ? now > least : more(now, least))) break;

@@ -5,6 +5,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/extremes.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/infer.hpp>
@@ -45,7 +46,7 @@ struct KeepElement {
     double* kept;
 
     ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const { kept[i] = load<sum_t<T>>(label + i) == ignored ? 0 : 1; }
+    ROWAN_HD void operator()(std::size_t i) const { kept[i] = same_or_nan(load<sum_t<T>>(label + i), ignored) ? 0 : 1; }
 };
 
 /// Writes `zero` for elements that do not count.
