@@ -966,6 +966,7 @@ namespace rowan::inline v0::detail {
 
 /// What a temporary returns where a named object returns a span of its elements: the same span, with a share in their
 /// memory. It is never moved, only copied, so that no span is left without its share.
+/// A std::span made of it has no share: `auto rows = merge(g).rows()` keeps the elements, a std::span so named does not.
 template <class T>
 class KeptSpan : public std::span<T> {
 public:
@@ -2209,7 +2210,7 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// Whether this thread computes shares of a parallel call, inside of which all calls are serial.
-inline bool& in_team() noexcept {
+ROWAN_SHARED inline bool& in_team() noexcept {
     thread_local bool inside = false;
     return inside;
 }
@@ -2324,11 +2325,13 @@ void parallel_work(Cpu exec, std::size_t elements, std::size_t n, std::size_t gr
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
 
 #include <pthread.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -2401,6 +2404,26 @@ inline void wait_while(std::atomic<int> const& state, int value) noexcept {
         }
     }
     state.wait(value, std::memory_order_acquire);
+}
+
+/// Lets this thread run on all processors of OpenMP's places. OMP_PROC_BIND and its like bind the process's first thread
+/// to one of them, and a thread begins with the processors of the one that starts it.
+inline void use_all_places() noexcept {
+#if defined(_OPENMP) && defined(__linux__)
+    if (::omp_get_proc_bind() == omp_proc_bind_false) return;
+    ::cpu_set_t all;
+    CPU_ZERO(&all);
+    for (int place = 0; place < ::omp_get_num_places(); ++place) {
+        auto const n = static_cast<std::size_t>(::omp_get_place_num_procs(place));
+        std::unique_ptr<int[]> const ids(new (std::nothrow) int[n]);
+        if (ids == nullptr) return;
+        ::omp_get_place_proc_ids(place, ids.get());
+        for (std::size_t i = 0; i < n; ++i) {
+            if (ids[i] < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(ids[i]), &all);
+        }
+    }
+    if (CPU_COUNT(&all) != 0) ::sched_setaffinity(0, sizeof all, &all);
+#endif
 }
 
 /// The helpers of the process. They are never destroyed: threads use them until the process ends.
@@ -2505,6 +2528,7 @@ inline void* Helpers::run(void* argument) {
     static_cast<void>(&loaded);
     auto& me = *static_cast<Helper*>(argument);
     int const forks = process_helpers().forks();
+    use_all_places();
     in_team() = true;
     for (;;) {
         wait_while(me.state, Helper::free);
@@ -6762,7 +6786,7 @@ public:
     /// Whether the object is a V.
     template <class V>
     bool is() const noexcept {
-        return type_ == &type_tag<V>;
+        return is_tag_of<V>(type_);
     }
     /// The object. Throws a GraphError if it is not a V.
     template <class V>
@@ -8197,6 +8221,17 @@ struct more_extreme {
         }
     }
 };
+
+/// True if x is y or less; false if one of them is NaN.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE auto not_above(V const& x, V const& y) {
+    if constexpr (std::integral<V> || std::floating_point<V> || is_batch<V>) {
+        return x <= y;
+    } else {
+        return !(x > y) && !unordered(x) && !unordered(y);
+    }
+}
 
 /// True if x equals y, or both are NaN.
 ROWAN_NO_EXEC_CHECK
@@ -13836,8 +13871,7 @@ ROWAN_FUNCTION void check_shard(Variable const& table, Value const& value, std::
 
 /// The row that a lookup reads for ids that its table does not have.
 inline std::optional<std::int64_t> unknown_of(Operator const& lookup) {
-    if (lookup.kernel->op == &type_tag<lookup_table_op>)
-        return attributes_for<lookup_table_op>(lookup.attributes).unknown;
+    if (lookup.kernel->is<lookup_table_op>()) return attributes_for<lookup_table_op>(lookup.attributes).unknown;
     return attributes_for<embedding_bag_op>(lookup.attributes).unknown;
 }
 
@@ -15864,7 +15898,7 @@ struct EarlyStop {
 
 namespace rowan::inline v0::detail {
 
-/// Adds a number, an enumeration or a text, by name. Other types are left out.
+/// Adds a number, an enumeration, a text, or what an optional or a list has of these, by name. Other types are left out.
 template <class V>
 void add_option(NamedValues& to, std::string_view name, V const& v) {
     if constexpr (std::same_as<V, bool>) {
@@ -15875,6 +15909,12 @@ void add_option(NamedValues& to, std::string_view name, V const& v) {
         to.add(name, static_cast<double>(v));
     } else if constexpr (std::integral<V> || std::is_enum_v<V>) {
         to.add(name, static_cast<std::int64_t>(v));
+    } else if constexpr (requires { v.has_value(); *v; }) {
+        if (v) add_option(to, name, *v);
+    } else if constexpr (requires { v.begin() != v.end(); }) {
+        std::size_t i = 0;
+        for (auto const& element : v)
+            add_option(to, std::string(name).append("[").append(std::to_string(i++)).append("]"), element);
     }
 }
 
@@ -21513,9 +21553,11 @@ namespace rowan::inline v0::layer {
 /// The step is that of one batch of all rows, up to rounding. The gradient of a cost that is a mean is that of its parts,
 /// each weighed by what the mean divides by there: (n_0 · g_0 + n_1 · g_1 + …) / (n_0 + n_1 + …), and so is the cost. n is
 /// the number of rows; of cross_entropy the number of labels that are not ignored, or the sum of their weights; of
-/// layer::reduce_sum(x · w) / layer::reduce_sum(w) the divisor. If n is 0 in all parts, so are cost and gradient. Those of a
-/// cost that is a sum are added. What depends on parameters alone, such as a penalty, may be added to a mean. The moving
-/// statistics of batch_norm, which each part computes from those before the step, are weighed by its rows.
+/// binary_cross_entropy the number of elements that are not ignored; of layer::reduce_sum(x · w) / layer::reduce_sum(w) the
+/// divisor. If no label counts in any part, cost and gradient are 0. A divisor of the net's own must not be 0 in any part:
+/// its cost is not finite, which is a ValueError. The gradients and costs of a cost that is a sum are added. What depends
+/// on parameters alone, such as a penalty, may be added to a mean. The moving statistics of batch_norm, which each part
+/// computes from those before the step, are weighed by its rows.
 ///
 /// Walking back from the cost, sums and means over rows are found behind linear operators. Another operator there, or a
 /// sum of a mean and a sum, is a GraphError; means that are added must divide by numbers in the same proportion in all
@@ -22154,11 +22196,12 @@ namespace rowan::inline v0::detail {
 
 /// A number that is that of all parts if it is summed over them, such as the number of rows.
 struct Counted {
-    enum Of : std::uint8_t { rows, elements, labels, value };
+    enum Of : std::uint8_t { rows, elements, labels, kept, value };
     Variable* variable;
     Of of = rows;
     std::int64_t axis = -1;                        // of elements: that of which one is counted, or -1
     CrossEntropyOptions const* options = nullptr;  // of labels
+    std::int64_t ignored = 0;                      // of kept elements: the value of the others
 
     double count() const;
 };
@@ -22169,6 +22212,8 @@ struct CostDivisor {
     std::vector<Counted> factors;
 
     double count() const;
+    /// By how much of itself count() may be off because a net computes a factor in its element type.
+    double rounding() const;
 };
 
 /// The rows of a variable, whose other dims are known, or its elements.
@@ -22256,10 +22301,29 @@ inline double sum_of_weights(Value const& labels, CrossEntropyOptions const& o) 
     return sum;
 }
 
+/// The number of elements that are not `ignored`, compared as losses compare labels.
+template <class T>
+double count_kept(Value const& host, std::int64_t ignored) {
+    using S = sum_t<T>;
+    S const other = constant<S>(static_cast<double>(ignored));
+    auto const& labels = host.get<LoDTensor<T>>().value();
+    auto const of_ignored = [&](T const& label) { return load<S>(&label) == other; };
+    return static_cast<double>(labels.size() -
+                               static_cast<std::size_t>(std::count_if(labels.begin(), labels.end(), of_ignored)));
+}
+
 ROWAN_FUNCTION double Counted::count() const {
     Value const& now = variable->value();
     if (of == rows) return static_cast<double>(now.rows());
     if (of == labels) return sum_of_weights(now, *options);
+    if (of == kept) {
+        Value host = now.on_host();
+        auto const type = host.elements().dtype;
+        if (type == dtype<double>::wire) return count_kept<double>(host, ignored);
+        if (type == dtype<float>::wire) return count_kept<float>(host, ignored);
+        if (type == dtype<float16>::wire) return count_kept<float16>(host, ignored);
+        return count_kept<bfloat16>(host, ignored);
+    }
     if (of == value) {
         Value host = now.on_host();
         auto const held = host.elements();
@@ -22279,6 +22343,17 @@ ROWAN_FUNCTION double Counted::count() const {
 ROWAN_FUNCTION double CostDivisor::count() const {
     double all = 1;
     for (Counted const& factor : factors) all *= factor.count();
+    return all;
+}
+
+ROWAN_FUNCTION double CostDivisor::rounding() const {
+    double all = 1e-12;
+    for (Counted const& factor : factors) {
+        if (factor.of != Counted::value) continue;
+        auto const type = factor.variable->spec().dtype;
+        if (type == dtype<float>::wire) all = std::max(all, 1e-5);
+        if (type == dtype<bfloat16>::wire) all = std::max(all, 2e-2);
+    }
     return all;
 }
 
@@ -22337,9 +22412,13 @@ private:
     Term compute(Variable& v);
     Term reduced(Operator const& op, Kind kind, std::vector<Counted> factors);
     Term labelled(Operator const& op);
+    /// The mean over the elements whose label is not the ignored one.
+    Term of_kept(Operator const& op, std::int64_t ignored);
     Term linear(Operator const& op, bool product);
     Term quotient(Operator const& op);
     Term divided(Operator const& op, Variable& by, Term term);
+    /// The same for a reduction of rows of which each is divided by these.
+    Term of_divided_rows(Operator const& op, std::span<Variable* const> by, Term term);
     /// Appends the sums and means over a batch that rows are divided by.
     void find_divisors(Variable& rows, std::vector<Variable*>& all);
 
@@ -22349,6 +22428,72 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/cost_divisors_inl.hpp: definitions of cost_weight.hpp: the numbers of the parts.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::vector<Variable*> CostWeight::reads() const {
+    std::vector<Variable*> all;
+    for (CostDivisor const& d : divisors_) {
+        for (Counted const& factor : d.factors) all.push_back(factor.variable);
+    }
+    return all;
+}
+
+ROWAN_FUNCTION void CostWeight::append_to(std::vector<double>& all) const {
+    if (divisors_.empty()) all.push_back(1);
+    for (CostDivisor const& d : divisors_) all.push_back(d.count());
+}
+
+ROWAN_FUNCTION double CostWeight::divisor(std::span<double const> weights, std::size_t stride) const {
+    if (kind_ == sum) return 1;
+    std::vector<double> totals(size());
+    for (std::size_t i = 0; i < weights.size(); i += stride) {
+        for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += weights[i + k];
+    }
+    if (kind_ == same) return totals[0];
+    for (CostDivisor const& d : divisors_) {
+        for (Counted const& f : d.factors) {
+            if (totals[0] == 0 && (f.of == Counted::rows || f.of == Counted::elements))
+                throw ShapeError(f.variable->name() + ".shape(0)", "0 in all batches of a step", "at least 1");
+            if (totals[0] == 0 && f.of == Counted::value)
+                throw ValueError(std::string("parts: the sum of ").append(describe(*f.variable)), 0.0,
+                                 "a number other than 0, as it divides the cost");
+        }
+    }
+    auto const text = [&](std::size_t k) {
+        Operator const& op = *divisors_[k].op;
+        return std::string(op.kernel->name).append(" -> ").append(describe(*op.outputs[0]));
+    };
+    for (std::size_t k = 1; k < totals.size(); ++k) {
+        double const tolerance = std::max(divisors_[0].rounding(), divisors_[k].rounding());
+        for (std::size_t at = 0; at < weights.size(); at += stride) {
+            double const a = weights[at] * totals[k], b = weights[at + k] * totals[0];
+            bool const other = std::abs(a - b) > tolerance * std::max(std::abs(a), std::abs(b));
+            if (other || (totals[0] == 0 && totals[k] != 0))
+                throw ValueError(std::string("parts: the divisor of ")
+                                     .append(text(k))
+                                     .append(" in part ")
+                                     .append(std::to_string(at / stride)),
+                                 weights[at + k],
+                                 std::string("in proportion to that of ")
+                                     .append(text(0))
+                                     .append(", a mean that is added to it: else the parts are not one batch"));
+        }
+    }
+    return totals[0];
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/op/detail/lane_tile.hpp: steps of folds along axes: fold_four, and fold_float_lanes for lanes of adjacent floats.
 
@@ -22854,7 +22999,6 @@ struct bias_grad_op {
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22881,6 +23025,7 @@ inline bool is_one_of(std::string_view name, std::span<std::string_view const> n
 /// The reduction of a loss of elements, or none.
 inline std::optional<Reduction> reduction_of(AttributesRef a) {
     if (a.is<LossOptions>()) return a.get<LossOptions>().reduction;
+    if (a.is<BinaryCrossEntropyOptions>()) return a.get<BinaryCrossEntropyOptions>().reduction;
     if (a.is<HuberOptions>()) return a.get<HuberOptions>().reduction;
     if (a.is<SmoothL1Options>()) return a.get<SmoothL1Options>().reduction;
     if (a.is<LogLossOptions>()) return a.get<LogLossOptions>().reduction;
@@ -22900,6 +23045,12 @@ inline void check_divides(Operator const& op, Variable& v) {
         if (std::ranges::any_of(before->inputs, [](Variable const* in) { return in->role() == Role::parameter; }))
             no_parts(op, "which divides by a number that depends on a parameter");
     }
+}
+
+/// What is repeated for each row, or v.
+inline Variable& expanded_from(Variable& v) {
+    bool const expands = !v.writers().empty() && v.writers()[0]->kernel->name == "expand_rows";
+    return expands ? *v.writers()[0]->inputs[0] : v;
 }
 
 ROWAN_FUNCTION CostWeight::CostWeight(Variable& cost) {
@@ -22929,13 +23080,23 @@ ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
     if (has_rows(v)) return {mean, true, {{&op, {counted_rows(v)}}}};
     Variable& x = *op.inputs[0];
     if (op.attributes.is<CrossEntropyOptions>()) return labelled(op);
+    if (op.attributes.is<BinaryCrossEntropyOptions>()) {
+        auto const& options = op.attributes.get<BinaryCrossEntropyOptions>();
+        if (options.reduction == Reduction::mean && options.ignore_index) return of_kept(op, *options.ignore_index);
+    }
     if (auto const r = reduction_of(op.attributes); r && *r != Reduction::none)
         return reduced(op, *r == Reduction::mean ? mean : sum, {counted_rows(x)});
     if (name == "mse" || name == "reduce_mean") return reduced(op, mean, {counted_rows(x)});
     if (name == "reduce_sum") return reduced(op, sum, {});
     bool const of_rows = std::ranges::any_of(op.inputs, [](Variable const* in) { return has_rows(*in); });
     if (of_rows && is_one_of(name, no_sums)) no_parts(op, "which is neither a sum nor a mean of rows");
-    if (of_rows && is_one_of(name, products)) return {sum, true};
+    if (of_rows && is_one_of(name, products)) {
+        std::vector<Variable*> divisors;
+        for (Variable* const in : op.inputs) {
+            if (has_rows(*in)) find_divisors(*in, divisors);
+        }
+        return of_divided_rows(op, divisors, {.kind = sum, .fed = true});
+    }
     Term all;
     if (!of_rows) {
         if (name == "div" || name == "broadcast_div") return quotient(op);
@@ -22965,10 +23126,7 @@ ROWAN_FUNCTION auto CostWeight::reduced(Operator const& op, Kind kind, std::vect
         if (kind == mean) all.divisors = {{&op, std::move(factors)}};
         std::vector<Variable*> divisors;
         if (alone) find_divisors(x, divisors);
-        if (divisors.empty()) return all;
-        if (divisors.size() > 1 || of(*divisors[0]).kind != kind)
-            no_parts(op, "which reduces rows that are divided by a sum or mean over the batch");
-        return divided(op, *divisors[0], std::move(all));
+        return of_divided_rows(op, divisors, std::move(all));
     } else {
         factors.clear();
         for (Variable* const in : op.inputs) {
@@ -23004,6 +23162,18 @@ ROWAN_FUNCTION auto CostWeight::labelled(Operator const& op) -> Term {
     for (std::size_t i = 1; i < dims.size(); ++i) known = known && (i == axis || dims[i] != UNK);
     if (known) return reduced(op, mean, {{&x, Counted::rows}});
     return reduced(op, mean, {{&x, Counted::elements, static_cast<std::int64_t>(axis)}});
+}
+
+ROWAN_FUNCTION auto CostWeight::of_kept(Operator const& op, std::int64_t ignored) -> Term {
+    Variable& label = *op.inputs[1];
+    auto const type = label.spec().dtype;
+    Term all = reduced(op, mean, {});
+    if (all.kind != mean) return all;
+    if (type != dtype<float>::wire && type != dtype<double>::wire && type != dtype<bfloat16>::wire &&
+        type != dtype<float16>::wire)
+        no_parts(op, "which counts labels that are no float, double, bfloat16 or float16");
+    all.divisors[0].factors = {{&label, Counted::kept, -1, nullptr, ignored}};
+    return all;
 }
 
 ROWAN_FUNCTION auto CostWeight::linear(Operator const& op, bool product) -> Term {
@@ -23048,18 +23218,29 @@ ROWAN_FUNCTION auto CostWeight::divided(Operator const& op, Variable& by, Term t
     return term;
 }
 
+ROWAN_FUNCTION auto CostWeight::of_divided_rows(Operator const& op, std::span<Variable* const> by, Term term) -> Term {
+    if (by.empty()) return term;
+    if (by.size() > 1 || of(*by[0]).kind != term.kind)
+        no_parts(op, "which reduces rows that are divided by a sum or mean over the batch");
+    return divided(op, *by[0], std::move(term));
+}
+
 ROWAN_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variable*>& all) {
-    static constexpr std::array<std::string_view, 6> factors_of{"elementwise_mul", "broadcast_mul", "identity",
-                                                                "reshape",         "negate",        "scale"};
-    static constexpr std::array<std::string_view, 4> terms{"add", "sub", "broadcast_add", "broadcast_sub"};
+    static constexpr std::array<std::string_view, 11> factors_of{
+        "elementwise_mul", "broadcast_mul", "identity",  "reshape",     "negate", "scale",
+        "squeeze",         "unsqueeze",     "transpose", "drop_levels", "split"};
+    static constexpr std::array<std::string_view, 3> first_rows{"lod_reset", "lod_from_offsets", "expand_rows"};
+    static constexpr std::array<std::string_view, 7> terms{"add",           "sub",    "sum",  "broadcast_add",
+                                                           "broadcast_sub", "concat", "stack"};
     if (rows.writers().empty()) return;
     Operator const& op = *rows.writers()[0];
     std::string_view const name = op.kernel->name;
     bool const divides = name == "div" || name == "broadcast_div", adds = is_one_of(name, terms);
-    if (!divides && !adds && !is_one_of(name, factors_of)) return;
-    std::size_t const before = all.size();
-    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-        Variable& in = *op.inputs[i];
+    bool const of_first = is_one_of(name, first_rows);
+    if (!divides && !adds && !of_first && !is_one_of(name, factors_of) && !name.starts_with("cast_")) return;
+    std::size_t const before = all.size(), inputs = of_first ? 1 : op.inputs.size();
+    for (std::size_t i = 0; i < inputs; ++i) {
+        Variable& in = i == 1 && divides ? expanded_from(*op.inputs[1]) : *op.inputs[i];
         if (has_rows(in)) {
             if (i == 0 || !divides) find_divisors(in, all);
             continue;
@@ -23069,54 +23250,6 @@ ROWAN_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variab
         all.push_back(&in);
     }
     if (adds && all.size() != before) no_parts(op, "which adds rows that are divided by a sum or mean over the batch");
-}
-
-ROWAN_FUNCTION std::vector<Variable*> CostWeight::reads() const {
-    std::vector<Variable*> all;
-    for (CostDivisor const& d : divisors_) {
-        for (Counted const& factor : d.factors) all.push_back(factor.variable);
-    }
-    return all;
-}
-
-ROWAN_FUNCTION void CostWeight::append_to(std::vector<double>& all) const {
-    if (divisors_.empty()) all.push_back(1);
-    for (CostDivisor const& d : divisors_) all.push_back(d.count());
-}
-
-ROWAN_FUNCTION double CostWeight::divisor(std::span<double const> weights, std::size_t stride) const {
-    if (kind_ == sum) return 1;
-    std::vector<double> totals(size());
-    for (std::size_t i = 0; i < weights.size(); i += stride) {
-        for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += weights[i + k];
-    }
-    if (kind_ == same) return totals[0];
-    for (CostDivisor const& d : divisors_) {
-        for (Counted const& f : d.factors) {
-            if (totals[0] == 0 && (f.of == Counted::rows || f.of == Counted::elements))
-                throw ShapeError(f.variable->name() + ".shape(0)", "0 in all batches of a step", "at least 1");
-        }
-    }
-    auto const text = [&](std::size_t k) {
-        Operator const& op = *divisors_[k].op;
-        return std::string(op.kernel->name).append(" -> ").append(describe(*op.outputs[0]));
-    };
-    for (std::size_t k = 1; k < totals.size(); ++k) {
-        for (std::size_t at = 0; at < weights.size(); at += stride) {
-            double const a = weights[at] * totals[k], b = weights[at + k] * totals[0];
-            bool const other = std::abs(a - b) > 1e-12 * std::max(std::abs(a), std::abs(b));
-            if (other || (totals[0] == 0 && totals[k] != 0))
-                throw ValueError(std::string("parts: the divisor of ")
-                                     .append(text(k))
-                                     .append(" in part ")
-                                     .append(std::to_string(at / stride)),
-                                 weights[at + k],
-                                 std::string("in proportion to that of ")
-                                     .append(text(0))
-                                     .append(", a mean that is added to it: else the parts are not one batch"));
-        }
-    }
-    return totals[0];
 }
 
 }  // namespace rowan::inline v0::detail
@@ -23698,6 +23831,7 @@ private:
     std::optional<detail::ParameterUpdates<Device>> updates_;
     std::int64_t parts_;                        // the most batches of a step
     std::optional<detail::CostWeight> weight_;  // of a part
+    std::vector<Variable*> counted_;            // what weights depend on and the net computes: emptied after each part
     detail::PartSums sums_;                     // of results_
     std::int64_t steps_ = 0;
     std::uint64_t seed_;
@@ -23745,6 +23879,7 @@ auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function
                 sums_.add(detail::host_exec(exec_), part.values,
                           of_results(part.weights[0], std::span(part.weights).subspan(weight_->size())));
             }
+            for (Variable* const v : counted_) v->value().clear();
         }
     };
     auto const all = detail::agree(comm_.ranks(), detail::TrainCall::step, run_own, number_);
@@ -23794,15 +23929,22 @@ template <class T, class Device>
 auto Trainer<T, Device>::add_up(std::span<double const> own, detail::PartRange const& parts) -> Ran {
     std::size_t const costs = 1 + weight_->size(), width = costs + moving_.size();
     auto const all = detail::numbers_of_parts(comm_.ranks(), own, width, parts.total);
-    double const divisor = weight_->divisor(std::span(all).subspan(1), width);
     Ran mean;
-    std::vector<double> moved(moving_.size());
-    for (std::size_t at = 0; at < all.size(); at += width) {
-        mean.cost += all[at + 1] * all[at];
-        for (std::size_t k = 0; k < moved.size(); ++k) moved[k] += all[at + costs + k];
+    std::vector<double> divisors;
+    try {
+        double const divisor = weight_->divisor(std::span(all).subspan(1), width);
+        std::vector<double> moved(moving_.size());
+        for (std::size_t at = 0; at < all.size(); at += width) {
+            mean.cost = mean.cost + detail::product(all[at + 1], all[at]);
+            for (std::size_t k = 0; k < moved.size(); ++k) moved[k] += all[at + costs + k];
+        }
+        mean.cost = detail::mean_of(mean.cost, divisor);
+        divisors = of_results(divisor, moved);
+    } catch (std::bad_alloc const&) {  // on this rank alone, where the others go on; other errors are those of all
+        if (comm_.ranks() != nullptr) comm_.ranks()->must([] { throw; });
+        throw;
     }
-    mean.cost = detail::mean_of(mean.cost, divisor);
-    mean.values = sums_.means(detail::host_exec(exec_), exec_, of_results(divisor, moved), comm_.ranks());
+    mean.values = sums_.means(detail::host_exec(exec_), exec_, divisors, comm_.ranks());
     return mean;
 }
 
@@ -23884,10 +24026,14 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     outputs.insert(outputs.end(), results_.begin(), results_.end());
     if (parts_ > 1) {
         weight_.emplace(cost_);
-        for (Variable* const v : weight_->reads()) outputs.push_back(v);
+        counted_ = weight_->reads();
         for (Moving const& m : moving_) {
-            if (m.rows) outputs.push_back(m.rows->variable);
+            if (m.rows) counted_.push_back(m.rows->variable);
         }
+        outputs.insert(outputs.end(), counted_.begin(), counted_.end());
+        std::erase_if(counted_, [&](Variable const* v) {
+            return v == &cost_ || v->role() != Role::temporary || v->writers().empty();
+        });
     }
     net_.emplace(Net<Device>::trace_and_build(outputs));
     for (Variable* const v : net_->inputs()) {
@@ -28464,7 +28610,7 @@ ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V where_between(V const& y, double least, double most, V const& inside) {
     V const zero = constant<V>(0.0), low = constant<V>(least);
-    return choose(y > low, choose(y < constant<V>(most), inside, zero), choose(y <= low, zero, y));
+    return choose(y > low, choose(y < constant<V>(most), inside, zero), choose(not_above(y, low), zero, y));
 }
 
 /// min(max(x, 0), threshold)
@@ -28523,7 +28669,7 @@ struct leaky_relu_formula {
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, LeakyReluOptions const& o) {
         V const zero = constant<V>(0.0);
-        return choose(x > zero, g, choose(x <= zero, product(g, constant<V>(o.alpha)), x));
+        return choose(x > zero, g, choose(not_above(x, zero), product(g, constant<V>(o.alpha)), x));
     }
 };
 
@@ -28717,13 +28863,13 @@ struct thresholded_relu_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V value(V const& x, ThresholdedReluOptions const& o) {
-        return choose(x > constant<V>(o.threshold), x, choose(x <= constant<V>(o.threshold), constant<V>(0.0), x));
+        return choose(x > constant<V>(o.threshold), x, choose(not_above(x, constant<V>(o.threshold)), constant<V>(0.0), x));
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, ThresholdedReluOptions const& o) {
         V const threshold = constant<V>(o.threshold);
-        return choose(x > threshold, g, choose(x <= threshold, constant<V>(0.0), x));
+        return choose(x > threshold, g, choose(not_above(x, threshold), constant<V>(0.0), x));
     }
 };
 
@@ -30269,7 +30415,8 @@ struct Greatest {
         for (std::int64_t at = begin; kept < k || (at = next(at, end, top[k - 1])) < end; ++at) {
             std::size_t place = kept < k ? kept++ : k - 1;
             auto const now = number(at);
-            bool const is_number = std::is_arithmetic_v<decltype(number(at))> && now == now;  // then > is enough
+            bool is_number = false;  // then > is enough
+            if constexpr (std::is_arithmetic_v<std::remove_const_t<decltype(now)>>) is_number = now == now;
             for (; place != 0; --place, --moves) {
                 auto const least = number(top[place - 1]);
                 if (!(is_number ? now > least : more(now, least))) break;
@@ -34122,7 +34269,7 @@ ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V finite_or_zero(V const& x) {
     V const zero = constant<V>(0.0);
-    return choose(V(x - x) >= zero, x, zero);
+    return choose(not_above(V(x - x), zero), x, zero);
 }
 
 /// log(Σ exp(x(i))) over n > 0 terms, in order. It is -infinity if all terms are.
@@ -34261,7 +34408,7 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// Follows the best path of sequence s back from its end. Writes its tags, or whether they are the labels; -1 or 0 if a
-/// score is NaN.
+/// score or a transition is NaN.
 template <class T, class I>
 struct CrfPath {
     using S = sum_t<T>;
@@ -34291,6 +34438,9 @@ struct CrfPath {
         auto const begin = static_cast<std::size_t>(offsets[s]), end = static_cast<std::size_t>(offsets[s + 1]);
         for (std::size_t i = begin * tags; i < end * tags; ++i) {
             if (unordered(scores[i])) return no_path(begin, end);
+        }
+        for (std::size_t i = 0; begin != end && i < (tags + 2) * tags; ++i) {
+            if (unordered(load<S>(w + i))) return no_path(begin, end);
         }
         std::size_t tag = 0;
         for (std::size_t row = end; row-- != begin;) {
@@ -34327,7 +34477,7 @@ LoDTensor<std::int64_t, D> crf_path(D const& exec, LoDTensor<T, D> const& emissi
 
 /// The tags of the path with the largest score for each sequence of the last level, as linear_chain_crf computes scores:
 /// the Viterbi algorithm. Of equal scores, the first tag is taken, from the end of the sequence. If the emissions of a
-/// sequence have a NaN, no path is the best one: all its tags are -1. Computed in dtype<T>::sum.
+/// sequence, or the transitions, have a NaN, no path is the best one: all its tags are -1. Computed in dtype<T>::sum.
 /// shapes   emission [rows, tags] with levels, transition [tags + 2, tags] -> [rows, 1], with the levels of emission
 /// errors   ShapeError if the shapes do not fit or there are no tags or levels
 /// cost     O(rows · tags²) and temporary memory for rows · tags numbers; the same bits for any number of threads and on
@@ -40788,7 +40938,7 @@ struct KeepElement {
     double* kept;
 
     ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const { kept[i] = load<sum_t<T>>(label + i) == ignored ? 0 : 1; }
+    ROWAN_HD void operator()(std::size_t i) const { kept[i] = same_or_nan(load<sum_t<T>>(label + i), ignored) ? 0 : 1; }
 };
 
 /// Writes `zero` for elements that do not count.
@@ -46997,7 +47147,7 @@ public:
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD bool operator()(T const& x) const {
         S const s = dtype<T>::widen(x);
-        return !none_ && !(s <= high_ && s >= low_);
+        return !none_ && !(not_above(s, high_) && not_above(low_, s));
     }
 
 private:

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -101,15 +102,22 @@ template <class T, class Device>
 auto Trainer<T, Device>::add_up(std::span<double const> own, detail::PartRange const& parts) -> Ran {
     std::size_t const costs = 1 + weight_->size(), width = costs + moving_.size();
     auto const all = detail::numbers_of_parts(comm_.ranks(), own, width, parts.total);
-    double const divisor = weight_->divisor(std::span(all).subspan(1), width);
     Ran mean;
-    std::vector<double> moved(moving_.size());
-    for (std::size_t at = 0; at < all.size(); at += width) {
-        mean.cost += all[at + 1] * all[at];
-        for (std::size_t k = 0; k < moved.size(); ++k) moved[k] += all[at + costs + k];
+    std::vector<double> divisors;
+    try {
+        double const divisor = weight_->divisor(std::span(all).subspan(1), width);
+        std::vector<double> moved(moving_.size());
+        for (std::size_t at = 0; at < all.size(); at += width) {
+            mean.cost = mean.cost + detail::product(all[at + 1], all[at]);
+            for (std::size_t k = 0; k < moved.size(); ++k) moved[k] += all[at + costs + k];
+        }
+        mean.cost = detail::mean_of(mean.cost, divisor);
+        divisors = of_results(divisor, moved);
+    } catch (std::bad_alloc const&) {  // on this rank alone, where the others go on; other errors are those of all
+        if (comm_.ranks() != nullptr) comm_.ranks()->must([] { throw; });
+        throw;
     }
-    mean.cost = detail::mean_of(mean.cost, divisor);
-    mean.values = sums_.means(detail::host_exec(exec_), exec_, of_results(divisor, moved), comm_.ranks());
+    mean.values = sums_.means(detail::host_exec(exec_), exec_, divisors, comm_.ranks());
     return mean;
 }
 

@@ -37,6 +37,9 @@ ROWAN_FUNCTION double CostWeight::divisor(std::span<double const> weights, std::
         for (Counted const& f : d.factors) {
             if (totals[0] == 0 && (f.of == Counted::rows || f.of == Counted::elements))
                 throw ShapeError(f.variable->name() + ".shape(0)", "0 in all batches of a step", "at least 1");
+            if (totals[0] == 0 && f.of == Counted::value)
+                throw ValueError(std::string("parts: the sum of ").append(describe(*f.variable)), 0.0,
+                                 "a number other than 0, as it divides the cost");
         }
     }
     auto const text = [&](std::size_t k) {
