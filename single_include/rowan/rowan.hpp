@@ -30857,7 +30857,7 @@ public:
         if (thresholds_ == 0) {
             std::array<std::size_t, 2> sizes{kept_[0].size(), kept_[1].size()};
             for (std::size_t i = 0; i < label.size(); ++i) ++sizes[is(i)];
-            for (std::size_t k : {0, 1}) {  // before anything is added
+            for (std::size_t const k : {std::size_t{0}, std::size_t{1}}) {  // before anything is added
                 if (sizes[k] > kept_[k].capacity()) kept_[k].reserve(std::max(sizes[k], 2 * kept_[k].size()));
             }
         }
@@ -30888,7 +30888,7 @@ public:
             double greatest = 0;
             for (auto const& rest : kept) greatest = std::max(greatest, rest.empty() ? 0 : rest.back());
             std::array<std::int64_t, 2> equal{};
-            for (std::size_t k : {0, 1}) {
+            for (std::size_t const k : {std::size_t{0}, std::size_t{1}}) {
                 for (; !kept[k].empty() && kept[k].back() == greatest; kept[k].pop_back()) ++equal[k];
             }
             tie(equal[1], equal[0]);

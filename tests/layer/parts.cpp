@@ -395,6 +395,17 @@ TEST_CASE("a cost of parts that is not that of one batch is refused by the name 
     }, {{0, 1}, {2}}, false), Catch::Matchers::Contains("in proportion to that of"));
 }
 
+TEST_CASE("parts whose divisors cancel are refused", "[layer]") {
+    test::DefaultScope scope;
+    auto const x = layer::data<float>("x", {UNK, 1}), w = layer::data<float>("w", {UNK, 1});
+    Trainer trainer(layer::reduce_sum(layer::fc(x, {.output_size = 1}) * w) / layer::reduce_sum(w), {.parts = 2});
+    std::vector<Feeds> const parts{{{"x", Tensor<float>{{1}}}, {"w", Tensor<float>{{2}}}},
+                                   {{"x", Tensor<float>{{3}}}, {"w", Tensor<float>{{-2}}}}};
+    CHECK_THROWS_WITH(trainer.step(parts), Catch::Matchers::StartsWith("parts: the sum of ") &&
+                                               Catch::Matchers::Contains(" is 0, expected a number other than 0"));
+    CHECK(trainer.steps() == 0);
+}
+
 TEST_CASE("a step with a batch that fails changes nothing", "[layer]") {
     test::DefaultScope scope;
     auto const cost = cost_of(0.5);
