@@ -35963,7 +35963,8 @@ public:
     /// cost     O(n)
     template <id_type P, id_type I>
     void update(LoDTensor<P> const& predicted, LoDTensor<I> const& label) {
-        auto const &p = predicted.value(), &l = label.value();
+        auto const& p = predicted.value();
+        auto const& l = label.value();
         if (l.size() != p.size()) throw ShapeError("label.size()", std::to_string(l.size()), std::to_string(p.size()));
         if (!predicted.lod().empty() && !(predicted.lod() == label.lod()))
             throw ShapeError("label.lod()", "other levels", "those of predicted");
