@@ -138,7 +138,7 @@ def check_numpy():
         numpy.save(theirs, numpy.zeros(3, "c8"))
         refused("is <c8, expected <f4", "copy_npy", "f32", theirs, ours)
         numpy.save(theirs, numpy.zeros(3, [("a", "f4")]))
-        refused("expected a string", "copy_npy", "f32", theirs, ours)
+        refused("a structured type", "copy_npy", "f32", theirs, ours)
         numpy.save(theirs, numpy.array([None]), allow_pickle=True)
         refused("is |O, expected <f4", "copy_npy", "f32", theirs, ours)
         call("save_npy", "bf16", ours)
