@@ -70,7 +70,13 @@ std::optional<Bytes> again(Bytes const& bytes) {
             }
             static_cast<void>(f.map(name));
         }
-        auto const all = load_checkpoint(file.path());
+        Checkpoint all;
+        if (f.base()) {  // a delta, which load_checkpoint refuses
+            all.program = f.program();
+            for (auto const& name : f.names()) all.add(name, f.load(name));
+        } else {
+            all = load_checkpoint(file.path());
+        }
         f.verify();  // must accept the same files as loading
         return save(all, f.base());
     } catch (FormatError const&) {
