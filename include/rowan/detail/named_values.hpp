@@ -3,11 +3,17 @@
 
 #include <rowan/core/detail/config.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace rowan::inline v0::detail {
+
+/// A number for bytes, to compare them.
+/// cost     one read
+std::int64_t hash_of(std::span<std::byte const> bytes);
 
 /// The first value that differs between two lists. `first` or `other` is "missing" where the name is not in that list.
 struct Difference {
@@ -26,7 +32,7 @@ public:
 
     std::string const& text() const { return text_; }
     /// A number for the whole list.
-    std::int64_t hash() const;
+    std::int64_t hash() const { return hash_of(std::as_bytes(std::span(text_))); }
 
 private:
     std::string text_;  // of each, the name, '\t', the value, '\n'

@@ -6,9 +6,23 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <array>
 #include <charconv>
+#include <cstring>
 #include <utility>
 
 namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::int64_t hash_of(std::span<std::byte const> bytes) {
+    std::uint64_t hash = bytes.size();
+    while (!bytes.empty()) {
+        std::uint64_t word = 0;
+        std::size_t const n = bytes.size() < sizeof word ? bytes.size() : sizeof word;
+        std::memcpy(&word, bytes.data(), n);
+        hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
+        hash ^= hash >> 32;
+        bytes = bytes.subspan(n);
+    }
+    return static_cast<std::int64_t>(hash);
+}
 
 ROWAN_FUNCTION void NamedValues::add(std::string_view name, std::string_view value) {
     for (auto const part : {name, std::string_view("\t"), value, std::string_view("\n")}) text_.append(part);
@@ -38,15 +52,6 @@ ROWAN_FUNCTION void NamedValues::add(std::string_view name, NamedValues const& v
         auto const [inner, value] = next_value(rest);
         add(std::string(name).append(inner), value);
     }
-}
-
-ROWAN_FUNCTION std::int64_t NamedValues::hash() const {
-    std::uint64_t hash = text_.size();
-    for (char const c : text_) {
-        hash = (hash ^ static_cast<unsigned char>(c)) * 0x9E3779B97F4A7C15U;
-        hash ^= hash >> 32;
-    }
-    return static_cast<std::int64_t>(hash);
 }
 
 /// The value of a name in a text of NamedValues, or "missing".

@@ -171,8 +171,7 @@ inline std::size_t first_other(std::vector<Notice> const& notices, std::size_t w
 ROWAN_FUNCTION void check_same_number(std::vector<Notice> const& notices, std::size_t word, char const* what) {
     std::size_t const r = first_other(notices, word);
     if (r == 0) return;
-    throw ShapeError(std::string(what).append(" on rank ").append(std::to_string(r)),
-                     std::to_string(notices[r].own[word]),
+    throw ShapeError(std::string(what).append(" on ").append(rank_text(r)), std::to_string(notices[r].own[word]),
                      std::to_string(notices[0].own[word]).append(", as on rank 0"));
 }
 

@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,20 +30,6 @@ inline std::vector<double> numbers_of_parts(PartExchange const* ranks, std::span
         ranks->gather(std::as_bytes(own), std::as_writable_bytes(std::span(all)), bytes);
     });
     return all;
-}
-
-/// A number for bytes.
-inline std::int64_t hash_of(std::span<std::byte const> bytes) {
-    std::uint64_t hash = bytes.size();
-    while (!bytes.empty()) {
-        std::uint64_t word = 0;
-        std::size_t const n = bytes.size() < sizeof word ? bytes.size() : sizeof word;
-        std::memcpy(&word, bytes.data(), n);
-        hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
-        hash ^= hash >> 32;
-        bytes = bytes.subspan(n);
-    }
-    return static_cast<std::int64_t>(hash);
 }
 
 /// Adds the kinds, the dims and numbers for the bits of variables; of those that are sharded no bits.
