@@ -11,34 +11,47 @@
 
 namespace rowan::inline v0::detail {
 
+/// Where a table has the rows that a list of ids names.
+class RowPositions {
+public:
+    /// `ids` and `also` are those that are asked for later.
+    template <class List>
+    RowPositions(std::span<std::int64_t const> rows, bool merged, std::int64_t height, List const& ids,
+                 std::optional<std::int64_t> also = {})
+        : rows_(rows), merged_(merged), all_(merged && static_cast<std::int64_t>(rows.size()) == height) {
+        if (merged) return;
+        if (also) first_.try_emplace(*also, -1);
+        for (std::int64_t const id : ids) first_.try_emplace(id, -1);
+        std::size_t missing = first_.size();
+        for (std::size_t i = 0; i < rows.size() && missing > 0; ++i) {
+            auto const found = first_.find(rows[i]);
+            if (found == first_.end() || found->second >= 0) continue;
+            found->second = static_cast<std::int64_t>(i);
+            --missing;
+        }
+    }
+    /// The first position of the row, or -1.
+    std::int64_t operator()(std::int64_t id) const {
+        if (all_) return static_cast<std::uint64_t>(id) < rows_.size() ? id : -1;
+        if (!merged_) return first_.at(id);
+        auto const at = std::ranges::lower_bound(rows_, id);
+        return at != rows_.end() && *at == id ? at - rows_.begin() : -1;
+    }
+
+private:
+    std::span<std::int64_t const> rows_;
+    bool merged_, all_;
+    std::unordered_map<std::int64_t, std::int64_t> first_;  // of the ids, if the rows are not sorted
+};
+
 ROWAN_FUNCTION void find_rows(char const* field, std::span<std::int64_t const> rows, bool merged, std::int64_t height,
                               Ids<> const& ids, std::optional<std::int64_t> skip, std::int64_t* to) {
     check_ids(Cpu{}, field, ids, height);
-    bool const all = merged && static_cast<std::int64_t>(rows.size()) == height;
     ids.visit([&](auto list) {
-        std::unordered_map<std::int64_t, std::int64_t> first;  // of the ids, if the rows are not sorted
-        if (!merged) {
-            for (auto const id : list) first.try_emplace(id, -1);
-            std::size_t missing = first.size();
-            for (std::size_t i = 0; i < rows.size() && missing > 0; ++i) {
-                auto const found = first.find(rows[i]);
-                if (found == first.end() || found->second >= 0) continue;
-                found->second = static_cast<std::int64_t>(i);
-                --missing;
-            }
-        }
+        RowPositions const position(rows, merged, height, list);
         for (std::size_t i = 0; i < list.size(); ++i) {
             std::int64_t const id = list[i];
-            if (id == skip) {
-                to[i] = 0;
-            } else if (all) {
-                to[i] = id;
-            } else if (!merged) {
-                to[i] = first.at(id);
-            } else {
-                auto const at = std::ranges::lower_bound(rows, id);
-                to[i] = at != rows.end() && *at == id ? at - rows.begin() : -1;
-            }
+            to[i] = id == skip ? 0 : position(id);
             if (to[i] < 0) throw IndexError(field, i, id, "is not a row of the table");
         }
     });
@@ -48,19 +61,13 @@ ROWAN_FUNCTION void known_rows(std::span<std::int64_t const> rows, bool merged, 
                                std::int64_t unknown, std::optional<std::int64_t> skip, std::int64_t* to) {
     if (unknown < 0 || unknown >= height) throw IndexError("unknown", unknown, height);
     ids.visit([&](auto list) {
-        std::unordered_map<std::int64_t, bool> found;  // of the ids, if the rows are not sorted
-        if (!merged) {
-            found.try_emplace(unknown, false);
-            for (auto const id : list) found.try_emplace(id, false);
-            for (std::int64_t const row : rows) {
-                if (auto const at = found.find(row); at != found.end()) at->second = true;
-            }
+        RowPositions const position(rows, merged, height, list, unknown);
+        if (unknown != skip && position(unknown) < 0)
+            throw IndexError("unknown", IndexError::no_position, unknown, "is not a row of the table");
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            std::int64_t const id = list[i];
+            to[i] = id == skip || position(id) >= 0 ? id : unknown;
         }
-        auto const known = [&](std::int64_t id) {
-            return id == skip || (merged ? std::ranges::binary_search(rows, id) : found.at(id));
-        };
-        if (!known(unknown)) throw IndexError("unknown", IndexError::no_position, unknown, "is not a row of the table");
-        for (std::size_t i = 0; i < list.size(); ++i) to[i] = known(list[i]) ? std::int64_t{list[i]} : unknown;
     });
 }
 

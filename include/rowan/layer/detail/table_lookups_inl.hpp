@@ -24,9 +24,15 @@ namespace rowan::inline v0::detail {
 ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<Feeds const> batches) const {
     std::vector<std::int64_t> all;
     auto const add = [&](Lookup const& lookup, Ids<> const& list) {
+        auto const known = [n = height()](std::int64_t id) { return id >= 0 && id < n; };
         if (!lookup.unknown) check_ids(exec, lookup.ids->name().c_str(), list, height());
-        auto const known = [&](std::int64_t id) { return !lookup.unknown || (id >= 0 && id < height()); };
-        list.visit([&](auto some) { std::ranges::copy_if(some, std::back_inserter(all), known); });
+        list.visit([&](auto some) {
+            if (lookup.unknown) {
+                std::ranges::copy_if(some, std::back_inserter(all), known);
+            } else {
+                all.insert(all.end(), some.begin(), some.end());
+            }
+        });
     };
     for (Lookup const& lookup : lookups) {
         if (!lookup.unknown) continue;
