@@ -6,8 +6,6 @@
 #include <rowan/op/cosine_similarity.hpp>
 #include <rowan/op/losses.hpp>
 
-#include <concepts>
-
 namespace rowan::inline v0::layer {
 
 /// (x - y)²: the mean over all elements, or by options.reduction their sum or all of them, as rowan::squared_error.
@@ -52,11 +50,6 @@ Var<T, Device> sigmoid_cross_entropy_with_logits(Var<T, Device> const& x, Var<T,
                                                  BinaryCrossEntropyOptions const& options = {}) {
     return apply<sigmoid_cross_entropy_with_logits_op>(options, x, y);
 }
-template <class T, class Device, std::same_as<LossOptions> Options>
-Var<T, Device> sigmoid_cross_entropy_with_logits(Var<T, Device> const& x, Var<T, Device> const& y,
-                                                 Options const& options) {
-    return layer::sigmoid_cross_entropy_with_logits(x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
-}
 
 /// -y · log(x) - (1 - y) · log(1 - x) for probabilities x: the mean over all elements, or by options.reduction their
 /// sum or all of them, as rowan::binary_cross_entropy.
@@ -67,10 +60,6 @@ template <class T, class Device>
 Var<T, Device> binary_cross_entropy(Var<T, Device> const& x, Var<T, Device> const& y,
                                     BinaryCrossEntropyOptions const& options = {}) {
     return apply<binary_cross_entropy_op>(options, x, y);
-}
-template <class T, class Device, std::same_as<LossOptions> Options>
-Var<T, Device> binary_cross_entropy(Var<T, Device> const& x, Var<T, Device> const& y, Options const& options) {
-    return layer::binary_cross_entropy(x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
 }
 
 /// -y · log(x + epsilon) - (1 - y) · log(1 - x + epsilon) for probabilities x: the mean over all elements, or by

@@ -10,16 +10,6 @@
 
 namespace rowan::inline v0 {
 
-/// The settings of losses that have no others.
-struct LossOptions {
-    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"reduction", &LossOptions::reduction});
-    }
-};
-
 /// The settings of binary_cross_entropy and sigmoid_cross_entropy_with_logits.
 struct BinaryCrossEntropyOptions {
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
@@ -30,6 +20,19 @@ struct BinaryCrossEntropyOptions {
     static constexpr auto fields(Visit const& visit) {
         return visit(field{"reduction", &BinaryCrossEntropyOptions::reduction},
                      field{"ignore_index", &BinaryCrossEntropyOptions::ignore_index});
+    }
+};
+
+/// The settings of losses that have no others.
+struct LossOptions {
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    /// Those of losses that can also ignore labels, which these options do not.
+    operator BinaryCrossEntropyOptions() const { return {.reduction = reduction}; }
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"reduction", &LossOptions::reduction});
     }
 };
 

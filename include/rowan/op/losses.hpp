@@ -5,8 +5,6 @@
 #include <rowan/op/detail/pointwise_loss.hpp>
 #include <rowan/op/loss_options.hpp>
 
-#include <concepts>
-
 namespace rowan::inline v0 {
 
 // Losses are computed in dtype<T>::sum, with vector functions of rowan for exp and log: all devices and any number of
@@ -80,16 +78,6 @@ Tensor<T, Device> sigmoid_cross_entropy_with_logits(Tensor<T, Device> const& x, 
                                                     BinaryCrossEntropyOptions const& options = {}) {
     return sigmoid_cross_entropy_with_logits(x.device(), x, y, options);
 }
-template <class T, class Device, std::same_as<LossOptions> Options>
-Tensor<T, Device> sigmoid_cross_entropy_with_logits(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                                    Options const& options) {
-    return sigmoid_cross_entropy_with_logits(x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
-}
-template <class T, device D, std::same_as<LossOptions> Options>
-Tensor<T, D> sigmoid_cross_entropy_with_logits(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                               Options const& options) {
-    return sigmoid_cross_entropy_with_logits(exec, x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
-}
 
 using sigmoid_cross_entropy_with_logits_op =
     pointwise_loss_op<detail::sigmoid_cross_entropy_with_logits_formula>;  ///< See sigmoid_cross_entropy_with_logits.
@@ -110,14 +98,6 @@ template <class T, class Device>
 Tensor<T, Device> binary_cross_entropy(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
                                        BinaryCrossEntropyOptions const& options = {}) {
     return binary_cross_entropy(x.device(), x, y, options);
-}
-template <class T, class Device, std::same_as<LossOptions> Options>
-Tensor<T, Device> binary_cross_entropy(Tensor<T, Device> const& x, Tensor<T, Device> const& y, Options const& options) {
-    return binary_cross_entropy(x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
-}
-template <class T, device D, std::same_as<LossOptions> Options>
-Tensor<T, D> binary_cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Options const& options) {
-    return binary_cross_entropy(exec, x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
 }
 
 using binary_cross_entropy_op = pointwise_loss_op<detail::binary_cross_entropy_formula>;  ///< See binary_cross_entropy.
