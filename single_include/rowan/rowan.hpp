@@ -3507,7 +3507,8 @@ struct DensePieces {
     std::size_t piece_bytes() const { return elements * element_bytes; }
 };
 
-/// out = the tree's sum of `elements` sums at from[k], each of which goes by keys[k]. Keys ascend.
+/// Adds the arrays from[k], of `elements` sums each, as the tree does: keys[k] is the first part of the node that array k
+/// sums. Keys ascend.
 /// requires   out is none of them
 void sum_dense(Cpu exec, ElementSums const& type, std::size_t elements, std::span<std::int64_t const> keys,
                std::span<std::byte const* const> from, std::byte* out);
@@ -3665,6 +3666,10 @@ ROWAN_FUNCTION DensePieces narrow_pieces(Cpu exec, ElementSums const& type, Dens
 
 namespace rowan::inline v0::detail {
 
+/// A number for bytes, to compare them.
+/// cost     one read
+std::int64_t hash_of(std::span<std::byte const> bytes);
+
 /// The first value that differs between two lists. `first` or `other` is "missing" where the name is not in that list.
 struct Difference {
     std::string name, first, other;
@@ -3682,7 +3687,7 @@ public:
 
     std::string const& text() const { return text_; }
     /// A number for the whole list.
-    std::int64_t hash() const;
+    std::int64_t hash() const { return hash_of(std::as_bytes(std::span(text_))); }
 
 private:
     std::string text_;  // of each, the name, '\t', the value, '\n'
@@ -3698,9 +3703,23 @@ Difference first_difference(std::string_view first, std::string_view other);
 #if ROWAN_DEFINES_FUNCTIONS
 #include <array>
 #include <charconv>
+#include <cstring>
 #include <utility>
 
 namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::int64_t hash_of(std::span<std::byte const> bytes) {
+    std::uint64_t hash = bytes.size();
+    while (!bytes.empty()) {
+        std::uint64_t word = 0;
+        std::size_t const n = bytes.size() < sizeof word ? bytes.size() : sizeof word;
+        std::memcpy(&word, bytes.data(), n);
+        hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
+        hash ^= hash >> 32;
+        bytes = bytes.subspan(n);
+    }
+    return static_cast<std::int64_t>(hash);
+}
 
 ROWAN_FUNCTION void NamedValues::add(std::string_view name, std::string_view value) {
     for (auto const part : {name, std::string_view("\t"), value, std::string_view("\n")}) text_.append(part);
@@ -3730,15 +3749,6 @@ ROWAN_FUNCTION void NamedValues::add(std::string_view name, NamedValues const& v
         auto const [inner, value] = next_value(rest);
         add(std::string(name).append(inner), value);
     }
-}
-
-ROWAN_FUNCTION std::int64_t NamedValues::hash() const {
-    std::uint64_t hash = text_.size();
-    for (char const c : text_) {
-        hash = (hash ^ static_cast<unsigned char>(c)) * 0x9E3779B97F4A7C15U;
-        hash ^= hash >> 32;
-    }
-    return static_cast<std::int64_t>(hash);
 }
 
 /// The value of a name in a text of NamedValues, or "missing".
@@ -4275,8 +4285,7 @@ inline std::size_t first_other(std::vector<Notice> const& notices, std::size_t w
 ROWAN_FUNCTION void check_same_number(std::vector<Notice> const& notices, std::size_t word, char const* what) {
     std::size_t const r = first_other(notices, word);
     if (r == 0) return;
-    throw ShapeError(std::string(what).append(" on rank ").append(std::to_string(r)),
-                     std::to_string(notices[r].own[word]),
+    throw ShapeError(std::string(what).append(" on ").append(rank_text(r)), std::to_string(notices[r].own[word]),
                      std::to_string(notices[0].own[word]).append(", as on rank 0"));
 }
 
@@ -10789,6 +10798,73 @@ inline constexpr unsigned sparse_inputs_of = []<std::size_t... i>(std::index_seq
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/graph/detail/op_results.hpp: how the results of a kernel become values.
+
+namespace rowan::inline v0::detail {
+
+template <class R>
+struct result_types {
+    using type = type_list<R>;
+};
+template <>
+struct result_types<void> {
+    using type = type_list<>;
+};
+template <class... R>
+struct result_types<std::tuple<R...>> {
+    using type = type_list<R...>;
+};
+
+template <class V>
+struct element_of {
+    using type = typename V::value_type;
+};
+template <class V>
+struct element_of<std::vector<V>> : element_of<V> {};
+
+/// Stores results in `out`. Tensors with as many rows as `lod` get these levels.
+struct Results {
+    std::span<Value*const> in, out;
+    Lod const* lod = nullptr;
+
+    template <class T, class D>
+    void store(std::size_t i, Tensor<T, D>&& x) const {
+        bool const rows = lod != nullptr && x.dimension() != 0 && static_cast<std::int64_t>(x.shape(0)) == lod->rows();
+        out[i]->set(LoDTensor<T, D>(std::move(x), rows ? *lod : Lod()));
+    }
+    template <class V>
+    void store(std::size_t i, V&& x) const {
+        out[i]->set(std::move(x));
+    }
+
+    template <class R>
+    void store_all(R&& result) const {
+        store(0, std::move(result));
+    }
+    template <class... R>
+    void store_all(std::tuple<R...>&& results) const {
+        std::apply([&, i = std::size_t{0}](R&... r) mutable { (store(i++, std::move(r)), ...); }, results);
+    }
+    template <class V>
+    void store_all(std::vector<V>&& results) const {
+        for (std::size_t i = 0; i < out.size(); ++i) store(i, std::move(results[i]));
+    }
+    /// Results of an operator with as many inputs: result i is dense or row-sparse like input i.
+    template <class T, class D>
+    void store_all(std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>>&& results) const {
+        std::size_t dense = 0, sparse = 0;
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            if (in[i]->template is<SelectedRows<T, D>>()) {
+                store(i, std::move(std::get<1>(results)[sparse++]));
+            } else {
+                store(i, std::move(std::get<0>(results)[dense++]));
+            }
+        }
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/sparse/find_rows.hpp: find_rows, the positions of row numbers in a table that is a SelectedRows.
 
 namespace rowan::inline v0 {
@@ -10869,34 +10945,47 @@ SelectedRows<G, Device> find_rows(SelectedRows<T, Device> const& table, Selected
 
 namespace rowan::inline v0::detail {
 
+/// Where a table has the rows that a list of ids names.
+class RowPositions {
+public:
+    /// `ids` and `also` are those that are asked for later.
+    template <class List>
+    RowPositions(std::span<std::int64_t const> rows, bool merged, std::int64_t height, List const& ids,
+                 std::optional<std::int64_t> also = {})
+        : rows_(rows), merged_(merged), all_(merged && static_cast<std::int64_t>(rows.size()) == height) {
+        if (merged) return;
+        if (also) first_.try_emplace(*also, -1);
+        for (std::int64_t const id : ids) first_.try_emplace(id, -1);
+        std::size_t missing = first_.size();
+        for (std::size_t i = 0; i < rows.size() && missing > 0; ++i) {
+            auto const found = first_.find(rows[i]);
+            if (found == first_.end() || found->second >= 0) continue;
+            found->second = static_cast<std::int64_t>(i);
+            --missing;
+        }
+    }
+    /// The first position of the row, or -1.
+    std::int64_t operator()(std::int64_t id) const {
+        if (all_) return static_cast<std::uint64_t>(id) < rows_.size() ? id : -1;
+        if (!merged_) return first_.at(id);
+        auto const at = std::ranges::lower_bound(rows_, id);
+        return at != rows_.end() && *at == id ? at - rows_.begin() : -1;
+    }
+
+private:
+    std::span<std::int64_t const> rows_;
+    bool merged_, all_;
+    std::unordered_map<std::int64_t, std::int64_t> first_;  // of the ids, if the rows are not sorted
+};
+
 ROWAN_FUNCTION void find_rows(char const* field, std::span<std::int64_t const> rows, bool merged, std::int64_t height,
                               Ids<> const& ids, std::optional<std::int64_t> skip, std::int64_t* to) {
     check_ids(Cpu{}, field, ids, height);
-    bool const all = merged && static_cast<std::int64_t>(rows.size()) == height;
     ids.visit([&](auto list) {
-        std::unordered_map<std::int64_t, std::int64_t> first;  // of the ids, if the rows are not sorted
-        if (!merged) {
-            for (auto const id : list) first.try_emplace(id, -1);
-            std::size_t missing = first.size();
-            for (std::size_t i = 0; i < rows.size() && missing > 0; ++i) {
-                auto const found = first.find(rows[i]);
-                if (found == first.end() || found->second >= 0) continue;
-                found->second = static_cast<std::int64_t>(i);
-                --missing;
-            }
-        }
+        RowPositions const position(rows, merged, height, list);
         for (std::size_t i = 0; i < list.size(); ++i) {
             std::int64_t const id = list[i];
-            if (id == skip) {
-                to[i] = 0;
-            } else if (all) {
-                to[i] = id;
-            } else if (!merged) {
-                to[i] = first.at(id);
-            } else {
-                auto const at = std::ranges::lower_bound(rows, id);
-                to[i] = at != rows.end() && *at == id ? at - rows.begin() : -1;
-            }
+            to[i] = id == skip ? 0 : position(id);
             if (to[i] < 0) throw IndexError(field, i, id, "is not a row of the table");
         }
     });
@@ -10906,19 +10995,13 @@ ROWAN_FUNCTION void known_rows(std::span<std::int64_t const> rows, bool merged, 
                                std::int64_t unknown, std::optional<std::int64_t> skip, std::int64_t* to) {
     if (unknown < 0 || unknown >= height) throw IndexError("unknown", unknown, height);
     ids.visit([&](auto list) {
-        std::unordered_map<std::int64_t, bool> found;  // of the ids, if the rows are not sorted
-        if (!merged) {
-            found.try_emplace(unknown, false);
-            for (auto const id : list) found.try_emplace(id, false);
-            for (std::int64_t const row : rows) {
-                if (auto const at = found.find(row); at != found.end()) at->second = true;
-            }
+        RowPositions const position(rows, merged, height, list, unknown);
+        if (unknown != skip && position(unknown) < 0)
+            throw IndexError("unknown", IndexError::no_position, unknown, "is not a row of the table");
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            std::int64_t const id = list[i];
+            to[i] = id == skip || position(id) >= 0 ? id : unknown;
         }
-        auto const known = [&](std::int64_t id) {
-            return id == skip || (merged ? std::ranges::binary_search(rows, id) : found.at(id));
-        };
-        if (!known(unknown)) throw IndexError("unknown", IndexError::no_position, unknown, "is not a row of the table");
-        for (std::size_t i = 0; i < list.size(); ++i) to[i] = known(list[i]) ? std::int64_t{list[i]} : unknown;
     });
 }
 
@@ -10941,71 +11024,6 @@ attributes_of<Op> const& attributes_for(AttributesRef attributes) {
         return attributes.get<attributes_of<Op>>();
     }
 }
-
-// ---- results
-
-template <class R>
-struct result_types {
-    using type = type_list<R>;
-};
-template <>
-struct result_types<void> {
-    using type = type_list<>;
-};
-template <class... R>
-struct result_types<std::tuple<R...>> {
-    using type = type_list<R...>;
-};
-
-template <class V>
-struct element_of {
-    using type = typename V::value_type;
-};
-template <class V>
-struct element_of<std::vector<V>> : element_of<V> {};
-
-/// Stores results in `out`. Tensors with as many rows as `lod` get these levels.
-struct Results {
-    std::span<Value*const> in, out;
-    Lod const* lod = nullptr;
-
-    template <class T, class D>
-    void store(std::size_t i, Tensor<T, D>&& x) const {
-        bool const rows = lod != nullptr && x.dimension() != 0 && static_cast<std::int64_t>(x.shape(0)) == lod->rows();
-        out[i]->set(LoDTensor<T, D>(std::move(x), rows ? *lod : Lod()));
-    }
-    template <class V>
-    void store(std::size_t i, V&& x) const {
-        out[i]->set(std::move(x));
-    }
-
-    template <class R>
-    void store_all(R&& result) const {
-        store(0, std::move(result));
-    }
-    template <class... R>
-    void store_all(std::tuple<R...>&& results) const {
-        std::apply([&, i = std::size_t{0}](R&... r) mutable { (store(i++, std::move(r)), ...); }, results);
-    }
-    template <class V>
-    void store_all(std::vector<V>&& results) const {
-        for (std::size_t i = 0; i < out.size(); ++i) store(i, std::move(results[i]));
-    }
-    /// Results of an operator with as many inputs: result i is dense or row-sparse like input i.
-    template <class T, class D>
-    void store_all(std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>>&& results) const {
-        std::size_t dense = 0, sparse = 0;
-        for (std::size_t i = 0; i < out.size(); ++i) {
-            if (in[i]->template is<SelectedRows<T, D>>()) {
-                store(i, std::move(std::get<1>(results)[sparse++]));
-            } else {
-                store(i, std::move(std::get<0>(results)[dense++]));
-            }
-        }
-    }
-};
-
-// ---- calling a kernel with type-erased values
 
 [[noreturn]] inline void no_kernel(std::string_view name, std::span<Value* const> in) {
     std::string kinds;
@@ -13837,9 +13855,15 @@ namespace rowan::inline v0::detail {
 ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<Feeds const> batches) const {
     std::vector<std::int64_t> all;
     auto const add = [&](Lookup const& lookup, Ids<> const& list) {
+        auto const known = [n = height()](std::int64_t id) { return id >= 0 && id < n; };
         if (!lookup.unknown) check_ids(exec, lookup.ids->name().c_str(), list, height());
-        auto const known = [&](std::int64_t id) { return !lookup.unknown || (id >= 0 && id < height()); };
-        list.visit([&](auto some) { std::ranges::copy_if(some, std::back_inserter(all), known); });
+        list.visit([&](auto some) {
+            if (lookup.unknown) {
+                std::ranges::copy_if(some, std::back_inserter(all), known);
+            } else {
+                all.insert(all.end(), some.begin(), some.end());
+            }
+        });
     };
     for (Lookup const& lookup : lookups) {
         if (!lookup.unknown) continue;
@@ -22106,16 +22130,6 @@ constexpr Dims reduced_dims(Reduction reduction, std::int64_t n) {
 
 namespace rowan::inline v0 {
 
-/// The settings of losses that have no others.
-struct LossOptions {
-    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"reduction", &LossOptions::reduction});
-    }
-};
-
 /// The settings of binary_cross_entropy and sigmoid_cross_entropy_with_logits.
 struct BinaryCrossEntropyOptions {
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
@@ -22126,6 +22140,19 @@ struct BinaryCrossEntropyOptions {
     static constexpr auto fields(Visit const& visit) {
         return visit(field{"reduction", &BinaryCrossEntropyOptions::reduction},
                      field{"ignore_index", &BinaryCrossEntropyOptions::ignore_index});
+    }
+};
+
+/// The settings of losses that have no others.
+struct LossOptions {
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    /// Those of losses that can also ignore labels, which these options do not.
+    operator BinaryCrossEntropyOptions() const { return {.reduction = reduction}; }
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"reduction", &LossOptions::reduction});
     }
 };
 
@@ -23436,20 +23463,6 @@ inline std::vector<double> numbers_of_parts(PartExchange const* ranks, std::span
         ranks->gather(std::as_bytes(own), std::as_writable_bytes(std::span(all)), bytes);
     });
     return all;
-}
-
-/// A number for bytes.
-inline std::int64_t hash_of(std::span<std::byte const> bytes) {
-    std::uint64_t hash = bytes.size();
-    while (!bytes.empty()) {
-        std::uint64_t word = 0;
-        std::size_t const n = bytes.size() < sizeof word ? bytes.size() : sizeof word;
-        std::memcpy(&word, bytes.data(), n);
-        hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
-        hash ^= hash >> 32;
-        bytes = bytes.subspan(n);
-    }
-    return static_cast<std::int64_t>(hash);
 }
 
 /// Adds the kinds, the dims and numbers for the bits of variables; of those that are sharded no bits.
@@ -41218,16 +41231,6 @@ Tensor<T, Device> sigmoid_cross_entropy_with_logits(Tensor<T, Device> const& x, 
                                                     BinaryCrossEntropyOptions const& options = {}) {
     return sigmoid_cross_entropy_with_logits(x.device(), x, y, options);
 }
-template <class T, class Device, std::same_as<LossOptions> Options>
-Tensor<T, Device> sigmoid_cross_entropy_with_logits(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                                    Options const& options) {
-    return sigmoid_cross_entropy_with_logits(x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
-}
-template <class T, device D, std::same_as<LossOptions> Options>
-Tensor<T, D> sigmoid_cross_entropy_with_logits(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                               Options const& options) {
-    return sigmoid_cross_entropy_with_logits(exec, x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
-}
 
 using sigmoid_cross_entropy_with_logits_op =
     pointwise_loss_op<detail::sigmoid_cross_entropy_with_logits_formula>;  ///< See sigmoid_cross_entropy_with_logits.
@@ -41248,14 +41251,6 @@ template <class T, class Device>
 Tensor<T, Device> binary_cross_entropy(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
                                        BinaryCrossEntropyOptions const& options = {}) {
     return binary_cross_entropy(x.device(), x, y, options);
-}
-template <class T, class Device, std::same_as<LossOptions> Options>
-Tensor<T, Device> binary_cross_entropy(Tensor<T, Device> const& x, Tensor<T, Device> const& y, Options const& options) {
-    return binary_cross_entropy(x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
-}
-template <class T, device D, std::same_as<LossOptions> Options>
-Tensor<T, D> binary_cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Options const& options) {
-    return binary_cross_entropy(exec, x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
 }
 
 using binary_cross_entropy_op = pointwise_loss_op<detail::binary_cross_entropy_formula>;  ///< See binary_cross_entropy.
@@ -41394,11 +41389,6 @@ Var<T, Device> sigmoid_cross_entropy_with_logits(Var<T, Device> const& x, Var<T,
                                                  BinaryCrossEntropyOptions const& options = {}) {
     return apply<sigmoid_cross_entropy_with_logits_op>(options, x, y);
 }
-template <class T, class Device, std::same_as<LossOptions> Options>
-Var<T, Device> sigmoid_cross_entropy_with_logits(Var<T, Device> const& x, Var<T, Device> const& y,
-                                                 Options const& options) {
-    return layer::sigmoid_cross_entropy_with_logits(x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
-}
 
 /// -y · log(x) - (1 - y) · log(1 - x) for probabilities x: the mean over all elements, or by options.reduction their
 /// sum or all of them, as rowan::binary_cross_entropy.
@@ -41409,10 +41399,6 @@ template <class T, class Device>
 Var<T, Device> binary_cross_entropy(Var<T, Device> const& x, Var<T, Device> const& y,
                                     BinaryCrossEntropyOptions const& options = {}) {
     return apply<binary_cross_entropy_op>(options, x, y);
-}
-template <class T, class Device, std::same_as<LossOptions> Options>
-Var<T, Device> binary_cross_entropy(Var<T, Device> const& x, Var<T, Device> const& y, Options const& options) {
-    return layer::binary_cross_entropy(x, y, BinaryCrossEntropyOptions{.reduction = options.reduction});
 }
 
 /// -y · log(x + epsilon) - (1 - y) · log(1 - x + epsilon) for probabilities x: the mean over all elements, or by
