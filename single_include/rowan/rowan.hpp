@@ -3687,7 +3687,7 @@ public:
 
     std::string const& text() const { return text_; }
     /// A number for the whole list.
-    std::int64_t hash() const { return hash_of(std::as_bytes(std::span(text_))); }
+    std::int64_t hash() const;
 
 private:
     std::string text_;  // of each, the name, '\t', the value, '\n'
@@ -3750,6 +3750,8 @@ ROWAN_FUNCTION void NamedValues::add(std::string_view name, NamedValues const& v
         add(std::string(name).append(inner), value);
     }
 }
+
+ROWAN_FUNCTION std::int64_t NamedValues::hash() const { return hash_of(std::as_bytes(std::span(text_))); }
 
 /// The value of a name in a text of NamedValues, or "missing".
 inline constexpr std::string_view missing_value = "missing";

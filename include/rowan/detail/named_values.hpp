@@ -32,7 +32,7 @@ public:
 
     std::string const& text() const { return text_; }
     /// A number for the whole list.
-    std::int64_t hash() const { return hash_of(std::as_bytes(std::span(text_))); }
+    std::int64_t hash() const;
 
 private:
     std::string text_;  // of each, the name, '\t', the value, '\n'

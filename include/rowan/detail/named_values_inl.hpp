@@ -54,6 +54,8 @@ ROWAN_FUNCTION void NamedValues::add(std::string_view name, NamedValues const& v
     }
 }
 
+ROWAN_FUNCTION std::int64_t NamedValues::hash() const { return hash_of(std::as_bytes(std::span(text_))); }
+
 /// The value of a name in a text of NamedValues, or "missing".
 inline constexpr std::string_view missing_value = "missing";
 inline std::string_view value_of(std::string_view text, std::string_view name) {
