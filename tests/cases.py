@@ -192,7 +192,9 @@ class Runner:
                 left = {}
             elif not left and child.returncode and not bad:  # all passed, but it ends badly: a leak
                 self.total += 1
-                self.end(Test({"name": f"{first.room}: the end of the program"}), "failed", 0, text + f"\nstatus {child.returncode}")
+                summary = re.search(r"^SUMMARY: (.*)", text, re.M)
+                why = summary[1] if summary else f"status {child.returncode}"
+                self.end(Test({"name": f"{first.room}: the end of the program: {why}"}), "failed", 0, text)
 
     def run(self):
         self.work.sort(key=lambda piece: not piece[0].cases)  # pieces with many cases first
