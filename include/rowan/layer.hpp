@@ -18,6 +18,7 @@
 #include <rowan/layer/drop_levels.hpp>
 #include <rowan/layer/dropout.hpp>
 #include <rowan/layer/early_stop.hpp>
+#include <rowan/layer/edit_distance.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/entity_f1.hpp>

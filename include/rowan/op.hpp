@@ -25,6 +25,7 @@
 #include <rowan/op/div.hpp>
 #include <rowan/op/drop_levels.hpp>
 #include <rowan/op/dropout.hpp>
+#include <rowan/op/edit_distance.hpp>
 #include <rowan/op/elementwise_mul.hpp>
 #include <rowan/op/embedding_bag.hpp>
 #include <rowan/op/expand_rows.hpp>

@@ -213,6 +213,8 @@ for dtype in "f4", "f8":
         near(value_of(L.sequence_attention(s, s, s))[0], np.vstack(weights))
         tokens = given(tokens=(np.array([4, 1, 4, 2]), [[0, 3, 4]]))
         assert value_of(L.sequence_erase(tokens, [4]))[0].tolist() == [1, 2]
+        assert value_of(L.edit_distance(tokens, L.sequence_erase(tokens, [4])))[:, 0].tolist() == [2, 0]
+        assert value_of(L.edit_distance(tokens, L.sequence_erase(tokens, [2]), normalized=True))[:, 0].tolist() == [0, np.inf]
         assert value_of(L.sequence_enumerate(tokens, 2, 9))[0].reshape(-1, 2).tolist() == [[4, 1], [1, 4], [4, 9], [2, 9]]
         conv = L.sequence_conv(s, 3, train_padding=True, name="conv")
         w = parameters_of(conv)

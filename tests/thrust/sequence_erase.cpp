@@ -1,5 +1,8 @@
-// tests/thrust/sequence_erase.cpp: sequences without some of their tokens on a device.
+// tests/thrust/sequence_erase.cpp: sequences without some of their tokens, and their distances, on a device.
 #include "sequences.hpp"
+
+#include <rowan/op/edit_distance.hpp>
+#include <rowan/thrust/op.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +27,18 @@ TEMPLATE_TEST_CASE("tokens are erased on a device", "[thrust][sequence_erase]", 
         CHECK(same_bits(sequence_erase(D{}, on_device, {8, 2, 5}), sequence_erase(host, {8, 2, 5})));
         CHECK(same_bits(sequence_erase(on_device, {}), host));
         CHECK(same_bits(sequence_erase(on_device, {0, 1, 2, 3, 4, 5, 6, 7, 8}), sequence_erase(host, {0, 1, 2, 3, 4, 5, 6, 7, 8})));
+    }
+}
+
+TEMPLATE_TEST_CASE("edit distances on a device are the host's", "[thrust][edit_distance]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    for (auto const& lod : device::some_lods()) {
+        auto const tokens = [&](unsigned seed) {
+            auto const ids = device::some_ids(static_cast<std::size_t>(lod.rows()), 3, 10, seed);
+            return LoDTensor<std::int64_t>(Tensor<std::int64_t>({ids.size()}, ids), lod);
+        };
+        auto const x = tokens(1), y = tokens(2);
+        CHECK(same_bits(rowan::edit_distance(to_device(D{}, x), to_device(D{}, y), {.normalized = true}), rowan::edit_distance(x, y, {.normalized = true})));
     }
 }
 

@@ -23,6 +23,7 @@
 #include <rowan/op/div.hpp>
 #include <rowan/op/drop_levels.hpp>
 #include <rowan/op/dropout.hpp>
+#include <rowan/op/edit_distance.hpp>
 #include <rowan/op/elementwise_mul.hpp>
 #include <rowan/op/embedding_bag.hpp>
 #include <rowan/op/expand_rows.hpp>
@@ -92,7 +93,7 @@ namespace rowan::inline v0 {
 using builtin_ops = registry<
     accuracy_op, adagrad_op, adam_op, add_op, any_op, bias_grad_op, cast_grad_op, clip_by_global_norm_op,
     clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op,
-    div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op, elementwise_mul_op,
+    div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op, edit_distance_op, elementwise_mul_op,
     equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op, greater_equal_op, greater_op,
     gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op,
     log_softmax_grad_op, log_softmax_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_grad_op,

@@ -20,7 +20,7 @@ from .parametric import (fc, embedding, embedding_bag, layer_norm, batch_norm)
 from .sequence import (sequence_pool, sequence_first, sequence_last, sequence_softmax, sequence_reverse,
     sequence_expand, sequence_concat, sequence_reshape, sequence_scatter, sequence_top_k_mean,
     reorder, shrink, sequence_slice, Padded, sequence_pad, sequence_unpad, sequence_mask,
-    sequence_erase, sequence_context, sequence_enumerate, sequence_conv, sequence_attention, lod_reset,
+    sequence_erase, edit_distance, sequence_context, sequence_enumerate, sequence_conv, sequence_attention, lod_reset,
     lod_from_offsets, drop_levels, pick_sequences, Beam, beam_search, Decoded, beam_search_decode, linear_chain_crf,
     crf_decoding)
 from .recurrent import (Recurrence, LstmResult, rnn_with_last, rnn, map_fn, gru_unit, reset_first_gru_unit,

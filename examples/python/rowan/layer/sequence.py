@@ -100,6 +100,11 @@ def sequence_erase(x: Variable, tokens: Sequence[int]) -> Variable:
     return apply("sequence_erase", x, tokens=tokens)
 
 
+def edit_distance(x: Variable, y: Variable, normalized: bool = False) -> Variable:
+    """The least number of insertions, deletions and substitutions of tokens between two sequences; `normalized` by the length of y."""
+    return apply("edit_distance", x, y, normalized=normalized)
+
+
 def sequence_context(x: Variable, start: int, length: int, pad_value: float = 0.0,
                      padding: Optional[Variable] = None) -> Variable:
     """For each row the rows around it, side by side; `padding` has the rows outside of sequences."""
