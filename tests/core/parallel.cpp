@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -160,6 +162,17 @@ TEST_CASE("a process that is forked within a call gets an error instead of half 
         }
         return child > 0 && forked::status(child) == 0;
     }));
+}
+
+TEST_CASE("starts more threads than there are, and ends", "[.][end_of_parallel]") {
+    std::atomic<int> calls{0};
+    rowan::detail::team(32, [&](std::size_t) { ++calls; });
+    CHECK(calls == 32);
+}
+
+TEST_CASE("a program may end before the threads of its last call begin", "[parallel]") {
+    std::string const program = std::filesystem::read_symlink("/proc/self/exe").string();
+    for (int i = 0; i < 10; ++i) REQUIRE(std::system(("'" + program + "' [end_of_parallel] >/dev/null 2>&1").c_str()) == 0);
 }
 
 #ifdef _OPENMP

@@ -264,7 +264,11 @@ std::vector<std::function<Out()>> const nets{
         auto const rows = layer::lod_reset(layer::drop_levels(layer::embedding(ids, {.height = 9, .width = 3})), ids);
         auto const words = layer::sequence_erase(layer::lod_reset(layer::drop_levels(ids), rows), {.tokens = {0, 2}});
         auto const mask = layer::sequence_mask(layer::sequence_pad(words).length, {.max_length = 3});
-        return layer::sum({layer::cast<float>(layer::edit_distance(words, ids, {.normalized = true})), layer::cast<float>(mask), layer::sequence_pool(layer::lod_from_offsets(rows, layer::data<std::int32_t>("offsets", {UNK})))});
+        return layer::sum({layer::cast<float>(mask), layer::sequence_pool(layer::lod_from_offsets(rows, layer::data<std::int32_t>("offsets", {UNK})))});
+    },
+    [] {  // distances of sequences
+        auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
+        return layer::cast<float>(layer::edit_distance(words, layer::sequence_erase(words, {.tokens = {0, 2}}), {.normalized = true}));
     },
     [] {  // windows of ids and of rows
         auto const grams = layer::sequence_enumerate(layer::data<std::int64_t>("words", {UNK}, 1), {.size = 2, .pad_value = 8});

@@ -89,25 +89,26 @@ inline void wait_while(std::atomic<int> const& state, int value) noexcept {
     state.wait(value, std::memory_order_acquire);
 }
 
-/// Lets this thread run on all processors of OpenMP's places. OMP_PROC_BIND and its like bind the process's first thread
-/// to one of them, and a thread begins with the processors of the one that starts it.
-inline void use_all_places() noexcept {
-#if defined(_OPENMP) && defined(__linux__)
-    if (::omp_get_proc_bind() == omp_proc_bind_false) return;
+#ifdef __linux__
+/// The processors of OpenMP's places if it binds threads, otherwise none.
+inline ::cpu_set_t all_places() noexcept {
     ::cpu_set_t all;
     CPU_ZERO(&all);
+#ifdef _OPENMP
+    if (::omp_get_proc_bind() == omp_proc_bind_false) return all;
     for (int place = 0; place < ::omp_get_num_places(); ++place) {
         auto const n = static_cast<std::size_t>(::omp_get_place_num_procs(place));
         std::unique_ptr<int[]> const ids(new (std::nothrow) int[n]);
-        if (ids == nullptr) return;
+        if (ids == nullptr) break;
         ::omp_get_place_proc_ids(place, ids.get());
         for (std::size_t i = 0; i < n; ++i) {
             if (ids[i] < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(ids[i]), &all);
         }
     }
-    if (CPU_COUNT(&all) != 0) ::sched_setaffinity(0, sizeof all, &all);
 #endif
+    return all;
 }
+#endif
 
 /// The helpers of the process. They are never destroyed: threads use them until the process ends.
 class Helpers {
@@ -147,6 +148,15 @@ public:
 
     /// The number of forks between the first process and this one.
     int forks() const noexcept { return forks_; }
+
+    /// Lets this thread run on all processors of OpenMP's places. OMP_PROC_BIND and its like bind the process's first
+    /// thread to one of them, and a thread begins with the processors of the one that starts it. Helpers do not call
+    /// OpenMP: it may end with the process before a helper begins.
+    void use_all_places() const noexcept {
+#ifdef __linux__
+        if (CPU_COUNT(&places_) != 0) ::sched_setaffinity(0, sizeof places_, &places_);
+#endif
+    }
 
     void lock() { mutex_.lock(); }
     void unlock() { mutex_.unlock(); }
@@ -191,6 +201,9 @@ private:
     long count_ = 0;
     long processors_ = ::sysconf(_SC_NPROCESSORS_ONLN);
     int forks_ = 0;
+#ifdef __linux__
+    ::cpu_set_t const places_ = all_places();
+#endif
 };
 
 inline Helpers& process_helpers() {
@@ -211,7 +224,7 @@ inline void* Helpers::run(void* argument) {
     static_cast<void>(&loaded);
     auto& me = *static_cast<Helper*>(argument);
     int const forks = process_helpers().forks();
-    use_all_places();
+    process_helpers().use_all_places();
     in_team() = true;
     for (;;) {
         wait_while(me.state, Helper::free);
