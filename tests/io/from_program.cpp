@@ -266,10 +266,6 @@ std::vector<std::function<Out()>> const nets{
         auto const mask = layer::sequence_mask(layer::sequence_pad(words).length, {.max_length = 3});
         return layer::sum({layer::cast<float>(mask), layer::sequence_pool(layer::lod_from_offsets(rows, layer::data<std::int32_t>("offsets", {UNK})))});
     },
-    [] {  // distances of sequences
-        auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
-        return layer::cast<float>(layer::edit_distance(words, layer::sequence_erase(words, {.tokens = {0, 2}}), {.normalized = true}));
-    },
     [] {  // windows of ids and of rows
         auto const grams = layer::sequence_enumerate(layer::data<std::int64_t>("words", {UNK}, 1), {.size = 2, .pad_value = 8});
         auto const rows = layer::sequence_conv(layer::cast<float>(grams), {.output_size = 3});
@@ -415,6 +411,16 @@ TEST_CASE("a net converted to a program and back has the same program and bits",
         }
         CHECK(infer(Out(*again[0]), feeds_of(program), values) == infer(out, feeds_of(program), by_name));
     }
+}
+
+TEST_CASE("a program may have a result of doubles", "[io]") {
+    Scope scope, other;
+    ScopeGuard const guard(scope);
+    auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
+    auto const out = layer::edit_distance(words, layer::sequence_erase(words, {.tokens = {0, 2}}), {.normalized = true});
+    auto const program = to_program(*out);
+    auto const again = from_program(program, other);
+    CHECK(infer(layer::Var<double>(*again[0]), feeds_of(program), {}) == infer(out, feeds_of(program), {}));
 }
 
 TEST_CASE("a custom operator is in a program if the registry names it", "[io]") {
