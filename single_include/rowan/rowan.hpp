@@ -22106,12 +22106,14 @@ struct LossGrads {
     std::size_t n;
     double const* kept = nullptr;
 
+    ROWAN_HD bool ignores(std::size_t row) const { return kept != nullptr && kept[row] == 0; }
+
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD sum_t<T> operator()(std::size_t row) const {
         using S = sum_t<T>;
         S g = load<S>(out_grad + (reduction == Reduction::none ? row : 0));
         if (kept != nullptr) {
-            if (kept[row] == 0) return constant<S>(0.0);
+            if (ignores(row)) return constant<S>(0.0);
             g = product(constant<S>(kept[row]), g);
         }
         return reduction == Reduction::mean ? mean_of(g, kept == nullptr ? static_cast<double>(n) : kept[n]) : g;
@@ -28118,6 +28120,10 @@ struct MatrixRows<Cpu> {
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) {
                 T const* const row = p + i * classes;
+                if (grads.ignores(i)) {  // whatever its elements are
+                    std::fill_n(to + i * classes, classes, dtype<T>::narrow(constant<S>(0.0)));
+                    continue;
+                }
                 S const g = grads(i);
                 auto const times = [&]<class V>(V const& a) { return product(a, V(g)); };
                 map_lanes<S>(times, classes, row, to + i * classes);
@@ -39417,7 +39423,7 @@ struct LabelLossGrad {
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t row) const {
         using S = sum_t<T>;
-        if (grads.kept != nullptr && grads.kept[row] == 0) return;
+        if (grads.ignores(row)) return;
         std::size_t const at = row * classes + static_cast<std::size_t>(label[row]);
         store(S(constant<S>(0.0) - quotient(grads(row), load<S>(x + at))), to + at);
     }
@@ -39978,7 +39984,7 @@ struct KeepLogTotal {
 
 /// log(Σ exp(x - max)) - (x[i, label[i]] - max) for every row i, or the mean or sum of these, and the softmax, which
 /// the gradient needs. The axis of the classes, rows to ignore, weights and the mean are those of cross_entropy; an
-/// ignored row has a gradient of 0 if its elements are finite. Computed in dtype<T>::sum; user-defined types need `exp`
+/// ignored row has a gradient of 0, whatever its elements are. Computed in dtype<T>::sum; user-defined types need `exp`
 /// and `log` that ADL finds. The loss is finite if the differences of the elements of a row are. Row sums are formed in
 /// 16 interleaved partial sums, sums of losses as in cross_entropy. The precision of the loss on Cuda is that of its
 /// `log`. Goodfellow et al.: Deep Learning, 2016, sections 4.1 and 6.2.2.
@@ -42327,7 +42333,7 @@ public:
         iterator() = default;
         explicit iterator(BatchesAhead& all) : all_(&all) { ++*this; }
         Feeds const& operator*() const noexcept { return all_->now_; }
-        /// errors   those of the reader
+        /// errors   those of the reader; Error in a process that was forked since, which lacks the thread
         iterator& operator++() {
             if (!all_->next()) all_ = nullptr;
             return *this;
@@ -42343,9 +42349,12 @@ public:
 
 private:
     struct Queue;
+    struct End {  // of the thread and the queue
+        void operator()(Queue*) const noexcept;
+    };
     bool next();
 
-    std::unique_ptr<Queue> queue_;
+    std::unique_ptr<Queue, End> queue_;
     Feeds now_;
 };
 
@@ -42354,12 +42363,15 @@ private:
 // rowan/layer/detail/batches_ahead_inl.hpp: definitions of rowan/layer/detail/batches_ahead.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+
 #include <condition_variable>
 #include <deque>
 #include <exception>
 #include <mutex>
 #include <thread>
 #include <utility>
+
+#include <unistd.h>
 
 namespace rowan::inline v0::detail {
 
@@ -42371,6 +42383,7 @@ struct BatchesAhead::Queue {
     std::deque<Feeds> waiting = {};
     std::exception_ptr error = {};
     bool ended = false, stopped = false;
+    ::pid_t process = ::getpid();
     std::thread thread = {};  // last, so that it starts and ends within the life of the others
 
     ~Queue() {
@@ -42404,6 +42417,10 @@ struct BatchesAhead::Queue {
     }
 };
 
+ROWAN_FUNCTION void BatchesAhead::End::operator()(Queue* queue) const noexcept {
+    if (queue->process == ::getpid()) delete queue;  // a forked process has no thread to end, and perhaps a locked mutex
+}
+
 ROWAN_FUNCTION BatchesAhead::BatchesAhead(std::int64_t most, std::function<void(Put const&)> read)
     : queue_(new Queue{.most = static_cast<std::size_t>(most), .read = std::move(read)}) {
     queue_->thread = std::thread(&Queue::run, queue_.get());
@@ -42416,6 +42433,8 @@ ROWAN_FUNCTION BatchesAhead::~BatchesAhead() = default;
 ROWAN_FUNCTION bool BatchesAhead::next() {
     now_ = {};  // freed before the next one is taken
     auto& q = *queue_;
+    if (q.process != ::getpid())
+        throw Error("prefetch: the thread that makes these batches is not in this process, which was forked after it began");
     std::unique_lock lock(q.mutex);
     q.changed.wait(lock, [&] { return q.ended || !q.waiting.empty(); });
     if (!q.waiting.empty()) {
@@ -42446,7 +42465,7 @@ public:
 
     /// The batches of an epoch, as an input range that is iterated once. They are made from now on.
     /// errors   std::system_error if there can be no other thread; iterating throws what the reader does, after the
-    ///          batches before
+    ///          batches before, and Error in a process that is forked while it lasts, which lacks the thread
     /// cost     starts a thread; each batch costs one hand-over between threads
     detail::BatchesAhead operator()(std::int64_t epoch) const {
         return {batches_, [reader = reader_, epoch](detail::BatchesAhead::Put const& put) mutable {
