@@ -14079,6 +14079,28 @@ ROWAN_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> na
 
 #endif
 
+// rowan/core/detail/process_mutex.hpp: process_mutex, a mutex that is free in a forked process.
+
+#include <pthread.h>
+
+namespace rowan::inline v0::detail {
+
+/// The mutex of the process for uses of Of. A fork waits for it: a process that is forked while another thread has it
+/// would find it locked for ever. What holds it neither forks nor waits for another of these.
+/// cost     once, a registration for forks
+template <class Of>
+std::mutex& process_mutex() {
+    static std::mutex& mutex = *[] {
+        auto* const made = new std::mutex;
+        ::pthread_atfork([] { process_mutex<Of>().lock(); }, [] { process_mutex<Of>().unlock(); },
+                         [] { process_mutex<Of>().unlock(); });
+        return made;
+    }();
+    return mutex;
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/graph/detail/device_values.hpp: device functions that nets need besides operators.
 
 namespace rowan::inline v0::detail {
@@ -14630,23 +14652,24 @@ namespace detail {
 class IdlePools {
 public:
     std::unique_ptr<MemoryPool> take() {
-        std::lock_guard const lock(mutex_);
-        if (idle_.empty()) {
+        {
+            std::lock_guard const lock(process_mutex<IdlePools>());
+            if (!idle_.empty()) {
+                auto pool = std::move(idle_.back());
+                idle_.pop_back();
+                return pool;
+            }
             idle_.reserve(made_ + 1);  // so that put does not allocate
             ++made_;
-            return std::make_unique<MemoryPool>();
         }
-        auto pool = std::move(idle_.back());
-        idle_.pop_back();
-        return pool;
+        return std::make_unique<MemoryPool>();
     }
     void put(std::unique_ptr<MemoryPool> pool) noexcept {
-        std::lock_guard const lock(mutex_);
+        std::lock_guard const lock(process_mutex<IdlePools>());
         idle_.push_back(std::move(pool));
     }
 
 private:
-    std::mutex mutex_;
     std::vector<std::unique_ptr<MemoryPool>> idle_;
     std::size_t made_ = 0;
 };
@@ -36436,8 +36459,7 @@ void multiply_by_blas(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, 
     if (m == 0 || n == 0) return;
     auto const index = [](std::size_t x) { return static_cast<xt::blas_index_t>(std::max<std::size_t>(x, 1)); };
     auto const meant = [](Factor<S> const& f) { return f.transposed ? cxxblas::Trans : cxxblas::NoTrans; };
-    static std::mutex mutex;
-    std::scoped_lock const lock(mutex);
+    std::scoped_lock const lock(process_mutex<Factor<S>>());
     cxxblas::gemm(cxxblas::RowMajor, meant(a), meant(b), index(m), index(n), static_cast<xt::blas_index_t>(k), S{1},
                   a.data, index(a.columns), b.data, index(b.columns), add ? S{1} : S{0}, out, index(n));
 }
