@@ -9184,8 +9184,8 @@ public:
 
     /// Checks the arguments. Called first.
     virtual void describe(Notice& notice) = 0;
-    /// Of a ShardedTable, how many rows are dealt at a time.
-    virtual std::int64_t block() const { return 0; }
+    /// The number of the ShardedTable, if it is one.
+    virtual std::int64_t table() const { return 0; }
     /// Each part merged and widened, numbered from 0 on.
     virtual std::vector<RowPieces> parts(Cpu exec) const = 0;
     /// All contributions, of elements as they are.
@@ -9470,14 +9470,14 @@ ROWAN_FUNCTION void RowReduction::describe(Notice& notice) {
 }
 
 /// The options and the shape of a row.
-inline NamedValues values_of(RowReduceOptions options, RowPieces::Shape const& shape, std::int64_t block) {
+inline NamedValues values_of(RowReduceOptions options, RowPieces::Shape const& shape, std::int64_t table) {
     static constexpr std::array<std::string_view, 2> orders{"parts", "contributions"};
     static constexpr std::array<std::string_view, 4> routes{"automatic", "gather", "owner", "node"};
     NamedValues all;
     all.add("the row shape", shape_text(std::span(shape).subspan(1)));
     all.add("options.order", orders[static_cast<std::size_t>(options.order)]);
     all.add("options.route", routes[static_cast<std::size_t>(options.route)]);
-    all.add("partition.block", block);
+    all.add("the number of the ShardedTable", table);
     return all;
 }
 
@@ -9492,7 +9492,7 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
     std::vector<RowPieces> parts;
     NamedValues same;
     auto const tell = [&](Notice& n) {
-        same = values_of(options_, own_.shape, source_->block());
+        same = values_of(options_, own_.shape, source_->table());
         n.own[1] = static_cast<std::int64_t>(own_.rows.size());
         n.own[2] = same.hash();
     };
@@ -9540,7 +9540,7 @@ ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
     auto const notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
         describe(n);
         own_ = source_->joined();
-        same = values_of(options_, own_.shape, source_->block());
+        same = values_of(options_, own_.shape, source_->table());
         plan_ = RowPlan<>(exec_, own_.rows, own_.height);
         n.own = {static_cast<std::int64_t>(own_.rows.size()), static_cast<std::int64_t>(plan_.rows().size()),
                  same.hash()};
@@ -14093,6 +14093,28 @@ ROWAN_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> na
 
 #endif
 
+// rowan/core/detail/process_mutex.hpp: process_mutex, a mutex that is free in a forked process.
+
+#include <pthread.h>
+
+namespace rowan::inline v0::detail {
+
+/// The mutex of the process for uses of Of. A fork waits for it: a process that is forked while another thread has it
+/// would find it locked for ever. What holds it neither forks nor waits for another of these.
+/// cost     once, a registration for forks
+template <class Of>
+std::mutex& process_mutex() {
+    static std::mutex& mutex = *[] {
+        auto* const made = new std::mutex;
+        ::pthread_atfork([] { process_mutex<Of>().lock(); }, [] { process_mutex<Of>().unlock(); },
+                         [] { process_mutex<Of>().unlock(); });
+        return made;
+    }();
+    return mutex;
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/graph/detail/device_values.hpp: device functions that nets need besides operators.
 
 namespace rowan::inline v0::detail {
@@ -14644,23 +14666,24 @@ namespace detail {
 class IdlePools {
 public:
     std::unique_ptr<MemoryPool> take() {
-        std::lock_guard const lock(mutex_);
-        if (idle_.empty()) {
+        {
+            std::lock_guard const lock(process_mutex<IdlePools>());
+            if (!idle_.empty()) {
+                auto pool = std::move(idle_.back());
+                idle_.pop_back();
+                return pool;
+            }
             idle_.reserve(made_ + 1);  // so that put does not allocate
             ++made_;
-            return std::make_unique<MemoryPool>();
         }
-        auto pool = std::move(idle_.back());
-        idle_.pop_back();
-        return pool;
+        return std::make_unique<MemoryPool>();
     }
     void put(std::unique_ptr<MemoryPool> pool) noexcept {
-        std::lock_guard const lock(mutex_);
+        std::lock_guard const lock(process_mutex<IdlePools>());
         idle_.push_back(std::move(pool));
     }
 
 private:
-    std::mutex mutex_;
     std::vector<std::unique_ptr<MemoryPool>> idle_;
     std::size_t made_ = 0;
 };
@@ -15065,12 +15088,12 @@ namespace rowan::inline v0::detail {
 template <class T>
 class ShardParts final : public RowParts<T> {
 public:
-    ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, Partition const& partition, std::size_t width,
-               Slots const& slots)
-        : RowParts<T>({}), exec_(exec), given_(parts), partition_(partition), height_(partition.height), width_(width),
-          slots_(slots) {}
+    ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, std::int64_t height, std::size_t width,
+               Slots const& slots, std::int64_t table)
+        : RowParts<T>({}), exec_(exec), given_(parts), height_(height), width_(width),
+          slots_(slots), table_(table) {}
 
-    std::int64_t block() const override { return partition_.block; }
+    std::int64_t table() const override { return table_; }
 
     void describe(Notice& notice) override {
         for (auto const& p : given_) {
@@ -15090,10 +15113,10 @@ public:
 private:
     Cpu exec_;
     std::span<SelectedRows<T> const> given_;
-    Partition partition_;
     std::int64_t height_;
     std::size_t width_;
     Slots const& slots_;
+    std::int64_t table_;
     std::vector<SelectedRows<T>> moved_;
 };
 
@@ -15129,7 +15152,7 @@ public:
     class Lookup {
         friend ShardedTable;
         detail::RowFetch fetch_;
-        std::int64_t number_ = 0;
+        std::int64_t number_ = 0, table_ = 0;
     };
 
     /// Calls first(row, values), for each row of this rank, where values is a std::span<T> of `width` elements.
@@ -15139,7 +15162,7 @@ public:
     template <std::invocable<std::int64_t, std::span<T>> F>
     ShardedTable(C comm, Partition partition, std::int64_t width, F const& first)
         : comm_(std::move(comm)), partition_(partition) {
-        auto const notices = agree(detail::Collective::table, [&](detail::Notice& n) {
+        auto const notices = agree(detail::Collective::table, detail::Told::all, [&](detail::Notice& n) {
             partition_.check();
             if (width < 0) throw ShapeError("width", std::to_string(width), "at least 0");
             if (partition_.ranks != comm_.size())
@@ -15153,6 +15176,7 @@ public:
             n.own[0] = partition_.block;
         });
         detail::check_same_number(notices, 0, "partition.block");
+        number_ = notices[0].number;
     }
 
     /// Which rank has which rows.
@@ -15165,7 +15189,8 @@ public:
 
     /// The rows of the table at `ids`, which differ between ranks. Every id is asked for once. `lookup` is for exchange.
     /// shapes   ids of any shape, also without ids -> ids.shape + [width]
-    /// errors   IndexError if an id is not in [0, height), RemoteError on the other ranks; `lookup` is unchanged then
+    /// errors   IndexError if an id is not in [0, height), RemoteError on the other ranks; ShapeError on all if ranks call
+    ///          it of different tables; `lookup` is unchanged then
     /// cost     a sort of the ids; messages of 8 bytes for each distinct id, and the rows back; one agreement
     Tensor<T> gather(Cpu exec, Ids<> ids, Lookup& lookup) {
         detail::RowFetch fetch;
@@ -15189,13 +15214,15 @@ public:
         });
         lookup.fetch_ = std::move(fetch);
         lookup.number_ = ++lookups_;
+        lookup.table_ = number_;
         return out;
     }
 
     /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer. The parts of
     /// rank 0 come first, and so on; the sums are those of sum_of_parts or merge over all, as row_allreduce.
     /// shapes   SelectedRows of height `height` and rows of `width` elements, none or more -> of height local().shape(0)
-    /// errors   ShapeError if a height or width differs, or ranks have different orders; RemoteError on the other ranks
+    /// errors   ShapeError if a height or width differs, or ranks have different orders or tables; RemoteError on the other
+    ///          ranks
     /// cost     a merge of each part; every distinct row sent once to its owner; two or three agreements
     SelectedRows<T> exchange(Cpu exec, std::span<SelectedRows<T> const> parts, SumOrder order = SumOrder::parts) const {
         std::unique_ptr<detail::GroupOf<C>> group;
@@ -15203,7 +15230,8 @@ public:
         std::vector<std::int64_t> splits;
         after_agreement([&] {  // all memory that is needed before the agreement of RowReduction
             group = std::make_unique<detail::GroupOf<C>>(comm_);
-            source = std::make_unique<detail::ShardParts<T>>(exec, parts, partition_, local_.row_size(), slots_);
+            source = std::make_unique<detail::ShardParts<T>>(exec, parts, partition_.height, local_.row_size(), slots_,
+                                                               number_);
             splits = slots_.splits();
         });
         detail::RowReduction reduction(std::move(group), exec, std::move(source), {order, Route::owner},
@@ -15224,14 +15252,14 @@ public:
     /// so that values alone travel.
     /// shapes   out_grad as the result of the gather -> SelectedRows of height local().shape(0)
     /// errors   ShapeError if out_grad has another shape, `lookup` is of another table, or ranks give the lookups of
-    ///          different gathers; RemoteError on the other ranks
+    ///          different gathers or call it of different tables; RemoteError on the other ranks
     /// cost     a merge, and a row sent for each distinct id; two agreements
     SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
         detail::RowPieces own;
         auto const& plan = lookup.fetch_.plan();
         agree_on_table(detail::Collective::exchange_lookup, lookup.number_, [&](detail::Notice& n) {
             detail::check_exec(exec);
-            if (lookup.number_ == 0 || lookup.fetch_.partition() != partition_)
+            if (lookup.number_ == 0 || lookup.table_ != number_)
                 throw ShapeError("lookup", "not of this table", "one that gather has made");
             auto shape = lookup.fetch_.places().shape();
             shape.push_back(local_.row_size());
@@ -15300,21 +15328,21 @@ private:
     using files_of = typename decltype(files<S>())::type;
 
     template <class F>
-    std::vector<detail::Notice> agree(detail::Collective operation, F const& f) const {
-        return detail::agree(detail::GroupOf<C>(comm_), operation, f);
+    std::vector<detail::Notice> agree(detail::Collective operation, detail::Told told, F const& f) const {
+        return detail::agree(detail::GroupOf<C>(comm_), operation, told, f);
     }
     template <class F>
     auto after_agreement(F const& f) const {
         return detail::after_agreement(detail::GroupOf<C>(comm_), f);
     }
-    /// Agrees on an operation of the same table: one that is dealt alike and has had as many lookups.
+    /// Agrees on an operation of the same table, which has had as many lookups.
     template <class F>
     void agree_on_table(detail::Collective operation, std::int64_t lookup, F const& f) const {
-        auto const notices = agree(operation, [&](detail::Notice& n) {
+        auto const notices = agree(operation, detail::Told::differences, [&](detail::Notice& n) {
             f(n);
-            n.own = {partition_.block, lookup, 0};
+            n.own = {number_, lookup, 0};
         });
-        detail::check_same_number(notices, 0, "partition.block");
+        detail::check_same_number(notices, 0, "the number of the ShardedTable");
         detail::check_same_number(notices, 1, "the number of the lookup");
     }
     template <class F>
@@ -15348,6 +15376,7 @@ private:
     detail::Slots slots_;
     Tensor<T> local_;
     std::int64_t lookups_ = 0;
+    std::int64_t number_ = 0;  // of the table, that of its first agreement on rank 0
 };
 
 }  // namespace rowan::inline v0
@@ -22120,12 +22149,14 @@ struct LossGrads {
     std::size_t n;
     double const* kept = nullptr;
 
+    ROWAN_HD bool ignores(std::size_t row) const { return kept != nullptr && kept[row] == 0; }
+
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD sum_t<T> operator()(std::size_t row) const {
         using S = sum_t<T>;
         S g = load<S>(out_grad + (reduction == Reduction::none ? row : 0));
         if (kept != nullptr) {
-            if (kept[row] == 0) return constant<S>(0.0);
+            if (ignores(row)) return constant<S>(0.0);
             g = product(constant<S>(kept[row]), g);
         }
         return reduction == Reduction::mean ? mean_of(g, kept == nullptr ? static_cast<double>(n) : kept[n]) : g;
@@ -24250,6 +24281,7 @@ template <class T, class Device>
 TrainLoop<T, Device>::TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsOn<Device> const& options)
     : options_(options), ranks_(options.comm.ranks()) {
     agree_on(ranks_, TrainCall::train, [&](NamedValues& same) {
+        if (options.epochs < 0) throw ValueError("epochs", options.epochs, "0 or more");
         use_.emplace(cost->scope());
         epochs_.emplace(options.metrics, options.stop);
         same.add("options.epochs", options.epochs);
@@ -24362,7 +24394,8 @@ inline constexpr bool returns_one_batch<Reader> =
 /// shapes   cost [1]
 /// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called;
 ///          ShapeError if an epoch has no batches; GraphError if options.stop names no metric; ValueError if it has a
-///          negative number. On error, all parameters have the values from before that step, and the variables keep them
+///          negative number, or options.epochs is negative. On error, all parameters have the values from before that
+///          step, and the variables keep them
 /// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
@@ -28132,6 +28165,10 @@ struct MatrixRows<Cpu> {
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) {
                 T const* const row = p + i * classes;
+                if (grads.ignores(i)) {  // whatever its elements are
+                    std::fill_n(to + i * classes, classes, dtype<T>::narrow(constant<S>(0.0)));
+                    continue;
+                }
                 S const g = grads(i);
                 auto const times = [&]<class V>(V const& a) { return product(a, V(g)); };
                 map_lanes<S>(times, classes, row, to + i * classes);
@@ -36618,8 +36655,7 @@ void multiply_by_blas(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, 
     if (m == 0 || n == 0) return;
     auto const index = [](std::size_t x) { return static_cast<xt::blas_index_t>(std::max<std::size_t>(x, 1)); };
     auto const meant = [](Factor<S> const& f) { return f.transposed ? cxxblas::Trans : cxxblas::NoTrans; };
-    static std::mutex mutex;
-    std::scoped_lock const lock(mutex);
+    std::scoped_lock const lock(process_mutex<Factor<S>>());
     cxxblas::gemm(cxxblas::RowMajor, meant(a), meant(b), index(m), index(n), static_cast<xt::blas_index_t>(k), S{1},
                   a.data, index(a.columns), b.data, index(b.columns), add ? S{1} : S{0}, out, index(n));
 }
@@ -39613,7 +39649,7 @@ struct LabelLossGrad {
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t row) const {
         using S = sum_t<T>;
-        if (grads.kept != nullptr && grads.kept[row] == 0) return;
+        if (grads.ignores(row)) return;
         std::size_t const at = row * classes + static_cast<std::size_t>(label[row]);
         store(S(constant<S>(0.0) - quotient(grads(row), load<S>(x + at))), to + at);
     }
@@ -40174,7 +40210,7 @@ struct KeepLogTotal {
 
 /// log(Σ exp(x - max)) - (x[i, label[i]] - max) for every row i, or the mean or sum of these, and the softmax, which
 /// the gradient needs. The axis of the classes, rows to ignore, weights and the mean are those of cross_entropy; an
-/// ignored row has a gradient of 0 if its elements are finite. Computed in dtype<T>::sum; user-defined types need `exp`
+/// ignored row has a gradient of 0, whatever its elements are. Computed in dtype<T>::sum; user-defined types need `exp`
 /// and `log` that ADL finds. The loss is finite if the differences of the elements of a row are. Row sums are formed in
 /// 16 interleaved partial sums, sums of losses as in cross_entropy. The precision of the loss on Cuda is that of its
 /// `log`. Goodfellow et al.: Deep Learning, 2016, sections 4.1 and 6.2.2.
@@ -42523,7 +42559,7 @@ public:
         iterator() = default;
         explicit iterator(BatchesAhead& all) : all_(&all) { ++*this; }
         Feeds const& operator*() const noexcept { return all_->now_; }
-        /// errors   those of the reader
+        /// errors   those of the reader; Error in a process that was forked since, which lacks the thread
         iterator& operator++() {
             if (!all_->next()) all_ = nullptr;
             return *this;
@@ -42539,9 +42575,12 @@ public:
 
 private:
     struct Queue;
+    struct End {  // of the thread and the queue
+        void operator()(Queue*) const noexcept;
+    };
     bool next();
 
-    std::unique_ptr<Queue> queue_;
+    std::unique_ptr<Queue, End> queue_;
     Feeds now_;
 };
 
@@ -42550,12 +42589,15 @@ private:
 // rowan/layer/detail/batches_ahead_inl.hpp: definitions of rowan/layer/detail/batches_ahead.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+
 #include <condition_variable>
 #include <deque>
 #include <exception>
 #include <mutex>
 #include <thread>
 #include <utility>
+
+#include <unistd.h>
 
 namespace rowan::inline v0::detail {
 
@@ -42567,6 +42609,7 @@ struct BatchesAhead::Queue {
     std::deque<Feeds> waiting = {};
     std::exception_ptr error = {};
     bool ended = false, stopped = false;
+    ::pid_t process = ::getpid();
     std::thread thread = {};  // last, so that it starts and ends within the life of the others
 
     ~Queue() {
@@ -42600,6 +42643,10 @@ struct BatchesAhead::Queue {
     }
 };
 
+ROWAN_FUNCTION void BatchesAhead::End::operator()(Queue* queue) const noexcept {
+    if (queue->process == ::getpid()) delete queue;  // a forked process has no thread to end, and perhaps a locked mutex
+}
+
 ROWAN_FUNCTION BatchesAhead::BatchesAhead(std::int64_t most, std::function<void(Put const&)> read)
     : queue_(new Queue{.most = static_cast<std::size_t>(most), .read = std::move(read)}) {
     queue_->thread = std::thread(&Queue::run, queue_.get());
@@ -42612,6 +42659,8 @@ ROWAN_FUNCTION BatchesAhead::~BatchesAhead() = default;
 ROWAN_FUNCTION bool BatchesAhead::next() {
     now_ = {};  // freed before the next one is taken
     auto& q = *queue_;
+    if (q.process != ::getpid())
+        throw Error("prefetch: the thread that makes these batches is not in this process, which was forked after it began");
     std::unique_lock lock(q.mutex);
     q.changed.wait(lock, [&] { return q.ended || !q.waiting.empty(); });
     if (!q.waiting.empty()) {
@@ -42642,7 +42691,7 @@ public:
 
     /// The batches of an epoch, as an input range that is iterated once. They are made from now on.
     /// errors   std::system_error if there can be no other thread; iterating throws what the reader does, after the
-    ///          batches before
+    ///          batches before, and Error in a process that is forked while it lasts, which lacks the thread
     /// cost     starts a thread; each batch costs one hand-over between threads
     detail::BatchesAhead operator()(std::int64_t epoch) const {
         return {batches_, [reader = reader_, epoch](detail::BatchesAhead::Put const& put) mutable {

@@ -1,14 +1,18 @@
 // tests/core/parallel.cpp: every index is visited once, one exception is thrown, no deadlock, also in forked processes.
 #include <rowan/core/parallel.hpp>
 
+#include <rowan/core/detail/process_mutex.hpp>
+
 #include "catch.hpp"
 #include "forked.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -145,6 +149,23 @@ TEST_CASE("a process may fork while its other threads make parallel calls", "[pa
     done = true;
     other.join();
     CHECK(wrong == 0);
+}
+
+TEST_CASE("a process may fork while another thread has a mutex of the process", "[parallel]") {
+    auto& mutex = rowan::detail::process_mutex<int>();
+    CHECK(&mutex == &rowan::detail::process_mutex<int>());
+    CHECK(&mutex != &rowan::detail::process_mutex<char>());
+    std::atomic<bool> locked{false};
+    std::thread other([&] {
+        std::lock_guard const lock(rowan::detail::process_mutex<int>());
+        locked = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    });
+    while (!locked) std::this_thread::yield();
+    CHECK(forked::succeeds([&] { return mutex.try_lock(); }));
+    other.join();
+    CHECK(mutex.try_lock());
+    mutex.unlock();
 }
 
 TEST_CASE("a process that is forked within a call gets an error instead of half a result", "[parallel]") {

@@ -221,4 +221,35 @@ TEST_CASE("what is wrong on one rank is an error on all, and nothing has changed
     for (int const r : bad) CHECK(r == 3);
 }
 
+TEST_CASE("tables that one rank uses in another order are an error on all", "[distributed][errors]") {
+    auto const right = test::on_ranks(3, [&](auto const& comm) {
+        auto const make = [&] { return Table<float>(comm, {9, 2, comm.size()}, 2, first<float>); };
+        Table<float> a = make(), b = make();
+        bool const last = comm.rank() == comm.size() - 1;
+        Table<float>& mine = last && comm.size() > 1 ? b : a;
+        SelectedRows<float> const grad(9, {1}, {{1, 2}});
+        Table<float>::Lookup lookup, of_a, of_b;
+        auto const rows = a.gather(Cpu{1}, {1, 2}, of_a);
+        static_cast<void>(b.gather(Cpu{1}, {1, 2}, of_b));
+        int thrown = 0;
+        auto const refused = [&](std::string const& text, auto const& call) {
+            try {
+                call();
+                thrown += comm.size() == 1 ? 1 : 0;
+            } catch (ShapeError const& e) {
+                thrown += std::string(e.what()).find(text) != std::string::npos ? 1 : 0;
+            }
+        };
+        std::string const number = "the number of the ShardedTable on rank";
+        refused(number, [&] { static_cast<void>(mine.gather(Cpu{1}, {1, 2}, lookup)); });
+        refused(number, [&] { mine.exchange(Cpu{1}, grad); });
+        refused(number, [&] { mine.exchange(Cpu{1}, grad, SumOrder::contributions); });
+        refused(number, [&] { mine.exchange(Cpu{1}, &mine == &a ? of_a : of_b, rows); });
+        if (comm.size() > 1) refused("lookup is not of this table", [&] { b.exchange(Cpu{1}, of_a, rows); });
+        bool const same = a.exchange(Cpu{1}, of_a, rows) == b.exchange(Cpu{1}, of_b, rows);
+        return thrown + (comm.size() == 1 ? 1 : 0) + (same ? 5 : 0);
+    });
+    for (int const r : right) CHECK(r == 10);
+}
+
 }  // namespace test_sharded_table

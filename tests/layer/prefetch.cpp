@@ -1,6 +1,7 @@
 // tests/layer/prefetch.cpp
 #include <rowan/layer/prefetch.hpp>
 
+#include "forked.hpp"
 #include "layer/check_net.hpp"
 
 #include <rowan/layer/data.hpp>
@@ -10,7 +11,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -107,6 +110,27 @@ TEST_CASE("a training that ends early ends a prefetched reader, which is at most
                       "enough");
     CHECK(made <= 4);
     static_cast<void>(reader(0));  // never iterated
+}
+
+TEST_CASE("a process that is forked while batches are made refuses the next one, and makes its own", "[layer]") {
+    auto const reader = prefetch([](std::int64_t) { return Made{0, 4}; }, 2);
+    for (std::int64_t const taken : {0, 1, 4}) {
+        auto batches = std::make_unique<decltype(reader(0))>(reader(0));
+        auto at = batches->begin();
+        for (std::int64_t i = 1; i < taken; ++i) ++at;
+        CHECK(forked::succeeds([&] {
+            try {
+                ++at;
+                return false;
+            } catch (Error const& e) {
+                if (std::string(e.what()).find("is not in this process") == std::string::npos) return false;
+            }
+            batches.reset();
+            std::int64_t count = 0;
+            for (Feeds const& feeds : reader(0)) count += static_cast<std::int64_t>(feeds.size());
+            return count == 8;
+        }));
+    }
 }
 
 }  // namespace test_prefetch

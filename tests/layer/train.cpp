@@ -289,6 +289,7 @@ TEST_CASE("an epoch without a batch is refused, also after others", "[layer]") {
         CHECK_THROWS_WITH(train(cost, once, options), "the number of batches of epoch 1 is 0, expected at least 1");
     }
     CHECK(train(cost, [](std::int64_t) { return std::vector<Feeds>(); }, {.epochs = 0}).steps == 0);
+    CHECK_THROWS_WITH(train(cost, [](std::int64_t) { return line(2, 1); }, {.epochs = -1}), "epochs is -1, expected 0 or more");
 }
 
 TEST_CASE("training begins with the values that are given for some parameters", "[layer]") {

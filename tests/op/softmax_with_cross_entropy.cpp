@@ -87,6 +87,13 @@ TEST_CASE("rows with the label ignore_index have no loss and no gradient, and do
     CHECK(near(softmax_with_cross_entropy_grad(softmax, label, Tensor<double>{1}, {Reduction::mean, -100}), Tensor<double>{{-0.41158990894627784, 0.015363370163218216, 0.39622653878305963}, {0, 0, 0}, {0, 0, 0}}));
     CHECK((std::get<0>(softmax_with_cross_entropy(x, Tensor<std::int32_t>{2, 2, 2}, {Reduction::mean, 2})) == Tensor<double>{0}));
     CHECK((softmax_with_cross_entropy_grad(softmax, Labels{2, 2, 2}, Tensor<double>{1}, {Reduction::mean, 2}) == Tensor<double>::zeros({3, 3})));
+    double const inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    Tensor<double> const rest{{nan, 0, 1}, {inf, 0, 1}, {0, -inf, 1}, {0, 0, nan}, {0, 0, 0}};
+    for (rowan::CrossEntropyOptions const& o : {rowan::CrossEntropyOptions{.ignore_index = 1}, rowan::CrossEntropyOptions{.weights = {3, 0, 1}}}) {
+        auto const [of, p] = softmax_with_cross_entropy(rest, Labels{1, 1, 1, 1, 0}, o);
+        CHECK(near(of, Tensor<double>{1.0986122886681098}));
+        CHECK(near(softmax_with_cross_entropy_grad(p, Labels{1, 1, 1, 1, 0}, Tensor<double>{1}, o), Tensor<double>{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {-2.0 / 3, 1.0 / 3, 1.0 / 3}}));
+    }
 }
 
 TEST_CASE("softmax_with_cross_entropy of labels that are probabilities equals PyTorch's", "[op][golden]") {

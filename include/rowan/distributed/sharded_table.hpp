@@ -56,7 +56,7 @@ public:
     class Lookup {
         friend ShardedTable;
         detail::RowFetch fetch_;
-        std::int64_t number_ = 0;
+        std::int64_t number_ = 0, table_ = 0;
     };
 
     /// Calls first(row, values), for each row of this rank, where values is a std::span<T> of `width` elements.
@@ -66,7 +66,7 @@ public:
     template <std::invocable<std::int64_t, std::span<T>> F>
     ShardedTable(C comm, Partition partition, std::int64_t width, F const& first)
         : comm_(std::move(comm)), partition_(partition) {
-        auto const notices = agree(detail::Collective::table, [&](detail::Notice& n) {
+        auto const notices = agree(detail::Collective::table, detail::Told::all, [&](detail::Notice& n) {
             partition_.check();
             if (width < 0) throw ShapeError("width", std::to_string(width), "at least 0");
             if (partition_.ranks != comm_.size())
@@ -80,6 +80,7 @@ public:
             n.own[0] = partition_.block;
         });
         detail::check_same_number(notices, 0, "partition.block");
+        number_ = notices[0].number;
     }
 
     /// Which rank has which rows.
@@ -92,7 +93,8 @@ public:
 
     /// The rows of the table at `ids`, which differ between ranks. Every id is asked for once. `lookup` is for exchange.
     /// shapes   ids of any shape, also without ids -> ids.shape + [width]
-    /// errors   IndexError if an id is not in [0, height), RemoteError on the other ranks; `lookup` is unchanged then
+    /// errors   IndexError if an id is not in [0, height), RemoteError on the other ranks; ShapeError on all if ranks call
+    ///          it of different tables; `lookup` is unchanged then
     /// cost     a sort of the ids; messages of 8 bytes for each distinct id, and the rows back; one agreement
     Tensor<T> gather(Cpu exec, Ids<> ids, Lookup& lookup) {
         detail::RowFetch fetch;
@@ -116,13 +118,15 @@ public:
         });
         lookup.fetch_ = std::move(fetch);
         lookup.number_ = ++lookups_;
+        lookup.table_ = number_;
         return out;
     }
 
     /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer. The parts of
     /// rank 0 come first, and so on; the sums are those of sum_of_parts or merge over all, as row_allreduce.
     /// shapes   SelectedRows of height `height` and rows of `width` elements, none or more -> of height local().shape(0)
-    /// errors   ShapeError if a height or width differs, or ranks have different orders; RemoteError on the other ranks
+    /// errors   ShapeError if a height or width differs, or ranks have different orders or tables; RemoteError on the other
+    ///          ranks
     /// cost     a merge of each part; every distinct row sent once to its owner; two or three agreements
     SelectedRows<T> exchange(Cpu exec, std::span<SelectedRows<T> const> parts, SumOrder order = SumOrder::parts) const {
         std::unique_ptr<detail::GroupOf<C>> group;
@@ -130,7 +134,8 @@ public:
         std::vector<std::int64_t> splits;
         after_agreement([&] {  // all memory that is needed before the agreement of RowReduction
             group = std::make_unique<detail::GroupOf<C>>(comm_);
-            source = std::make_unique<detail::ShardParts<T>>(exec, parts, partition_, local_.row_size(), slots_);
+            source = std::make_unique<detail::ShardParts<T>>(exec, parts, partition_.height, local_.row_size(), slots_,
+                                                               number_);
             splits = slots_.splits();
         });
         detail::RowReduction reduction(std::move(group), exec, std::move(source), {order, Route::owner},
@@ -151,14 +156,14 @@ public:
     /// so that values alone travel.
     /// shapes   out_grad as the result of the gather -> SelectedRows of height local().shape(0)
     /// errors   ShapeError if out_grad has another shape, `lookup` is of another table, or ranks give the lookups of
-    ///          different gathers; RemoteError on the other ranks
+    ///          different gathers or call it of different tables; RemoteError on the other ranks
     /// cost     a merge, and a row sent for each distinct id; two agreements
     SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
         detail::RowPieces own;
         auto const& plan = lookup.fetch_.plan();
         agree_on_table(detail::Collective::exchange_lookup, lookup.number_, [&](detail::Notice& n) {
             detail::check_exec(exec);
-            if (lookup.number_ == 0 || lookup.fetch_.partition() != partition_)
+            if (lookup.number_ == 0 || lookup.table_ != number_)
                 throw ShapeError("lookup", "not of this table", "one that gather has made");
             auto shape = lookup.fetch_.places().shape();
             shape.push_back(local_.row_size());
@@ -227,21 +232,21 @@ private:
     using files_of = typename decltype(files<S>())::type;
 
     template <class F>
-    std::vector<detail::Notice> agree(detail::Collective operation, F const& f) const {
-        return detail::agree(detail::GroupOf<C>(comm_), operation, f);
+    std::vector<detail::Notice> agree(detail::Collective operation, detail::Told told, F const& f) const {
+        return detail::agree(detail::GroupOf<C>(comm_), operation, told, f);
     }
     template <class F>
     auto after_agreement(F const& f) const {
         return detail::after_agreement(detail::GroupOf<C>(comm_), f);
     }
-    /// Agrees on an operation of the same table: one that is dealt alike and has had as many lookups.
+    /// Agrees on an operation of the same table, which has had as many lookups.
     template <class F>
     void agree_on_table(detail::Collective operation, std::int64_t lookup, F const& f) const {
-        auto const notices = agree(operation, [&](detail::Notice& n) {
+        auto const notices = agree(operation, detail::Told::differences, [&](detail::Notice& n) {
             f(n);
-            n.own = {partition_.block, lookup, 0};
+            n.own = {number_, lookup, 0};
         });
-        detail::check_same_number(notices, 0, "partition.block");
+        detail::check_same_number(notices, 0, "the number of the ShardedTable");
         detail::check_same_number(notices, 1, "the number of the lookup");
     }
     template <class F>
@@ -275,6 +280,7 @@ private:
     detail::Slots slots_;
     Tensor<T> local_;
     std::int64_t lookups_ = 0;
+    std::int64_t number_ = 0;  // of the table, that of its first agreement on rank 0
 };
 
 }  // namespace rowan::inline v0

@@ -30,7 +30,7 @@ struct TableFiles {
     static void save(ShardedTable<T, D, C> const& table, std::string const& folder, std::string const& name,
                      std::int64_t step, std::map<std::string, Tensor<S>> const& states) {
         save_shards<Files>(table.comm_, folder, name, [&] {
-            ShardSave save{.partition = table.partition_, .step = step};
+            ShardSave save{.partition = table.partition_, .step = step, .table = table.number_};
             for (auto const& [key, state] : states) check_state(key, state.shape(), table.local_);
             save.shard.add("rows", table.local_);
             for (auto const& [key, state] : states) save.shard.add("state " + key, state);
@@ -47,6 +47,7 @@ struct TableFiles {
         std::int64_t step = 0;
         load_shards(GroupOf<C>(table.comm_), path, [&](Notice& n) {
             table.describe(n);
+            n.own[2] = table.number_;
             check_file_name(name);
             CheckpointFile const file = open_saved(path);
             TableIndex const index = naming_file(path, [&] { return TableIndex(file); });

@@ -1,6 +1,7 @@
 // rowan/layer/predictor.hpp: Predictor, computes the value of a layer for batches, in any number of threads.
 #pragma once
 
+#include <rowan/core/detail/process_mutex.hpp>
 #include <rowan/core/memory_pool.hpp>
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/net.hpp>
@@ -35,23 +36,24 @@ namespace detail {
 class IdlePools {
 public:
     std::unique_ptr<MemoryPool> take() {
-        std::lock_guard const lock(mutex_);
-        if (idle_.empty()) {
+        {
+            std::lock_guard const lock(process_mutex<IdlePools>());
+            if (!idle_.empty()) {
+                auto pool = std::move(idle_.back());
+                idle_.pop_back();
+                return pool;
+            }
             idle_.reserve(made_ + 1);  // so that put does not allocate
             ++made_;
-            return std::make_unique<MemoryPool>();
         }
-        auto pool = std::move(idle_.back());
-        idle_.pop_back();
-        return pool;
+        return std::make_unique<MemoryPool>();
     }
     void put(std::unique_ptr<MemoryPool> pool) noexcept {
-        std::lock_guard const lock(mutex_);
+        std::lock_guard const lock(process_mutex<IdlePools>());
         idle_.push_back(std::move(pool));
     }
 
 private:
-    std::mutex mutex_;
     std::vector<std::unique_ptr<MemoryPool>> idle_;
     std::size_t made_ = 0;
 };

@@ -24,7 +24,7 @@ public:
 
     /// The batches of an epoch, as an input range that is iterated once. They are made from now on.
     /// errors   std::system_error if there can be no other thread; iterating throws what the reader does, after the
-    ///          batches before
+    ///          batches before, and Error in a process that is forked while it lasts, which lacks the thread
     /// cost     starts a thread; each batch costs one hand-over between threads
     detail::BatchesAhead operator()(std::int64_t epoch) const {
         return {batches_, [reader = reader_, epoch](detail::BatchesAhead::Put const& put) mutable {

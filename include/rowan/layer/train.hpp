@@ -38,7 +38,8 @@ inline constexpr bool returns_one_batch<Reader> =
 /// shapes   cost [1]
 /// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called;
 ///          ShapeError if an epoch has no batches; GraphError if options.stop names no metric; ValueError if it has a
-///          negative number. On error, all parameters have the values from before that step, and the variables keep them
+///          negative number, or options.epochs is negative. On error, all parameters have the values from before that
+///          step, and the variables keep them
 /// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,

@@ -55,7 +55,7 @@ struct LabelLossGrad {
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t row) const {
         using S = sum_t<T>;
-        if (grads.kept != nullptr && grads.kept[row] == 0) return;
+        if (grads.ignores(row)) return;
         std::size_t const at = row * classes + static_cast<std::size_t>(label[row]);
         store(S(constant<S>(0.0) - quotient(grads(row), load<S>(x + at))), to + at);
     }

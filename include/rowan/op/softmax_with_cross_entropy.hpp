@@ -65,7 +65,7 @@ struct KeepLogTotal {
 
 /// log(Σ exp(x - max)) - (x[i, label[i]] - max) for every row i, or the mean or sum of these, and the softmax, which
 /// the gradient needs. The axis of the classes, rows to ignore, weights and the mean are those of cross_entropy; an
-/// ignored row has a gradient of 0 if its elements are finite. Computed in dtype<T>::sum; user-defined types need `exp`
+/// ignored row has a gradient of 0, whatever its elements are. Computed in dtype<T>::sum; user-defined types need `exp`
 /// and `log` that ADL finds. The loss is finite if the differences of the elements of a row are. Row sums are formed in
 /// 16 interleaved partial sums, sums of losses as in cross_entropy. The precision of the loss on Cuda is that of its
 /// `log`. Goodfellow et al.: Deep Learning, 2016, sections 4.1 and 6.2.2.

@@ -27,8 +27,8 @@ public:
 
     /// Checks the arguments. Called first.
     virtual void describe(Notice& notice) = 0;
-    /// Of a ShardedTable, how many rows are dealt at a time.
-    virtual std::int64_t block() const { return 0; }
+    /// The number of the ShardedTable, if it is one.
+    virtual std::int64_t table() const { return 0; }
     /// Each part merged and widened, numbered from 0 on.
     virtual std::vector<RowPieces> parts(Cpu exec) const = 0;
     /// All contributions, of elements as they are.

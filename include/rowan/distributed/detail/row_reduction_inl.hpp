@@ -44,14 +44,14 @@ ROWAN_FUNCTION void RowReduction::describe(Notice& notice) {
 }
 
 /// The options and the shape of a row.
-inline NamedValues values_of(RowReduceOptions options, RowPieces::Shape const& shape, std::int64_t block) {
+inline NamedValues values_of(RowReduceOptions options, RowPieces::Shape const& shape, std::int64_t table) {
     static constexpr std::array<std::string_view, 2> orders{"parts", "contributions"};
     static constexpr std::array<std::string_view, 4> routes{"automatic", "gather", "owner", "node"};
     NamedValues all;
     all.add("the row shape", shape_text(std::span(shape).subspan(1)));
     all.add("options.order", orders[static_cast<std::size_t>(options.order)]);
     all.add("options.route", routes[static_cast<std::size_t>(options.route)]);
-    all.add("partition.block", block);
+    all.add("the number of the ShardedTable", table);
     return all;
 }
 
@@ -66,7 +66,7 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
     std::vector<RowPieces> parts;
     NamedValues same;
     auto const tell = [&](Notice& n) {
-        same = values_of(options_, own_.shape, source_->block());
+        same = values_of(options_, own_.shape, source_->table());
         n.own[1] = static_cast<std::int64_t>(own_.rows.size());
         n.own[2] = same.hash();
     };
@@ -114,7 +114,7 @@ ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
     auto const notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
         describe(n);
         own_ = source_->joined();
-        same = values_of(options_, own_.shape, source_->block());
+        same = values_of(options_, own_.shape, source_->table());
         plan_ = RowPlan<>(exec_, own_.rows, own_.height);
         n.own = {static_cast<std::int64_t>(own_.rows.size()), static_cast<std::int64_t>(plan_.rows().size()),
                  same.hash()};

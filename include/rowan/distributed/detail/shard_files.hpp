@@ -22,7 +22,7 @@ namespace rowan::inline v0::detail {
 /// What a rank saves: its file, and what the index has besides, which is the same on all ranks.
 struct ShardSave {
     Partition partition;
-    std::int64_t step = 0;
+    std::int64_t step = 0, table = 0;  // the number of the ShardedTable, if it is one
     Checkpoint shard = {}, index = {};
 };
 
@@ -46,6 +46,7 @@ void save_shards(C const& comm, std::string const& folder, std::string const& na
         check_file_name(name);
         own = make();
         same = values_of(own.shard, own.index, name, own.step);
+        same.add("the number of the ShardedTable", own.table);
         if (comm.rank() == 0) n.own[0] = new_save(folder, name);
         n.own[1] = same.hash();
     });
@@ -68,8 +69,10 @@ void save_shards(C const& comm, std::string const& folder, std::string const& na
     }
 }
 
-/// Calls f(notice), which reads a save and returns the id of its index, on every rank.
-/// errors   FormatError on all ranks if f throws one on some, or they have read different saves; else as agree
+/// Calls f(notice), which reads a save and returns the id of its index, on every rank. own[2] is the number of the
+/// ShardedTable, if it is one.
+/// errors   FormatError on all ranks if f throws one on some, or they have read different saves; ShapeError on all if
+///          their tables differ; else as agree
 void load_shards(ProcessGroup const& group, std::string const& path, std::function<std::int64_t(Notice&)> const& f);
 
 }  // namespace rowan::inline v0::detail

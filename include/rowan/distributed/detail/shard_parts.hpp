@@ -6,7 +6,6 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/distributed/detail/row_reduction.hpp>
 #include <rowan/distributed/detail/shard_exchange.hpp>
-#include <rowan/distributed/partition.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <cstddef>
@@ -21,12 +20,12 @@ namespace rowan::inline v0::detail {
 template <class T>
 class ShardParts final : public RowParts<T> {
 public:
-    ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, Partition const& partition, std::size_t width,
-               Slots const& slots)
-        : RowParts<T>({}), exec_(exec), given_(parts), partition_(partition), height_(partition.height), width_(width),
-          slots_(slots) {}
+    ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, std::int64_t height, std::size_t width,
+               Slots const& slots, std::int64_t table)
+        : RowParts<T>({}), exec_(exec), given_(parts), height_(height), width_(width),
+          slots_(slots), table_(table) {}
 
-    std::int64_t block() const override { return partition_.block; }
+    std::int64_t table() const override { return table_; }
 
     void describe(Notice& notice) override {
         for (auto const& p : given_) {
@@ -46,10 +45,10 @@ public:
 private:
     Cpu exec_;
     std::span<SelectedRows<T> const> given_;
-    Partition partition_;
     std::int64_t height_;
     std::size_t width_;
     Slots const& slots_;
+    std::int64_t table_;
     std::vector<SelectedRows<T>> moved_;
 };
 

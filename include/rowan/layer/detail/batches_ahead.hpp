@@ -30,7 +30,7 @@ public:
         iterator() = default;
         explicit iterator(BatchesAhead& all) : all_(&all) { ++*this; }
         Feeds const& operator*() const noexcept { return all_->now_; }
-        /// errors   those of the reader
+        /// errors   those of the reader; Error in a process that was forked since, which lacks the thread
         iterator& operator++() {
             if (!all_->next()) all_ = nullptr;
             return *this;
@@ -46,9 +46,12 @@ public:
 
 private:
     struct Queue;
+    struct End {  // of the thread and the queue
+        void operator()(Queue*) const noexcept;
+    };
     bool next();
 
-    std::unique_ptr<Queue> queue_;
+    std::unique_ptr<Queue, End> queue_;
     Feeds now_;
 };
 

@@ -4,12 +4,16 @@
 #include <rowan/layer/detail/batches_ahead.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/error.hpp>
+
 #include <condition_variable>
 #include <deque>
 #include <exception>
 #include <mutex>
 #include <thread>
 #include <utility>
+
+#include <unistd.h>
 
 namespace rowan::inline v0::detail {
 
@@ -21,6 +25,7 @@ struct BatchesAhead::Queue {
     std::deque<Feeds> waiting = {};
     std::exception_ptr error = {};
     bool ended = false, stopped = false;
+    ::pid_t process = ::getpid();
     std::thread thread = {};  // last, so that it starts and ends within the life of the others
 
     ~Queue() {
@@ -54,6 +59,10 @@ struct BatchesAhead::Queue {
     }
 };
 
+ROWAN_FUNCTION void BatchesAhead::End::operator()(Queue* queue) const noexcept {
+    if (queue->process == ::getpid()) delete queue;  // a forked process has no thread to end, and perhaps a locked mutex
+}
+
 ROWAN_FUNCTION BatchesAhead::BatchesAhead(std::int64_t most, std::function<void(Put const&)> read)
     : queue_(new Queue{.most = static_cast<std::size_t>(most), .read = std::move(read)}) {
     queue_->thread = std::thread(&Queue::run, queue_.get());
@@ -66,6 +75,8 @@ ROWAN_FUNCTION BatchesAhead::~BatchesAhead() = default;
 ROWAN_FUNCTION bool BatchesAhead::next() {
     now_ = {};  // freed before the next one is taken
     auto& q = *queue_;
+    if (q.process != ::getpid())
+        throw Error("prefetch: the thread that makes these batches is not in this process, which was forked after it began");
     std::unique_lock lock(q.mutex);
     q.changed.wait(lock, [&] { return q.ended || !q.waiting.empty(); });
     if (!q.waiting.empty()) {

@@ -57,6 +57,7 @@ template <class T, class Device>
 TrainLoop<T, Device>::TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsOn<Device> const& options)
     : options_(options), ranks_(options.comm.ranks()) {
     agree_on(ranks_, TrainCall::train, [&](NamedValues& same) {
+        if (options.epochs < 0) throw ValueError("epochs", options.epochs, "0 or more");
         use_.emplace(cost->scope());
         epochs_.emplace(options.metrics, options.stop);
         same.add("options.epochs", options.epochs);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/allocator.hpp>
+#include <rowan/core/detail/process_mutex.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/lanes.hpp>
@@ -39,8 +40,7 @@ void multiply_by_blas(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, 
     if (m == 0 || n == 0) return;
     auto const index = [](std::size_t x) { return static_cast<xt::blas_index_t>(std::max<std::size_t>(x, 1)); };
     auto const meant = [](Factor<S> const& f) { return f.transposed ? cxxblas::Trans : cxxblas::NoTrans; };
-    static std::mutex mutex;
-    std::scoped_lock const lock(mutex);
+    std::scoped_lock const lock(process_mutex<Factor<S>>());
     cxxblas::gemm(cxxblas::RowMajor, meant(a), meant(b), index(m), index(n), static_cast<xt::blas_index_t>(k), S{1},
                   a.data, index(a.columns), b.data, index(b.columns), add ? S{1} : S{0}, out, index(n));
 }

@@ -187,6 +187,10 @@ struct MatrixRows<Cpu> {
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) {
                 T const* const row = p + i * classes;
+                if (grads.ignores(i)) {  // whatever its elements are
+                    std::fill_n(to + i * classes, classes, dtype<T>::narrow(constant<S>(0.0)));
+                    continue;
+                }
                 S const g = grads(i);
                 auto const times = [&]<class V>(V const& a) { return product(a, V(g)); };
                 map_lanes<S>(times, classes, row, to + i * classes);

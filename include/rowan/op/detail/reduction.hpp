@@ -133,12 +133,14 @@ struct LossGrads {
     std::size_t n;
     double const* kept = nullptr;
 
+    ROWAN_HD bool ignores(std::size_t row) const { return kept != nullptr && kept[row] == 0; }
+
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD sum_t<T> operator()(std::size_t row) const {
         using S = sum_t<T>;
         S g = load<S>(out_grad + (reduction == Reduction::none ? row : 0));
         if (kept != nullptr) {
-            if (kept[row] == 0) return constant<S>(0.0);
+            if (ignores(row)) return constant<S>(0.0);
             g = product(constant<S>(kept[row]), g);
         }
         return reduction == Reduction::mean ? mean_of(g, kept == nullptr ? static_cast<double>(n) : kept[n]) : g;

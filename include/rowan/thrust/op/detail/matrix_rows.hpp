@@ -139,6 +139,7 @@ struct LabelGradElement {
 
     ROWAN_HD void operator()(std::size_t i) const {
         std::size_t const row = classes.quotient(i);
+        if (grads.ignores(row)) return store(constant<S>(0.0), to + i);
         S x = load<S>(p + i);
         if (i - row * classes.by == static_cast<std::size_t>(label[row])) x = x - constant<S>(1.0);
         store(product(x, grads(row)), to + i);
