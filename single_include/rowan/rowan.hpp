@@ -1222,7 +1222,7 @@ namespace rowan::inline v0 {
 ///     narrow(sum)    -> T, with the rounding of the type
 ///
 /// `T` itself must be trivially copyable and default constructible. Functions with further requirements on `sum` do not
-/// compile without them: sqrt, exp, log and pow, found by argument-dependent lookup, and the comparisons < and >.
+/// compile without them: sqrt, exp, log, sin, cos, floor and pow, found by argument-dependent lookup, and the comparisons < and >.
 template <class T>
 concept element = std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
     requires(T const& x, typename dtype<T>::sum const& s) {
@@ -10192,9 +10192,12 @@ struct broadcast_max;
 struct broadcast_min;
 struct broadcast_mul;
 struct broadcast_sub;
+struct ceil_formula;
+struct cos_formula;
 struct cosine_embedding_loss_formula;
 struct elu_formula;
 struct exp_formula;
+struct floor_formula;
 struct gelu_formula;
 struct hard_sigmoid_formula;
 struct hard_swish_formula;
@@ -10208,9 +10211,12 @@ struct margin_rank_loss_formula;
 struct pow_formula;
 struct relu6_formula;
 struct relu_formula;
+struct round_formula;
 struct rsqrt_formula;
 struct sigmoid_cross_entropy_with_logits_formula;
 struct sigmoid_formula;
+struct sign_formula;
+struct sin_formula;
 struct smooth_l1_formula;
 struct softplus_formula;
 struct softsign_formula;
@@ -10241,20 +10247,22 @@ using compiled_ops = type_list<
     softmax_with_cross_entropy_op, split_op, sub_op, sum_op, broadcast_op<broadcast_add>, broadcast_op<broadcast_div>,
     broadcast_op<broadcast_max>, broadcast_op<broadcast_min>, broadcast_op<broadcast_mul>, broadcast_op<broadcast_sub>,
     unary_op<exp_formula>, unary_op<log_formula>, unary_op<sqrt_formula>, unary_op<rsqrt_formula>,
-    unary_op<square_formula>, unary_op<abs_formula>, unary_op<pow_formula>, unary_op<relu6_formula>,
-    unary_op<brelu_formula>, unary_op<leaky_relu_formula>, unary_op<elu_formula>, unary_op<gelu_formula>,
-    unary_op<swish_formula>, unary_op<softplus_formula>, unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>,
-    unary_op<hard_swish_formula>, unary_op<stanh_formula>, unary_op<thresholded_relu_formula>, unary_op<tanh_formula>,
-    crf_decoding_op, crf_matches_op, linear_chain_crf_op, pointwise_loss_op<cosine_embedding_loss_formula>,
-    cosine_similarity_op, pointwise_loss_op<squared_error_formula>, pointwise_loss_op<huber_formula>,
-    pointwise_loss_op<smooth_l1_formula>, pointwise_loss_op<sigmoid_cross_entropy_with_logits_formula>,
-    pointwise_loss_op<binary_cross_entropy_formula>, pointwise_loss_op<log_loss_formula>,
-    pointwise_loss_op<hinge_formula>, pointwise_loss_op<kl_div_formula>, pointwise_loss_op<margin_rank_loss_formula>,
-    weighted_embedding_bag_op, arg_extreme_op<true>, arg_extreme_op<false>, batched_matmul_op, cumsum_op,
-    reduce_op<axis_means>, reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>,
-    reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
-    moving_average_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op,
-    reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
+    unary_op<square_formula>, unary_op<abs_formula>, unary_op<pow_formula>, unary_op<sin_formula>,
+    unary_op<cos_formula>, unary_op<sign_formula>, unary_op<floor_formula>, unary_op<ceil_formula>,
+    unary_op<round_formula>, unary_op<relu6_formula>, unary_op<brelu_formula>, unary_op<leaky_relu_formula>,
+    unary_op<elu_formula>, unary_op<gelu_formula>, unary_op<swish_formula>, unary_op<softplus_formula>,
+    unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>, unary_op<hard_swish_formula>, unary_op<stanh_formula>,
+    unary_op<thresholded_relu_formula>, unary_op<tanh_formula>, crf_decoding_op, crf_matches_op, linear_chain_crf_op,
+    pointwise_loss_op<cosine_embedding_loss_formula>, cosine_similarity_op, pointwise_loss_op<squared_error_formula>,
+    pointwise_loss_op<huber_formula>, pointwise_loss_op<smooth_l1_formula>,
+    pointwise_loss_op<sigmoid_cross_entropy_with_logits_formula>, pointwise_loss_op<binary_cross_entropy_formula>,
+    pointwise_loss_op<log_loss_formula>, pointwise_loss_op<hinge_formula>, pointwise_loss_op<kl_div_formula>,
+    pointwise_loss_op<margin_rank_loss_formula>, weighted_embedding_bag_op, arg_extreme_op<true>, arg_extreme_op<false>,
+    batched_matmul_op, cumsum_op, reduce_op<axis_means>, reduce_op<axis_extremes<true>>,
+    reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, row_dot_op,
+    stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op, moving_average_op, beam_search_decode_op,
+    beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op,
+    sequence_top_k_mean_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
 using compiled_integer_ops =
     type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
@@ -10262,7 +10270,8 @@ using compiled_integer_ops =
               less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op, sequence_reverse_op, sequence_concat_op,
               sequence_slice_op, sequence_pad_op, sequence_unpad_op, lod_from_offsets_op, lod_reset_op,
               sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, sub_op, sum_op, unary_op<abs_formula>,
-              unary_op<square_formula>, arg_extreme_op<true>, arg_extreme_op<false>, cumsum_op, one_hot_op,
+              unary_op<square_formula>, unary_op<sign_formula>, unary_op<floor_formula>, unary_op<ceil_formula>,
+              unary_op<round_formula>, arg_extreme_op<true>, arg_extreme_op<false>, cumsum_op, one_hot_op,
               reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op,
               squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op, sequence_reshape_op, reorder_op,
               shrink_op>;
@@ -19178,7 +19187,7 @@ struct adam_op : detail::optimizer_op<AdamOptions, slot::moment, slot::moment2> 
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/functions.hpp: exp, log and pow, of the standard library or by argument-dependent lookup.
+// rowan/detail/functions.hpp: exp, log, sin, cos, floor and pow, of the standard library or by argument-dependent lookup.
 
 namespace rowan::inline v0::detail {
 
@@ -19200,6 +19209,36 @@ ROWAN_HD_INLINE S log_of(S const& x) {
         requires { S(log(x)); },
         "rowan: this function needs log(dtype<T>::sum): declare it in the namespace of that type");
     return S(log(x));
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S sin_of(S const& x) {
+    using std::sin;
+    static_assert(
+        requires { S(sin(x)); },
+        "rowan: this function needs sin(dtype<T>::sum): declare it in the namespace of that type");
+    return S(sin(x));
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S cos_of(S const& x) {
+    using std::cos;
+    static_assert(
+        requires { S(cos(x)); },
+        "rowan: this function needs cos(dtype<T>::sum): declare it in the namespace of that type");
+    return S(cos(x));
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S floor_of(S const& x) {
+    using std::floor;
+    static_assert(
+        requires { S(floor(x)); },
+        "rowan: this function needs floor(dtype<T>::sum): declare it in the namespace of that type");
+    return S(floor(x));
 }
 
 ROWAN_NO_EXEC_CHECK
@@ -41848,7 +41887,171 @@ ROWAN_HD_INLINE V power_by_products(V const& x, int exponent) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/math_formulas.hpp: the formulas of exp, log, sqrt, rsqrt, square, abs and pow, with their gradients.
+// rowan/op/detail/sine.hpp: sin and cos, with the same bits for SIMD registers and scalars.
+
+namespace rowan::inline v0::detail {
+
+/// A number as count · π/2 + rest, where count is an integer, modulo 4 for large numbers, and |rest| <= π/4.
+template <class V>
+struct QuarterTurns {
+    V count;
+    Pair<V> rest;
+};
+
+/// Numbers from here on are reduced by many_quarter_turns.
+inline constexpr double many_turns = 1048576.0;
+
+/// a + b without an error (Knuth)
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE Pair<V> exact_sum_of_any(V const& a, V const& b) {
+    V const sum = a + b, of_b = sum - a;
+    return {sum, V((a - (sum - of_b)) + (b - of_b))};
+}
+
+/// The quarter turns of a finite x with |x| >= 2^20: the product of its mantissa with 192 bits of 2/π (Payne and Hanek).
+ROWAN_HD inline QuarterTurns<double> many_quarter_turns(double x) {
+    constexpr std::uint32_t two_over_pi[] = {
+        0,          0,          0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041,
+        0xFE5163AB, 0xDEBBC561, 0xB7246E3A, 0x424DD2E0, 0x06492EEA, 0x09D1921C, 0xFE1DEB1C, 0xB129A73E,
+        0xE88235F5, 0x2EBB4484, 0xE99C7026, 0xB45F7E41, 0x3991D639, 0x835339F4, 0x9C845F8B, 0xBDF9283B,
+        0x1FF897FF, 0xDE05980F, 0xEF2F118B, 0x5A0A6D1F, 0x6D367ECF, 0x27CB09B7, 0x4F463F66, 0x9E5FEA2D,
+        0x7527BAC7, 0xEBE5F17B, 0x3D0739F7, 0x8A5292EA, 0x6BFB5FB1, 0x1F8D5D08, 0x56033046};
+    constexpr int words = 6;
+    // |x| = mantissa · 2^exponent. Bits of 2/π before the first one make multiples of four quarter turns.
+    auto const bits = bit_cast<std::uint64_t>(x);
+    std::uint64_t const mantissa = (bits & ((std::uint64_t{1} << 52) - 1)) | (std::uint64_t{1} << 52);
+    auto const first = static_cast<unsigned>(bits >> 52 & 0x7FF) - 1075 - 2 + 64;
+    std::uint32_t product_bits[words] = {};  // the lowest word first
+    for (int half = 0; half < 2; ++half) {
+        std::uint64_t const factor = half == 0 ? mantissa & 0xFFFFFFFF : mantissa >> 32;
+        std::uint64_t carry = 0;
+        for (int i = half; i < words; ++i) {
+            std::uint32_t const* const at = two_over_pi + first / 32 + (words - 1 - (i - half));
+            std::uint64_t const two = std::uint64_t{at[0]} << 32 | at[1];
+            carry += product_bits[i] + factor * (two >> (32 - first % 32) & 0xFFFFFFFF);
+            product_bits[i] = static_cast<std::uint32_t>(carry);
+            carry >>= 32;
+        }
+    }
+    // The two highest bits are the count; the others are the rest, which is negative from half a quarter turn on.
+    bool const more = (product_bits[words - 1] >> 29 & 1) != 0;
+    double const count = (product_bits[words - 1] >> 30) + (more ? 1.0 : 0.0);
+    product_bits[words - 1] &= 0x3FFFFFFF;
+    Pair<double> rest{more ? -1.0 : 0.0, 0};
+    double unit = 0x1p-30;
+    for (int i = words - 1; i >= 0; --i, unit *= 0x1p-32) {
+        Pair<double> const sum = exact_sum_of_any(rest.high, product_bits[i] * unit);
+        rest = {sum.high, rest.low + sum.low};
+    }
+    double const sign = x < 0 ? -1 : 1;
+    Pair<double> const turned = exact_product(rest.high, 0x1.921fb54442d18p+0 * sign);
+    double const low =
+        product(rest.high, 0x1.1a62633145c07p-54 * sign) + product(rest.low, 0x1.921fb54442d18p+0 * sign);
+    return {count * sign, exact_sum(turned.high, turned.low + low)};
+}
+
+/// The quarter turns of x. π/2 as four numbers of which n times each but the last is exact (Cody and Waite).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE QuarterTurns<V> quarter_turns(V const& x) {
+    constexpr double most = 0x1.fffffffffffffp+1023;
+    V const n = nearest_integer(product(x, constant<V>(0x1.45f306dc9c883p-1))), zero = constant<V>(0.0);
+    V const first = x - product(n, constant<V>(0x1.921fb544p+0));
+    Pair<V> const second = exact_sum_of_any(first, V(zero - product(n, constant<V>(0x1.0b4611a6p-34))));
+    Pair<V> const third = exact_sum_of_any(second.high, V(zero - product(n, constant<V>(0x1.3198a2ep-69))));
+    V const low = (second.low + third.low) - product(n, constant<V>(0x1.b839a252049c1p-104));
+    QuarterTurns<V> turns{n, exact_sum(third.high, low)};
+    if constexpr (is_batch<V>) {
+        if (xsimd::any(x >= constant<V>(many_turns)) || xsimd::any(x <= constant<V>(-many_turns))) {
+            double at[V::size], count[V::size], high[V::size], rest_low[V::size];
+            x.store_unaligned(at);
+            turns.count.store_unaligned(count);
+            turns.rest.high.store_unaligned(high);
+            turns.rest.low.store_unaligned(rest_low);
+            for (std::size_t i = 0; i < V::size; ++i) {
+                double const size = at[i] < 0 ? -at[i] : at[i];
+                if (!(size >= many_turns && size <= most)) continue;
+                QuarterTurns<double> const many = many_quarter_turns(at[i]);
+                count[i] = many.count, high[i] = many.rest.high, rest_low[i] = many.rest.low;
+            }
+            return {V::load_unaligned(count), {V::load_unaligned(high), V::load_unaligned(rest_low)}};
+        }
+    } else if ((x >= many_turns || x <= -many_turns) && x <= most && x >= -most) {
+        return many_quarter_turns(x);
+    }
+    return turns;
+}
+
+/// The coefficients of x^(2k+1) in the Taylor series of the sine, and of x^2k in that of the cosine.
+struct TaylorSeries {
+    double sine[10] = {1}, cosine[10] = {1};
+    constexpr TaylorSeries() {
+        for (int k = 1; k < 10; ++k) {
+            cosine[k] = -sine[k - 1] / (2 * k);
+            sine[k] = cosine[k] / (2 * k + 1);
+        }
+    }
+};
+
+/// sin(x) for double, or cos(x), which is sin(x + a quarter turn), from the Taylor polynomials on [-π/4, π/4].
+ROWAN_NO_EXEC_CHECK
+template <bool cosine, class V>
+ROWAN_HD_INLINE V sine_of_double(V const& x) {
+    QuarterTurns<V> const turns = quarter_turns(x);
+    auto const& [high, low] = turns.rest;
+    V const one = constant<V>(1.0), half = constant<V>(0.5), z = product(high, high), half_z = product(z, half);
+    constexpr TaylorSeries taylor;
+    V sines = constant<V>(taylor.sine[9]), cosines = constant<V>(taylor.cosine[9]);
+    for (int k = 8; k >= 1; --k) sines = product(sines, z) + constant<V>(taylor.sine[k]);
+    for (int k = 8; k >= 2; --k) cosines = product(cosines, z) + constant<V>(taylor.cosine[k]);
+    V const sine = high + (product(product(high, z), sines) + (low - product(low, half_z)));
+    V const most = one - half_z, rest = product(product(z, z), cosines) - product(high, low);
+    V const of_cosine = most + (((one - most) - half_z) + rest);
+    // The quarter turns are 0, 1, 2 or 3, or less by 4.
+    V const n = turns.count + constant<V>(cosine ? 1.0 : 0.0);
+    V const four = constant<V>(4.0), quarter = n - product(nearest_integer(product(n, constant<V>(0.25))), four);
+    V const size = product(quarter, quarter);
+    V const y = choose(size == one, of_cosine, sine);
+    auto const negative = product(quarter, quarter - half) > constant<V>(1.0);  // -1, 2 and -2
+    V const turned = choose(negative, product(y, constant<V>(-1.0)), y);
+    constexpr auto nan = bit_cast<double>(std::uint64_t{0x7FF8} << 48);
+    auto const finite = product(x, constant<V>(0.0)) == constant<V>(0.0);
+    V const result = choose(finite, turned, constant<V>(nan));
+    if constexpr (cosine) {
+        return result;
+    } else {  // also -0
+        return choose(product(x, x) < constant<V>(0x1p-60), x, result);
+    }
+}
+
+/// sin(x), or cos(x), within 1 unit in the last place for all x; NaN for infinities. Those of floats are computed in
+/// double. Other types use std::sin or a `sin` that ADL finds.
+ROWAN_NO_EXEC_CHECK
+template <bool cosine, class V>
+ROWAN_HD_INLINE V sine(V const& x) {
+    using S = typename lane_of<V>::type;
+    if constexpr (std::is_same_v<S, double>) {
+        return sine_of_double<cosine>(x);
+    } else if constexpr (std::is_same_v<V, float>) {
+        return static_cast<float>(sine_of_double<cosine>(static_cast<double>(x)));
+    } else if constexpr (is_batch<V>) {
+        using Wide = xsimd::batch<double, typename V::arch_type>;
+        float lanes[V::size];
+        x.store_unaligned(lanes);
+        for (std::size_t i = 0; i < V::size; i += Wide::size)
+            store(sine_of_double<cosine>(load<Wide>(lanes + i)), lanes + i);
+        return V::load_unaligned(lanes);
+    } else if constexpr (cosine) {
+        return cos_of(x);
+    } else {
+        return sin_of(x);
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/math_formulas.hpp: the formulas of the functions of op/math.hpp, with their gradients.
 
 namespace rowan::inline v0 {
 
@@ -41863,6 +42066,19 @@ struct PowOptions {
 };
 
 namespace detail {
+
+/// The integer nearest to x, of two the even one, for float and double. A zero has the sign of x.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V rounded_to_even(V const& x) {
+    // Adding and subtracting a number rounds, as it has no bits for fractions. Numbers beyond it have none.
+    using S = typename lane_of<V>::type;
+    constexpr double no_fractions = std::is_same_v<S, float> ? 0x1p23 : 0x1p52;
+    V const round = constant<V>(no_fractions), zero = constant<V>(0.0);
+    V const size = choose(x < zero, V(zero - x), x), whole = rounded(size + round) - round;
+    V const y = choose(x < zero, V(zero - whole), whole);
+    return choose(size < round, choose(whole == zero, product(x, zero), y), x);
+}
 
 /// exp(x)
 struct exp_formula {
@@ -41964,6 +42180,111 @@ struct abs_formula {
     }
 };
 
+/// sin(x)
+struct sin_formula {
+    static constexpr std::string_view name = "sin";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        return sine<false>(x);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+        return product(g, sine<true>(x));
+    }
+};
+
+/// cos(x)
+struct cos_formula {
+    static constexpr std::string_view name = "cos";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        return sine<true>(x);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+        return product(product(g, constant<V>(-1.0)), sine<false>(x));
+    }
+};
+
+/// Base of the functions of integer values, whose gradient is 0.
+struct step_formula {
+    static constexpr bool integers = true;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const&, V const&) {
+        return constant<V>(0.0);
+    }
+};
+
+/// The sign of x
+struct sign_formula : step_formula {
+    static constexpr std::string_view name = "sign";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, constant<V>(1.0), choose(x < zero, constant<V>(-1.0), plus(x, zero)));
+    }
+};
+
+/// The greatest integer not above x
+struct floor_formula : step_formula {
+    static constexpr std::string_view name = "floor";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        if constexpr (std::integral<V>) {
+            return x;
+        } else if constexpr (is_machine_float<typename lane_of<V>::type>) {
+            V const nearest = rounded_to_even(x);
+            V const below = choose(nearest > x, V(nearest - constant<V>(1.0)), nearest);
+            return choose(below == constant<V>(0.0), product(x, constant<V>(0.0)), below);
+        } else {
+            return floor_of(x);
+        }
+    }
+};
+
+/// The smallest integer not below x
+struct ceil_formula : step_formula {
+    static constexpr std::string_view name = "ceil";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        V const minus_one = constant<V>(-1.0);
+        return product(floor_formula::value(product(x, minus_one)), minus_one);
+    }
+};
+
+/// The integer nearest to x, of two the even one
+struct round_formula : step_formula {
+    static constexpr std::string_view name = "round";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        if constexpr (std::integral<V>) {
+            return x;
+        } else if constexpr (is_machine_float<typename lane_of<V>::type>) {
+            return rounded_to_even(x);
+        } else {
+            V const half = constant<V>(0.5), below = floor_of(x), rest = x - below, of_half = product(below, half);
+            bool const up = rest > half || (!(rest < half) && floor_of(of_half) < of_half);
+            return up ? below + constant<V>(1.0) : below;
+        }
+    }
+};
+
 /// x to the power of an exponent
 struct pow_formula {
     static constexpr std::string_view name = "pow";
@@ -41989,7 +42310,7 @@ struct pow_formula {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/math.hpp: exp, log, sqrt, rsqrt, square, abs and pow, element-wise.
+// rowan/op/math.hpp: exp, log, sin, cos, sqrt, rsqrt, square, abs, sign, floor, ceil, round and pow, element-wise.
 
 namespace rowan::inline v0 {
 
@@ -42023,6 +42344,37 @@ auto log(X&& x) { return detail::unary<detail::log_formula>(x.device(), x); }
 
 using log_op = unary_op<detail::log_formula>;            ///< See log.
 using log_grad_op = unary_grad_op<detail::log_formula>;  ///< The gradient of log.
+
+/// The sine element-wise, within 1 unit in the last place for all floats and doubles, also huge ones, with the same bits
+/// on all machines; NaN for infinities. Those of floats are computed in double.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> sin(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::sin_formula>(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto sin(X&& x) { return detail::unary<detail::sin_formula>(x.device(), x); }
+
+using sin_op = unary_op<detail::sin_formula>;            ///< See sin.
+using sin_grad_op = unary_grad_op<detail::sin_formula>;  ///< The gradient of sin.
+
+/// The cosine element-wise, as sin.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> cos(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::cos_formula>(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto cos(X&& x) { return detail::unary<detail::cos_formula>(x.device(), x); }
+
+using cos_op = unary_op<detail::cos_formula>;            ///< See cos.
+using cos_grad_op = unary_grad_op<detail::cos_formula>;  ///< The gradient of cos.
 
 /// The square root element-wise, correctly rounded; NaN for negative numbers.
 /// shapes   x [...] -> [...]
@@ -42085,6 +42437,68 @@ auto abs(X&& x) { return detail::unary<detail::abs_formula>(x.device(), x); }
 using abs_op = unary_op<detail::abs_formula>;            ///< See abs.
 using abs_grad_op = unary_grad_op<detail::abs_formula>;  ///< The gradient of abs.
 
+/// 1 for x > 0, -1 for x < 0, 0 for both zeros, NaN for NaN, element-wise, as NumPy; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> sign(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::sign_formula>(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto sign(X&& x) { return detail::unary<detail::sign_formula>(x.device(), x); }
+
+using sign_op = unary_op<detail::sign_formula>;            ///< See sign.
+using sign_grad_op = unary_grad_op<detail::sign_formula>;  ///< The gradient of sign.
+
+/// The greatest integer not above x, element-wise; -0, infinities and NaN remain; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> floor(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::floor_formula>(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto floor(X&& x) { return detail::unary<detail::floor_formula>(x.device(), x); }
+
+using floor_op = unary_op<detail::floor_formula>;            ///< See floor.
+using floor_grad_op = unary_grad_op<detail::floor_formula>;  ///< The gradient of floor.
+
+/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become -0;
+/// the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> ceil(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::ceil_formula>(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto ceil(X&& x) { return detail::unary<detail::ceil_formula>(x.device(), x); }
+
+using ceil_op = unary_op<detail::ceil_formula>;            ///< See ceil.
+using ceil_grad_op = unary_grad_op<detail::ceil_formula>;  ///< The gradient of ceil.
+
+/// The nearest integer element-wise, of two the even one, as NumPy; the sign of x remains, also where the result is 0;
+/// infinities and NaN remain; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> round(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::round_formula>(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto round(X&& x) { return detail::unary<detail::round_formula>(x.device(), x); }
+
+using round_op = unary_op<detail::round_formula>;            ///< See round.
+using round_grad_op = unary_grad_op<detail::round_formula>;  ///< The gradient of round.
+
 /// x to the power of the exponent, element-wise, within 2 units in the last place for float and double, with the zeros,
 /// infinities and NaN of C's pow; the same bits on all machines. The exponent is not rounded to the type of x. The
 /// gradient is out_grad · exponent · x^(exponent - 1), within 4 units.
@@ -42107,7 +42521,7 @@ using pow_grad_op = unary_grad_op<detail::pow_formula>;  ///< The gradient of po
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/math.hpp: exp, log, sqrt, rsqrt, square, abs and pow, element-wise.
+// rowan/layer/math.hpp: exp, log, sin, cos, sqrt, rsqrt, square, abs, sign, floor, ceil, round and pow, element-wise.
 
 namespace rowan::inline v0::layer {
 
@@ -42126,6 +42540,22 @@ Var<T, Device> exp(Var<T, Device> const& x) {
 template <class T, class Device>
 Var<T, Device> log(Var<T, Device> const& x) {
     return apply<log_op>({}, x);
+}
+/// The sine, element-wise, as rowan::sin.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::sin, when the net runs
+template <class T, class Device>
+Var<T, Device> sin(Var<T, Device> const& x) {
+    return apply<sin_op>({}, x);
+}
+/// The cosine, element-wise, as rowan::cos.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::cos, when the net runs
+template <class T, class Device>
+Var<T, Device> cos(Var<T, Device> const& x) {
+    return apply<cos_op>({}, x);
 }
 /// The square root, element-wise, as rowan::sqrt.
 /// shapes   x [...] -> [...], with the levels of x
@@ -42158,6 +42588,38 @@ Var<T, Device> square(Var<T, Device> const& x) {
 template <class T, class Device>
 Var<T, Device> abs(Var<T, Device> const& x) {
     return apply<abs_op>({}, x);
+}
+/// -1, 0 or 1, the sign of x, element-wise, as rowan::sign.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::sign, when the net runs
+template <class T, class Device>
+Var<T, Device> sign(Var<T, Device> const& x) {
+    return apply<sign_op>({}, x);
+}
+/// The greatest integer not above x, element-wise, as rowan::floor.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::floor, when the net runs
+template <class T, class Device>
+Var<T, Device> floor(Var<T, Device> const& x) {
+    return apply<floor_op>({}, x);
+}
+/// The smallest integer not below x, element-wise, as rowan::ceil.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::ceil, when the net runs
+template <class T, class Device>
+Var<T, Device> ceil(Var<T, Device> const& x) {
+    return apply<ceil_op>({}, x);
+}
+/// The nearest integer, of two the even one, element-wise, as rowan::round.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::round, when the net runs
+template <class T, class Device>
+Var<T, Device> round(Var<T, Device> const& x) {
+    return apply<round_op>({}, x);
 }
 /// x to the power of options.exponent, element-wise, as rowan::pow.
 /// shapes   x [...] -> [...], with the levels of x
@@ -46683,16 +47145,17 @@ using builtin_ops = registry<
     sigmoid_op, softmax_grad_op, softmax_op, softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op,
     split_grad_op, split_op, sub_op, sum_grad_op, sum_op, tanh_grad_op, tanh_op, exp_grad_op, exp_op, log_grad_op,
     log_op, sqrt_grad_op, sqrt_op, rsqrt_grad_op, rsqrt_op, square_grad_op, square_op, abs_grad_op, abs_op, pow_grad_op,
-    pow_op, relu6_grad_op, relu6_op, brelu_grad_op, brelu_op, leaky_relu_grad_op, leaky_relu_op, elu_grad_op, elu_op,
-    gelu_grad_op, gelu_op, swish_grad_op, swish_op, softplus_grad_op, softplus_op, softsign_grad_op, softsign_op,
-    hard_sigmoid_grad_op, hard_sigmoid_op, hard_swish_grad_op, hard_swish_op, stanh_grad_op, stanh_op,
-    thresholded_relu_grad_op, thresholded_relu_op, broadcast_add_op, broadcast_grad_op<detail::broadcast_add, false>,
-    broadcast_grad_op<detail::broadcast_add, true>, broadcast_div_op, broadcast_grad_op<detail::broadcast_div, false>,
-    broadcast_grad_op<detail::broadcast_div, true>, broadcast_max_op, broadcast_grad_op<detail::broadcast_max, false>,
-    broadcast_grad_op<detail::broadcast_max, true>, broadcast_min_op, broadcast_grad_op<detail::broadcast_min, false>,
-    broadcast_grad_op<detail::broadcast_min, true>, broadcast_mul_op, broadcast_grad_op<detail::broadcast_mul, false>,
-    broadcast_grad_op<detail::broadcast_mul, true>, broadcast_sub_op, broadcast_grad_op<detail::broadcast_sub, false>,
-    broadcast_grad_op<detail::broadcast_sub, true>, squared_error_op,
+    pow_op, sin_grad_op, sin_op, cos_grad_op, cos_op, sign_grad_op, sign_op, floor_grad_op, floor_op, ceil_grad_op,
+    ceil_op, round_grad_op, round_op, relu6_grad_op, relu6_op, brelu_grad_op, brelu_op, leaky_relu_grad_op,
+    leaky_relu_op, elu_grad_op, elu_op, gelu_grad_op, gelu_op, swish_grad_op, swish_op, softplus_grad_op, softplus_op,
+    softsign_grad_op, softsign_op, hard_sigmoid_grad_op, hard_sigmoid_op, hard_swish_grad_op, hard_swish_op,
+    stanh_grad_op, stanh_op, thresholded_relu_grad_op, thresholded_relu_op, broadcast_add_op,
+    broadcast_grad_op<detail::broadcast_add, false>, broadcast_grad_op<detail::broadcast_add, true>, broadcast_div_op,
+    broadcast_grad_op<detail::broadcast_div, false>, broadcast_grad_op<detail::broadcast_div, true>, broadcast_max_op,
+    broadcast_grad_op<detail::broadcast_max, false>, broadcast_grad_op<detail::broadcast_max, true>, broadcast_min_op,
+    broadcast_grad_op<detail::broadcast_min, false>, broadcast_grad_op<detail::broadcast_min, true>, broadcast_mul_op,
+    broadcast_grad_op<detail::broadcast_mul, false>, broadcast_grad_op<detail::broadcast_mul, true>, broadcast_sub_op,
+    broadcast_grad_op<detail::broadcast_sub, false>, broadcast_grad_op<detail::broadcast_sub, true>, squared_error_op,
     pointwise_loss_grad_op<detail::squared_error_formula, false>,
     pointwise_loss_grad_op<detail::squared_error_formula, true>, huber_op,
     pointwise_loss_grad_op<detail::huber_formula, false>, pointwise_loss_grad_op<detail::huber_formula, true>,
@@ -46736,15 +47199,15 @@ using forward_ops =
              sequence_pool_op, sequence_reverse_op, sequence_softmax_op, sigmoid_op, softmax_op,
              softmax_with_cross_entropy_op, split_op, sub_op, sum_op, tanh_op, broadcast_add_op, broadcast_div_op,
              broadcast_max_op, broadcast_min_op, broadcast_mul_op, broadcast_sub_op, exp_op, log_op, sqrt_op, rsqrt_op,
-             square_op, pow_op, relu6_op, brelu_op, leaky_relu_op, elu_op, gelu_op, swish_op, softplus_op, softsign_op,
-             hard_sigmoid_op, hard_swish_op, stanh_op, thresholded_relu_op, weighted_embedding_bag_op, squared_error_op,
-             huber_op, smooth_l1_op, sigmoid_cross_entropy_with_logits_op, binary_cross_entropy_op, log_loss_op,
-             hinge_op, kl_div_op, margin_rank_loss_op, cosine_embedding_loss_op, cosine_similarity_op, crf_decoding_op,
-             crf_matches_op, linear_chain_crf_op, argmax_op, argmin_op, batched_matmul_op, cumsum_op, one_hot_op,
-             reduce_mean_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op, squeeze_op, unsqueeze_op,
-             row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op, beam_search_decode_op,
-             beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op,
-             sequence_scatter_op, sequence_top_k_mean_op>;
+             square_op, pow_op, sin_op, cos_op, sign_op, floor_op, ceil_op, round_op, relu6_op, brelu_op, leaky_relu_op,
+             elu_op, gelu_op, swish_op, softplus_op, softsign_op, hard_sigmoid_op, hard_swish_op, stanh_op,
+             thresholded_relu_op, weighted_embedding_bag_op, squared_error_op, huber_op, smooth_l1_op,
+             sigmoid_cross_entropy_with_logits_op, binary_cross_entropy_op, log_loss_op, hinge_op, kl_div_op,
+             margin_rank_loss_op, cosine_embedding_loss_op, cosine_similarity_op, crf_decoding_op, crf_matches_op,
+             linear_chain_crf_op, argmax_op, argmin_op, batched_matmul_op, cumsum_op, one_hot_op, reduce_mean_op,
+             reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op,
+             transpose_op, top_k_op, batch_norm_op, layer_norm_op, beam_search_decode_op, beam_search_op, merge_rows_op,
+             rows_where_op, sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
 
 /// Whether programs provide this operator for integers as well, such as the counter of a loop.
 template <class Op>
@@ -46753,9 +47216,9 @@ inline constexpr bool takes_integers =
              full_like_op, greater_equal_op, greater_op, identity_op, less_equal_op, less_op, lod_from_offsets_op,
              lod_reset_op, negate_op, one_hot_op, pick_sequences_op, reduce_sum_op, reduce_max_op, reduce_min_op,
              reduce_prod_op, reshape_op, squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op, scale_op,
-             sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
-             sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op, sum_op,
-             sequence_reshape_op, reorder_op, shrink_op>::has<Op>;
+             sign_op, floor_op, ceil_op, round_op, sequence_reverse_op, sequence_concat_op, sequence_slice_op,
+             sequence_pad_op, sequence_unpad_op, sequence_context_op, sequence_erase_op, sequence_mask_op, split_op,
+             square_op, sub_op, sum_op, sequence_reshape_op, reorder_op, shrink_op>::has<Op>;
 
 /// Whether this operator exists for integers alone, such as tokens.
 template <class Op>

@@ -6,6 +6,7 @@
 #include <rowan/op/argmax.hpp>
 #include <rowan/op/batched_matmul.hpp>
 #include <rowan/op/cumsum.hpp>
+#include <rowan/op/math.hpp>
 #include <rowan/op/one_hot.hpp>
 #include <rowan/op/reduce.hpp>
 #include <rowan/op/row_dot.hpp>
@@ -237,6 +238,12 @@ TEMPLATE_TEST_CASE("reductions, extrema, running sums and products of batches wo
     CHECK(rowan::sequence_scatter(LoDTensor<T>(x), places, of(1.0, 0.5, 2.0)).value() == of(1.5, -2.0, 4.5, 2.0, 3.0, 2.0).reshaped({2, 3}));
     CHECK(rowan::sequence_top_k_mean(LoDTensor<T>(x, Lod{{0, 2}}), {.ks = {2}}).value() == of(0.75, 0.5, 2.5).reshaped({1, 3}));
     CHECK(rowan::cumsum(x) == of(1.5, -0.5, 2.5, 0.0, 3.0, 5.0).reshaped({2, 3}));
+    CHECK(rowan::sign(x) == of(1.0, -1.0, 1.0, 0.0, 1.0, 1.0).reshaped({2, 3}));
+    CHECK(rowan::floor(of(1.5, -0.5)) == of(1.0, -1.0));
+    CHECK(rowan::ceil(of(1.5, -1.5)) == of(2.0, -1.0));
+    CHECK(rowan::round(of(1.5, 2.5, -0.75, 3.25)) == of(2.0, 2.0, -1.0, 3.0));
+    CHECK(rowan::sin(of(0.0, 0.0)) == of(0.0, 0.0));
+    CHECK(rowan::cos(of(0.0)) == of(1.0));
     CHECK(rowan::one_hot<T>(Tensor<std::int64_t>{1}, {.depth = 2}) == of(0.0, 1.0).reshaped({1, 2}));
     CHECK(rowan::row_dot(x, x) == of(15.25, 13.0).reshaped({2, 1}));
     CHECK(rowan::matmul(x.reshaped({2, 1, 3}), x.reshaped({2, 3, 1})) == of(15.25, 13.0).reshaped({2, 1, 1}));

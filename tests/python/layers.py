@@ -55,7 +55,8 @@ for dtype in "f4", "f8":
         for got, want in [
                 (L.tanh(x), np.tanh(X)), (L.sigmoid(x), sigmoid(X)), (L.relu(x), np.maximum(X, 0)), (L.softmax(x), softmax(X)),
                 (L.exp(x), np.exp(X)), (L.log(p), np.log(P)), (L.sqrt(p), np.sqrt(P)), (L.rsqrt(p), P ** -0.5), (L.square(x), X * X),
-                (L.abs(x), np.abs(X)), (L.pow(p, 1.5), P ** 1.5), (L.relu6(4 * x), np.clip(4 * X, 0, 6)), (L.brelu(x, -1, 1), np.clip(X, -1, 1)),
+                (L.abs(x), np.abs(X)), (L.sin(4 * x), np.sin(4 * X)), (L.cos(4 * x), np.cos(4 * X)), (L.sign(x), np.sign(X)), (L.floor(4 * x), np.floor(4 * X)),
+                (L.ceil(4 * x), np.ceil(4 * X)), (L.round(4 * x), np.round(4 * X)), (L.pow(p, 1.5), P ** 1.5), (L.relu6(4 * x), np.clip(4 * X, 0, 6)), (L.brelu(x, -1, 1), np.clip(X, -1, 1)),
                 (L.leaky_relu(x), np.where(X > 0, X, 0.01 * X)), (L.elu(x, 2), np.where(X > 0, X, 2 * (np.exp(X) - 1))),
                 (L.gelu(x), X * (1 + erf(X / 2 ** 0.5)) / 2), (L.swish(x, 2), X * sigmoid(2 * X)), (L.softplus(x, 2), np.log1p(np.exp(2 * X)) / 2),
                 (L.softsign(x), X / (1 + np.abs(X))), (L.hard_sigmoid(x), np.clip(0.2 * X + 0.5, 0, 1)),

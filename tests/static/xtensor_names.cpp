@@ -52,6 +52,7 @@ X&& a();
 // For arguments of one value category.
 #define ALL(C)                                                                                                         \
     UNARY(abs, C)                                                                                                      \
+    UNARY(sin, C) UNARY(cos, C) UNARY(sign, C) UNARY(floor, C) UNARY(ceil, C) UNARY(round, C)                          \
     UNARY(exp, C)                                                                                                      \
     UNARY(log, C) UNARY(sqrt, C) UNARY(square, C) UNARY(tanh, C) UNARY(sigmoid, C) UNARY(relu, C) BINARY(maximum, C)   \
         BINARY(minimum, C) WITH_OPTIONS(cumsum, T, CumsumOptions, C) WITH_OPTIONS(pow, T, PowOptions, C) WITH_OPTIONS( \
@@ -84,6 +85,7 @@ EVERY_CATEGORY  // found through the arguments alone
 
     RETURNS(double, exp(1.0))  // the C library's remain
     RETURNS(double, pow(2.0, 3.0))
+    RETURNS(double, round(2.5))
 
 }  // namespace with_a_directive
 
