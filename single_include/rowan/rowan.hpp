@@ -10109,6 +10109,9 @@ struct greater_equal_op;
 struct greater_op;
 struct gru_unit_op;
 struct identity_op;
+struct isfinite_op;
+struct isinf_op;
+struct isnan_op;
 struct layer_norm_op;
 struct less_equal_op;
 struct less_op;
@@ -10238,43 +10241,43 @@ using compiled_ops = type_list<
     accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
     clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, drop_levels_op, dropout_op,
     elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, greater_equal_op, greater_op,
-    gru_unit_op, identity_op, less_equal_op, less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op,
-    lod_reset_op, log_softmax_op, lstm_unit_op, matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>,
-    momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op, unary_op<relu_formula>, rmsprop_op,
-    rowwise_adagrad_op, scale_op, sequence_attention_op, sequence_concat_op, sequence_context_op,
-    padded_sequence_context_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_expand_op,
-    sequence_pool_op, sgd_op, sequence_reverse_op, sequence_softmax_op, unary_op<sigmoid_formula>, softmax_op,
-    softmax_with_cross_entropy_op, split_op, sub_op, sum_op, broadcast_op<broadcast_add>, broadcast_op<broadcast_div>,
-    broadcast_op<broadcast_max>, broadcast_op<broadcast_min>, broadcast_op<broadcast_mul>, broadcast_op<broadcast_sub>,
-    unary_op<exp_formula>, unary_op<log_formula>, unary_op<sqrt_formula>, unary_op<rsqrt_formula>,
-    unary_op<square_formula>, unary_op<abs_formula>, unary_op<pow_formula>, unary_op<sin_formula>,
-    unary_op<cos_formula>, unary_op<sign_formula>, unary_op<floor_formula>, unary_op<ceil_formula>,
-    unary_op<round_formula>, unary_op<relu6_formula>, unary_op<brelu_formula>, unary_op<leaky_relu_formula>,
-    unary_op<elu_formula>, unary_op<gelu_formula>, unary_op<swish_formula>, unary_op<softplus_formula>,
-    unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>, unary_op<hard_swish_formula>, unary_op<stanh_formula>,
-    unary_op<thresholded_relu_formula>, unary_op<tanh_formula>, crf_decoding_op, crf_matches_op, linear_chain_crf_op,
-    pointwise_loss_op<cosine_embedding_loss_formula>, cosine_similarity_op, pointwise_loss_op<squared_error_formula>,
-    pointwise_loss_op<huber_formula>, pointwise_loss_op<smooth_l1_formula>,
-    pointwise_loss_op<sigmoid_cross_entropy_with_logits_formula>, pointwise_loss_op<binary_cross_entropy_formula>,
-    pointwise_loss_op<log_loss_formula>, pointwise_loss_op<hinge_formula>, pointwise_loss_op<kl_div_formula>,
-    pointwise_loss_op<margin_rank_loss_formula>, weighted_embedding_bag_op, arg_extreme_op<true>, arg_extreme_op<false>,
-    batched_matmul_op, cumsum_op, reduce_op<axis_means>, reduce_op<axis_extremes<true>>,
-    reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, row_dot_op,
-    stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op, moving_average_op, beam_search_decode_op,
-    beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op,
-    sequence_top_k_mean_op>;
+    gru_unit_op, identity_op, isfinite_op, isinf_op, isnan_op, less_equal_op, less_op, embedding_bag_op,
+    lookup_table_op, lod_from_offsets_op, lod_reset_op, log_softmax_op, lstm_unit_op, matmul_op<false, false>,
+    matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op,
+    unary_op<relu_formula>, rmsprop_op, rowwise_adagrad_op, scale_op, sequence_attention_op, sequence_concat_op,
+    sequence_context_op, padded_sequence_context_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
+    sequence_expand_op, sequence_pool_op, sgd_op, sequence_reverse_op, sequence_softmax_op, unary_op<sigmoid_formula>,
+    softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, broadcast_op<broadcast_add>,
+    broadcast_op<broadcast_div>, broadcast_op<broadcast_max>, broadcast_op<broadcast_min>, broadcast_op<broadcast_mul>,
+    broadcast_op<broadcast_sub>, unary_op<exp_formula>, unary_op<log_formula>, unary_op<sqrt_formula>,
+    unary_op<rsqrt_formula>, unary_op<square_formula>, unary_op<abs_formula>, unary_op<pow_formula>,
+    unary_op<sin_formula>, unary_op<cos_formula>, unary_op<sign_formula>, unary_op<floor_formula>,
+    unary_op<ceil_formula>, unary_op<round_formula>, unary_op<relu6_formula>, unary_op<brelu_formula>,
+    unary_op<leaky_relu_formula>, unary_op<elu_formula>, unary_op<gelu_formula>, unary_op<swish_formula>,
+    unary_op<softplus_formula>, unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>,
+    unary_op<hard_swish_formula>, unary_op<stanh_formula>, unary_op<thresholded_relu_formula>, unary_op<tanh_formula>,
+    crf_decoding_op, crf_matches_op, linear_chain_crf_op, pointwise_loss_op<cosine_embedding_loss_formula>,
+    cosine_similarity_op, pointwise_loss_op<squared_error_formula>, pointwise_loss_op<huber_formula>,
+    pointwise_loss_op<smooth_l1_formula>, pointwise_loss_op<sigmoid_cross_entropy_with_logits_formula>,
+    pointwise_loss_op<binary_cross_entropy_formula>, pointwise_loss_op<log_loss_formula>,
+    pointwise_loss_op<hinge_formula>, pointwise_loss_op<kl_div_formula>, pointwise_loss_op<margin_rank_loss_formula>,
+    weighted_embedding_bag_op, arg_extreme_op<true>, arg_extreme_op<false>, batched_matmul_op, cumsum_op,
+    reduce_op<axis_means>, reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>,
+    reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
+    moving_average_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op,
+    reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
 using compiled_integer_ops =
     type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
-              elementwise_mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op, less_equal_op,
-              less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op, sequence_reverse_op, sequence_concat_op,
-              sequence_slice_op, sequence_pad_op, sequence_unpad_op, lod_from_offsets_op, lod_reset_op,
-              sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, sub_op, sum_op, unary_op<abs_formula>,
-              unary_op<square_formula>, unary_op<sign_formula>, unary_op<floor_formula>, unary_op<ceil_formula>,
-              unary_op<round_formula>, arg_extreme_op<true>, arg_extreme_op<false>, cumsum_op, one_hot_op,
-              reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op,
-              squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op, sequence_reshape_op, reorder_op,
-              shrink_op>;
+              elementwise_mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op, isfinite_op,
+              isinf_op, isnan_op, less_equal_op, less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op,
+              sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
+              lod_from_offsets_op, lod_reset_op, sequence_context_op, sequence_erase_op, sequence_mask_op, split_op,
+              sub_op, sum_op, unary_op<abs_formula>, unary_op<square_formula>, unary_op<sign_formula>,
+              unary_op<floor_formula>, unary_op<ceil_formula>, unary_op<round_formula>, arg_extreme_op<true>,
+              arg_extreme_op<false>, cumsum_op, one_hot_op, reduce_op<axis_extremes<true>>,
+              reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, stack_op,
+              transpose_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op>;
 /// Operators compiled for bool.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
                                      logical_and_op, logical_not_op, logical_or_op, unsqueeze_op>;
@@ -33185,7 +33188,7 @@ requires(detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto minimum(X
 
 }  // namespace rowan::inline v0
 
-// rowan/op/compare.hpp: element-wise comparisons, and logical operators on bool tensors.
+// rowan/op/compare.hpp: element-wise comparisons and tests, and logical operators on bool tensors.
 
 namespace rowan::inline v0 {
 
@@ -33223,10 +33226,17 @@ struct CompareInRow {
     }
 };
 
-struct NotElement {
-    bool const* x;
+/// Tests elements as dtype<T>::sum.
+template <class Op, class T>
+struct TestElement {
+    T const* x;
     bool* out;
-    ROWAN_HD void operator()(std::size_t i) const { out[i] = !x[i]; }
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        sum_t<T> const a = dtype<T>::widen(x[i]);
+        out[i] = Op::holds(a);
+    }
 };
 
 /// Computes on a device whether any element is true. The Thrust specialization is in rowan/thrust/op/compare.hpp.
@@ -33268,6 +33278,29 @@ struct compare_op {
             ElementLoops<D>::each_element(exec, b.rows, b.width,
                                           CompareInRow<Op, T>{b, x.data(), y.data(), out.data()});
         }
+        return out;
+    }
+};
+
+/// Base of the operators of one tensor that return a bool tensor.
+template <class Op>
+struct test_op {
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        VarSpec out = spec::elementwise(joined_name<Op, x_suffix>::value.data(), x);
+        out.dtype = dtype<bool>::wire;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<bool, D> run(D exec, Tensor<T, D> const& x) {
+        ElementLoops<D>::check(exec, x);
+        auto out = new_tensor<bool>(exec, x.shape());
+        ElementLoops<D>::each(exec, x.size(), 1, TestElement<Op, T>{x.data(), out.data()});
         return out;
     }
 };
@@ -33354,23 +33387,87 @@ struct logical_or_op : detail::compare_op<logical_or_op> {
 };
 
 /// !x element-wise, for bool tensors.
-struct logical_not_op {
+struct logical_not_op : detail::test_op<logical_not_op> {
     static constexpr std::string_view name = "logical_not";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("logical_not: x", x); }
-
-    template <class D>
-    static Tensor<bool, D> run(D exec, Tensor<bool, D> const& x) {
-        detail::ElementLoops<D>::check(exec, x);
-        auto out = detail::new_tensor<bool>(exec, x.shape());
-        detail::ElementLoops<D>::each(exec, x.size(), 1, detail::NotElement{x.data(), out.data()});
-        return out;
+    /// Whether it is zero.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a) {
+        return a == 0;
     }
 };
+
+/// Whether elements are neither infinite nor NaN.
+/// shapes   x [...] -> [...]
+struct isfinite_op : detail::test_op<isfinite_op> {
+    static constexpr std::string_view name = "isfinite";
+    /// Whether a is finite: a - a is NaN if not.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a) {
+        S const zero = a - a;
+        return zero == a - a;
+    }
+};
+
+/// Whether elements are NaN. Shapes as isfinite_op.
+struct isnan_op : detail::test_op<isnan_op> {
+    static constexpr std::string_view name = "isnan";
+    /// Whether a is NaN.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a) {
+        S const same = a;
+        return !(a == same);
+    }
+};
+
+/// Whether elements are infinity or -infinity. Shapes as isfinite_op.
+struct isinf_op : detail::test_op<isinf_op> {
+    static constexpr std::string_view name = "isinf";
+    /// Whether a is infinite.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a) {
+        return !isfinite_op::holds(a) && !isnan_op::holds(a);
+    }
+};
+
+/// Whether elements are neither infinite nor NaN; true for all integers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<bool, D> isfinite(D const& exec, Tensor<T, D> const& x) {
+    return isfinite_op::run(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto isfinite(X&& x) { return isfinite_op::run(x.device(), x); }
+
+/// Whether elements are NaN.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<bool, D> isnan(D const& exec, Tensor<T, D> const& x) {
+    return isnan_op::run(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto isnan(X&& x) { return isnan_op::run(x.device(), x); }
+
+/// Whether elements are infinity or -infinity.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<bool, D> isinf(D const& exec, Tensor<T, D> const& x) {
+    return isinf_op::run(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto isinf(X&& x) { return isinf_op::run(x.device(), x); }
 
 /// Whether any element is true; false if there are none.
 /// shapes   x [...] -> [1]
@@ -33647,7 +33744,7 @@ struct unsqueeze_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/compare.hpp: element-wise comparisons, such as for the condition of a loop.
+// rowan/layer/compare.hpp: element-wise comparisons and tests, such as for the condition of a loop.
 
 namespace rowan::inline v0::detail {
 
@@ -33743,6 +33840,25 @@ Var<bool, Device> logical_or(Var<bool, Device> const& x, Var<bool, Device> const
 template <class Device>
 Var<bool, Device> logical_not(Var<bool, Device> const& x) {
     return apply<logical_not_op>({}, x);
+}
+
+/// Whether elements are neither infinite nor NaN.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::isfinite, when the net runs
+template <class T, class Device>
+Var<bool, Device> isfinite(Var<T, Device> const& x) {
+    return apply<isfinite_op>({}, x);
+}
+/// Whether elements are NaN, as layer::isfinite.
+template <class T, class Device>
+Var<bool, Device> isnan(Var<T, Device> const& x) {
+    return apply<isnan_op>({}, x);
+}
+/// Whether elements are infinity or -infinity, as layer::isfinite.
+template <class T, class Device>
+Var<bool, Device> isinf(Var<T, Device> const& x) {
+    return apply<isinf_op>({}, x);
 }
 
 /// Whether any element is true; false if x is empty.
@@ -47133,29 +47249,30 @@ using builtin_ops = registry<
     div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op, elementwise_mul_op,
     equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op, greater_equal_op, greater_op,
     gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op,
-    log_softmax_grad_op, log_softmax_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_grad_op,
-    embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op,
-    mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_grad_op, pick_sequences_op, reduce_sum_grad_op,
-    reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_grad_op, scale_op,
-    sequence_concat_grad_op, sequence_concat_op, sequence_slice_grad_op, sequence_slice_op, sequence_pad_grad_op,
-    sequence_pad_op, sequence_unpad_grad_op, sequence_unpad_op, sequence_context_grad_op, sequence_context_op,
-    sequence_padding_grad_op, padded_sequence_context_op, sequence_erase_op, sequence_mask_op, sequence_expand_grad_op,
-    sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sequence_reverse_grad_op, sequence_attention_grad_op,
-    sequence_attention_op, sequence_reverse_op, sequence_softmax_grad_op, sequence_softmax_op, sgd_op, sigmoid_grad_op,
-    sigmoid_op, softmax_grad_op, softmax_op, softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op,
-    split_grad_op, split_op, sub_op, sum_grad_op, sum_op, tanh_grad_op, tanh_op, exp_grad_op, exp_op, log_grad_op,
-    log_op, sqrt_grad_op, sqrt_op, rsqrt_grad_op, rsqrt_op, square_grad_op, square_op, abs_grad_op, abs_op, pow_grad_op,
-    pow_op, sin_grad_op, sin_op, cos_grad_op, cos_op, sign_grad_op, sign_op, floor_grad_op, floor_op, ceil_grad_op,
-    ceil_op, round_grad_op, round_op, relu6_grad_op, relu6_op, brelu_grad_op, brelu_op, leaky_relu_grad_op,
-    leaky_relu_op, elu_grad_op, elu_op, gelu_grad_op, gelu_op, swish_grad_op, swish_op, softplus_grad_op, softplus_op,
-    softsign_grad_op, softsign_op, hard_sigmoid_grad_op, hard_sigmoid_op, hard_swish_grad_op, hard_swish_op,
-    stanh_grad_op, stanh_op, thresholded_relu_grad_op, thresholded_relu_op, broadcast_add_op,
-    broadcast_grad_op<detail::broadcast_add, false>, broadcast_grad_op<detail::broadcast_add, true>, broadcast_div_op,
-    broadcast_grad_op<detail::broadcast_div, false>, broadcast_grad_op<detail::broadcast_div, true>, broadcast_max_op,
-    broadcast_grad_op<detail::broadcast_max, false>, broadcast_grad_op<detail::broadcast_max, true>, broadcast_min_op,
-    broadcast_grad_op<detail::broadcast_min, false>, broadcast_grad_op<detail::broadcast_min, true>, broadcast_mul_op,
-    broadcast_grad_op<detail::broadcast_mul, false>, broadcast_grad_op<detail::broadcast_mul, true>, broadcast_sub_op,
-    broadcast_grad_op<detail::broadcast_sub, false>, broadcast_grad_op<detail::broadcast_sub, true>, squared_error_op,
+    log_softmax_grad_op, log_softmax_op, logical_and_op, logical_not_op, isfinite_op, isinf_op, isnan_op, logical_or_op,
+    embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op,
+    momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_grad_op,
+    pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op,
+    scale_grad_op, scale_op, sequence_concat_grad_op, sequence_concat_op, sequence_slice_grad_op, sequence_slice_op,
+    sequence_pad_grad_op, sequence_pad_op, sequence_unpad_grad_op, sequence_unpad_op, sequence_context_grad_op,
+    sequence_context_op, sequence_padding_grad_op, padded_sequence_context_op, sequence_erase_op, sequence_mask_op,
+    sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sequence_reverse_grad_op,
+    sequence_attention_grad_op, sequence_attention_op, sequence_reverse_op, sequence_softmax_grad_op,
+    sequence_softmax_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op,
+    softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op, sum_grad_op,
+    sum_op, tanh_grad_op, tanh_op, exp_grad_op, exp_op, log_grad_op, log_op, sqrt_grad_op, sqrt_op, rsqrt_grad_op,
+    rsqrt_op, square_grad_op, square_op, abs_grad_op, abs_op, pow_grad_op, pow_op, sin_grad_op, sin_op, cos_grad_op,
+    cos_op, sign_grad_op, sign_op, floor_grad_op, floor_op, ceil_grad_op, ceil_op, round_grad_op, round_op,
+    relu6_grad_op, relu6_op, brelu_grad_op, brelu_op, leaky_relu_grad_op, leaky_relu_op, elu_grad_op, elu_op,
+    gelu_grad_op, gelu_op, swish_grad_op, swish_op, softplus_grad_op, softplus_op, softsign_grad_op, softsign_op,
+    hard_sigmoid_grad_op, hard_sigmoid_op, hard_swish_grad_op, hard_swish_op, stanh_grad_op, stanh_op,
+    thresholded_relu_grad_op, thresholded_relu_op, broadcast_add_op, broadcast_grad_op<detail::broadcast_add, false>,
+    broadcast_grad_op<detail::broadcast_add, true>, broadcast_div_op, broadcast_grad_op<detail::broadcast_div, false>,
+    broadcast_grad_op<detail::broadcast_div, true>, broadcast_max_op, broadcast_grad_op<detail::broadcast_max, false>,
+    broadcast_grad_op<detail::broadcast_max, true>, broadcast_min_op, broadcast_grad_op<detail::broadcast_min, false>,
+    broadcast_grad_op<detail::broadcast_min, true>, broadcast_mul_op, broadcast_grad_op<detail::broadcast_mul, false>,
+    broadcast_grad_op<detail::broadcast_mul, true>, broadcast_sub_op, broadcast_grad_op<detail::broadcast_sub, false>,
+    broadcast_grad_op<detail::broadcast_sub, true>, squared_error_op,
     pointwise_loss_grad_op<detail::squared_error_formula, false>,
     pointwise_loss_grad_op<detail::squared_error_formula, true>, huber_op,
     pointwise_loss_grad_op<detail::huber_formula, false>, pointwise_loss_grad_op<detail::huber_formula, true>,
@@ -47188,37 +47305,37 @@ namespace rowan::inline v0 {
 
 /// All operators of rowan except those that only training needs and the templates on an element type (cast_op,
 /// full_op), which programs provide for each of their element types. `forward_ops::with<my_op>` adds an operator.
-using forward_ops =
-    registry<abs_op, accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, div_op,
-             drop_levels_op, dropout_op, elementwise_mul_op, equal_op, fc_op, full_like_op, greater_equal_op,
-             greater_op, gru_unit_op, identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op,
-             log_softmax_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_op, lookup_table_op,
-             lstm_unit_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_op, reduce_sum_op, relu_op,
-             scale_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
-             padded_sequence_context_op, sequence_erase_op, sequence_attention_op, sequence_mask_op, sequence_expand_op,
-             sequence_pool_op, sequence_reverse_op, sequence_softmax_op, sigmoid_op, softmax_op,
-             softmax_with_cross_entropy_op, split_op, sub_op, sum_op, tanh_op, broadcast_add_op, broadcast_div_op,
-             broadcast_max_op, broadcast_min_op, broadcast_mul_op, broadcast_sub_op, exp_op, log_op, sqrt_op, rsqrt_op,
-             square_op, pow_op, sin_op, cos_op, sign_op, floor_op, ceil_op, round_op, relu6_op, brelu_op, leaky_relu_op,
-             elu_op, gelu_op, swish_op, softplus_op, softsign_op, hard_sigmoid_op, hard_swish_op, stanh_op,
-             thresholded_relu_op, weighted_embedding_bag_op, squared_error_op, huber_op, smooth_l1_op,
-             sigmoid_cross_entropy_with_logits_op, binary_cross_entropy_op, log_loss_op, hinge_op, kl_div_op,
-             margin_rank_loss_op, cosine_embedding_loss_op, cosine_similarity_op, crf_decoding_op, crf_matches_op,
-             linear_chain_crf_op, argmax_op, argmin_op, batched_matmul_op, cumsum_op, one_hot_op, reduce_mean_op,
-             reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op,
-             transpose_op, top_k_op, batch_norm_op, layer_norm_op, beam_search_decode_op, beam_search_op, merge_rows_op,
-             rows_where_op, sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
+using forward_ops = registry<
+    abs_op, accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, div_op, drop_levels_op,
+    dropout_op, elementwise_mul_op, equal_op, fc_op, full_like_op, greater_equal_op, greater_op, gru_unit_op,
+    identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, log_softmax_op, logical_and_op,
+    logical_not_op, isfinite_op, isinf_op, isnan_op, logical_or_op, embedding_bag_op, lookup_table_op, lstm_unit_op,
+    mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_op, reduce_sum_op, relu_op, scale_op,
+    sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
+    padded_sequence_context_op, sequence_erase_op, sequence_attention_op, sequence_mask_op, sequence_expand_op,
+    sequence_pool_op, sequence_reverse_op, sequence_softmax_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op,
+    split_op, sub_op, sum_op, tanh_op, broadcast_add_op, broadcast_div_op, broadcast_max_op, broadcast_min_op,
+    broadcast_mul_op, broadcast_sub_op, exp_op, log_op, sqrt_op, rsqrt_op, square_op, pow_op, sin_op, cos_op, sign_op,
+    floor_op, ceil_op, round_op, relu6_op, brelu_op, leaky_relu_op, elu_op, gelu_op, swish_op, softplus_op, softsign_op,
+    hard_sigmoid_op, hard_swish_op, stanh_op, thresholded_relu_op, weighted_embedding_bag_op, squared_error_op,
+    huber_op, smooth_l1_op, sigmoid_cross_entropy_with_logits_op, binary_cross_entropy_op, log_loss_op, hinge_op,
+    kl_div_op, margin_rank_loss_op, cosine_embedding_loss_op, cosine_similarity_op, crf_decoding_op, crf_matches_op,
+    linear_chain_crf_op, argmax_op, argmin_op, batched_matmul_op, cumsum_op, one_hot_op, reduce_mean_op, reduce_max_op,
+    reduce_min_op, reduce_prod_op, reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op,
+    batch_norm_op, layer_norm_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op,
+    sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
 
 /// Whether programs provide this operator for integers as well, such as the counter of a loop.
 template <class Op>
 inline constexpr bool takes_integers =
     registry<abs_op, add_op, argmax_op, argmin_op, concat_op, cumsum_op, drop_levels_op, elementwise_mul_op, equal_op,
-             full_like_op, greater_equal_op, greater_op, identity_op, less_equal_op, less_op, lod_from_offsets_op,
-             lod_reset_op, negate_op, one_hot_op, pick_sequences_op, reduce_sum_op, reduce_max_op, reduce_min_op,
-             reduce_prod_op, reshape_op, squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op, scale_op,
-             sign_op, floor_op, ceil_op, round_op, sequence_reverse_op, sequence_concat_op, sequence_slice_op,
-             sequence_pad_op, sequence_unpad_op, sequence_context_op, sequence_erase_op, sequence_mask_op, split_op,
-             square_op, sub_op, sum_op, sequence_reshape_op, reorder_op, shrink_op>::has<Op>;
+             full_like_op, greater_equal_op, greater_op, identity_op, isfinite_op, isinf_op, isnan_op, less_equal_op,
+             less_op, lod_from_offsets_op, lod_reset_op, negate_op, one_hot_op, pick_sequences_op, reduce_sum_op,
+             reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op, squeeze_op, unsqueeze_op, stack_op, transpose_op,
+             rows_where_op, scale_op, sign_op, floor_op, ceil_op, round_op, sequence_reverse_op, sequence_concat_op,
+             sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op, sequence_erase_op,
+             sequence_mask_op, split_op, square_op, sub_op, sum_op, sequence_reshape_op, reorder_op,
+             shrink_op>::has<Op>;
 
 /// Whether this operator exists for integers alone, such as tokens.
 template <class Op>

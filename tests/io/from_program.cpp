@@ -305,7 +305,8 @@ std::vector<std::function<Out()>> const nets{
                            layer::relu6(x, {.threshold = 1.5}), layer::brelu(x, {-0.5, 1}), layer::leaky_relu(x, {.alpha = 0.25}), layer::elu(x, {.alpha = 2}),
                            layer::gelu(x, {.approximate = true}), layer::swish(x, {.beta = 2}), layer::softsign(x), layer::hard_sigmoid(x, {.slope = 0.25}),
                            layer::hard_swish(x, {.offset = 2}), layer::stanh(x, {.scale_a = 0.5}), layer::thresholded_relu(x, {.threshold = 0.125}), layer::sin(x), layer::cos(x),
-                           layer::sign(x), layer::floor(x), layer::ceil(x), layer::round(x), layer::cast<float>(layer::round(layer::cast<std::int64_t>(x)))});
+                           layer::sign(x), layer::floor(x), layer::ceil(x), layer::round(x), layer::cast<float>(layer::round(layer::cast<std::int64_t>(x))),
+                           layer::cast<float>(layer::isfinite(x)), layer::cast<float>(layer::isnan(x)), layer::cast<float>(layer::isinf(x))});
     },
     [] {  // losses of elements, with options
         auto const x = layer::data<float>("x", {UNK, 3}), p = layer::sigmoid(x), y = layer::softmax(x);

@@ -25,6 +25,7 @@ using Cpu = rowan::Cpu;
 using T = rowan::Tensor<float>;
 using Doubles = rowan::Tensor<double>;
 using Ints = rowan::Tensor<std::int64_t>;
+using Bools = rowan::Tensor<bool>;
 using G = rowan::SelectedRows<float>;
 using Plan = rowan::RowPlan<>;
 using Ts = std::vector<T>;
@@ -57,7 +58,9 @@ X&& a();
     UNARY(log, C) UNARY(sqrt, C) UNARY(square, C) UNARY(tanh, C) UNARY(sigmoid, C) UNARY(relu, C) BINARY(maximum, C)   \
         BINARY(minimum, C) WITH_OPTIONS(cumsum, T, CumsumOptions, C) WITH_OPTIONS(pow, T, PowOptions, C) WITH_OPTIONS( \
             stack, Ts, StackOptions, C) WITH_OPTIONS(transpose, T, TransposeOptions, C)                                \
-            RETURNS(T, transpose(a<T C>(), {.perm = {1, 0}})) RETURNS(Ints, argmax(a<Cpu&>(), a<T C>())) RETURNS(      \
+            RETURNS(T, transpose(a<T C>(), {.perm = {1, 0}})) RETURNS(Ints, argmax(a<Cpu&>(), a<T C>()))                       \
+            RETURNS(Bools, isnan(a<Cpu&>(), a<T C>())) RETURNS(Bools, isnan(a<T C>())) RETURNS(Bools, isinf(a<T C>()))                    \
+            RETURNS(Bools, isfinite(a<Cpu&>(), a<T C>())) RETURNS(Bools, isfinite(a<T C>())) RETURNS(      \
                 Ints, argmax(a<T C>())) RETURNS(Ints, argmin(a<Cpu&>(), a<T C>())) RETURNS(Ints, argmin(a<T C>()))     \
                 RETURNS(Doubles, cast<double>(a<Cpu&>(), a<T C>())) RETURNS(Doubles, cast<double>(a<T C>())) RETURNS(  \
                     T, clip(a<Cpu&>(), a<T C>())) RETURNS(T, clip(a<Cpu&>(), a<T C>(), a<ClipOptions C>()))            \

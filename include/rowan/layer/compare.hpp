@@ -1,4 +1,4 @@
-// rowan/layer/compare.hpp: element-wise comparisons, such as for the condition of a loop.
+// rowan/layer/compare.hpp: element-wise comparisons and tests, such as for the condition of a loop.
 #pragma once
 
 #include <rowan/layer/var.hpp>
@@ -105,6 +105,25 @@ Var<bool, Device> logical_or(Var<bool, Device> const& x, Var<bool, Device> const
 template <class Device>
 Var<bool, Device> logical_not(Var<bool, Device> const& x) {
     return apply<logical_not_op>({}, x);
+}
+
+/// Whether elements are neither infinite nor NaN.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::isfinite, when the net runs
+template <class T, class Device>
+Var<bool, Device> isfinite(Var<T, Device> const& x) {
+    return apply<isfinite_op>({}, x);
+}
+/// Whether elements are NaN, as layer::isfinite.
+template <class T, class Device>
+Var<bool, Device> isnan(Var<T, Device> const& x) {
+    return apply<isnan_op>({}, x);
+}
+/// Whether elements are infinity or -infinity, as layer::isfinite.
+template <class T, class Device>
+Var<bool, Device> isinf(Var<T, Device> const& x) {
+    return apply<isinf_op>({}, x);
 }
 
 /// Whether any element is true; false if x is empty.
