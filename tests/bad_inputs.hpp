@@ -341,6 +341,7 @@ std::vector<BadCall<D>> op_calls() {
         BAD("ShapeError: y.shape() is [4, 3], expected [4, 2] or one that broadcasts with it", sub(exec, a.table, a.wide)),
         BAD("ShapeError: y.shape() is [4], expected [4, 2] or one that broadcasts with it", elementwise_mul(exec, a.table, a.list)),
         BAD("ShapeError: y.shape() is [4], expected [4, 2] or one that broadcasts with it", div(exec, a.table, a.list)),
+        BAD("ShapeError: condition.shape() is [3], expected [4, 2] or one that broadcasts with it", rowan::where(exec, Tensor<bool, D>{true, false, true}, a.table, a.table)),
         BAD("ShapeError: out_grad.shape() is [3, 2], expected [4, 2]", relu_grad(exec, a.table, a.three)),
         BAD("ShapeError: out_grad.shape() is [3, 2], expected [4, 2]", sigmoid_grad(exec, a.table, a.three)),
         BAD("ShapeError: out_grad.shape() is [3, 2], expected [4, 2]", tanh_grad(exec, a.table, a.three)),

@@ -98,3 +98,4 @@
 #include <rowan/op/var_spec.hpp>
 #include <rowan/op/weighted_bag.hpp>
 #include <rowan/op/weighted_embedding_bag.hpp>
+#include <rowan/op/where.hpp>

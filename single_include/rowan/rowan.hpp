@@ -10026,6 +10026,7 @@ namespace slot {
     };
 ROWAN_SLOT(x)       // input
 ROWAN_SLOT(y)       // second input
+ROWAN_SLOT(condition) // truth values
 ROWAN_SLOT(w)       // weight or table
 ROWAN_SLOT(b)       // bias
 ROWAN_SLOT(out)     // result
@@ -10176,6 +10177,7 @@ template <class Formula>
 struct unary_op;
 struct unsqueeze_op;
 struct weighted_embedding_bag_op;
+struct where_op;
 
 namespace detail {
 
@@ -10261,7 +10263,7 @@ using compiled_ops = type_list<
     pointwise_loss_op<smooth_l1_formula>, pointwise_loss_op<sigmoid_cross_entropy_with_logits_formula>,
     pointwise_loss_op<binary_cross_entropy_formula>, pointwise_loss_op<log_loss_formula>,
     pointwise_loss_op<hinge_formula>, pointwise_loss_op<kl_div_formula>, pointwise_loss_op<margin_rank_loss_formula>,
-    weighted_embedding_bag_op, arg_extreme_op<true>, arg_extreme_op<false>, batched_matmul_op, cumsum_op,
+    weighted_embedding_bag_op, where_op, arg_extreme_op<true>, arg_extreme_op<false>, batched_matmul_op, cumsum_op,
     reduce_op<axis_means>, reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>,
     reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
     moving_average_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op,
@@ -10273,7 +10275,7 @@ using compiled_integer_ops =
               isinf_op, isnan_op, less_equal_op, less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op,
               sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
               lod_from_offsets_op, lod_reset_op, sequence_context_op, sequence_erase_op, sequence_mask_op, split_op,
-              sub_op, sum_op, unary_op<abs_formula>, unary_op<square_formula>, unary_op<sign_formula>,
+              sub_op, sum_op, where_op, unary_op<abs_formula>, unary_op<square_formula>, unary_op<sign_formula>,
               unary_op<floor_formula>, unary_op<ceil_formula>, unary_op<round_formula>, arg_extreme_op<true>,
               arg_extreme_op<false>, cumsum_op, one_hot_op, reduce_op<axis_extremes<true>>,
               reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, stack_op,
@@ -10293,13 +10295,15 @@ inline constexpr bool is_index_slot =
 template <class Slot>
 inline constexpr bool is_int64_slot = is_in<Slot, type_list<slot::seed, slot::index>>;
 
-/// The element types of an operator's inputs, in the order of its slots: I for index slots, E for the others.
+/// The element types of an operator's inputs, in the order of its slots: I for index slots, bool for conditions, E for
+/// the others.
 template <class Slots, class E, class I>
 struct input_types;
 template <class... Slot, class E, class I>
 struct input_types<slots<Slot...>, E, I> {
-    using type = type_list<
-        std::conditional_t<is_int64_slot<Slot>, std::int64_t, std::conditional_t<is_index_slot<Slot>, I, E>>...>;
+    using type = type_list<std::conditional_t<is_int64_slot<Slot>, std::int64_t,
+                                              std::conditional_t<std::is_same_v<Slot, slot::condition>, bool,
+                                                                 std::conditional_t<is_index_slot<Slot>, I, E>>>...>;
 };
 
 /// Whether all inputs may have the same element type: there is no index slot, or labels may be probabilities.
@@ -29631,6 +29635,14 @@ Tensor<T, D> zip_broadcast(D const& exec, Map const& map, Tensor<T, D> const& x,
     return out;
 }
 
+/// The sums of a result of this shape over the elements that an input repeats, in the shape of the input.
+template <class D, class Shape, class From, class T>
+void sum_repeated(D const& exec, Shape const& input, Shape const& shape, std::int64_t axis, From const* from, T* out) {
+    std::array<bool, 8> reduced{};
+    for (std::size_t i = 0; i < shape.size(); ++i) reduced[i] = aligned_dim(input, i, shape.size(), axis) != shape[i];
+    fold_axes<sum_t<T>, add_lanes>(exec, reduction_of(shape, reduced), from, out);
+}
+
 /// map(x, y, g) summed to the shape of x or of y: the gradient of that input of zip_broadcast, where g is the gradient
 /// of the result. The terms are not narrowed before they are summed.
 template <bool of_y, class D, class Map, class T>
@@ -29657,11 +29669,9 @@ Tensor<T, D> zip_broadcast_grad(D const& exec, Map const& map, Tensor<T, D> cons
         terms(out.data());
         return out;
     }
-    std::array<bool, 8> reduced{};
-    for (std::size_t i = 0; i < shape.size(); ++i) reduced[i] = dim(of_y ? 1 : 0, i) != shape[i];
     auto full = ElementLoops<D>::template scratch<S>(exec, g.size());
     terms(full.data());
-    fold_axes<S, add_lanes>(exec, reduction_of(shape, reduced), static_cast<S const*>(full.data()), out.data());
+    sum_repeated(exec, like.shape(), shape, of_y ? axis : -1, static_cast<S const*>(full.data()), out.data());
     return out;
 }
 
@@ -33744,7 +33754,129 @@ struct unsqueeze_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/compare.hpp: element-wise comparisons and tests, such as for the condition of a loop.
+// rowan/op/where.hpp: where, elements of one tensor or another by a condition.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// to[row, column] = condition[row, column] ? x[row, column] : y[row, column], each of one element for a row or all of
+/// them. The elements are copied.
+template <class T>
+struct ChooseStep {
+    struct Row {
+        bool const* condition;
+        T const *x, *y;
+        T* to;
+    };
+    BroadcastRows<3> b;
+    bool const* condition;
+    T const *x, *y;
+    T* to;
+
+    ROWAN_HD Row of_row(std::size_t i) const {
+        return {condition + b.offsets[0](i), x + b.offsets[1](i), y + b.offsets[2](i), to + i * b.width};
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+        std::size_t const of_condition = b.one[0] ? 0 : column, of_x = b.one[1] ? 0 : column;
+        row.to[column] = row.condition[of_condition] ? row.x[of_x] : row.y[b.one[2] ? 0 : column];
+    }
+};
+
+struct where_family {
+    static constexpr std::string_view name = "where";
+};
+
+}  // namespace detail
+
+/// The element of x where the condition is true, else that of y.
+///     where({true, false}, {1, 2}, {3, 4})   ->   {1, 4}
+/// shapes   condition [...], x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of all three and one write of the result
+template <class T, device D>
+Tensor<T, D> where(D const& exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    auto const both = detail::broadcast_shape("y", x.shape(), y.shape(), -1);
+    auto const shape = detail::broadcast_shape("condition", both, condition.shape(), -1);
+    detail::ElementLoops<D>::check(exec, condition, x, y);
+    auto out = detail::new_tensor<T>(exec, shape);
+    if (out.size() == 0) return out;
+    auto const b = detail::broadcast_rows<3>(shape, [&](std::size_t k, std::size_t i) {
+        auto const& of = k == 0 ? condition.shape() : k == 1 ? x.shape() : y.shape();
+        return detail::aligned_dim(of, i, shape.size(), -1);
+    });
+    detail::ElementLoops<D>::template each_in_rows<bool>(
+        exec, b.rows, b.width, detail::ChooseStep<T>{b, condition.data(), x.data(), y.data(), out.data()});
+    return out;
+}
+
+template <class C, class X, class Y>
+requires(detail::tensor_argument<C>&& detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto where(C&& condition,
+                                                                                                          X&& x,
+                                                                                                          Y&& y) {
+    return where(x.device(), condition, x, y);
+}
+
+/// The gradient of x or y of where: that of the result where the element was chosen, else 0, whatever the gradient is
+/// there, summed over the elements that were repeated.
+template <bool of_y>
+struct where_grad_op {
+    static constexpr std::string_view name =
+        detail::joined_name<detail::where_family,
+                            std::conditional_t<of_y, detail::y_grad_suffix, detail::x_grad_suffix>>::value;
+    using inputs = slots<slot::condition, std::conditional_t<of_y, slot::y, slot::x>, grad_of<slot::out>>;
+    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const&, VarSpec const& x, VarSpec const&) { return x; }
+
+    /// errors   ShapeError if condition or x does not broadcast to the shape of out_grad
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x,
+                            Tensor<T, D> const& out_grad) {
+        auto const& shape = out_grad.shape();
+        auto const check = [&](char const* field, auto const& of) {
+            if (detail::broadcast_shape(field, shape, of.shape(), -1) != shape)
+                detail::do_not_broadcast(field, detail::shape_text(of.shape()), detail::shape_text(shape));
+        };
+        check("condition", condition);
+        check(of_y ? "y" : "x", x);
+        if (out_grad.size() == 0) return Tensor<T, D>::zeros(exec, x.shape());
+        auto const zero = Tensor<T, D>::zeros(exec, {});
+        auto chosen = of_y ? where(exec, condition, zero, out_grad) : where(exec, condition, out_grad, zero);
+        if (x.shape() == shape) return chosen;
+        auto out = detail::new_tensor<T>(exec, x.shape());
+        detail::sum_repeated(exec, x.shape(), shape, -1, static_cast<T const*>(chosen.data()), out.data());
+        return out;
+    }
+};
+
+/// See where.
+struct where_op {
+    static constexpr std::string_view name = "where";
+    using inputs = slots<slot::condition, slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rules<grad_rule<where_grad_op<false>>, grad_rule<where_grad_op<true>>>;
+
+    static constexpr VarSpec infer(VarSpec const& condition, VarSpec const& x, VarSpec const& y) {
+        spec::same_dtype("where: condition", condition, tensor_spec<bool>({}));
+        VarSpec like = condition;
+        like.dtype = x.dtype;
+        return detail::broadcast_spec("where: condition", detail::broadcast_spec("where: y", x, y, -1), like, -1);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return where(exec, condition, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/compare.hpp: element-wise comparisons, tests and choices, such as for the condition of a loop.
 
 namespace rowan::inline v0::detail {
 
@@ -33859,6 +33991,18 @@ Var<bool, Device> isnan(Var<T, Device> const& x) {
 template <class T, class Device>
 Var<bool, Device> isinf(Var<T, Device> const& x) {
     return apply<isinf_op>({}, x);
+}
+
+/// The element of x where the condition is true, else that of y, see rowan::where. The gradient goes to the element that
+/// was chosen; a NaN that was not chosen has no effect.
+///     auto const finite = layer::where(layer::isfinite(x), x, y);
+/// shapes   condition [...], x [...], y [...] -> [...], broadcast by NumPy's rules, with the levels of the one that has
+///          the rows, as in layer::add
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     as rowan::where, when the net runs
+template <class T, class Device>
+Var<T, Device> where(Var<bool, Device> const& condition, Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<where_op>({}, condition, x, y);
 }
 
 /// Whether any element is true; false if x is empty.
@@ -47286,16 +47430,16 @@ using builtin_ops = registry<
     pointwise_loss_grad_op<detail::margin_rank_loss_formula, false>, cosine_embedding_loss_op,
     pointwise_loss_grad_op<detail::cosine_embedding_loss_formula, false>, cosine_similarity_grad_op,
     cosine_similarity_op, crf_decoding_op, crf_matches_op, linear_chain_crf_grad_op, linear_chain_crf_op,
-    weighted_embedding_bag_grad_op, weighted_embedding_bag_op, argmax_op, argmin_op, batched_matmul_grad_op<false>,
-    batched_matmul_grad_op<true>, batched_matmul_op, cumsum_grad_op, cumsum_op, one_hot_op,
-    reduce_grad_op<detail::axis_means>, reduce_mean_op, reduce_grad_op<detail::axis_extremes<true>>, reduce_max_op,
-    reduce_grad_op<detail::axis_extremes<false>>, reduce_min_op, reduce_grad_op<detail::axis_products>, reduce_prod_op,
-    reshape_grad_op, reshape_op, squeeze_op, unsqueeze_op, row_dot_grad_op, row_dot_op, stack_grad_op, stack_op,
-    transpose_grad_op, transpose_op, top_k_grad_op, top_k_op, batch_norm_grad_op, batch_norm_op, layer_norm_grad_op,
-    layer_norm_op, layer_norm_param_grad_op, moving_average_op, to_dense_op, beam_search_decode_op, beam_search_op,
-    merge_rows_grad_op, merge_rows_op, rows_where_op, sequence_reshape_grad_op, sequence_reshape_op, reorder_grad_op,
-    reorder_op, shrink_grad_op, shrink_op, sequence_scatter_grad_op, sequence_scatter_op, sequence_top_k_mean_grad_op,
-    sequence_top_k_mean_op>;
+    weighted_embedding_bag_grad_op, weighted_embedding_bag_op, where_grad_op<false>, where_grad_op<true>, where_op,
+    argmax_op, argmin_op, batched_matmul_grad_op<false>, batched_matmul_grad_op<true>, batched_matmul_op,
+    cumsum_grad_op, cumsum_op, one_hot_op, reduce_grad_op<detail::axis_means>, reduce_mean_op,
+    reduce_grad_op<detail::axis_extremes<true>>, reduce_max_op, reduce_grad_op<detail::axis_extremes<false>>,
+    reduce_min_op, reduce_grad_op<detail::axis_products>, reduce_prod_op, reshape_grad_op, reshape_op, squeeze_op,
+    unsqueeze_op, row_dot_grad_op, row_dot_op, stack_grad_op, stack_op, transpose_grad_op, transpose_op, top_k_grad_op,
+    top_k_op, batch_norm_grad_op, batch_norm_op, layer_norm_grad_op, layer_norm_op, layer_norm_param_grad_op,
+    moving_average_op, to_dense_op, beam_search_decode_op, beam_search_op, merge_rows_grad_op, merge_rows_op,
+    rows_where_op, sequence_reshape_grad_op, sequence_reshape_op, reorder_grad_op, reorder_op, shrink_grad_op,
+    shrink_op, sequence_scatter_grad_op, sequence_scatter_op, sequence_top_k_mean_grad_op, sequence_top_k_mean_op>;
 
 }  // namespace rowan::inline v0
 
@@ -47305,36 +47449,38 @@ namespace rowan::inline v0 {
 
 /// All operators of rowan except those that only training needs and the templates on an element type (cast_op,
 /// full_op), which programs provide for each of their element types. `forward_ops::with<my_op>` adds an operator.
-using forward_ops = registry<
-    abs_op, accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, div_op, drop_levels_op,
-    dropout_op, elementwise_mul_op, equal_op, fc_op, full_like_op, greater_equal_op, greater_op, gru_unit_op,
-    identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, log_softmax_op, logical_and_op,
-    logical_not_op, isfinite_op, isinf_op, isnan_op, logical_or_op, embedding_bag_op, lookup_table_op, lstm_unit_op,
-    mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_op, reduce_sum_op, relu_op, scale_op,
-    sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
-    padded_sequence_context_op, sequence_erase_op, sequence_attention_op, sequence_mask_op, sequence_expand_op,
-    sequence_pool_op, sequence_reverse_op, sequence_softmax_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op,
-    split_op, sub_op, sum_op, tanh_op, broadcast_add_op, broadcast_div_op, broadcast_max_op, broadcast_min_op,
-    broadcast_mul_op, broadcast_sub_op, exp_op, log_op, sqrt_op, rsqrt_op, square_op, pow_op, sin_op, cos_op, sign_op,
-    floor_op, ceil_op, round_op, relu6_op, brelu_op, leaky_relu_op, elu_op, gelu_op, swish_op, softplus_op, softsign_op,
-    hard_sigmoid_op, hard_swish_op, stanh_op, thresholded_relu_op, weighted_embedding_bag_op, squared_error_op,
-    huber_op, smooth_l1_op, sigmoid_cross_entropy_with_logits_op, binary_cross_entropy_op, log_loss_op, hinge_op,
-    kl_div_op, margin_rank_loss_op, cosine_embedding_loss_op, cosine_similarity_op, crf_decoding_op, crf_matches_op,
-    linear_chain_crf_op, argmax_op, argmin_op, batched_matmul_op, cumsum_op, one_hot_op, reduce_mean_op, reduce_max_op,
-    reduce_min_op, reduce_prod_op, reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op,
-    batch_norm_op, layer_norm_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op,
-    sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
+using forward_ops =
+    registry<abs_op, accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, div_op,
+             drop_levels_op, dropout_op, elementwise_mul_op, equal_op, fc_op, full_like_op, greater_equal_op,
+             greater_op, gru_unit_op, identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op,
+             log_softmax_op, logical_and_op, logical_not_op, isfinite_op, isinf_op, isnan_op, logical_or_op,
+             embedding_bag_op, lookup_table_op, lstm_unit_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op,
+             pick_sequences_op, reduce_sum_op, relu_op, scale_op, sequence_concat_op, sequence_slice_op,
+             sequence_pad_op, sequence_unpad_op, sequence_context_op, padded_sequence_context_op, sequence_erase_op,
+             sequence_attention_op, sequence_mask_op, sequence_expand_op, sequence_pool_op, sequence_reverse_op,
+             sequence_softmax_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op,
+             tanh_op, broadcast_add_op, broadcast_div_op, broadcast_max_op, broadcast_min_op, broadcast_mul_op,
+             broadcast_sub_op, exp_op, log_op, sqrt_op, rsqrt_op, square_op, pow_op, sin_op, cos_op, sign_op, floor_op,
+             ceil_op, round_op, relu6_op, brelu_op, leaky_relu_op, elu_op, gelu_op, swish_op, softplus_op, softsign_op,
+             hard_sigmoid_op, hard_swish_op, stanh_op, thresholded_relu_op, weighted_embedding_bag_op, where_op,
+             squared_error_op, huber_op, smooth_l1_op, sigmoid_cross_entropy_with_logits_op, binary_cross_entropy_op,
+             log_loss_op, hinge_op, kl_div_op, margin_rank_loss_op, cosine_embedding_loss_op, cosine_similarity_op,
+             crf_decoding_op, crf_matches_op, linear_chain_crf_op, argmax_op, argmin_op, batched_matmul_op, cumsum_op,
+             one_hot_op, reduce_mean_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op, squeeze_op,
+             unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
+             beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op, reorder_op,
+             shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
 
 /// Whether programs provide this operator for integers as well, such as the counter of a loop.
 template <class Op>
 inline constexpr bool takes_integers =
-    registry<abs_op, add_op, argmax_op, argmin_op, concat_op, cumsum_op, drop_levels_op, elementwise_mul_op, equal_op,
-             full_like_op, greater_equal_op, greater_op, identity_op, isfinite_op, isinf_op, isnan_op, less_equal_op,
-             less_op, lod_from_offsets_op, lod_reset_op, negate_op, one_hot_op, pick_sequences_op, reduce_sum_op,
-             reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op, squeeze_op, unsqueeze_op, stack_op, transpose_op,
-             rows_where_op, scale_op, sign_op, floor_op, ceil_op, round_op, sequence_reverse_op, sequence_concat_op,
-             sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op, sequence_erase_op,
-             sequence_mask_op, split_op, square_op, sub_op, sum_op, sequence_reshape_op, reorder_op,
+    registry<abs_op, add_op, argmax_op, argmin_op, concat_op, cumsum_op, where_op, drop_levels_op, elementwise_mul_op,
+             equal_op, full_like_op, greater_equal_op, greater_op, identity_op, isfinite_op, isinf_op, isnan_op,
+             less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, negate_op, one_hot_op, pick_sequences_op,
+             reduce_sum_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op, squeeze_op, unsqueeze_op,
+             stack_op, transpose_op, rows_where_op, scale_op, sign_op, floor_op, ceil_op, round_op, sequence_reverse_op,
+             sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
+             sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op, sum_op, sequence_reshape_op, reorder_op,
              shrink_op>::has<Op>;
 
 /// Whether this operator exists for integers alone, such as tokens.

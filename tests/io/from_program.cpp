@@ -306,7 +306,8 @@ std::vector<std::function<Out()>> const nets{
                            layer::gelu(x, {.approximate = true}), layer::swish(x, {.beta = 2}), layer::softsign(x), layer::hard_sigmoid(x, {.slope = 0.25}),
                            layer::hard_swish(x, {.offset = 2}), layer::stanh(x, {.scale_a = 0.5}), layer::thresholded_relu(x, {.threshold = 0.125}), layer::sin(x), layer::cos(x),
                            layer::sign(x), layer::floor(x), layer::ceil(x), layer::round(x), layer::cast<float>(layer::round(layer::cast<std::int64_t>(x))),
-                           layer::cast<float>(layer::isfinite(x)), layer::cast<float>(layer::isnan(x)), layer::cast<float>(layer::isinf(x))});
+                           layer::cast<float>(layer::isfinite(x)), layer::cast<float>(layer::isnan(x)), layer::cast<float>(layer::isinf(x)),
+                           layer::where(layer::greater(x, 0), x, layer::full<float>({1}, 2)), layer::cast<float>(layer::where(layer::greater(x, 1), layer::cast<std::int64_t>(x), layer::full<std::int64_t>({3}, 2)))});
     },
     [] {  // losses of elements, with options
         auto const x = layer::data<float>("x", {UNK, 3}), p = layer::sigmoid(x), y = layer::softmax(x);

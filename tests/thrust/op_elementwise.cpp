@@ -132,6 +132,11 @@ TEMPLATE_TEST_CASE("broadcasting on a device has the bits of Cpu, forward and ba
         CHECK(same_bits(rowan::maximum(y_on, x_on), rowan::maximum(y, x)));
         CHECK(same_bits(rowan::less_op::run(D{}, x_on, y_on), rowan::less_op::run(Cpu{}, x, y)));
         CHECK(same_bits(Grad::run(D{}, x_on, y_on, to_device<D>(out)), Grad::run(Cpu{}, x, y, out)));
+        auto const c = rowan::less_op::run(Cpu{}, y, Tensor<float>{0});
+        auto const c_on = to_device<D>(c);
+        using WhereGrad = rowan::where_grad_op<true>;
+        CHECK(same_bits(rowan::where(c_on, x_on, y_on), rowan::where(c, x, y)));
+        CHECK(same_bits(WhereGrad::run(D{}, c_on, y_on, to_device<D>(out)), WhereGrad::run(Cpu{}, c, y, out)));
     }
 }
 

@@ -84,6 +84,7 @@
 #include <rowan/op/top_k.hpp>
 #include <rowan/op/transpose.hpp>
 #include <rowan/op/weighted_embedding_bag.hpp>
+#include <rowan/op/where.hpp>
 
 namespace rowan::inline v0 {
 
@@ -132,15 +133,15 @@ using builtin_ops = registry<
     pointwise_loss_grad_op<detail::margin_rank_loss_formula, false>, cosine_embedding_loss_op,
     pointwise_loss_grad_op<detail::cosine_embedding_loss_formula, false>, cosine_similarity_grad_op,
     cosine_similarity_op, crf_decoding_op, crf_matches_op, linear_chain_crf_grad_op, linear_chain_crf_op,
-    weighted_embedding_bag_grad_op, weighted_embedding_bag_op, argmax_op, argmin_op, batched_matmul_grad_op<false>,
-    batched_matmul_grad_op<true>, batched_matmul_op, cumsum_grad_op, cumsum_op, one_hot_op,
-    reduce_grad_op<detail::axis_means>, reduce_mean_op, reduce_grad_op<detail::axis_extremes<true>>, reduce_max_op,
-    reduce_grad_op<detail::axis_extremes<false>>, reduce_min_op, reduce_grad_op<detail::axis_products>, reduce_prod_op,
-    reshape_grad_op, reshape_op, squeeze_op, unsqueeze_op, row_dot_grad_op, row_dot_op, stack_grad_op, stack_op,
-    transpose_grad_op, transpose_op, top_k_grad_op, top_k_op, batch_norm_grad_op, batch_norm_op, layer_norm_grad_op,
-    layer_norm_op, layer_norm_param_grad_op, moving_average_op, to_dense_op, beam_search_decode_op, beam_search_op,
-    merge_rows_grad_op, merge_rows_op, rows_where_op, sequence_reshape_grad_op, sequence_reshape_op, reorder_grad_op,
-    reorder_op, shrink_grad_op, shrink_op, sequence_scatter_grad_op, sequence_scatter_op, sequence_top_k_mean_grad_op,
-    sequence_top_k_mean_op>;
+    weighted_embedding_bag_grad_op, weighted_embedding_bag_op, where_grad_op<false>, where_grad_op<true>, where_op,
+    argmax_op, argmin_op, batched_matmul_grad_op<false>, batched_matmul_grad_op<true>, batched_matmul_op,
+    cumsum_grad_op, cumsum_op, one_hot_op, reduce_grad_op<detail::axis_means>, reduce_mean_op,
+    reduce_grad_op<detail::axis_extremes<true>>, reduce_max_op, reduce_grad_op<detail::axis_extremes<false>>,
+    reduce_min_op, reduce_grad_op<detail::axis_products>, reduce_prod_op, reshape_grad_op, reshape_op, squeeze_op,
+    unsqueeze_op, row_dot_grad_op, row_dot_op, stack_grad_op, stack_op, transpose_grad_op, transpose_op, top_k_grad_op,
+    top_k_op, batch_norm_grad_op, batch_norm_op, layer_norm_grad_op, layer_norm_op, layer_norm_param_grad_op,
+    moving_average_op, to_dense_op, beam_search_decode_op, beam_search_op, merge_rows_grad_op, merge_rows_op,
+    rows_where_op, sequence_reshape_grad_op, sequence_reshape_op, reorder_grad_op, reorder_op, shrink_grad_op,
+    shrink_op, sequence_scatter_grad_op, sequence_scatter_op, sequence_top_k_mean_grad_op, sequence_top_k_mean_op>;
 
 }  // namespace rowan::inline v0

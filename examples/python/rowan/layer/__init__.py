@@ -8,7 +8,7 @@ from rowan_cpp import (AdaGrad, Adam, AdamW, Ftrl, Momentum, RmsProp, RowwiseAda
 from .data import (data, parameter, selected_rows, results, apply, full, full_like, cast, dropout)
 from .elementwise import (add, sub, mul, div, maximum, minimum, broadcast_add, broadcast_sub, broadcast_mul,
     broadcast_div, sum, scale, clip, clip_by_norm, negate, less, less_equal, greater, greater_equal, equal,
-    logical_and, logical_or, logical_not, isfinite, isnan, isinf, any)
+    logical_and, logical_or, logical_not, isfinite, isnan, isinf, where, any)
 from .activations import (tanh, sigmoid, relu, softmax, log_softmax, exp, log, sqrt, rsqrt, square, abs, pow, sin, cos, sign,
     floor, ceil, round, relu6, brelu, leaky_relu, elu, gelu, swish, softplus, softsign, hard_sigmoid, hard_swish, stanh,
     thresholded_relu)

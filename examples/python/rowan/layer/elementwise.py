@@ -165,6 +165,11 @@ def isinf(x: Variable) -> Variable:
     return apply("isinf", x)
 
 
+def where(condition: Variable, x: Variable, y: Operand) -> Variable:
+    """The elements of x where the condition is true, else those of y; shapes are broadcast by NumPy's rules."""
+    return apply("where", condition, x, _aligned(x, y, -1))
+
+
 def any(x: Variable) -> Variable:
     """Whether any element is true."""
     return apply("any", x)

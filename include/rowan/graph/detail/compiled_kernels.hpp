@@ -116,6 +116,7 @@ template <class Formula>
 struct unary_op;
 struct unsqueeze_op;
 struct weighted_embedding_bag_op;
+struct where_op;
 
 namespace detail {
 
@@ -201,7 +202,7 @@ using compiled_ops = type_list<
     pointwise_loss_op<smooth_l1_formula>, pointwise_loss_op<sigmoid_cross_entropy_with_logits_formula>,
     pointwise_loss_op<binary_cross_entropy_formula>, pointwise_loss_op<log_loss_formula>,
     pointwise_loss_op<hinge_formula>, pointwise_loss_op<kl_div_formula>, pointwise_loss_op<margin_rank_loss_formula>,
-    weighted_embedding_bag_op, arg_extreme_op<true>, arg_extreme_op<false>, batched_matmul_op, cumsum_op,
+    weighted_embedding_bag_op, where_op, arg_extreme_op<true>, arg_extreme_op<false>, batched_matmul_op, cumsum_op,
     reduce_op<axis_means>, reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>,
     reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
     moving_average_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op,
@@ -213,7 +214,7 @@ using compiled_integer_ops =
               isinf_op, isnan_op, less_equal_op, less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op,
               sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
               lod_from_offsets_op, lod_reset_op, sequence_context_op, sequence_erase_op, sequence_mask_op, split_op,
-              sub_op, sum_op, unary_op<abs_formula>, unary_op<square_formula>, unary_op<sign_formula>,
+              sub_op, sum_op, where_op, unary_op<abs_formula>, unary_op<square_formula>, unary_op<sign_formula>,
               unary_op<floor_formula>, unary_op<ceil_formula>, unary_op<round_formula>, arg_extreme_op<true>,
               arg_extreme_op<false>, cumsum_op, one_hot_op, reduce_op<axis_extremes<true>>,
               reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, stack_op,
@@ -233,13 +234,15 @@ inline constexpr bool is_index_slot =
 template <class Slot>
 inline constexpr bool is_int64_slot = is_in<Slot, type_list<slot::seed, slot::index>>;
 
-/// The element types of an operator's inputs, in the order of its slots: I for index slots, E for the others.
+/// The element types of an operator's inputs, in the order of its slots: I for index slots, bool for conditions, E for
+/// the others.
 template <class Slots, class E, class I>
 struct input_types;
 template <class... Slot, class E, class I>
 struct input_types<slots<Slot...>, E, I> {
-    using type = type_list<
-        std::conditional_t<is_int64_slot<Slot>, std::int64_t, std::conditional_t<is_index_slot<Slot>, I, E>>...>;
+    using type = type_list<std::conditional_t<is_int64_slot<Slot>, std::int64_t,
+                                              std::conditional_t<std::is_same_v<Slot, slot::condition>, bool,
+                                                                 std::conditional_t<is_index_slot<Slot>, I, E>>>...>;
 };
 
 /// Whether all inputs may have the same element type: there is no index slot, or labels may be probabilities.
