@@ -359,6 +359,7 @@ std::vector<BadCall<D>> op_calls() {
         BAD("ValueError: sequence_top_k_mean: ks[1] is -1, expected 1 or more", sequence_top_k_mean(exec, a.x, {.ks = {2, -1}})),
         BAD("ShapeError: out_grad.shape(0) is 4, expected 3", sequence_top_k_mean_grad(exec, a.x, a.table, {.ks = {1}})),
         BAD("ValueError: k is 3, expected in [1, 2]", top_k(exec, a.table, {.k = 3})),
+        BAD("ValueError: axis is 2, expected in [-2, 2)", rowan::argsort(exec, a.table, {.axis = 2})),
         BAD("IndexError: ids[3] = 3 is not in [0, 3)", one_hot(exec, a.labels, {.depth = 3})),
         BAD("ValueError: axis is -3, expected in [-2, 2)", rowan::cumsum(exec, a.table, {.axis = -3})),
         BAD("ShapeError: shape is [3, -1], expected a shape for the elements of [4, 2]", reshape(a.table, {3, -1})),

@@ -8,6 +8,7 @@
 #include <rowan/op/adam.hpp>
 #include <rowan/op/add.hpp>
 #include <rowan/op/argmax.hpp>
+#include <rowan/op/argsort.hpp>
 #include <rowan/op/batch_norm.hpp>
 #include <rowan/op/batched_matmul.hpp>
 #include <rowan/op/beam_search.hpp>

@@ -10077,6 +10077,7 @@ struct add_op;
 struct any_op;
 template <bool greatest>
 struct arg_extreme_op;
+struct argsort_op;
 struct batch_norm_op;
 struct batched_matmul_op;
 struct beam_search_decode_op;
@@ -10263,11 +10264,11 @@ using compiled_ops = type_list<
     pointwise_loss_op<smooth_l1_formula>, pointwise_loss_op<sigmoid_cross_entropy_with_logits_formula>,
     pointwise_loss_op<binary_cross_entropy_formula>, pointwise_loss_op<log_loss_formula>,
     pointwise_loss_op<hinge_formula>, pointwise_loss_op<kl_div_formula>, pointwise_loss_op<margin_rank_loss_formula>,
-    weighted_embedding_bag_op, where_op, arg_extreme_op<true>, arg_extreme_op<false>, batched_matmul_op, cumsum_op,
-    reduce_op<axis_means>, reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>,
-    reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
-    moving_average_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op,
-    reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
+    weighted_embedding_bag_op, where_op, arg_extreme_op<true>, arg_extreme_op<false>, argsort_op, batched_matmul_op,
+    cumsum_op, reduce_op<axis_means>, reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>,
+    reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op,
+    batch_norm_op, layer_norm_op, moving_average_op, beam_search_decode_op, beam_search_op, merge_rows_op,
+    rows_where_op, sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
 using compiled_integer_ops =
     type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
@@ -10277,7 +10278,7 @@ using compiled_integer_ops =
               lod_from_offsets_op, lod_reset_op, sequence_context_op, sequence_erase_op, sequence_mask_op, split_op,
               sub_op, sum_op, where_op, unary_op<abs_formula>, unary_op<square_formula>, unary_op<sign_formula>,
               unary_op<floor_formula>, unary_op<ceil_formula>, unary_op<round_formula>, arg_extreme_op<true>,
-              arg_extreme_op<false>, cumsum_op, one_hot_op, reduce_op<axis_extremes<true>>,
+              arg_extreme_op<false>, argsort_op, cumsum_op, one_hot_op, reduce_op<axis_extremes<true>>,
               reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, stack_op,
               transpose_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op>;
 /// Operators compiled for bool.
@@ -30255,6 +30256,156 @@ using argmin_op = arg_extreme_op<false>;  ///< See argmin.
 
 }  // namespace rowan::inline v0
 
+// rowan/op/argsort.hpp: argsort, the positions along an axis in the order of their elements.
+
+namespace rowan::inline v0 {
+
+/// The settings of argsort.
+struct ArgsortOptions {
+    std::int64_t axis = -1;   ///< negative values count from the end
+    bool descending = false;  ///< whether the greatest element comes first
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"axis", &ArgsortOptions::axis}, field{"descending", &ArgsortOptions::descending});
+    }
+};
+
+namespace detail {
+
+/// Sorts the positions of lanes along an axis, in runs that become longer. Those of lane k are from[k · n + i].
+template <class T>
+struct SortRuns {
+    using S = sum_t<T>;
+    static constexpr std::size_t shortest = 16;
+
+    T const* x;
+    std::int64_t const* from;
+    std::int64_t* to;
+    std::size_t n, inner, run, runs;  // `runs` runs of each lane, of `run` positions, are written
+    bool descending;
+
+    /// Makes a run of two sorted ones, or of unsorted positions if it is a shortest one.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const lane = k / runs, begin = (k - lane * runs) * run, end = n - begin < run ? n : begin + run;
+        T const* const first = x + (lane / inner * n * inner + lane % inner);
+        auto const key = [&](std::int64_t i) { return load<S>(first + static_cast<std::size_t>(i) * inner); };
+        std::int64_t* const out = to + lane * n;
+        if (run == shortest) {
+            for (std::size_t i = begin; i < end; ++i) {
+                S const now = key(static_cast<std::int64_t>(i));
+                std::size_t place = i;
+                for (; place > begin && precedes(now, key(out[place - 1])); --place) out[place] = out[place - 1];
+                out[place] = static_cast<std::int64_t>(i);
+            }
+            return;
+        }
+        std::int64_t const* const in = from + lane * n;
+        std::size_t const middle = n - begin < run / 2 ? n : begin + run / 2;
+        std::int64_t const *left = in + begin, *right = in + middle;
+        std::int64_t const *const left_end = right, *const right_end = in + end;
+        std::size_t i = begin;
+        if (left != left_end && right != right_end) {
+            for (S a = key(*left), b = key(*right);; ++i) {  // of equal elements, that of the left run comes first
+                bool const is_right = precedes(b, a);
+                out[i] = is_right ? *right : *left;
+                right += is_right ? 1 : 0;
+                left += is_right ? 0 : 1;
+                if (left == left_end || right == right_end) break;
+                (is_right ? b : a) = key(is_right ? *right : *left);
+            }
+            ++i;
+        }
+        for (; left != left_end; ++left) out[i++] = *left;
+        for (; right != right_end; ++right) out[i++] = *right;
+    }
+
+private:
+    /// NaN is the greatest.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD bool precedes(S const& a, S const& b) const {
+        more_extreme<true> const more;
+        return descending ? more(a, b) : more(b, a);
+    }
+};
+
+/// Writes the positions of lanes to where their elements are.
+struct PlaceLanes {
+    std::int64_t const* from;
+    std::int64_t* to;
+    std::size_t n, inner;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const outer = k / (n * inner), rest = k - outer * n * inner;
+        to[k] = from[(outer * inner + rest % inner) * n + rest / inner];
+    }
+};
+
+}  // namespace detail
+
+/// The positions of the elements along an axis in ascending order, or descending, where equal elements keep their order
+/// and NaN is the greatest: ascending, the result is that of NumPy's argsort(x, kind="stable").
+///     argsort([3 1 2])                           ->   [1 2 0]
+///     argsort([3 1 3], {.descending = true})     ->   [0 2 1]
+/// shapes   x [...] -> [...]
+/// errors   ValueError if the axis is not in [-rank, rank)
+/// cost     O(size · log(dim of the axis)), by merging runs of 16, 32, 64, …, of which a thread merges two; temporary
+///          memory of 8 bytes for each element, or 16 if the axis is not the last one
+template <class T, device D>
+Tensor<std::int64_t, D> argsort(D const& exec, Tensor<T, D> const& x, ArgsortOptions const& options = {}) {
+    using Sort = detail::SortRuns<T>;
+    using Loops = detail::ElementLoops<D>;
+    Loops::check(exec, x);
+    std::size_t const axis = detail::checked_axis(options.axis, x.dimension());
+    auto out = detail::new_tensor<std::int64_t>(exec, x.shape());
+    if (x.size() == 0) return out;
+    std::size_t const n = x.shape(axis), inner = detail::product_from(x.shape(), axis + 1), lanes = x.size() / n;
+    bool const more = n > Sort::shortest;
+    auto first = Loops::template scratch<std::int64_t>(exec, inner == 1 ? 0 : x.size());
+    auto second = Loops::template scratch<std::int64_t>(exec, more ? x.size() : 0);
+    std::int64_t *to = inner == 1 ? out.data() : first.data(), *from = second.data();
+    for (std::size_t run = Sort::shortest;; run *= 2) {
+        std::size_t const runs = (n - 1) / run + 1;
+        Loops::each(exec, lanes * runs, n < run ? n : run,
+                    Sort{x.data(), from, to, n, inner, run, runs, options.descending});
+        if (runs == 1) break;
+        std::swap(from, to);
+    }
+    if (to != out.data()) Loops::each(exec, x.size(), 1, detail::PlaceLanes{to, out.data(), n, inner});
+    return out;
+}
+
+template <class T, class Device>
+Tensor<std::int64_t, Device> argsort(Tensor<T, Device> const& x, ArgsortOptions const& options = {}) {
+    return argsort(x.device(), x, options);
+}
+
+/// See argsort.
+struct argsort_op {
+    static constexpr std::string_view name = "argsort";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = ArgsortOptions;
+    using grad = no_grad;
+
+    static constexpr bool row_wise(ArgsortOptions const& options) { return options.axis > 0; }
+
+    static constexpr VarSpec infer(VarSpec const& x, ArgsortOptions const& options = {}) {
+        VarSpec out = spec::elementwise("argsort: x", x);
+        detail::checked_axis(options.axis, x.dims.size());
+        out.dtype = rowan::dtype<std::int64_t>::wire;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<std::int64_t, D> run(D exec, Tensor<T, D> const& x, ArgsortOptions const& options = {}) {
+        return argsort(exec, x, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/op/cumsum.hpp: cumsum, the running sums along an axis.
 
 namespace rowan::inline v0 {
@@ -30698,7 +30849,7 @@ struct top_k_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/argmax.hpp: layers for the positions of extrema, the greatest elements, one-hot rows and running sums.
+// rowan/layer/argmax.hpp: layers for the positions of extrema, sorted positions, the greatest elements, one-hot rows and running sums.
 
 namespace rowan::inline v0::layer {
 
@@ -30722,6 +30873,16 @@ Var<std::int64_t, Device> argmax(Var<T, Device> const& x, ArgmaxOptions const& o
 template <class T, class Device>
 Var<std::int64_t, Device> argmin(Var<T, Device> const& x, ArgmaxOptions const& options = {}) {
     return apply<argmin_op>(rowan::detail::counted_from_first(x, options), x);
+}
+
+/// The positions along an axis, by default the last one, in the order of their elements, see rowan::argsort.
+///     auto const order = layer::argsort(scores, {.descending = true});
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   ValueError if the axis is not in [-rank, rank)
+/// cost     as rowan::argsort, when the net runs
+template <class T, class Device>
+Var<std::int64_t, Device> argsort(Var<T, Device> const& x, ArgsortOptions const& options = {}) {
+    return apply<argsort_op>(rowan::detail::counted_from_first(x, options), x);
 }
 
 /// The greatest elements of each row and their positions.
@@ -47431,7 +47592,7 @@ using builtin_ops = registry<
     pointwise_loss_grad_op<detail::cosine_embedding_loss_formula, false>, cosine_similarity_grad_op,
     cosine_similarity_op, crf_decoding_op, crf_matches_op, linear_chain_crf_grad_op, linear_chain_crf_op,
     weighted_embedding_bag_grad_op, weighted_embedding_bag_op, where_grad_op<false>, where_grad_op<true>, where_op,
-    argmax_op, argmin_op, batched_matmul_grad_op<false>, batched_matmul_grad_op<true>, batched_matmul_op,
+    argmax_op, argmin_op, argsort_op, batched_matmul_grad_op<false>, batched_matmul_grad_op<true>, batched_matmul_op,
     cumsum_grad_op, cumsum_op, one_hot_op, reduce_grad_op<detail::axis_means>, reduce_mean_op,
     reduce_grad_op<detail::axis_extremes<true>>, reduce_max_op, reduce_grad_op<detail::axis_extremes<false>>,
     reduce_min_op, reduce_grad_op<detail::axis_products>, reduce_prod_op, reshape_grad_op, reshape_op, squeeze_op,
@@ -47465,23 +47626,23 @@ using forward_ops =
              hard_sigmoid_op, hard_swish_op, stanh_op, thresholded_relu_op, weighted_embedding_bag_op, where_op,
              squared_error_op, huber_op, smooth_l1_op, sigmoid_cross_entropy_with_logits_op, binary_cross_entropy_op,
              log_loss_op, hinge_op, kl_div_op, margin_rank_loss_op, cosine_embedding_loss_op, cosine_similarity_op,
-             crf_decoding_op, crf_matches_op, linear_chain_crf_op, argmax_op, argmin_op, batched_matmul_op, cumsum_op,
-             one_hot_op, reduce_mean_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op, squeeze_op,
-             unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
+             crf_decoding_op, crf_matches_op, linear_chain_crf_op, argmax_op, argmin_op, argsort_op, batched_matmul_op,
+             cumsum_op, one_hot_op, reduce_mean_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op,
+             squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
              beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op, reorder_op,
              shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
 
 /// Whether programs provide this operator for integers as well, such as the counter of a loop.
 template <class Op>
 inline constexpr bool takes_integers =
-    registry<abs_op, add_op, argmax_op, argmin_op, concat_op, cumsum_op, where_op, drop_levels_op, elementwise_mul_op,
-             equal_op, full_like_op, greater_equal_op, greater_op, identity_op, isfinite_op, isinf_op, isnan_op,
-             less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, negate_op, one_hot_op, pick_sequences_op,
-             reduce_sum_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op, squeeze_op, unsqueeze_op,
-             stack_op, transpose_op, rows_where_op, scale_op, sign_op, floor_op, ceil_op, round_op, sequence_reverse_op,
-             sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
-             sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op, sum_op, sequence_reshape_op, reorder_op,
-             shrink_op>::has<Op>;
+    registry<abs_op, add_op, argmax_op, argmin_op, argsort_op, concat_op, cumsum_op, where_op, drop_levels_op,
+             elementwise_mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op, isfinite_op,
+             isinf_op, isnan_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, negate_op, one_hot_op,
+             pick_sequences_op, reduce_sum_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op, squeeze_op,
+             unsqueeze_op, stack_op, transpose_op, rows_where_op, scale_op, sign_op, floor_op, ceil_op, round_op,
+             sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
+             sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op, sum_op,
+             sequence_reshape_op, reorder_op, shrink_op>::has<Op>;
 
 /// Whether this operator exists for integers alone, such as tokens.
 template <class Op>

@@ -4,6 +4,7 @@
 #include "refused.hpp"
 
 #include <rowan/op/argmax.hpp>
+#include <rowan/op/argsort.hpp>
 #include <rowan/op/batched_matmul.hpp>
 #include <rowan/op/cumsum.hpp>
 #include <rowan/op/math.hpp>
@@ -233,6 +234,7 @@ TEMPLATE_TEST_CASE("reductions, extrema, running sums and products of batches wo
     CHECK(rowan::reduce_max_op::grad::op::run(Cpu{}, x, rowan::reduce_max(x), of(4.0).reshaped({}), {}) == of(0.0, 0.0, 2.0, 0.0, 2.0, 0.0).reshaped({2, 3}));
     CHECK(rowan::reduce_prod_op::grad::op::run(Cpu{}, x, ones, rows) == of(-6.0, 4.5, -3.0, 6.0, 0.0, 0.0).reshaped({2, 3}));
     CHECK((rowan::argmax(x) == Tensor<std::int64_t>{2, 1}));
+    CHECK((rowan::argsort(x) == Tensor<std::int64_t>{{1, 0, 2}, {0, 2, 1}}));
     CHECK(std::get<0>(rowan::top_k(x, {.k = 2})) == of(3.0, 1.5, 3.0, 2.0).reshaped({2, 2}));
     LoDTensor<std::int64_t> const places({2, 2, 0}, Lod{{0, 2, 3}});
     CHECK(rowan::sequence_scatter(LoDTensor<T>(x), places, of(1.0, 0.5, 2.0)).value() == of(1.5, -2.0, 4.5, 2.0, 3.0, 2.0).reshaped({2, 3}));

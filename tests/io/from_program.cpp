@@ -290,7 +290,8 @@ std::vector<std::function<Out()>> const nets{
     [] {  // the greatest elements of rows, and one-hot rows
         auto const x = layer::data<float>("x", {UNK, 3});
         auto const best = layer::top_k(layer::cumsum(x, {.exclusive = true}), 2);
-        auto const ids = layer::argmax(x) + layer::argmin(x) + layer::argmax(layer::cumsum(best.ids, {.reverse = true}));
+        auto const order = layer::argsort(layer::argsort(x, {.axis = 0, .descending = true}));
+        auto const ids = layer::argmax(order) + layer::argmax(x) + layer::argmin(x) + layer::argmax(layer::cumsum(best.ids, {.reverse = true}));
         return layer::reduce_sum(layer::one_hot(ids, 9)) + layer::reduce_sum(best.value);
     },
     [] {  // other shapes

@@ -120,6 +120,7 @@ for dtype in "f4", "f8":
                 (L.reduce_sum(z, [-1]), Z.sum(-1)), (L.reduce_mean(z, [0, 2]), Z.mean((0, 2))), (L.reduce_max(z, [1], True), Z.max(1, keepdims=True)),
                 (L.reduce_min(z, [2]), Z.min(2)), (L.reduce_prod(x, [1]), X.prod(1)), (L.reshape(L.mean(x), [1]), [X.mean()]),
                 (L.cumsum(x, 0), X.cumsum(0)), (L.cumsum(x, reverse=True), X[:, ::-1].cumsum(1)[:, ::-1]), (L.argmax(x), X.argmax(1)), (L.argmin(x, 0), X.argmin(0)),
+                (L.argsort(x), X.argsort(1, kind="stable")), (L.argsort(x, 0, True), (-X).argsort(0, kind="stable")),
                 (L.one_hot(label, 4, x.dtype), np.eye(4)[[2, 0, 3]])]:
             near(value_of(got), want)
         row = given(row=floats(3, dtype=dtype) + 0.25)  # at axis 1 of z

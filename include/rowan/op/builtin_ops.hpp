@@ -7,6 +7,7 @@
 #include <rowan/op/adam.hpp>
 #include <rowan/op/add.hpp>
 #include <rowan/op/argmax.hpp>
+#include <rowan/op/argsort.hpp>
 #include <rowan/op/batch_norm.hpp>
 #include <rowan/op/batched_matmul.hpp>
 #include <rowan/op/beam_search.hpp>
@@ -134,7 +135,7 @@ using builtin_ops = registry<
     pointwise_loss_grad_op<detail::cosine_embedding_loss_formula, false>, cosine_similarity_grad_op,
     cosine_similarity_op, crf_decoding_op, crf_matches_op, linear_chain_crf_grad_op, linear_chain_crf_op,
     weighted_embedding_bag_grad_op, weighted_embedding_bag_op, where_grad_op<false>, where_grad_op<true>, where_op,
-    argmax_op, argmin_op, batched_matmul_grad_op<false>, batched_matmul_grad_op<true>, batched_matmul_op,
+    argmax_op, argmin_op, argsort_op, batched_matmul_grad_op<false>, batched_matmul_grad_op<true>, batched_matmul_op,
     cumsum_grad_op, cumsum_op, one_hot_op, reduce_grad_op<detail::axis_means>, reduce_mean_op,
     reduce_grad_op<detail::axis_extremes<true>>, reduce_max_op, reduce_grad_op<detail::axis_extremes<false>>,
     reduce_min_op, reduce_grad_op<detail::axis_products>, reduce_prod_op, reshape_grad_op, reshape_op, squeeze_op,
