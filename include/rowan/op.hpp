@@ -8,6 +8,7 @@
 #include <rowan/op/adam.hpp>
 #include <rowan/op/add.hpp>
 #include <rowan/op/argmax.hpp>
+#include <rowan/op/argsort.hpp>
 #include <rowan/op/batch_norm.hpp>
 #include <rowan/op/batched_matmul.hpp>
 #include <rowan/op/beam_search.hpp>
@@ -99,3 +100,4 @@
 #include <rowan/op/var_spec.hpp>
 #include <rowan/op/weighted_bag.hpp>
 #include <rowan/op/weighted_embedding_bag.hpp>
+#include <rowan/op/where.hpp>

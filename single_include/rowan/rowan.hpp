@@ -1222,7 +1222,7 @@ namespace rowan::inline v0 {
 ///     narrow(sum)    -> T, with the rounding of the type
 ///
 /// `T` itself must be trivially copyable and default constructible. Functions with further requirements on `sum` do not
-/// compile without them: sqrt, exp, log and pow, found by argument-dependent lookup, and the comparisons < and >.
+/// compile without them: sqrt, exp, log, sin, cos, floor and pow, found by argument-dependent lookup, and the comparisons < and >.
 template <class T>
 concept element = std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
     requires(T const& x, typename dtype<T>::sum const& s) {
@@ -10039,6 +10039,7 @@ namespace slot {
     };
 ROWAN_SLOT(x)       // input
 ROWAN_SLOT(y)       // second input
+ROWAN_SLOT(condition) // truth values
 ROWAN_SLOT(w)       // weight or table
 ROWAN_SLOT(b)       // bias
 ROWAN_SLOT(out)     // result
@@ -10089,6 +10090,7 @@ struct add_op;
 struct any_op;
 template <bool greatest>
 struct arg_extreme_op;
+struct argsort_op;
 struct batch_norm_op;
 struct batched_matmul_op;
 struct beam_search_decode_op;
@@ -10123,6 +10125,9 @@ struct greater_equal_op;
 struct greater_op;
 struct gru_unit_op;
 struct identity_op;
+struct isfinite_op;
+struct isinf_op;
+struct isnan_op;
 struct layer_norm_op;
 struct less_equal_op;
 struct less_op;
@@ -10187,6 +10192,7 @@ template <class Formula>
 struct unary_op;
 struct unsqueeze_op;
 struct weighted_embedding_bag_op;
+struct where_op;
 
 namespace detail {
 
@@ -10206,9 +10212,12 @@ struct broadcast_max;
 struct broadcast_min;
 struct broadcast_mul;
 struct broadcast_sub;
+struct ceil_formula;
+struct cos_formula;
 struct cosine_embedding_loss_formula;
 struct elu_formula;
 struct exp_formula;
+struct floor_formula;
 struct gelu_formula;
 struct hard_sigmoid_formula;
 struct hard_swish_formula;
@@ -10222,9 +10231,12 @@ struct margin_rank_loss_formula;
 struct pow_formula;
 struct relu6_formula;
 struct relu_formula;
+struct round_formula;
 struct rsqrt_formula;
 struct sigmoid_cross_entropy_with_logits_formula;
 struct sigmoid_formula;
+struct sign_formula;
+struct sin_formula;
 struct smooth_l1_formula;
 struct softplus_formula;
 struct softsign_formula;
@@ -10246,40 +10258,43 @@ using compiled_ops = type_list<
     accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
     clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, drop_levels_op, dropout_op,
     elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, greater_equal_op, greater_op,
-    gru_unit_op, identity_op, less_equal_op, less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op,
-    lod_reset_op, log_softmax_op, lstm_unit_op, matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>,
-    momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op, unary_op<relu_formula>, rmsprop_op,
-    rowwise_adagrad_op, scale_op, sequence_attention_op, sequence_concat_op, sequence_context_op,
-    padded_sequence_context_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_expand_op,
-    sequence_pool_op, sgd_op, sequence_reverse_op, sequence_softmax_op, unary_op<sigmoid_formula>, softmax_op,
-    softmax_with_cross_entropy_op, split_op, sub_op, sum_op, broadcast_op<broadcast_add>, broadcast_op<broadcast_div>,
-    broadcast_op<broadcast_max>, broadcast_op<broadcast_min>, broadcast_op<broadcast_mul>, broadcast_op<broadcast_sub>,
-    unary_op<exp_formula>, unary_op<log_formula>, unary_op<sqrt_formula>, unary_op<rsqrt_formula>,
-    unary_op<square_formula>, unary_op<abs_formula>, unary_op<pow_formula>, unary_op<relu6_formula>,
-    unary_op<brelu_formula>, unary_op<leaky_relu_formula>, unary_op<elu_formula>, unary_op<gelu_formula>,
-    unary_op<swish_formula>, unary_op<softplus_formula>, unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>,
+    gru_unit_op, identity_op, isfinite_op, isinf_op, isnan_op, less_equal_op, less_op, embedding_bag_op,
+    lookup_table_op, lod_from_offsets_op, lod_reset_op, log_softmax_op, lstm_unit_op, matmul_op<false, false>,
+    matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op,
+    unary_op<relu_formula>, rmsprop_op, rowwise_adagrad_op, scale_op, sequence_attention_op, sequence_concat_op,
+    sequence_context_op, padded_sequence_context_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
+    sequence_expand_op, sequence_pool_op, sgd_op, sequence_reverse_op, sequence_softmax_op, unary_op<sigmoid_formula>,
+    softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, broadcast_op<broadcast_add>,
+    broadcast_op<broadcast_div>, broadcast_op<broadcast_max>, broadcast_op<broadcast_min>, broadcast_op<broadcast_mul>,
+    broadcast_op<broadcast_sub>, unary_op<exp_formula>, unary_op<log_formula>, unary_op<sqrt_formula>,
+    unary_op<rsqrt_formula>, unary_op<square_formula>, unary_op<abs_formula>, unary_op<pow_formula>,
+    unary_op<sin_formula>, unary_op<cos_formula>, unary_op<sign_formula>, unary_op<floor_formula>,
+    unary_op<ceil_formula>, unary_op<round_formula>, unary_op<relu6_formula>, unary_op<brelu_formula>,
+    unary_op<leaky_relu_formula>, unary_op<elu_formula>, unary_op<gelu_formula>, unary_op<swish_formula>,
+    unary_op<softplus_formula>, unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>,
     unary_op<hard_swish_formula>, unary_op<stanh_formula>, unary_op<thresholded_relu_formula>, unary_op<tanh_formula>,
     crf_decoding_op, crf_matches_op, linear_chain_crf_op, pointwise_loss_op<cosine_embedding_loss_formula>,
     cosine_similarity_op, pointwise_loss_op<squared_error_formula>, pointwise_loss_op<huber_formula>,
     pointwise_loss_op<smooth_l1_formula>, pointwise_loss_op<sigmoid_cross_entropy_with_logits_formula>,
     pointwise_loss_op<binary_cross_entropy_formula>, pointwise_loss_op<log_loss_formula>,
     pointwise_loss_op<hinge_formula>, pointwise_loss_op<kl_div_formula>, pointwise_loss_op<margin_rank_loss_formula>,
-    weighted_embedding_bag_op, arg_extreme_op<true>, arg_extreme_op<false>, batched_matmul_op, cumsum_op,
-    reduce_op<axis_means>, reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>,
-    reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
-    moving_average_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op,
-    reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
+    weighted_embedding_bag_op, where_op, arg_extreme_op<true>, arg_extreme_op<false>, argsort_op, batched_matmul_op,
+    cumsum_op, reduce_op<axis_means>, reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>,
+    reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op,
+    batch_norm_op, layer_norm_op, moving_average_op, beam_search_decode_op, beam_search_op, merge_rows_op,
+    rows_where_op, sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
 using compiled_integer_ops =
     type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
-              edit_distance_op, elementwise_mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op, less_equal_op,
-              less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op, sequence_reverse_op, sequence_concat_op,
-              sequence_slice_op, sequence_pad_op, sequence_unpad_op, lod_from_offsets_op, lod_reset_op,
-              sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, sub_op, sum_op, unary_op<abs_formula>,
-              unary_op<square_formula>, arg_extreme_op<true>, arg_extreme_op<false>, cumsum_op, one_hot_op,
-              reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op,
-              squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op, sequence_reshape_op, reorder_op,
-              shrink_op>;
+              edit_distance_op, elementwise_mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op,
+              isfinite_op, isinf_op, isnan_op, less_equal_op, less_op, negate_op, pick_sequences_op, reduce_sum_op,
+              scale_op, sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
+              lod_from_offsets_op, lod_reset_op, sequence_context_op, sequence_erase_op, sequence_mask_op, split_op,
+              sub_op, sum_op, where_op, unary_op<abs_formula>, unary_op<square_formula>, unary_op<sign_formula>,
+              unary_op<floor_formula>, unary_op<ceil_formula>, unary_op<round_formula>, arg_extreme_op<true>,
+              arg_extreme_op<false>, argsort_op, cumsum_op, one_hot_op, reduce_op<axis_extremes<true>>,
+              reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, stack_op,
+              transpose_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op>;
 /// Operators compiled for bool.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
                                      logical_and_op, logical_not_op, logical_or_op, unsqueeze_op>;
@@ -10295,13 +10310,15 @@ inline constexpr bool is_index_slot =
 template <class Slot>
 inline constexpr bool is_int64_slot = is_in<Slot, type_list<slot::seed, slot::index>>;
 
-/// The element types of an operator's inputs, in the order of its slots: I for index slots, E for the others.
+/// The element types of an operator's inputs, in the order of its slots: I for index slots, bool for conditions, E for
+/// the others.
 template <class Slots, class E, class I>
 struct input_types;
 template <class... Slot, class E, class I>
 struct input_types<slots<Slot...>, E, I> {
-    using type = type_list<
-        std::conditional_t<is_int64_slot<Slot>, std::int64_t, std::conditional_t<is_index_slot<Slot>, I, E>>...>;
+    using type = type_list<std::conditional_t<is_int64_slot<Slot>, std::int64_t,
+                                              std::conditional_t<std::is_same_v<Slot, slot::condition>, bool,
+                                                                 std::conditional_t<is_index_slot<Slot>, I, E>>>...>;
 };
 
 /// Whether all inputs may have the same element type: there is no index slot, or labels may be probabilities.
@@ -19221,7 +19238,7 @@ struct adam_op : detail::optimizer_op<AdamOptions, slot::moment, slot::moment2> 
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/functions.hpp: exp, log and pow, of the standard library or by argument-dependent lookup.
+// rowan/detail/functions.hpp: exp, log, sin, cos, floor and pow, of the standard library or by argument-dependent lookup.
 
 namespace rowan::inline v0::detail {
 
@@ -19243,6 +19260,36 @@ ROWAN_HD_INLINE S log_of(S const& x) {
         requires { S(log(x)); },
         "rowan: this function needs log(dtype<T>::sum): declare it in the namespace of that type");
     return S(log(x));
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S sin_of(S const& x) {
+    using std::sin;
+    static_assert(
+        requires { S(sin(x)); },
+        "rowan: this function needs sin(dtype<T>::sum): declare it in the namespace of that type");
+    return S(sin(x));
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S cos_of(S const& x) {
+    using std::cos;
+    static_assert(
+        requires { S(cos(x)); },
+        "rowan: this function needs cos(dtype<T>::sum): declare it in the namespace of that type");
+    return S(cos(x));
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S floor_of(S const& x) {
+    using std::floor;
+    static_assert(
+        requires { S(floor(x)); },
+        "rowan: this function needs floor(dtype<T>::sum): declare it in the namespace of that type");
+    return S(floor(x));
 }
 
 ROWAN_NO_EXEC_CHECK
@@ -29640,6 +29687,14 @@ Tensor<T, D> zip_broadcast(D const& exec, Map const& map, Tensor<T, D> const& x,
     return out;
 }
 
+/// The sums of a result of this shape over the elements that an input repeats, in the shape of the input.
+template <class D, class Shape, class From, class T>
+void sum_repeated(D const& exec, Shape const& input, Shape const& shape, std::int64_t axis, From const* from, T* out) {
+    std::array<bool, 8> reduced{};
+    for (std::size_t i = 0; i < shape.size(); ++i) reduced[i] = aligned_dim(input, i, shape.size(), axis) != shape[i];
+    fold_axes<sum_t<T>, add_lanes>(exec, reduction_of(shape, reduced), from, out);
+}
+
 /// map(x, y, g) summed to the shape of x or of y: the gradient of that input of zip_broadcast, where g is the gradient
 /// of the result. The terms are not narrowed before they are summed.
 template <bool of_y, class D, class Map, class T>
@@ -29666,11 +29721,9 @@ Tensor<T, D> zip_broadcast_grad(D const& exec, Map const& map, Tensor<T, D> cons
         terms(out.data());
         return out;
     }
-    std::array<bool, 8> reduced{};
-    for (std::size_t i = 0; i < shape.size(); ++i) reduced[i] = dim(of_y ? 1 : 0, i) != shape[i];
     auto full = ElementLoops<D>::template scratch<S>(exec, g.size());
     terms(full.data());
-    fold_axes<S, add_lanes>(exec, reduction_of(shape, reduced), static_cast<S const*>(full.data()), out.data());
+    sum_repeated(exec, like.shape(), shape, of_y ? axis : -1, static_cast<S const*>(full.data()), out.data());
     return out;
 }
 
@@ -30254,6 +30307,156 @@ using argmin_op = arg_extreme_op<false>;  ///< See argmin.
 
 }  // namespace rowan::inline v0
 
+// rowan/op/argsort.hpp: argsort, the positions along an axis in the order of their elements.
+
+namespace rowan::inline v0 {
+
+/// The settings of argsort.
+struct ArgsortOptions {
+    std::int64_t axis = -1;   ///< negative values count from the end
+    bool descending = false;  ///< whether the greatest element comes first
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"axis", &ArgsortOptions::axis}, field{"descending", &ArgsortOptions::descending});
+    }
+};
+
+namespace detail {
+
+/// Sorts the positions of lanes along an axis, in runs that become longer. Those of lane k are from[k · n + i].
+template <class T>
+struct SortRuns {
+    using S = sum_t<T>;
+    static constexpr std::size_t shortest = 16;
+
+    T const* x;
+    std::int64_t const* from;
+    std::int64_t* to;
+    std::size_t n, inner, run, runs;  // `runs` runs of each lane, of `run` positions, are written
+    bool descending;
+
+    /// Makes a run of two sorted ones, or of unsorted positions if it is a shortest one.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const lane = k / runs, begin = (k - lane * runs) * run, end = n - begin < run ? n : begin + run;
+        T const* const first = x + (lane / inner * n * inner + lane % inner);
+        auto const key = [&](std::int64_t i) { return load<S>(first + static_cast<std::size_t>(i) * inner); };
+        std::int64_t* const out = to + lane * n;
+        if (run == shortest) {
+            for (std::size_t i = begin; i < end; ++i) {
+                S const now = key(static_cast<std::int64_t>(i));
+                std::size_t place = i;
+                for (; place > begin && precedes(now, key(out[place - 1])); --place) out[place] = out[place - 1];
+                out[place] = static_cast<std::int64_t>(i);
+            }
+            return;
+        }
+        std::int64_t const* const in = from + lane * n;
+        std::size_t const middle = n - begin < run / 2 ? n : begin + run / 2;
+        std::int64_t const *left = in + begin, *right = in + middle;
+        std::int64_t const *const left_end = right, *const right_end = in + end;
+        std::size_t i = begin;
+        if (left != left_end && right != right_end) {
+            for (S a = key(*left), b = key(*right);; ++i) {  // of equal elements, that of the left run comes first
+                bool const is_right = precedes(b, a);
+                out[i] = is_right ? *right : *left;
+                right += is_right ? 1 : 0;
+                left += is_right ? 0 : 1;
+                if (left == left_end || right == right_end) break;
+                (is_right ? b : a) = key(is_right ? *right : *left);
+            }
+            ++i;
+        }
+        for (; left != left_end; ++left) out[i++] = *left;
+        for (; right != right_end; ++right) out[i++] = *right;
+    }
+
+private:
+    /// NaN is the greatest.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD bool precedes(S const& a, S const& b) const {
+        more_extreme<true> const more;
+        return descending ? more(a, b) : more(b, a);
+    }
+};
+
+/// Writes the positions of lanes to where their elements are.
+struct PlaceLanes {
+    std::int64_t const* from;
+    std::int64_t* to;
+    std::size_t n, inner;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const outer = k / (n * inner), rest = k - outer * n * inner;
+        to[k] = from[(outer * inner + rest % inner) * n + rest / inner];
+    }
+};
+
+}  // namespace detail
+
+/// The positions of the elements along an axis in ascending order, or descending, where equal elements keep their order
+/// and NaN is the greatest: ascending, the result is that of NumPy's argsort(x, kind="stable").
+///     argsort([3 1 2])                           ->   [1 2 0]
+///     argsort([3 1 3], {.descending = true})     ->   [0 2 1]
+/// shapes   x [...] -> [...]
+/// errors   ValueError if the axis is not in [-rank, rank)
+/// cost     O(size · log(dim of the axis)), by merging runs of 16, 32, 64, …, of which a thread merges two; temporary
+///          memory of 8 bytes for each element, or 16 if the axis is not the last one
+template <class T, device D>
+Tensor<std::int64_t, D> argsort(D const& exec, Tensor<T, D> const& x, ArgsortOptions const& options = {}) {
+    using Sort = detail::SortRuns<T>;
+    using Loops = detail::ElementLoops<D>;
+    Loops::check(exec, x);
+    std::size_t const axis = detail::checked_axis(options.axis, x.dimension());
+    auto out = detail::new_tensor<std::int64_t>(exec, x.shape());
+    if (x.size() == 0) return out;
+    std::size_t const n = x.shape(axis), inner = detail::product_from(x.shape(), axis + 1), lanes = x.size() / n;
+    bool const more = n > Sort::shortest;
+    auto first = Loops::template scratch<std::int64_t>(exec, inner == 1 ? 0 : x.size());
+    auto second = Loops::template scratch<std::int64_t>(exec, more ? x.size() : 0);
+    std::int64_t *to = inner == 1 ? out.data() : first.data(), *from = second.data();
+    for (std::size_t run = Sort::shortest;; run *= 2) {
+        std::size_t const runs = (n - 1) / run + 1;
+        Loops::each(exec, lanes * runs, n < run ? n : run,
+                    Sort{x.data(), from, to, n, inner, run, runs, options.descending});
+        if (runs == 1) break;
+        std::swap(from, to);
+    }
+    if (to != out.data()) Loops::each(exec, x.size(), 1, detail::PlaceLanes{to, out.data(), n, inner});
+    return out;
+}
+
+template <class T, class Device>
+Tensor<std::int64_t, Device> argsort(Tensor<T, Device> const& x, ArgsortOptions const& options = {}) {
+    return argsort(x.device(), x, options);
+}
+
+/// See argsort.
+struct argsort_op {
+    static constexpr std::string_view name = "argsort";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = ArgsortOptions;
+    using grad = no_grad;
+
+    static constexpr bool row_wise(ArgsortOptions const& options) { return options.axis > 0; }
+
+    static constexpr VarSpec infer(VarSpec const& x, ArgsortOptions const& options = {}) {
+        VarSpec out = spec::elementwise("argsort: x", x);
+        detail::checked_axis(options.axis, x.dims.size());
+        out.dtype = rowan::dtype<std::int64_t>::wire;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<std::int64_t, D> run(D exec, Tensor<T, D> const& x, ArgsortOptions const& options = {}) {
+        return argsort(exec, x, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/op/cumsum.hpp: cumsum, the running sums along an axis.
 
 namespace rowan::inline v0 {
@@ -30697,7 +30900,7 @@ struct top_k_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/argmax.hpp: layers for the positions of extrema, the greatest elements, one-hot rows and running sums.
+// rowan/layer/argmax.hpp: layers for the positions of extrema, sorted positions, the greatest elements, one-hot rows and running sums.
 
 namespace rowan::inline v0::layer {
 
@@ -30721,6 +30924,16 @@ Var<std::int64_t, Device> argmax(Var<T, Device> const& x, ArgmaxOptions const& o
 template <class T, class Device>
 Var<std::int64_t, Device> argmin(Var<T, Device> const& x, ArgmaxOptions const& options = {}) {
     return apply<argmin_op>(rowan::detail::counted_from_first(x, options), x);
+}
+
+/// The positions along an axis, by default the last one, in the order of their elements, see rowan::argsort.
+///     auto const order = layer::argsort(scores, {.descending = true});
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   ValueError if the axis is not in [-rank, rank)
+/// cost     as rowan::argsort, when the net runs
+template <class T, class Device>
+Var<std::int64_t, Device> argsort(Var<T, Device> const& x, ArgsortOptions const& options = {}) {
+    return apply<argsort_op>(rowan::detail::counted_from_first(x, options), x);
 }
 
 /// The greatest elements of each row and their positions.
@@ -33197,7 +33410,7 @@ requires(detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto minimum(X
 
 }  // namespace rowan::inline v0
 
-// rowan/op/compare.hpp: element-wise comparisons, and logical operators on bool tensors.
+// rowan/op/compare.hpp: element-wise comparisons and tests, and logical operators on bool tensors.
 
 namespace rowan::inline v0 {
 
@@ -33235,10 +33448,17 @@ struct CompareInRow {
     }
 };
 
-struct NotElement {
-    bool const* x;
+/// Tests elements as dtype<T>::sum.
+template <class Op, class T>
+struct TestElement {
+    T const* x;
     bool* out;
-    ROWAN_HD void operator()(std::size_t i) const { out[i] = !x[i]; }
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        sum_t<T> const a = dtype<T>::widen(x[i]);
+        out[i] = Op::holds(a);
+    }
 };
 
 /// Computes on a device whether any element is true. The Thrust specialization is in rowan/thrust/op/compare.hpp.
@@ -33280,6 +33500,29 @@ struct compare_op {
             ElementLoops<D>::each_element(exec, b.rows, b.width,
                                           CompareInRow<Op, T>{b, x.data(), y.data(), out.data()});
         }
+        return out;
+    }
+};
+
+/// Base of the operators of one tensor that return a bool tensor.
+template <class Op>
+struct test_op {
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        VarSpec out = spec::elementwise(joined_name<Op, x_suffix>::value.data(), x);
+        out.dtype = dtype<bool>::wire;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<bool, D> run(D exec, Tensor<T, D> const& x) {
+        ElementLoops<D>::check(exec, x);
+        auto out = new_tensor<bool>(exec, x.shape());
+        ElementLoops<D>::each(exec, x.size(), 1, TestElement<Op, T>{x.data(), out.data()});
         return out;
     }
 };
@@ -33366,23 +33609,87 @@ struct logical_or_op : detail::compare_op<logical_or_op> {
 };
 
 /// !x element-wise, for bool tensors.
-struct logical_not_op {
+struct logical_not_op : detail::test_op<logical_not_op> {
     static constexpr std::string_view name = "logical_not";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("logical_not: x", x); }
-
-    template <class D>
-    static Tensor<bool, D> run(D exec, Tensor<bool, D> const& x) {
-        detail::ElementLoops<D>::check(exec, x);
-        auto out = detail::new_tensor<bool>(exec, x.shape());
-        detail::ElementLoops<D>::each(exec, x.size(), 1, detail::NotElement{x.data(), out.data()});
-        return out;
+    /// Whether it is zero.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a) {
+        return a == 0;
     }
 };
+
+/// Whether elements are neither infinite nor NaN.
+/// shapes   x [...] -> [...]
+struct isfinite_op : detail::test_op<isfinite_op> {
+    static constexpr std::string_view name = "isfinite";
+    /// Whether a is finite: a - a is NaN if not.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a) {
+        S const zero = a - a;
+        return zero == a - a;
+    }
+};
+
+/// Whether elements are NaN. Shapes as isfinite_op.
+struct isnan_op : detail::test_op<isnan_op> {
+    static constexpr std::string_view name = "isnan";
+    /// Whether a is NaN.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a) {
+        S const same = a;
+        return !(a == same);
+    }
+};
+
+/// Whether elements are infinity or -infinity. Shapes as isfinite_op.
+struct isinf_op : detail::test_op<isinf_op> {
+    static constexpr std::string_view name = "isinf";
+    /// Whether a is infinite.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a) {
+        return !isfinite_op::holds(a) && !isnan_op::holds(a);
+    }
+};
+
+/// Whether elements are neither infinite nor NaN; true for all integers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<bool, D> isfinite(D const& exec, Tensor<T, D> const& x) {
+    return isfinite_op::run(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto isfinite(X&& x) { return isfinite_op::run(x.device(), x); }
+
+/// Whether elements are NaN.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<bool, D> isnan(D const& exec, Tensor<T, D> const& x) {
+    return isnan_op::run(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto isnan(X&& x) { return isnan_op::run(x.device(), x); }
+
+/// Whether elements are infinity or -infinity.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<bool, D> isinf(D const& exec, Tensor<T, D> const& x) {
+    return isinf_op::run(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto isinf(X&& x) { return isinf_op::run(x.device(), x); }
 
 /// Whether any element is true; false if there are none.
 /// shapes   x [...] -> [1]
@@ -33659,7 +33966,129 @@ struct unsqueeze_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/compare.hpp: element-wise comparisons, such as for the condition of a loop.
+// rowan/op/where.hpp: where, elements of one tensor or another by a condition.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// to[row, column] = condition[row, column] ? x[row, column] : y[row, column], each of one element for a row or all of
+/// them. The elements are copied.
+template <class T>
+struct ChooseStep {
+    struct Row {
+        bool const* condition;
+        T const *x, *y;
+        T* to;
+    };
+    BroadcastRows<3> b;
+    bool const* condition;
+    T const *x, *y;
+    T* to;
+
+    ROWAN_HD Row of_row(std::size_t i) const {
+        return {condition + b.offsets[0](i), x + b.offsets[1](i), y + b.offsets[2](i), to + i * b.width};
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+        std::size_t const of_condition = b.one[0] ? 0 : column, of_x = b.one[1] ? 0 : column;
+        row.to[column] = row.condition[of_condition] ? row.x[of_x] : row.y[b.one[2] ? 0 : column];
+    }
+};
+
+struct where_family {
+    static constexpr std::string_view name = "where";
+};
+
+}  // namespace detail
+
+/// The element of x where the condition is true, else that of y.
+///     where({true, false}, {1, 2}, {3, 4})   ->   {1, 4}
+/// shapes   condition [...], x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of all three and one write of the result
+template <class T, device D>
+Tensor<T, D> where(D const& exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    auto const both = detail::broadcast_shape("y", x.shape(), y.shape(), -1);
+    auto const shape = detail::broadcast_shape("condition", both, condition.shape(), -1);
+    detail::ElementLoops<D>::check(exec, condition, x, y);
+    auto out = detail::new_tensor<T>(exec, shape);
+    if (out.size() == 0) return out;
+    auto const b = detail::broadcast_rows<3>(shape, [&](std::size_t k, std::size_t i) {
+        auto const& of = k == 0 ? condition.shape() : k == 1 ? x.shape() : y.shape();
+        return detail::aligned_dim(of, i, shape.size(), -1);
+    });
+    detail::ElementLoops<D>::template each_in_rows<bool>(
+        exec, b.rows, b.width, detail::ChooseStep<T>{b, condition.data(), x.data(), y.data(), out.data()});
+    return out;
+}
+
+template <class C, class X, class Y>
+requires(detail::tensor_argument<C>&& detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto where(C&& condition,
+                                                                                                          X&& x,
+                                                                                                          Y&& y) {
+    return where(x.device(), condition, x, y);
+}
+
+/// The gradient of x or y of where: that of the result where the element was chosen, else 0, whatever the gradient is
+/// there, summed over the elements that were repeated.
+template <bool of_y>
+struct where_grad_op {
+    static constexpr std::string_view name =
+        detail::joined_name<detail::where_family,
+                            std::conditional_t<of_y, detail::y_grad_suffix, detail::x_grad_suffix>>::value;
+    using inputs = slots<slot::condition, std::conditional_t<of_y, slot::y, slot::x>, grad_of<slot::out>>;
+    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const&, VarSpec const& x, VarSpec const&) { return x; }
+
+    /// errors   ShapeError if condition or x does not broadcast to the shape of out_grad
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x,
+                            Tensor<T, D> const& out_grad) {
+        auto const& shape = out_grad.shape();
+        auto const check = [&](char const* field, auto const& of) {
+            if (detail::broadcast_shape(field, shape, of.shape(), -1) != shape)
+                detail::do_not_broadcast(field, detail::shape_text(of.shape()), detail::shape_text(shape));
+        };
+        check("condition", condition);
+        check(of_y ? "y" : "x", x);
+        if (out_grad.size() == 0) return Tensor<T, D>::zeros(exec, x.shape());
+        auto const zero = Tensor<T, D>::zeros(exec, {});
+        auto chosen = of_y ? where(exec, condition, zero, out_grad) : where(exec, condition, out_grad, zero);
+        if (x.shape() == shape) return chosen;
+        auto out = detail::new_tensor<T>(exec, x.shape());
+        detail::sum_repeated(exec, x.shape(), shape, -1, static_cast<T const*>(chosen.data()), out.data());
+        return out;
+    }
+};
+
+/// See where.
+struct where_op {
+    static constexpr std::string_view name = "where";
+    using inputs = slots<slot::condition, slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rules<grad_rule<where_grad_op<false>>, grad_rule<where_grad_op<true>>>;
+
+    static constexpr VarSpec infer(VarSpec const& condition, VarSpec const& x, VarSpec const& y) {
+        spec::same_dtype("where: condition", condition, tensor_spec<bool>({}));
+        VarSpec like = condition;
+        like.dtype = x.dtype;
+        return detail::broadcast_spec("where: condition", detail::broadcast_spec("where: y", x, y, -1), like, -1);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return where(exec, condition, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/compare.hpp: element-wise comparisons, tests and choices, such as for the condition of a loop.
 
 namespace rowan::inline v0::detail {
 
@@ -33755,6 +34184,37 @@ Var<bool, Device> logical_or(Var<bool, Device> const& x, Var<bool, Device> const
 template <class Device>
 Var<bool, Device> logical_not(Var<bool, Device> const& x) {
     return apply<logical_not_op>({}, x);
+}
+
+/// Whether elements are neither infinite nor NaN.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::isfinite, when the net runs
+template <class T, class Device>
+Var<bool, Device> isfinite(Var<T, Device> const& x) {
+    return apply<isfinite_op>({}, x);
+}
+/// Whether elements are NaN, as layer::isfinite.
+template <class T, class Device>
+Var<bool, Device> isnan(Var<T, Device> const& x) {
+    return apply<isnan_op>({}, x);
+}
+/// Whether elements are infinity or -infinity, as layer::isfinite.
+template <class T, class Device>
+Var<bool, Device> isinf(Var<T, Device> const& x) {
+    return apply<isinf_op>({}, x);
+}
+
+/// The element of x where the condition is true, else that of y, see rowan::where. The gradient goes to the element that
+/// was chosen; a NaN that was not chosen has no effect.
+///     auto const finite = layer::where(layer::isfinite(x), x, y);
+/// shapes   condition [...], x [...], y [...] -> [...], broadcast by NumPy's rules, with the levels of the one that has
+///          the rows, as in layer::add
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     as rowan::where, when the net runs
+template <class T, class Device>
+Var<T, Device> where(Var<bool, Device> const& condition, Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<where_op>({}, condition, x, y);
 }
 
 /// Whether any element is true; false if x is empty.
@@ -42080,7 +42540,171 @@ ROWAN_HD_INLINE V power_by_products(V const& x, int exponent) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/math_formulas.hpp: the formulas of exp, log, sqrt, rsqrt, square, abs and pow, with their gradients.
+// rowan/op/detail/sine.hpp: sin and cos, with the same bits for SIMD registers and scalars.
+
+namespace rowan::inline v0::detail {
+
+/// A number as count · π/2 + rest, where count is an integer, modulo 4 for large numbers, and |rest| <= π/4.
+template <class V>
+struct QuarterTurns {
+    V count;
+    Pair<V> rest;
+};
+
+/// Numbers from here on are reduced by many_quarter_turns.
+inline constexpr double many_turns = 1048576.0;
+
+/// a + b without an error (Knuth)
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE Pair<V> exact_sum_of_any(V const& a, V const& b) {
+    V const sum = a + b, of_b = sum - a;
+    return {sum, V((a - (sum - of_b)) + (b - of_b))};
+}
+
+/// The quarter turns of a finite x with |x| >= 2^20: the product of its mantissa with 192 bits of 2/π (Payne and Hanek).
+ROWAN_HD inline QuarterTurns<double> many_quarter_turns(double x) {
+    constexpr std::uint32_t two_over_pi[] = {
+        0,          0,          0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041,
+        0xFE5163AB, 0xDEBBC561, 0xB7246E3A, 0x424DD2E0, 0x06492EEA, 0x09D1921C, 0xFE1DEB1C, 0xB129A73E,
+        0xE88235F5, 0x2EBB4484, 0xE99C7026, 0xB45F7E41, 0x3991D639, 0x835339F4, 0x9C845F8B, 0xBDF9283B,
+        0x1FF897FF, 0xDE05980F, 0xEF2F118B, 0x5A0A6D1F, 0x6D367ECF, 0x27CB09B7, 0x4F463F66, 0x9E5FEA2D,
+        0x7527BAC7, 0xEBE5F17B, 0x3D0739F7, 0x8A5292EA, 0x6BFB5FB1, 0x1F8D5D08, 0x56033046};
+    constexpr int words = 6;
+    // |x| = mantissa · 2^exponent. Bits of 2/π before the first one make multiples of four quarter turns.
+    auto const bits = bit_cast<std::uint64_t>(x);
+    std::uint64_t const mantissa = (bits & ((std::uint64_t{1} << 52) - 1)) | (std::uint64_t{1} << 52);
+    auto const first = static_cast<unsigned>(bits >> 52 & 0x7FF) - 1075 - 2 + 64;
+    std::uint32_t product_bits[words] = {};  // the lowest word first
+    for (int half = 0; half < 2; ++half) {
+        std::uint64_t const factor = half == 0 ? mantissa & 0xFFFFFFFF : mantissa >> 32;
+        std::uint64_t carry = 0;
+        for (int i = half; i < words; ++i) {
+            std::uint32_t const* const at = two_over_pi + first / 32 + (words - 1 - (i - half));
+            std::uint64_t const two = std::uint64_t{at[0]} << 32 | at[1];
+            carry += product_bits[i] + factor * (two >> (32 - first % 32) & 0xFFFFFFFF);
+            product_bits[i] = static_cast<std::uint32_t>(carry);
+            carry >>= 32;
+        }
+    }
+    // The two highest bits are the count; the others are the rest, which is negative from half a quarter turn on.
+    bool const more = (product_bits[words - 1] >> 29 & 1) != 0;
+    double const count = (product_bits[words - 1] >> 30) + (more ? 1.0 : 0.0);
+    product_bits[words - 1] &= 0x3FFFFFFF;
+    Pair<double> rest{more ? -1.0 : 0.0, 0};
+    double unit = 0x1p-30;
+    for (int i = words - 1; i >= 0; --i, unit *= 0x1p-32) {
+        Pair<double> const sum = exact_sum_of_any(rest.high, product_bits[i] * unit);
+        rest = {sum.high, rest.low + sum.low};
+    }
+    double const sign = x < 0 ? -1 : 1;
+    Pair<double> const turned = exact_product(rest.high, 0x1.921fb54442d18p+0 * sign);
+    double const low =
+        product(rest.high, 0x1.1a62633145c07p-54 * sign) + product(rest.low, 0x1.921fb54442d18p+0 * sign);
+    return {count * sign, exact_sum(turned.high, turned.low + low)};
+}
+
+/// The quarter turns of x. π/2 as four numbers of which n times each but the last is exact (Cody and Waite).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE QuarterTurns<V> quarter_turns(V const& x) {
+    constexpr double most = 0x1.fffffffffffffp+1023;
+    V const n = nearest_integer(product(x, constant<V>(0x1.45f306dc9c883p-1))), zero = constant<V>(0.0);
+    V const first = x - product(n, constant<V>(0x1.921fb544p+0));
+    Pair<V> const second = exact_sum_of_any(first, V(zero - product(n, constant<V>(0x1.0b4611a6p-34))));
+    Pair<V> const third = exact_sum_of_any(second.high, V(zero - product(n, constant<V>(0x1.3198a2ep-69))));
+    V const low = (second.low + third.low) - product(n, constant<V>(0x1.b839a252049c1p-104));
+    QuarterTurns<V> turns{n, exact_sum(third.high, low)};
+    if constexpr (is_batch<V>) {
+        if (xsimd::any(x >= constant<V>(many_turns)) || xsimd::any(x <= constant<V>(-many_turns))) {
+            double at[V::size], count[V::size], high[V::size], rest_low[V::size];
+            x.store_unaligned(at);
+            turns.count.store_unaligned(count);
+            turns.rest.high.store_unaligned(high);
+            turns.rest.low.store_unaligned(rest_low);
+            for (std::size_t i = 0; i < V::size; ++i) {
+                double const size = at[i] < 0 ? -at[i] : at[i];
+                if (!(size >= many_turns && size <= most)) continue;
+                QuarterTurns<double> const many = many_quarter_turns(at[i]);
+                count[i] = many.count, high[i] = many.rest.high, rest_low[i] = many.rest.low;
+            }
+            return {V::load_unaligned(count), {V::load_unaligned(high), V::load_unaligned(rest_low)}};
+        }
+    } else if ((x >= many_turns || x <= -many_turns) && x <= most && x >= -most) {
+        return many_quarter_turns(x);
+    }
+    return turns;
+}
+
+/// The coefficients of x^(2k+1) in the Taylor series of the sine, and of x^2k in that of the cosine.
+struct TaylorSeries {
+    double sine[10] = {1}, cosine[10] = {1};
+    constexpr TaylorSeries() {
+        for (int k = 1; k < 10; ++k) {
+            cosine[k] = -sine[k - 1] / (2 * k);
+            sine[k] = cosine[k] / (2 * k + 1);
+        }
+    }
+};
+
+/// sin(x) for double, or cos(x), which is sin(x + a quarter turn), from the Taylor polynomials on [-π/4, π/4].
+ROWAN_NO_EXEC_CHECK
+template <bool cosine, class V>
+ROWAN_HD_INLINE V sine_of_double(V const& x) {
+    QuarterTurns<V> const turns = quarter_turns(x);
+    auto const& [high, low] = turns.rest;
+    V const one = constant<V>(1.0), half = constant<V>(0.5), z = product(high, high), half_z = product(z, half);
+    constexpr TaylorSeries taylor;
+    V sines = constant<V>(taylor.sine[9]), cosines = constant<V>(taylor.cosine[9]);
+    for (int k = 8; k >= 1; --k) sines = product(sines, z) + constant<V>(taylor.sine[k]);
+    for (int k = 8; k >= 2; --k) cosines = product(cosines, z) + constant<V>(taylor.cosine[k]);
+    V const sine = high + (product(product(high, z), sines) + (low - product(low, half_z)));
+    V const most = one - half_z, rest = product(product(z, z), cosines) - product(high, low);
+    V const of_cosine = most + (((one - most) - half_z) + rest);
+    // The quarter turns are 0, 1, 2 or 3, or less by 4.
+    V const n = turns.count + constant<V>(cosine ? 1.0 : 0.0);
+    V const four = constant<V>(4.0), quarter = n - product(nearest_integer(product(n, constant<V>(0.25))), four);
+    V const size = product(quarter, quarter);
+    V const y = choose(size == one, of_cosine, sine);
+    auto const negative = product(quarter, quarter - half) > constant<V>(1.0);  // -1, 2 and -2
+    V const turned = choose(negative, product(y, constant<V>(-1.0)), y);
+    constexpr auto nan = bit_cast<double>(std::uint64_t{0x7FF8} << 48);
+    auto const finite = product(x, constant<V>(0.0)) == constant<V>(0.0);
+    V const result = choose(finite, turned, constant<V>(nan));
+    if constexpr (cosine) {
+        return result;
+    } else {  // also -0
+        return choose(product(x, x) < constant<V>(0x1p-60), x, result);
+    }
+}
+
+/// sin(x), or cos(x), within 1 unit in the last place for all x; NaN for infinities. Those of floats are computed in
+/// double. Other types use std::sin or a `sin` that ADL finds.
+ROWAN_NO_EXEC_CHECK
+template <bool cosine, class V>
+ROWAN_HD_INLINE V sine(V const& x) {
+    using S = typename lane_of<V>::type;
+    if constexpr (std::is_same_v<S, double>) {
+        return sine_of_double<cosine>(x);
+    } else if constexpr (std::is_same_v<V, float>) {
+        return static_cast<float>(sine_of_double<cosine>(static_cast<double>(x)));
+    } else if constexpr (is_batch<V>) {
+        using Wide = xsimd::batch<double, typename V::arch_type>;
+        float lanes[V::size];
+        x.store_unaligned(lanes);
+        for (std::size_t i = 0; i < V::size; i += Wide::size)
+            store(sine_of_double<cosine>(load<Wide>(lanes + i)), lanes + i);
+        return V::load_unaligned(lanes);
+    } else if constexpr (cosine) {
+        return cos_of(x);
+    } else {
+        return sin_of(x);
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/math_formulas.hpp: the formulas of the functions of op/math.hpp, with their gradients.
 
 namespace rowan::inline v0 {
 
@@ -42095,6 +42719,19 @@ struct PowOptions {
 };
 
 namespace detail {
+
+/// The integer nearest to x, of two the even one, for float and double. A zero has the sign of x.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V rounded_to_even(V const& x) {
+    // Adding and subtracting a number rounds, as it has no bits for fractions. Numbers beyond it have none.
+    using S = typename lane_of<V>::type;
+    constexpr double no_fractions = std::is_same_v<S, float> ? 0x1p23 : 0x1p52;
+    V const round = constant<V>(no_fractions), zero = constant<V>(0.0);
+    V const size = choose(x < zero, V(zero - x), x), whole = rounded(size + round) - round;
+    V const y = choose(x < zero, V(zero - whole), whole);
+    return choose(size < round, choose(whole == zero, product(x, zero), y), x);
+}
 
 /// exp(x)
 struct exp_formula {
@@ -42196,6 +42833,111 @@ struct abs_formula {
     }
 };
 
+/// sin(x)
+struct sin_formula {
+    static constexpr std::string_view name = "sin";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        return sine<false>(x);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+        return product(g, sine<true>(x));
+    }
+};
+
+/// cos(x)
+struct cos_formula {
+    static constexpr std::string_view name = "cos";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        return sine<true>(x);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+        return product(product(g, constant<V>(-1.0)), sine<false>(x));
+    }
+};
+
+/// Base of the functions of integer values, whose gradient is 0.
+struct step_formula {
+    static constexpr bool integers = true;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const&, V const&) {
+        return constant<V>(0.0);
+    }
+};
+
+/// The sign of x
+struct sign_formula : step_formula {
+    static constexpr std::string_view name = "sign";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, constant<V>(1.0), choose(x < zero, constant<V>(-1.0), plus(x, zero)));
+    }
+};
+
+/// The greatest integer not above x
+struct floor_formula : step_formula {
+    static constexpr std::string_view name = "floor";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        if constexpr (std::integral<V>) {
+            return x;
+        } else if constexpr (is_machine_float<typename lane_of<V>::type>) {
+            V const nearest = rounded_to_even(x);
+            V const below = choose(nearest > x, V(nearest - constant<V>(1.0)), nearest);
+            return choose(below == constant<V>(0.0), product(x, constant<V>(0.0)), below);
+        } else {
+            return floor_of(x);
+        }
+    }
+};
+
+/// The smallest integer not below x
+struct ceil_formula : step_formula {
+    static constexpr std::string_view name = "ceil";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        V const minus_one = constant<V>(-1.0);
+        return product(floor_formula::value(product(x, minus_one)), minus_one);
+    }
+};
+
+/// The integer nearest to x, of two the even one
+struct round_formula : step_formula {
+    static constexpr std::string_view name = "round";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        if constexpr (std::integral<V>) {
+            return x;
+        } else if constexpr (is_machine_float<typename lane_of<V>::type>) {
+            return rounded_to_even(x);
+        } else {
+            V const half = constant<V>(0.5), below = floor_of(x), rest = x - below, of_half = product(below, half);
+            bool const up = rest > half || (!(rest < half) && floor_of(of_half) < of_half);
+            return up ? below + constant<V>(1.0) : below;
+        }
+    }
+};
+
 /// x to the power of an exponent
 struct pow_formula {
     static constexpr std::string_view name = "pow";
@@ -42221,7 +42963,7 @@ struct pow_formula {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/math.hpp: exp, log, sqrt, rsqrt, square, abs and pow, element-wise.
+// rowan/op/math.hpp: exp, log, sin, cos, sqrt, rsqrt, square, abs, sign, floor, ceil, round and pow, element-wise.
 
 namespace rowan::inline v0 {
 
@@ -42255,6 +42997,37 @@ auto log(X&& x) { return detail::unary<detail::log_formula>(x.device(), x); }
 
 using log_op = unary_op<detail::log_formula>;            ///< See log.
 using log_grad_op = unary_grad_op<detail::log_formula>;  ///< The gradient of log.
+
+/// The sine element-wise, within 1 unit in the last place for all floats and doubles, also huge ones, with the same bits
+/// on all machines; NaN for infinities. Those of floats are computed in double.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> sin(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::sin_formula>(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto sin(X&& x) { return detail::unary<detail::sin_formula>(x.device(), x); }
+
+using sin_op = unary_op<detail::sin_formula>;            ///< See sin.
+using sin_grad_op = unary_grad_op<detail::sin_formula>;  ///< The gradient of sin.
+
+/// The cosine element-wise, as sin.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> cos(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::cos_formula>(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto cos(X&& x) { return detail::unary<detail::cos_formula>(x.device(), x); }
+
+using cos_op = unary_op<detail::cos_formula>;            ///< See cos.
+using cos_grad_op = unary_grad_op<detail::cos_formula>;  ///< The gradient of cos.
 
 /// The square root element-wise, correctly rounded; NaN for negative numbers.
 /// shapes   x [...] -> [...]
@@ -42317,6 +43090,68 @@ auto abs(X&& x) { return detail::unary<detail::abs_formula>(x.device(), x); }
 using abs_op = unary_op<detail::abs_formula>;            ///< See abs.
 using abs_grad_op = unary_grad_op<detail::abs_formula>;  ///< The gradient of abs.
 
+/// 1 for x > 0, -1 for x < 0, 0 for both zeros, NaN for NaN, element-wise, as NumPy; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> sign(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::sign_formula>(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto sign(X&& x) { return detail::unary<detail::sign_formula>(x.device(), x); }
+
+using sign_op = unary_op<detail::sign_formula>;            ///< See sign.
+using sign_grad_op = unary_grad_op<detail::sign_formula>;  ///< The gradient of sign.
+
+/// The greatest integer not above x, element-wise; -0, infinities and NaN remain; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> floor(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::floor_formula>(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto floor(X&& x) { return detail::unary<detail::floor_formula>(x.device(), x); }
+
+using floor_op = unary_op<detail::floor_formula>;            ///< See floor.
+using floor_grad_op = unary_grad_op<detail::floor_formula>;  ///< The gradient of floor.
+
+/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become -0;
+/// the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> ceil(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::ceil_formula>(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto ceil(X&& x) { return detail::unary<detail::ceil_formula>(x.device(), x); }
+
+using ceil_op = unary_op<detail::ceil_formula>;            ///< See ceil.
+using ceil_grad_op = unary_grad_op<detail::ceil_formula>;  ///< The gradient of ceil.
+
+/// The nearest integer element-wise, of two the even one, as NumPy; the sign of x remains, also where the result is 0;
+/// infinities and NaN remain; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> round(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::round_formula>(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto round(X&& x) { return detail::unary<detail::round_formula>(x.device(), x); }
+
+using round_op = unary_op<detail::round_formula>;            ///< See round.
+using round_grad_op = unary_grad_op<detail::round_formula>;  ///< The gradient of round.
+
 /// x to the power of the exponent, element-wise, within 2 units in the last place for float and double, with the zeros,
 /// infinities and NaN of C's pow; the same bits on all machines. The exponent is not rounded to the type of x. The
 /// gradient is out_grad · exponent · x^(exponent - 1), within 4 units.
@@ -42339,7 +43174,7 @@ using pow_grad_op = unary_grad_op<detail::pow_formula>;  ///< The gradient of po
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/math.hpp: exp, log, sqrt, rsqrt, square, abs and pow, element-wise.
+// rowan/layer/math.hpp: exp, log, sin, cos, sqrt, rsqrt, square, abs, sign, floor, ceil, round and pow, element-wise.
 
 namespace rowan::inline v0::layer {
 
@@ -42358,6 +43193,22 @@ Var<T, Device> exp(Var<T, Device> const& x) {
 template <class T, class Device>
 Var<T, Device> log(Var<T, Device> const& x) {
     return apply<log_op>({}, x);
+}
+/// The sine, element-wise, as rowan::sin.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::sin, when the net runs
+template <class T, class Device>
+Var<T, Device> sin(Var<T, Device> const& x) {
+    return apply<sin_op>({}, x);
+}
+/// The cosine, element-wise, as rowan::cos.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::cos, when the net runs
+template <class T, class Device>
+Var<T, Device> cos(Var<T, Device> const& x) {
+    return apply<cos_op>({}, x);
 }
 /// The square root, element-wise, as rowan::sqrt.
 /// shapes   x [...] -> [...], with the levels of x
@@ -42390,6 +43241,38 @@ Var<T, Device> square(Var<T, Device> const& x) {
 template <class T, class Device>
 Var<T, Device> abs(Var<T, Device> const& x) {
     return apply<abs_op>({}, x);
+}
+/// -1, 0 or 1, the sign of x, element-wise, as rowan::sign.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::sign, when the net runs
+template <class T, class Device>
+Var<T, Device> sign(Var<T, Device> const& x) {
+    return apply<sign_op>({}, x);
+}
+/// The greatest integer not above x, element-wise, as rowan::floor.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::floor, when the net runs
+template <class T, class Device>
+Var<T, Device> floor(Var<T, Device> const& x) {
+    return apply<floor_op>({}, x);
+}
+/// The smallest integer not below x, element-wise, as rowan::ceil.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::ceil, when the net runs
+template <class T, class Device>
+Var<T, Device> ceil(Var<T, Device> const& x) {
+    return apply<ceil_op>({}, x);
+}
+/// The nearest integer, of two the even one, element-wise, as rowan::round.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::round, when the net runs
+template <class T, class Device>
+Var<T, Device> round(Var<T, Device> const& x) {
+    return apply<round_op>({}, x);
 }
 /// x to the power of options.exponent, element-wise, as rowan::pow.
 /// shapes   x [...] -> [...], with the levels of x
@@ -46916,19 +47799,21 @@ using builtin_ops = registry<
     div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op, edit_distance_op, elementwise_mul_op,
     equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op, greater_equal_op, greater_op,
     gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op,
-    log_softmax_grad_op, log_softmax_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_grad_op,
-    embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op,
-    mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_grad_op, pick_sequences_op, reduce_sum_grad_op,
-    reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_grad_op, scale_op,
-    sequence_concat_grad_op, sequence_concat_op, sequence_slice_grad_op, sequence_slice_op, sequence_pad_grad_op,
-    sequence_pad_op, sequence_unpad_grad_op, sequence_unpad_op, sequence_context_grad_op, sequence_context_op,
-    sequence_padding_grad_op, padded_sequence_context_op, sequence_erase_op, sequence_mask_op, sequence_expand_grad_op,
-    sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sequence_reverse_grad_op, sequence_attention_grad_op,
-    sequence_attention_op, sequence_reverse_op, sequence_softmax_grad_op, sequence_softmax_op, sgd_op, sigmoid_grad_op,
-    sigmoid_op, softmax_grad_op, softmax_op, softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op,
-    split_grad_op, split_op, sub_op, sum_grad_op, sum_op, tanh_grad_op, tanh_op, exp_grad_op, exp_op, log_grad_op,
-    log_op, sqrt_grad_op, sqrt_op, rsqrt_grad_op, rsqrt_op, square_grad_op, square_op, abs_grad_op, abs_op, pow_grad_op,
-    pow_op, relu6_grad_op, relu6_op, brelu_grad_op, brelu_op, leaky_relu_grad_op, leaky_relu_op, elu_grad_op, elu_op,
+    log_softmax_grad_op, log_softmax_op, logical_and_op, logical_not_op, isfinite_op, isinf_op, isnan_op, logical_or_op,
+    embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op,
+    momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_grad_op,
+    pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op,
+    scale_grad_op, scale_op, sequence_concat_grad_op, sequence_concat_op, sequence_slice_grad_op, sequence_slice_op,
+    sequence_pad_grad_op, sequence_pad_op, sequence_unpad_grad_op, sequence_unpad_op, sequence_context_grad_op,
+    sequence_context_op, sequence_padding_grad_op, padded_sequence_context_op, sequence_erase_op, sequence_mask_op,
+    sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sequence_reverse_grad_op,
+    sequence_attention_grad_op, sequence_attention_op, sequence_reverse_op, sequence_softmax_grad_op,
+    sequence_softmax_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op,
+    softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op, sum_grad_op,
+    sum_op, tanh_grad_op, tanh_op, exp_grad_op, exp_op, log_grad_op, log_op, sqrt_grad_op, sqrt_op, rsqrt_grad_op,
+    rsqrt_op, square_grad_op, square_op, abs_grad_op, abs_op, pow_grad_op, pow_op, sin_grad_op, sin_op, cos_grad_op,
+    cos_op, sign_grad_op, sign_op, floor_grad_op, floor_op, ceil_grad_op, ceil_op, round_grad_op, round_op,
+    relu6_grad_op, relu6_op, brelu_grad_op, brelu_op, leaky_relu_grad_op, leaky_relu_op, elu_grad_op, elu_op,
     gelu_grad_op, gelu_op, swish_grad_op, swish_op, softplus_grad_op, softplus_op, softsign_grad_op, softsign_op,
     hard_sigmoid_grad_op, hard_sigmoid_op, hard_swish_grad_op, hard_swish_op, stanh_grad_op, stanh_op,
     thresholded_relu_grad_op, thresholded_relu_op, broadcast_add_op, broadcast_grad_op<detail::broadcast_add, false>,
@@ -46951,16 +47836,16 @@ using builtin_ops = registry<
     pointwise_loss_grad_op<detail::margin_rank_loss_formula, false>, cosine_embedding_loss_op,
     pointwise_loss_grad_op<detail::cosine_embedding_loss_formula, false>, cosine_similarity_grad_op,
     cosine_similarity_op, crf_decoding_op, crf_matches_op, linear_chain_crf_grad_op, linear_chain_crf_op,
-    weighted_embedding_bag_grad_op, weighted_embedding_bag_op, argmax_op, argmin_op, batched_matmul_grad_op<false>,
-    batched_matmul_grad_op<true>, batched_matmul_op, cumsum_grad_op, cumsum_op, one_hot_op,
-    reduce_grad_op<detail::axis_means>, reduce_mean_op, reduce_grad_op<detail::axis_extremes<true>>, reduce_max_op,
-    reduce_grad_op<detail::axis_extremes<false>>, reduce_min_op, reduce_grad_op<detail::axis_products>, reduce_prod_op,
-    reshape_grad_op, reshape_op, squeeze_op, unsqueeze_op, row_dot_grad_op, row_dot_op, stack_grad_op, stack_op,
-    transpose_grad_op, transpose_op, top_k_grad_op, top_k_op, batch_norm_grad_op, batch_norm_op, layer_norm_grad_op,
-    layer_norm_op, layer_norm_param_grad_op, moving_average_op, to_dense_op, beam_search_decode_op, beam_search_op,
-    merge_rows_grad_op, merge_rows_op, rows_where_op, sequence_reshape_grad_op, sequence_reshape_op, reorder_grad_op,
-    reorder_op, shrink_grad_op, shrink_op, sequence_scatter_grad_op, sequence_scatter_op, sequence_top_k_mean_grad_op,
-    sequence_top_k_mean_op>;
+    weighted_embedding_bag_grad_op, weighted_embedding_bag_op, where_grad_op<false>, where_grad_op<true>, where_op,
+    argmax_op, argmin_op, argsort_op, batched_matmul_grad_op<false>, batched_matmul_grad_op<true>, batched_matmul_op,
+    cumsum_grad_op, cumsum_op, one_hot_op, reduce_grad_op<detail::axis_means>, reduce_mean_op,
+    reduce_grad_op<detail::axis_extremes<true>>, reduce_max_op, reduce_grad_op<detail::axis_extremes<false>>,
+    reduce_min_op, reduce_grad_op<detail::axis_products>, reduce_prod_op, reshape_grad_op, reshape_op, squeeze_op,
+    unsqueeze_op, row_dot_grad_op, row_dot_op, stack_grad_op, stack_op, transpose_grad_op, transpose_op, top_k_grad_op,
+    top_k_op, batch_norm_grad_op, batch_norm_op, layer_norm_grad_op, layer_norm_op, layer_norm_param_grad_op,
+    moving_average_op, to_dense_op, beam_search_decode_op, beam_search_op, merge_rows_grad_op, merge_rows_op,
+    rows_where_op, sequence_reshape_grad_op, sequence_reshape_op, reorder_grad_op, reorder_op, shrink_grad_op,
+    shrink_op, sequence_scatter_grad_op, sequence_scatter_op, sequence_top_k_mean_grad_op, sequence_top_k_mean_op>;
 
 }  // namespace rowan::inline v0
 
@@ -46974,33 +47859,35 @@ using forward_ops =
     registry<abs_op, accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, div_op,
              drop_levels_op, dropout_op, edit_distance_op, elementwise_mul_op, equal_op, fc_op, full_like_op,
              greater_equal_op, greater_op, gru_unit_op, identity_op, less_equal_op, less_op, lod_from_offsets_op,
-             lod_reset_op, log_softmax_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_op,
-             lookup_table_op, lstm_unit_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_op,
-             reduce_sum_op, relu_op, scale_op, sequence_concat_op, sequence_slice_op, sequence_pad_op,
-             sequence_unpad_op, sequence_context_op, padded_sequence_context_op, sequence_erase_op,
+             lod_reset_op, log_softmax_op, logical_and_op, logical_not_op, isfinite_op, isinf_op, isnan_op,
+             logical_or_op, embedding_bag_op, lookup_table_op, lstm_unit_op, mse_op, mul_nt_op, mul_op, mul_tn_op,
+             negate_op, pick_sequences_op, reduce_sum_op, relu_op, scale_op, sequence_concat_op, sequence_slice_op,
+             sequence_pad_op, sequence_unpad_op, sequence_context_op, padded_sequence_context_op, sequence_erase_op,
              sequence_attention_op, sequence_mask_op, sequence_expand_op, sequence_pool_op, sequence_reverse_op,
              sequence_softmax_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op,
              tanh_op, broadcast_add_op, broadcast_div_op, broadcast_max_op, broadcast_min_op, broadcast_mul_op,
-             broadcast_sub_op, exp_op, log_op, sqrt_op, rsqrt_op, square_op, pow_op, relu6_op, brelu_op, leaky_relu_op,
-             elu_op, gelu_op, swish_op, softplus_op, softsign_op, hard_sigmoid_op, hard_swish_op, stanh_op,
-             thresholded_relu_op, weighted_embedding_bag_op, squared_error_op, huber_op, smooth_l1_op,
-             sigmoid_cross_entropy_with_logits_op, binary_cross_entropy_op, log_loss_op, hinge_op, kl_div_op,
-             margin_rank_loss_op, cosine_embedding_loss_op, cosine_similarity_op, crf_decoding_op, crf_matches_op,
-             linear_chain_crf_op, argmax_op, argmin_op, batched_matmul_op, cumsum_op, one_hot_op, reduce_mean_op,
-             reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op,
-             transpose_op, top_k_op, batch_norm_op, layer_norm_op, beam_search_decode_op, beam_search_op, merge_rows_op,
-             rows_where_op, sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
+             broadcast_sub_op, exp_op, log_op, sqrt_op, rsqrt_op, square_op, pow_op, sin_op, cos_op, sign_op, floor_op,
+             ceil_op, round_op, relu6_op, brelu_op, leaky_relu_op, elu_op, gelu_op, swish_op, softplus_op, softsign_op,
+             hard_sigmoid_op, hard_swish_op, stanh_op, thresholded_relu_op, weighted_embedding_bag_op, where_op,
+             squared_error_op, huber_op, smooth_l1_op, sigmoid_cross_entropy_with_logits_op, binary_cross_entropy_op,
+             log_loss_op, hinge_op, kl_div_op, margin_rank_loss_op, cosine_embedding_loss_op, cosine_similarity_op,
+             crf_decoding_op, crf_matches_op, linear_chain_crf_op, argmax_op, argmin_op, argsort_op, batched_matmul_op,
+             cumsum_op, one_hot_op, reduce_mean_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op,
+             squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
+             beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op, reorder_op,
+             shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
 
 /// Whether programs provide this operator for integers as well, such as the counter of a loop.
 template <class Op>
 inline constexpr bool takes_integers =
-    registry<abs_op, add_op, argmax_op, argmin_op, concat_op, cumsum_op, drop_levels_op, edit_distance_op,
-             elementwise_mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op, less_equal_op,
-             less_op, lod_from_offsets_op, lod_reset_op, negate_op, one_hot_op, pick_sequences_op, reduce_sum_op,
-             reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op, squeeze_op, unsqueeze_op, stack_op, transpose_op,
-             rows_where_op, scale_op, sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op,
-             sequence_unpad_op, sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op,
-             sum_op, sequence_reshape_op, reorder_op, shrink_op>::has<Op>;
+    registry<abs_op, add_op, argmax_op, argmin_op, argsort_op, concat_op, cumsum_op, where_op, drop_levels_op,
+             edit_distance_op, elementwise_mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op,
+             isfinite_op, isinf_op, isnan_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, negate_op,
+             one_hot_op, pick_sequences_op, reduce_sum_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op,
+             squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op, scale_op, sign_op, floor_op, ceil_op,
+             round_op, sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
+             sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op, sum_op,
+             sequence_reshape_op, reorder_op, shrink_op>::has<Op>;
 
 /// Whether this operator exists for integers alone, such as tokens.
 template <class Op>

@@ -4,8 +4,10 @@
 #include "refused.hpp"
 
 #include <rowan/op/argmax.hpp>
+#include <rowan/op/argsort.hpp>
 #include <rowan/op/batched_matmul.hpp>
 #include <rowan/op/cumsum.hpp>
+#include <rowan/op/math.hpp>
 #include <rowan/op/one_hot.hpp>
 #include <rowan/op/reduce.hpp>
 #include <rowan/op/row_dot.hpp>
@@ -232,11 +234,18 @@ TEMPLATE_TEST_CASE("reductions, extrema, running sums and products of batches wo
     CHECK(rowan::reduce_max_op::grad::op::run(Cpu{}, x, rowan::reduce_max(x), of(4.0).reshaped({}), {}) == of(0.0, 0.0, 2.0, 0.0, 2.0, 0.0).reshaped({2, 3}));
     CHECK(rowan::reduce_prod_op::grad::op::run(Cpu{}, x, ones, rows) == of(-6.0, 4.5, -3.0, 6.0, 0.0, 0.0).reshaped({2, 3}));
     CHECK((rowan::argmax(x) == Tensor<std::int64_t>{2, 1}));
+    CHECK((rowan::argsort(x) == Tensor<std::int64_t>{{1, 0, 2}, {0, 2, 1}}));
     CHECK(std::get<0>(rowan::top_k(x, {.k = 2})) == of(3.0, 1.5, 3.0, 2.0).reshaped({2, 2}));
     LoDTensor<std::int64_t> const places({2, 2, 0}, Lod{{0, 2, 3}});
     CHECK(rowan::sequence_scatter(LoDTensor<T>(x), places, of(1.0, 0.5, 2.0)).value() == of(1.5, -2.0, 4.5, 2.0, 3.0, 2.0).reshaped({2, 3}));
     CHECK(rowan::sequence_top_k_mean(LoDTensor<T>(x, Lod{{0, 2}}), {.ks = {2}}).value() == of(0.75, 0.5, 2.5).reshaped({1, 3}));
     CHECK(rowan::cumsum(x) == of(1.5, -0.5, 2.5, 0.0, 3.0, 5.0).reshaped({2, 3}));
+    CHECK(rowan::sign(x) == of(1.0, -1.0, 1.0, 0.0, 1.0, 1.0).reshaped({2, 3}));
+    CHECK(rowan::floor(of(1.5, -0.5)) == of(1.0, -1.0));
+    CHECK(rowan::ceil(of(1.5, -1.5)) == of(2.0, -1.0));
+    CHECK(rowan::round(of(1.5, 2.5, -0.75, 3.25)) == of(2.0, 2.0, -1.0, 3.0));
+    CHECK(rowan::sin(of(0.0, 0.0)) == of(0.0, 0.0));
+    CHECK(rowan::cos(of(0.0)) == of(1.0));
     CHECK(rowan::one_hot<T>(Tensor<std::int64_t>{1}, {.depth = 2}) == of(0.0, 1.0).reshaped({1, 2}));
     CHECK(rowan::row_dot(x, x) == of(15.25, 13.0).reshaped({2, 1}));
     CHECK(rowan::matmul(x.reshaped({2, 1, 3}), x.reshaped({2, 3, 1})) == of(15.25, 13.0).reshaped({2, 1, 1}));

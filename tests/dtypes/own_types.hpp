@@ -37,6 +37,9 @@ struct dual {
     friend dual sqrt(dual a) { return {std::sqrt(a.v), a.d / (2 * std::sqrt(a.v))}; }
     friend dual exp(dual a) { return {std::exp(a.v), times(a.d, std::exp(a.v))}; }
     friend dual log(dual a) { return {std::log(a.v), a.d / a.v}; }
+    friend dual sin(dual a) { return {std::sin(a.v), times(a.d, std::cos(a.v))}; }
+    friend dual cos(dual a) { return {std::cos(a.v), times(-a.d, std::sin(a.v))}; }
+    friend dual floor(dual a) { return {std::floor(a.v), 0}; }
     friend dual pow(dual a, dual b) { return {std::pow(a.v, b.v), times(times(b.v, std::pow(a.v, b.v - 1)), a.d)}; }
     friend bool operator==(dual const&, dual const&) = default;
     friend bool operator<(dual a, dual b) { return a.v < b.v; }

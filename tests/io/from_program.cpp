@@ -291,7 +291,8 @@ std::vector<std::function<Out()>> const nets{
     [] {  // the greatest elements of rows, and one-hot rows
         auto const x = layer::data<float>("x", {UNK, 3});
         auto const best = layer::top_k(layer::cumsum(x, {.exclusive = true}), 2);
-        auto const ids = layer::argmax(x) + layer::argmin(x) + layer::argmax(layer::cumsum(best.ids, {.reverse = true}));
+        auto const order = layer::argsort(layer::argsort(x, {.axis = 0, .descending = true}));
+        auto const ids = layer::argmax(order) + layer::argmax(x) + layer::argmin(x) + layer::argmax(layer::cumsum(best.ids, {.reverse = true}));
         return layer::reduce_sum(layer::one_hot(ids, 9)) + layer::reduce_sum(best.value);
     },
     [] {  // other shapes
@@ -305,7 +306,10 @@ std::vector<std::function<Out()>> const nets{
         return layer::sum({layer::exp(x), layer::log(size), layer::sqrt(size), layer::rsqrt(size), layer::square(x), layer::pow(x, {.exponent = 3}),
                            layer::relu6(x, {.threshold = 1.5}), layer::brelu(x, {-0.5, 1}), layer::leaky_relu(x, {.alpha = 0.25}), layer::elu(x, {.alpha = 2}),
                            layer::gelu(x, {.approximate = true}), layer::swish(x, {.beta = 2}), layer::softsign(x), layer::hard_sigmoid(x, {.slope = 0.25}),
-                           layer::hard_swish(x, {.offset = 2}), layer::stanh(x, {.scale_a = 0.5}), layer::thresholded_relu(x, {.threshold = 0.125})});
+                           layer::hard_swish(x, {.offset = 2}), layer::stanh(x, {.scale_a = 0.5}), layer::thresholded_relu(x, {.threshold = 0.125}), layer::sin(x), layer::cos(x),
+                           layer::sign(x), layer::floor(x), layer::ceil(x), layer::round(x), layer::cast<float>(layer::round(layer::cast<std::int64_t>(x))),
+                           layer::cast<float>(layer::isfinite(x)), layer::cast<float>(layer::isnan(x)), layer::cast<float>(layer::isinf(x)),
+                           layer::where(layer::greater(x, 0), x, layer::full<float>({1}, 2)), layer::cast<float>(layer::where(layer::greater(x, 1), layer::cast<std::int64_t>(x), layer::full<std::int64_t>({3}, 2)))});
     },
     [] {  // losses of elements, with options
         auto const x = layer::data<float>("x", {UNK, 3}), p = layer::sigmoid(x), y = layer::softmax(x);

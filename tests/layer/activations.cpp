@@ -1,4 +1,4 @@
-// tests/layer/activations.cpp: activation functions, exp, log, roots and powers as layers.
+// tests/layer/activations.cpp: activation functions, exp, log, sin, cos, roots, powers and rounding as layers.
 #include <rowan/layer/activations.hpp>
 #include <rowan/layer/math.hpp>
 
@@ -30,6 +30,12 @@ TEST_CASE("layers of functions give the functions' results, with their options, 
     gives(layer::log(positive), rowan::log(rowan::abs(rows)));
     gives(layer::sqrt(positive), rowan::sqrt(rowan::abs(rows)));
     gives(layer::rsqrt(positive), rowan::rsqrt(rowan::abs(rows)));
+    gives(layer::sin(x), rowan::sin(rows));
+    gives(layer::cos(x), rowan::cos(rows));
+    gives(layer::sign(x), rowan::sign(rows));
+    gives(layer::floor(x), rowan::floor(rows));
+    gives(layer::ceil(x), rowan::ceil(rows));
+    gives(layer::round(x), rowan::round(rows));
     gives(layer::square(x), rowan::square(rows));
     gives(layer::pow(x, {.exponent = 3}), rowan::pow(rows, {.exponent = 3}));
     gives(layer::relu6(x, {.threshold = 5}), rowan::relu6(rows, {.threshold = 5}));
@@ -53,9 +59,9 @@ TEST_CASE("gradients go through the layers of functions", "[layer]") {
     auto const target = layer::data<double>("target", {3, 4});
     test::set(*target, LoDTensor<double>(test::values({3, 4}, 3)));
     auto const smooth = layer::sum({layer::exp(w), layer::log(layer::softplus(w)), layer::sqrt(layer::square(layer::swish(w))),
-                                    layer::pow(layer::rsqrt(layer::exp(w)), {.exponent = 3}), layer::gelu(w), layer::softsign(w), layer::stanh(w)});
+                                    layer::pow(layer::rsqrt(layer::exp(w)), {.exponent = 3}), layer::gelu(w), layer::softsign(w), layer::stanh(w), layer::mul(layer::sin(w), layer::cos(w))});
     auto const bent = layer::sum({layer::abs(w), layer::relu6(w), layer::brelu(w, {-0.5, 0.5}), layer::leaky_relu(w), layer::elu(w),
-                                  layer::hard_sigmoid(w), layer::hard_swish(w), layer::thresholded_relu(w, {0.25})});
+                                  layer::hard_sigmoid(w), layer::hard_swish(w), layer::thresholded_relu(w, {0.25}), layer::mul(w, layer::sign(w)), layer::floor(w), layer::ceil(w), layer::round(w)});
     test::check_net(layer::mse(layer::add(smooth, bent), target));
 }
 

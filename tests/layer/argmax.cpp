@@ -24,12 +24,15 @@ TEST_CASE("layers find the greatest elements of rows and keep levels", "[layer]"
     CHECK((test::run(best.ids, feeds) == LoDTensor<std::int64_t>({{1, 2}, {0, 2}}, lod)));
     CHECK((test::run(layer::argmax(x), feeds) == LoDTensor<std::int64_t>(Tensor<std::int64_t>{1, 0}, lod)));
     CHECK((test::run(layer::argmin(x, {.axis = 0}), feeds) == LoDTensor<std::int64_t>(Tensor<std::int64_t>{0, 1, 0})));
+    CHECK((test::run(layer::argsort(x), feeds) == LoDTensor<std::int64_t>({{0, 2, 1}, {1, 0, 2}}, lod)));
+    CHECK((test::run(layer::argsort(x, {.axis = 0, .descending = true}), feeds) == LoDTensor<std::int64_t>({{1, 0, 1}, {0, 1, 0}}, lod)));
     CHECK((test::run(layer::one_hot(ids, {.depth = 3}), feeds) == LoDTensor<float>({{0, 0, 1}, {1, 0, 0}}, lod)));
     CHECK((test::run(layer::one_hot<double>(ids, 3), feeds) == LoDTensor<double>({{0, 0, 1}, {1, 0, 0}}, lod)));
     CHECK((test::run(layer::cumsum(x), feeds) == LoDTensor<float>({{1, 6, 9}, {7, 9, 16}}, lod)));
     CHECK_THROWS_WITH(layer::top_k(x, 4), "k is 4, expected in [1, 3]");
     CHECK_THROWS_WITH(layer::top_k(layer::data("any", {UNK, UNK}), 0), "k is 0, expected at least 1");
     CHECK_THROWS_WITH(layer::argmax(x, {.axis = 2}), "axis is 2, expected in [-2, 2)");
+    CHECK_THROWS_WITH(layer::argsort(x, {.axis = 2}), "axis is 2, expected in [-2, 2)");
     CHECK_THROWS_WITH(layer::cumsum(x, {.axis = -3}), "axis is -3, expected in [-2, 2)");
     CHECK_THROWS_WITH(test::run(layer::one_hot(ids, 2), feeds), Catch::Contains("ids[0] = 2 is not in [0, 2)"));
 }

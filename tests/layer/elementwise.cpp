@@ -64,6 +64,11 @@ TEST_CASE("an axis aligns y with the dims of x, as in Paddle", "[layer][golden]"
     gives(layer::greater(x, z, {.axis = 0}), Truth{{{false, true}, {true, true}, {true, true}}, {{false, false}, {false, false}, {true, true}}});
     gives(layer::equal(x, y, {.axis = 1}), Truth{{{false, true}, {false, false}, {false, true}}, {{false, false}, {false, false}, {false, false}}});
     gives(layer::less(x, x, {.axis = 0}), Truth::zeros({2, 3, 2}));
+    gives(layer::where(layer::less(x, y, {.axis = 1}), layer::scale(x, -1), x), Tensor<float>{{{-1, 2}, {3, 4}, {-5, 6}}, {{7, 8}, {9, 10}, {11, 12}}});
+    gives(layer::where(layer::greater(x, 5), x, layer::full<float>({1}, 0)), Tensor<float>{{{0, 0}, {0, 0}, {0, 6}}, {{7, 8}, {9, 10}, {11, 12}}});
+    gives(layer::isnan(x), Truth::zeros({2, 3, 2}));
+    gives(layer::isfinite(x), Truth::full({2, 3, 2}, true));
+    gives(layer::isinf(x / layer::scale(x, 0)), Truth::full({2, 3, 2}, true));
     CHECK_THROWS_WITH(layer::add(x, y, {.axis = 2}), "broadcast_add: y.shape(0) is 3, expected 2");
     CHECK_THROWS_WITH(layer::equal(x, y, {.axis = 3}), "equal: y rank is 1, expected at most 0, the dims of x from 3 on");
     CHECK_THROWS_WITH(layer::add(x, y, {.axis = 7}), "broadcast_add: y rank is 1, expected at most 0, the dims of x from 7 on");
@@ -148,6 +153,7 @@ TEST_CASE("Vars and numbers are added, subtracted, multiplied and divided", "[la
     is(2 * x, {{2, 4}, {6, -8}, {-2, 16}});
     is(x / 2, {{0.5, 1}, {1.5, -2}, {-0.5, 4}});
     is(2 / y, {{1, -1}, {0.5, 2}, {1, 0.125}});
+    is(layer::where(layer::less(x, y), x * 2, y), {{2, -2}, {6, -8}, {-2, 16}});
     CHECK_THROWS_WITH(x + test::parameter({3, 3}, 1), "add: y.shape(1) is 3, expected 2");
 }
 

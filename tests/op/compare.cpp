@@ -6,6 +6,7 @@
 #include "inputs.hpp"
 #include "refused.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -38,6 +39,26 @@ TEST_CASE("logical_and, logical_or, logical_not and any", "[op][golden]") {
     CHECK(rowan::any_op::run(Cpu{}, x) == Tensor<bool>{true});
     CHECK(rowan::any_op::run(Cpu{}, Tensor<bool>{false, false}) == Tensor<bool>{false});
     CHECK(rowan::any_op::run(Cpu{}, Tensor<bool>::from_shape({0})) == Tensor<bool>{false});
+}
+
+TEST_CASE("isfinite, isnan and isinf hold as in NumPy", "[op][golden]") {
+    auto const check = []<class T>(T) {
+        using limits = std::numeric_limits<T>;
+        Tensor<T> const x{0, -limits::max(), limits::denorm_min(), limits::infinity(), -limits::infinity(), limits::quiet_NaN()};
+        CHECK(rowan::isfinite(x) == Tensor<bool>{true, true, true, false, false, false});
+        CHECK(rowan::isnan(x) == Tensor<bool>{false, false, false, false, false, true});
+        CHECK(rowan::isinf(x) == Tensor<bool>{false, false, false, true, true, false});
+    };
+    check(float{});
+    check(double{});
+    Tensor<rowan::float16> const half{rowan::float16(65504.F), rowan::float16(1e6F), rowan::float16(NAN)};
+    CHECK(rowan::isfinite(half) == Tensor<bool>{true, false, false});
+    CHECK(rowan::isinf(half) == Tensor<bool>{false, true, false});
+    Tensor<std::int64_t> const whole{INT64_MIN, INT64_MAX};
+    CHECK(rowan::isfinite(whole) == Tensor<bool>{true, true});
+    CHECK((rowan::isnan(whole) == Tensor<bool>{false, false} && rowan::isinf(whole) == Tensor<bool>{false, false}));
+    CHECK(rowan::isnan(Tensor<float>::from_shape({3, 0})).shape() == Tensor<bool>::shape_type{3, 0});
+    CHECK(rowan::isnan_op::infer(tensor_spec<float>({UNK, 3}, 1)) == tensor_spec<bool>({UNK, 3}, 1));
 }
 
 TEST_CASE("comparisons are the same on any number of threads", "[op]") {

@@ -55,7 +55,8 @@ for dtype in "f4", "f8":
         for got, want in [
                 (L.tanh(x), np.tanh(X)), (L.sigmoid(x), sigmoid(X)), (L.relu(x), np.maximum(X, 0)), (L.softmax(x), softmax(X)),
                 (L.exp(x), np.exp(X)), (L.log(p), np.log(P)), (L.sqrt(p), np.sqrt(P)), (L.rsqrt(p), P ** -0.5), (L.square(x), X * X),
-                (L.abs(x), np.abs(X)), (L.pow(p, 1.5), P ** 1.5), (L.relu6(4 * x), np.clip(4 * X, 0, 6)), (L.brelu(x, -1, 1), np.clip(X, -1, 1)),
+                (L.abs(x), np.abs(X)), (L.sin(4 * x), np.sin(4 * X)), (L.cos(4 * x), np.cos(4 * X)), (L.sign(x), np.sign(X)), (L.floor(4 * x), np.floor(4 * X)),
+                (L.ceil(4 * x), np.ceil(4 * X)), (L.round(4 * x), np.round(4 * X)), (L.pow(p, 1.5), P ** 1.5), (L.relu6(4 * x), np.clip(4 * X, 0, 6)), (L.brelu(x, -1, 1), np.clip(X, -1, 1)),
                 (L.leaky_relu(x), np.where(X > 0, X, 0.01 * X)), (L.elu(x, 2), np.where(X > 0, X, 2 * (np.exp(X) - 1))),
                 (L.gelu(x), X * (1 + erf(X / 2 ** 0.5)) / 2), (L.swish(x, 2), X * sigmoid(2 * X)), (L.softplus(x, 2), np.log1p(np.exp(2 * X)) / 2),
                 (L.softsign(x), X / (1 + np.abs(X))), (L.hard_sigmoid(x), np.clip(0.2 * X + 0.5, 0, 1)),
@@ -69,7 +70,8 @@ for dtype in "f4", "f8":
                 (x / 2 * y, X / 2 * Y), (3 - x, 3 - X), (x + L.reduce_mean(y, [1], keep_dims=True), X + Y.mean(1, keepdims=True)),
                 (L.less(x, y), X < Y), (L.less_equal(x, 0.5), X <= 0.5), (L.greater(x, y), X > Y), (L.greater_equal(x, y), X >= Y), (L.equal(x, 0.5), X == 0.5),
                 (L.logical_and(L.greater(x, 0), L.less(y, 0)), (X > 0) & (Y < 0)),
-                (L.logical_or(L.greater(x, 0), L.less(y, 0)), (X > 0) | (Y < 0)), (L.logical_not(L.greater(x, 0)), X <= 0), (L.any(L.greater(x, 1)), [(X > 1).any()]),
+                (L.logical_or(L.greater(x, 0), L.less(y, 0)), (X > 0) | (Y < 0)), (L.logical_not(L.greater(x, 0)), X <= 0), (L.isfinite(1 / (x - x)), np.zeros((3, 4), bool)), (L.isnan(x), np.isnan(X)), (L.where(L.less(x, y), x, L.reduce_sum(y, [0])), np.where(X < Y, X, Y.sum(0))), (L.where(L.less(x, y), x, 7), np.where(X < Y, X, 7)),
+                 (L.isinf(L.log(x - x)), np.ones((3, 4), bool)), (L.any(L.greater(x, 1)), [(X > 1).any()]),
                 (L.full([2, 3], 7, x.dtype), np.full((2, 3), 7)), (L.full_like(x, 7), np.full_like(X, 7)), (L.cast(x, "int64"), X.astype("i8")), (L.dropout(x, 0.3), X),
                 (L.apply("identity", x), X)]:
             near(value_of(got), want)
@@ -118,6 +120,7 @@ for dtype in "f4", "f8":
                 (L.reduce_sum(z, [-1]), Z.sum(-1)), (L.reduce_mean(z, [0, 2]), Z.mean((0, 2))), (L.reduce_max(z, [1], True), Z.max(1, keepdims=True)),
                 (L.reduce_min(z, [2]), Z.min(2)), (L.reduce_prod(x, [1]), X.prod(1)), (L.reshape(L.mean(x), [1]), [X.mean()]),
                 (L.cumsum(x, 0), X.cumsum(0)), (L.cumsum(x, reverse=True), X[:, ::-1].cumsum(1)[:, ::-1]), (L.argmax(x), X.argmax(1)), (L.argmin(x, 0), X.argmin(0)),
+                (L.argsort(x), X.argsort(1, kind="stable")), (L.argsort(x, 0, True), (-X).argsort(0, kind="stable")),
                 (L.one_hot(label, 4, x.dtype), np.eye(4)[[2, 0, 3]])]:
             near(value_of(got), want)
         row = given(row=floats(3, dtype=dtype) + 0.25)  # at axis 1 of z

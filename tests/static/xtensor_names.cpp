@@ -25,6 +25,7 @@ using Cpu = rowan::Cpu;
 using T = rowan::Tensor<float>;
 using Doubles = rowan::Tensor<double>;
 using Ints = rowan::Tensor<std::int64_t>;
+using Bools = rowan::Tensor<bool>;
 using G = rowan::SelectedRows<float>;
 using Plan = rowan::RowPlan<>;
 using Ts = std::vector<T>;
@@ -52,11 +53,16 @@ X&& a();
 // For arguments of one value category.
 #define ALL(C)                                                                                                         \
     UNARY(abs, C)                                                                                                      \
+    UNARY(sin, C) UNARY(cos, C) UNARY(sign, C) UNARY(floor, C) UNARY(ceil, C) UNARY(round, C)                          \
     UNARY(exp, C)                                                                                                      \
     UNARY(log, C) UNARY(sqrt, C) UNARY(square, C) UNARY(tanh, C) UNARY(sigmoid, C) UNARY(relu, C) BINARY(maximum, C)   \
         BINARY(minimum, C) WITH_OPTIONS(cumsum, T, CumsumOptions, C) WITH_OPTIONS(pow, T, PowOptions, C) WITH_OPTIONS( \
             stack, Ts, StackOptions, C) WITH_OPTIONS(transpose, T, TransposeOptions, C)                                \
-            RETURNS(T, transpose(a<T C>(), {.perm = {1, 0}})) RETURNS(Ints, argmax(a<Cpu&>(), a<T C>())) RETURNS(      \
+            RETURNS(T, transpose(a<T C>(), {.perm = {1, 0}})) RETURNS(Ints, argmax(a<Cpu&>(), a<T C>()))                       \
+            RETURNS(T, where(a<Bools C>(), a<T C>(), a<T C>())) RETURNS(T, where(a<Cpu&>(), a<Bools C>(), a<T C>(), a<T C>()))            \
+            RETURNS(Ints, argsort(a<Cpu&>(), a<T C>())) RETURNS(Ints, argsort(a<T C>()))                                                  \
+            RETURNS(Bools, isnan(a<Cpu&>(), a<T C>())) RETURNS(Bools, isnan(a<T C>())) RETURNS(Bools, isinf(a<T C>()))                    \
+            RETURNS(Bools, isfinite(a<Cpu&>(), a<T C>())) RETURNS(Bools, isfinite(a<T C>())) RETURNS(      \
                 Ints, argmax(a<T C>())) RETURNS(Ints, argmin(a<Cpu&>(), a<T C>())) RETURNS(Ints, argmin(a<T C>()))     \
                 RETURNS(Doubles, cast<double>(a<Cpu&>(), a<T C>())) RETURNS(Doubles, cast<double>(a<T C>())) RETURNS(  \
                     T, clip(a<Cpu&>(), a<T C>())) RETURNS(T, clip(a<Cpu&>(), a<T C>(), a<ClipOptions C>()))            \
@@ -84,6 +90,7 @@ EVERY_CATEGORY  // found through the arguments alone
 
     RETURNS(double, exp(1.0))  // the C library's remain
     RETURNS(double, pow(2.0, 3.0))
+    RETURNS(double, round(2.5))
 
 }  // namespace with_a_directive
 

@@ -117,7 +117,7 @@ void functions(rowan::registry<Op...>) {
 
 TEMPLATE_TEST_CASE("functions and activations on a device have the bits of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
     using namespace rowan;
-    functions<TestType>(registry<exp_op, log_op, sqrt_op, rsqrt_op, square_op, abs_op, pow_op, relu6_op, brelu_op, leaky_relu_op, elu_op, gelu_op,
+    functions<TestType>(registry<exp_op, log_op, sqrt_op, rsqrt_op, square_op, abs_op, pow_op, sin_op, cos_op, sign_op, floor_op, ceil_op, round_op, relu6_op, brelu_op, leaky_relu_op, elu_op, gelu_op,
                                  swish_op, softplus_op, softsign_op, hard_sigmoid_op, hard_swish_op, stanh_op, thresholded_relu_op>{});
 }
 
@@ -132,14 +132,24 @@ TEMPLATE_TEST_CASE("broadcasting on a device has the bits of Cpu, forward and ba
         CHECK(same_bits(rowan::maximum(y_on, x_on), rowan::maximum(y, x)));
         CHECK(same_bits(rowan::less_op::run(D{}, x_on, y_on), rowan::less_op::run(Cpu{}, x, y)));
         CHECK(same_bits(Grad::run(D{}, x_on, y_on, to_device<D>(out)), Grad::run(Cpu{}, x, y, out)));
+        auto const c = rowan::less_op::run(Cpu{}, y, Tensor<float>{0});
+        auto const c_on = to_device<D>(c);
+        using WhereGrad = rowan::where_grad_op<true>;
+        CHECK(same_bits(rowan::where(c_on, x_on, y_on), rowan::where(c, x, y)));
+        CHECK(same_bits(WhereGrad::run(D{}, c_on, y_on, to_device<D>(out)), WhereGrad::run(Cpu{}, c, y, out)));
     }
 }
 
 TEMPLATE_TEST_CASE("element-wise operators on a device keep NaN, infinity and the sign of zero as Cpu does", "[thrust][op]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
-    Tensor<float> const x{0.0f, -0.0f, inf, -inf, nan, 1e-40f, -100.0f, 100.0f, 0.5f};
+    Tensor<float> const x{0.0f, -0.0f, inf, -inf, nan, 1e-40f, -100.0f, 100.0f, 0.5f, 3e38f, -2e6f, -0.5f};
     auto const on = to_device<D>(x);
+    CHECK(same_bits(rowan::sin(on), rowan::sin(x)));
+    CHECK(same_bits(rowan::cos(on), rowan::cos(x)));
+    CHECK(same_bits(rowan::sign(on), rowan::sign(x)));
+    CHECK(same_bits(rowan::round(on), rowan::round(x)));
+    CHECK(same_bits(rowan::floor(on), rowan::floor(x)));
     CHECK(same_bits(rowan::tanh(on), rowan::tanh(x)));
     CHECK(same_bits(rowan::sigmoid(on), rowan::sigmoid(x)));
     CHECK(same_bits(rowan::relu(on), rowan::relu(x)));

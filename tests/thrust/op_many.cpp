@@ -111,6 +111,8 @@ void comparison() {
     x.data()[4] = y.data()[5] = rowan::dtype<T>::narrow(0);
     if constexpr (!std::integral<T>) x.data()[6] = y.data()[6] = rowan::dtype<T>::narrow(std::numeric_limits<float>::quiet_NaN());
     CHECK(same_bits(Op::run(D{}, to_device<D>(x), to_device<D>(y)), Op::run(Cpu{}, x, y)));
+    CHECK(same_bits(rowan::isfinite(to_device<D>(x)), rowan::isfinite(x)));
+    CHECK(same_bits(rowan::isinf(to_device<D>(x)), rowan::isinf(x)));
 }
 
 template <class T, class D>

@@ -311,6 +311,7 @@ TEMPLATE_TEST_CASE("positions of extrema, top_k, one_hot and running sums on a d
                 CHECK(same_bits(rowan::argmax(on, {.axis = axis}), rowan::argmax(x, {.axis = axis})));
                 CHECK(same_bits(rowan::argmin(on, {.axis = axis}), rowan::argmin(x, {.axis = axis})));
             }
+            CHECK(same_bits(rowan::argsort(on, {.axis = axis, .descending = axis == 1}), rowan::argsort(x, {.axis = axis, .descending = axis == 1})));
             CHECK(same_bits(rowan::cumsum(on, {.axis = axis, .reverse = axis == 1}), rowan::cumsum(x, {.axis = axis, .reverse = axis == 1})));
             CHECK(same_bits(rowan::cumsum_grad_op::run(D{}, g_on, {.axis = axis}), rowan::cumsum_grad_op::run(Cpu{}, g, {.axis = axis})));
         }

@@ -1,4 +1,4 @@
-// rowan/detail/functions.hpp: exp, log and pow, of the standard library or by argument-dependent lookup.
+// rowan/detail/functions.hpp: exp, log, sin, cos, floor and pow, of the standard library or by argument-dependent lookup.
 #pragma once
 
 #include <rowan/core/detail/config.hpp>
@@ -25,6 +25,36 @@ ROWAN_HD_INLINE S log_of(S const& x) {
         requires { S(log(x)); },
         "rowan: this function needs log(dtype<T>::sum): declare it in the namespace of that type");
     return S(log(x));
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S sin_of(S const& x) {
+    using std::sin;
+    static_assert(
+        requires { S(sin(x)); },
+        "rowan: this function needs sin(dtype<T>::sum): declare it in the namespace of that type");
+    return S(sin(x));
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S cos_of(S const& x) {
+    using std::cos;
+    static_assert(
+        requires { S(cos(x)); },
+        "rowan: this function needs cos(dtype<T>::sum): declare it in the namespace of that type");
+    return S(cos(x));
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S floor_of(S const& x) {
+    using std::floor;
+    static_assert(
+        requires { S(floor(x)); },
+        "rowan: this function needs floor(dtype<T>::sum): declare it in the namespace of that type");
+    return S(floor(x));
 }
 
 ROWAN_NO_EXEC_CHECK

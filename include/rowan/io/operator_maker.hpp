@@ -105,13 +105,14 @@ private:
         }(std::type_identity<typename Op::inputs>{});
     }
 
-    // The elements in a slot: I in index slots, Kept in those of statistics, which are kept between steps, else E.
+    // The elements in a slot: bool in those of conditions, I in index slots, Kept in those of statistics, which are kept between steps, else E.
     template <class Op, class Slot, class E, class Kept, class I>
     using element_in = std::conditional_t<
         std::is_same_v<Slot, slot::index>, std::int64_t,
         std::conditional_t<
-            is_index_slot<Slot> || (takes_levels_of_y<Op> && std::is_same_v<Slot, slot::y>), I,
-            std::conditional_t<is_in<Slot, type_list<slot::mean, slot::variance>>, Kept, E>>>;
+            std::is_same_v<Slot, slot::condition>, bool,
+            std::conditional_t<is_index_slot<Slot> || (takes_levels_of_y<Op> && std::is_same_v<Slot, slot::y>), I,
+                               std::conditional_t<is_in<Slot, type_list<slot::mean, slot::variance>>, Kept, E>>>>;
 
     template <class Op, class... E>
     static void try_types(Variables const& inputs, op_kernel const*& kernel) {

@@ -1,10 +1,11 @@
-// rowan/layer/argmax.hpp: layers for the positions of extrema, the greatest elements, one-hot rows and running sums.
+// rowan/layer/argmax.hpp: layers for the positions of extrema, sorted positions, the greatest elements, one-hot rows and running sums.
 #pragma once
 
 #include <rowan/layer/cast.hpp>
 #include <rowan/layer/detail/axis_from_first.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/op/argmax.hpp>
+#include <rowan/op/argsort.hpp>
 #include <rowan/op/cumsum.hpp>
 #include <rowan/op/one_hot.hpp>
 #include <rowan/op/top_k.hpp>
@@ -34,6 +35,16 @@ Var<std::int64_t, Device> argmax(Var<T, Device> const& x, ArgmaxOptions const& o
 template <class T, class Device>
 Var<std::int64_t, Device> argmin(Var<T, Device> const& x, ArgmaxOptions const& options = {}) {
     return apply<argmin_op>(rowan::detail::counted_from_first(x, options), x);
+}
+
+/// The positions along an axis, by default the last one, in the order of their elements, see rowan::argsort.
+///     auto const order = layer::argsort(scores, {.descending = true});
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   ValueError if the axis is not in [-rank, rank)
+/// cost     as rowan::argsort, when the net runs
+template <class T, class Device>
+Var<std::int64_t, Device> argsort(Var<T, Device> const& x, ArgsortOptions const& options = {}) {
+    return apply<argsort_op>(rowan::detail::counted_from_first(x, options), x);
 }
 
 /// The greatest elements of each row and their positions.

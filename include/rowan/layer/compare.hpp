@@ -1,4 +1,4 @@
-// rowan/layer/compare.hpp: element-wise comparisons, such as for the condition of a loop.
+// rowan/layer/compare.hpp: element-wise comparisons, tests and choices, such as for the condition of a loop.
 #pragma once
 
 #include <rowan/layer/var.hpp>
@@ -7,6 +7,7 @@
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/full_like.hpp>
 #include <rowan/op/reshape.hpp>
+#include <rowan/op/where.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -105,6 +106,37 @@ Var<bool, Device> logical_or(Var<bool, Device> const& x, Var<bool, Device> const
 template <class Device>
 Var<bool, Device> logical_not(Var<bool, Device> const& x) {
     return apply<logical_not_op>({}, x);
+}
+
+/// Whether elements are neither infinite nor NaN.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::isfinite, when the net runs
+template <class T, class Device>
+Var<bool, Device> isfinite(Var<T, Device> const& x) {
+    return apply<isfinite_op>({}, x);
+}
+/// Whether elements are NaN, as layer::isfinite.
+template <class T, class Device>
+Var<bool, Device> isnan(Var<T, Device> const& x) {
+    return apply<isnan_op>({}, x);
+}
+/// Whether elements are infinity or -infinity, as layer::isfinite.
+template <class T, class Device>
+Var<bool, Device> isinf(Var<T, Device> const& x) {
+    return apply<isinf_op>({}, x);
+}
+
+/// The element of x where the condition is true, else that of y, see rowan::where. The gradient goes to the element that
+/// was chosen; a NaN that was not chosen has no effect.
+///     auto const finite = layer::where(layer::isfinite(x), x, y);
+/// shapes   condition [...], x [...], y [...] -> [...], broadcast by NumPy's rules, with the levels of the one that has
+///          the rows, as in layer::add
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     as rowan::where, when the net runs
+template <class T, class Device>
+Var<T, Device> where(Var<bool, Device> const& condition, Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<where_op>({}, condition, x, y);
 }
 
 /// Whether any element is true; false if x is empty.

@@ -1,10 +1,12 @@
-// rowan/op/compare.hpp: element-wise comparisons, and logical operators on bool tensors.
+// rowan/op/compare.hpp: element-wise comparisons and tests, and logical operators on bool tensors.
 #pragma once
 
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/joined_name.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
+#include <rowan/op/detail/unary.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
@@ -48,10 +50,17 @@ struct CompareInRow {
     }
 };
 
-struct NotElement {
-    bool const* x;
+/// Tests elements as dtype<T>::sum.
+template <class Op, class T>
+struct TestElement {
+    T const* x;
     bool* out;
-    ROWAN_HD void operator()(std::size_t i) const { out[i] = !x[i]; }
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        sum_t<T> const a = dtype<T>::widen(x[i]);
+        out[i] = Op::holds(a);
+    }
 };
 
 /// Computes on a device whether any element is true. The Thrust specialization is in rowan/thrust/op/compare.hpp.
@@ -93,6 +102,29 @@ struct compare_op {
             ElementLoops<D>::each_element(exec, b.rows, b.width,
                                           CompareInRow<Op, T>{b, x.data(), y.data(), out.data()});
         }
+        return out;
+    }
+};
+
+/// Base of the operators of one tensor that return a bool tensor.
+template <class Op>
+struct test_op {
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        VarSpec out = spec::elementwise(joined_name<Op, x_suffix>::value.data(), x);
+        out.dtype = dtype<bool>::wire;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<bool, D> run(D exec, Tensor<T, D> const& x) {
+        ElementLoops<D>::check(exec, x);
+        auto out = new_tensor<bool>(exec, x.shape());
+        ElementLoops<D>::each(exec, x.size(), 1, TestElement<Op, T>{x.data(), out.data()});
         return out;
     }
 };
@@ -179,23 +211,87 @@ struct logical_or_op : detail::compare_op<logical_or_op> {
 };
 
 /// !x element-wise, for bool tensors.
-struct logical_not_op {
+struct logical_not_op : detail::test_op<logical_not_op> {
     static constexpr std::string_view name = "logical_not";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("logical_not: x", x); }
-
-    template <class D>
-    static Tensor<bool, D> run(D exec, Tensor<bool, D> const& x) {
-        detail::ElementLoops<D>::check(exec, x);
-        auto out = detail::new_tensor<bool>(exec, x.shape());
-        detail::ElementLoops<D>::each(exec, x.size(), 1, detail::NotElement{x.data(), out.data()});
-        return out;
+    /// Whether it is zero.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a) {
+        return a == 0;
     }
 };
+
+/// Whether elements are neither infinite nor NaN.
+/// shapes   x [...] -> [...]
+struct isfinite_op : detail::test_op<isfinite_op> {
+    static constexpr std::string_view name = "isfinite";
+    /// Whether a is finite: a - a is NaN if not.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a) {
+        S const zero = a - a;
+        return zero == a - a;
+    }
+};
+
+/// Whether elements are NaN. Shapes as isfinite_op.
+struct isnan_op : detail::test_op<isnan_op> {
+    static constexpr std::string_view name = "isnan";
+    /// Whether a is NaN.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a) {
+        S const same = a;
+        return !(a == same);
+    }
+};
+
+/// Whether elements are infinity or -infinity. Shapes as isfinite_op.
+struct isinf_op : detail::test_op<isinf_op> {
+    static constexpr std::string_view name = "isinf";
+    /// Whether a is infinite.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a) {
+        return !isfinite_op::holds(a) && !isnan_op::holds(a);
+    }
+};
+
+/// Whether elements are neither infinite nor NaN; true for all integers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<bool, D> isfinite(D const& exec, Tensor<T, D> const& x) {
+    return isfinite_op::run(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto isfinite(X&& x) { return isfinite_op::run(x.device(), x); }
+
+/// Whether elements are NaN.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<bool, D> isnan(D const& exec, Tensor<T, D> const& x) {
+    return isnan_op::run(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto isnan(X&& x) { return isnan_op::run(x.device(), x); }
+
+/// Whether elements are infinity or -infinity.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<bool, D> isinf(D const& exec, Tensor<T, D> const& x) {
+    return isinf_op::run(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto isinf(X&& x) { return isinf_op::run(x.device(), x); }
 
 /// Whether any element is true; false if there are none.
 /// shapes   x [...] -> [1]

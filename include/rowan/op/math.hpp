@@ -1,4 +1,4 @@
-// rowan/op/math.hpp: exp, log, sqrt, rsqrt, square, abs and pow, element-wise.
+// rowan/op/math.hpp: exp, log, sin, cos, sqrt, rsqrt, square, abs, sign, floor, ceil, round and pow, element-wise.
 #pragma once
 
 #include <rowan/op/detail/math_formulas.hpp>
@@ -37,6 +37,37 @@ auto log(X&& x) { return detail::unary<detail::log_formula>(x.device(), x); }
 
 using log_op = unary_op<detail::log_formula>;            ///< See log.
 using log_grad_op = unary_grad_op<detail::log_formula>;  ///< The gradient of log.
+
+/// The sine element-wise, within 1 unit in the last place for all floats and doubles, also huge ones, with the same bits
+/// on all machines; NaN for infinities. Those of floats are computed in double.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> sin(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::sin_formula>(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto sin(X&& x) { return detail::unary<detail::sin_formula>(x.device(), x); }
+
+using sin_op = unary_op<detail::sin_formula>;            ///< See sin.
+using sin_grad_op = unary_grad_op<detail::sin_formula>;  ///< The gradient of sin.
+
+/// The cosine element-wise, as sin.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> cos(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::cos_formula>(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto cos(X&& x) { return detail::unary<detail::cos_formula>(x.device(), x); }
+
+using cos_op = unary_op<detail::cos_formula>;            ///< See cos.
+using cos_grad_op = unary_grad_op<detail::cos_formula>;  ///< The gradient of cos.
 
 /// The square root element-wise, correctly rounded; NaN for negative numbers.
 /// shapes   x [...] -> [...]
@@ -98,6 +129,68 @@ auto abs(X&& x) { return detail::unary<detail::abs_formula>(x.device(), x); }
 
 using abs_op = unary_op<detail::abs_formula>;            ///< See abs.
 using abs_grad_op = unary_grad_op<detail::abs_formula>;  ///< The gradient of abs.
+
+/// 1 for x > 0, -1 for x < 0, 0 for both zeros, NaN for NaN, element-wise, as NumPy; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> sign(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::sign_formula>(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto sign(X&& x) { return detail::unary<detail::sign_formula>(x.device(), x); }
+
+using sign_op = unary_op<detail::sign_formula>;            ///< See sign.
+using sign_grad_op = unary_grad_op<detail::sign_formula>;  ///< The gradient of sign.
+
+/// The greatest integer not above x, element-wise; -0, infinities and NaN remain; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> floor(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::floor_formula>(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto floor(X&& x) { return detail::unary<detail::floor_formula>(x.device(), x); }
+
+using floor_op = unary_op<detail::floor_formula>;            ///< See floor.
+using floor_grad_op = unary_grad_op<detail::floor_formula>;  ///< The gradient of floor.
+
+/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become -0;
+/// the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> ceil(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::ceil_formula>(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto ceil(X&& x) { return detail::unary<detail::ceil_formula>(x.device(), x); }
+
+using ceil_op = unary_op<detail::ceil_formula>;            ///< See ceil.
+using ceil_grad_op = unary_grad_op<detail::ceil_formula>;  ///< The gradient of ceil.
+
+/// The nearest integer element-wise, of two the even one, as NumPy; the sign of x remains, also where the result is 0;
+/// infinities and NaN remain; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> round(D const& exec, Tensor<T, D> const& x) {
+    return detail::unary<detail::round_formula>(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto round(X&& x) { return detail::unary<detail::round_formula>(x.device(), x); }
+
+using round_op = unary_op<detail::round_formula>;            ///< See round.
+using round_grad_op = unary_grad_op<detail::round_formula>;  ///< The gradient of round.
 
 /// x to the power of the exponent, element-wise, within 2 units in the last place for float and double, with the zeros,
 /// infinities and NaN of C's pow; the same bits on all machines. The exponent is not rounded to the type of x. The

@@ -8,14 +8,15 @@ from rowan_cpp import (AdaGrad, Adam, AdamW, Ftrl, Momentum, RmsProp, RowwiseAda
 from .data import (data, parameter, selected_rows, results, apply, full, full_like, cast, dropout)
 from .elementwise import (add, sub, mul, div, maximum, minimum, broadcast_add, broadcast_sub, broadcast_mul,
     broadcast_div, sum, scale, clip, clip_by_norm, negate, less, less_equal, greater, greater_equal, equal,
-    logical_and, logical_or, logical_not, any)
-from .activations import (tanh, sigmoid, relu, softmax, log_softmax, exp, log, sqrt, rsqrt, square, abs, pow, relu6, brelu,
-    leaky_relu, elu, gelu, swish, softplus, softsign, hard_sigmoid, hard_swish, stanh, thresholded_relu)
+    logical_and, logical_or, logical_not, isfinite, isnan, isinf, where, any)
+from .activations import (tanh, sigmoid, relu, softmax, log_softmax, exp, log, sqrt, rsqrt, square, abs, pow, sin, cos, sign,
+    floor, ceil, round, relu6, brelu, leaky_relu, elu, gelu, swish, softplus, softsign, hard_sigmoid, hard_swish, stanh,
+    thresholded_relu)
 from .losses import (mse, cross_entropy, softmax_with_cross_entropy, squared_error, huber, smooth_l1,
     sigmoid_cross_entropy_with_logits, binary_cross_entropy, log_loss, hinge, kl_div, cosine_similarity, rank_loss,
     margin_rank_loss, cosine_embedding_loss, accuracy)
 from .shapes import (concat, split, stack, reshape, squeeze, unsqueeze, transpose, matmul, row_dot, reduce_sum,
-    reduce_mean, reduce_max, reduce_min, reduce_prod, mean, cumsum, argmax, argmin, TopK, top_k, one_hot)
+    reduce_mean, reduce_max, reduce_min, reduce_prod, mean, cumsum, argmax, argmin, argsort, TopK, top_k, one_hot)
 from .parametric import (fc, embedding, embedding_bag, layer_norm, batch_norm)
 from .sequence import (sequence_pool, sequence_first, sequence_last, sequence_softmax, sequence_reverse,
     sequence_expand, sequence_concat, sequence_reshape, sequence_scatter, sequence_top_k_mean,

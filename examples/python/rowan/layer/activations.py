@@ -85,6 +85,36 @@ def pow(x: Variable, exponent: float = 1.0) -> Variable:
     return apply("pow", x, exponent=exponent)
 
 
+def sin(x: Variable) -> Variable:
+    """The sine."""
+    return apply("sin", x)
+
+
+def cos(x: Variable) -> Variable:
+    """The cosine."""
+    return apply("cos", x)
+
+
+def sign(x: Variable) -> Variable:
+    """-1, 0 or 1, the sign of x."""
+    return apply("sign", x)
+
+
+def floor(x: Variable) -> Variable:
+    """The greatest integer not above x."""
+    return apply("floor", x)
+
+
+def ceil(x: Variable) -> Variable:
+    """The smallest integer not below x."""
+    return apply("ceil", x)
+
+
+def round(x: Variable) -> Variable:
+    """The nearest integer, of two the even one."""
+    return apply("round", x)
+
+
 def relu6(x: Variable, threshold: float = 6.0) -> Variable:
     """x limited to [0, threshold]."""
     return apply("relu6", x, threshold=threshold)

@@ -150,6 +150,26 @@ def logical_not(x: Variable) -> Variable:
     return apply("logical_not", x)
 
 
+def isfinite(x: Variable) -> Variable:
+    """Whether elements are neither infinite nor NaN."""
+    return apply("isfinite", x)
+
+
+def isnan(x: Variable) -> Variable:
+    """Whether elements are NaN."""
+    return apply("isnan", x)
+
+
+def isinf(x: Variable) -> Variable:
+    """Whether elements are infinity or -infinity."""
+    return apply("isinf", x)
+
+
+def where(condition: Variable, x: Variable, y: Operand) -> Variable:
+    """The elements of x where the condition is true, else those of y; shapes are broadcast by NumPy's rules."""
+    return apply("where", condition, x, _aligned(x, y, -1))
+
+
 def any(x: Variable) -> Variable:
     """Whether any element is true."""
     return apply("any", x)

@@ -103,6 +103,11 @@ def argmin(x: Variable, axis: int = -1, keep_dims: bool = False) -> Variable:
     return apply("argmin", x, axis=positive(x, axis), keep_dims=keep_dims)
 
 
+def argsort(x: Variable, axis: int = -1, descending: bool = False) -> Variable:
+    """The positions along an axis in the order of their elements; equal ones keep their order, NaN is the greatest."""
+    return apply("argsort", x, axis=positive(x, axis), descending=descending)
+
+
 class TopK(NamedTuple):
     value: Variable
     ids: Variable

@@ -16,6 +16,7 @@ struct add_op;
 struct any_op;
 template <bool greatest>
 struct arg_extreme_op;
+struct argsort_op;
 struct batch_norm_op;
 struct batched_matmul_op;
 struct beam_search_decode_op;
@@ -50,6 +51,9 @@ struct greater_equal_op;
 struct greater_op;
 struct gru_unit_op;
 struct identity_op;
+struct isfinite_op;
+struct isinf_op;
+struct isnan_op;
 struct layer_norm_op;
 struct less_equal_op;
 struct less_op;
@@ -114,6 +118,7 @@ template <class Formula>
 struct unary_op;
 struct unsqueeze_op;
 struct weighted_embedding_bag_op;
+struct where_op;
 
 namespace detail {
 
@@ -133,9 +138,12 @@ struct broadcast_max;
 struct broadcast_min;
 struct broadcast_mul;
 struct broadcast_sub;
+struct ceil_formula;
+struct cos_formula;
 struct cosine_embedding_loss_formula;
 struct elu_formula;
 struct exp_formula;
+struct floor_formula;
 struct gelu_formula;
 struct hard_sigmoid_formula;
 struct hard_swish_formula;
@@ -149,9 +157,12 @@ struct margin_rank_loss_formula;
 struct pow_formula;
 struct relu6_formula;
 struct relu_formula;
+struct round_formula;
 struct rsqrt_formula;
 struct sigmoid_cross_entropy_with_logits_formula;
 struct sigmoid_formula;
+struct sign_formula;
+struct sin_formula;
 struct smooth_l1_formula;
 struct softplus_formula;
 struct softsign_formula;
@@ -173,40 +184,43 @@ using compiled_ops = type_list<
     accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
     clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, drop_levels_op, dropout_op,
     elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, greater_equal_op, greater_op,
-    gru_unit_op, identity_op, less_equal_op, less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op,
-    lod_reset_op, log_softmax_op, lstm_unit_op, matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>,
-    momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op, unary_op<relu_formula>, rmsprop_op,
-    rowwise_adagrad_op, scale_op, sequence_attention_op, sequence_concat_op, sequence_context_op,
-    padded_sequence_context_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_expand_op,
-    sequence_pool_op, sgd_op, sequence_reverse_op, sequence_softmax_op, unary_op<sigmoid_formula>, softmax_op,
-    softmax_with_cross_entropy_op, split_op, sub_op, sum_op, broadcast_op<broadcast_add>, broadcast_op<broadcast_div>,
-    broadcast_op<broadcast_max>, broadcast_op<broadcast_min>, broadcast_op<broadcast_mul>, broadcast_op<broadcast_sub>,
-    unary_op<exp_formula>, unary_op<log_formula>, unary_op<sqrt_formula>, unary_op<rsqrt_formula>,
-    unary_op<square_formula>, unary_op<abs_formula>, unary_op<pow_formula>, unary_op<relu6_formula>,
-    unary_op<brelu_formula>, unary_op<leaky_relu_formula>, unary_op<elu_formula>, unary_op<gelu_formula>,
-    unary_op<swish_formula>, unary_op<softplus_formula>, unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>,
+    gru_unit_op, identity_op, isfinite_op, isinf_op, isnan_op, less_equal_op, less_op, embedding_bag_op,
+    lookup_table_op, lod_from_offsets_op, lod_reset_op, log_softmax_op, lstm_unit_op, matmul_op<false, false>,
+    matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op,
+    unary_op<relu_formula>, rmsprop_op, rowwise_adagrad_op, scale_op, sequence_attention_op, sequence_concat_op,
+    sequence_context_op, padded_sequence_context_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
+    sequence_expand_op, sequence_pool_op, sgd_op, sequence_reverse_op, sequence_softmax_op, unary_op<sigmoid_formula>,
+    softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, broadcast_op<broadcast_add>,
+    broadcast_op<broadcast_div>, broadcast_op<broadcast_max>, broadcast_op<broadcast_min>, broadcast_op<broadcast_mul>,
+    broadcast_op<broadcast_sub>, unary_op<exp_formula>, unary_op<log_formula>, unary_op<sqrt_formula>,
+    unary_op<rsqrt_formula>, unary_op<square_formula>, unary_op<abs_formula>, unary_op<pow_formula>,
+    unary_op<sin_formula>, unary_op<cos_formula>, unary_op<sign_formula>, unary_op<floor_formula>,
+    unary_op<ceil_formula>, unary_op<round_formula>, unary_op<relu6_formula>, unary_op<brelu_formula>,
+    unary_op<leaky_relu_formula>, unary_op<elu_formula>, unary_op<gelu_formula>, unary_op<swish_formula>,
+    unary_op<softplus_formula>, unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>,
     unary_op<hard_swish_formula>, unary_op<stanh_formula>, unary_op<thresholded_relu_formula>, unary_op<tanh_formula>,
     crf_decoding_op, crf_matches_op, linear_chain_crf_op, pointwise_loss_op<cosine_embedding_loss_formula>,
     cosine_similarity_op, pointwise_loss_op<squared_error_formula>, pointwise_loss_op<huber_formula>,
     pointwise_loss_op<smooth_l1_formula>, pointwise_loss_op<sigmoid_cross_entropy_with_logits_formula>,
     pointwise_loss_op<binary_cross_entropy_formula>, pointwise_loss_op<log_loss_formula>,
     pointwise_loss_op<hinge_formula>, pointwise_loss_op<kl_div_formula>, pointwise_loss_op<margin_rank_loss_formula>,
-    weighted_embedding_bag_op, arg_extreme_op<true>, arg_extreme_op<false>, batched_matmul_op, cumsum_op,
-    reduce_op<axis_means>, reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>,
-    reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
-    moving_average_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op,
-    reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
+    weighted_embedding_bag_op, where_op, arg_extreme_op<true>, arg_extreme_op<false>, argsort_op, batched_matmul_op,
+    cumsum_op, reduce_op<axis_means>, reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>,
+    reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op,
+    batch_norm_op, layer_norm_op, moving_average_op, beam_search_decode_op, beam_search_op, merge_rows_op,
+    rows_where_op, sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
 using compiled_integer_ops =
     type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
-              edit_distance_op, elementwise_mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op, less_equal_op,
-              less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op, sequence_reverse_op, sequence_concat_op,
-              sequence_slice_op, sequence_pad_op, sequence_unpad_op, lod_from_offsets_op, lod_reset_op,
-              sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, sub_op, sum_op, unary_op<abs_formula>,
-              unary_op<square_formula>, arg_extreme_op<true>, arg_extreme_op<false>, cumsum_op, one_hot_op,
-              reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op,
-              squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op, sequence_reshape_op, reorder_op,
-              shrink_op>;
+              edit_distance_op, elementwise_mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op,
+              isfinite_op, isinf_op, isnan_op, less_equal_op, less_op, negate_op, pick_sequences_op, reduce_sum_op,
+              scale_op, sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
+              lod_from_offsets_op, lod_reset_op, sequence_context_op, sequence_erase_op, sequence_mask_op, split_op,
+              sub_op, sum_op, where_op, unary_op<abs_formula>, unary_op<square_formula>, unary_op<sign_formula>,
+              unary_op<floor_formula>, unary_op<ceil_formula>, unary_op<round_formula>, arg_extreme_op<true>,
+              arg_extreme_op<false>, argsort_op, cumsum_op, one_hot_op, reduce_op<axis_extremes<true>>,
+              reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, stack_op,
+              transpose_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op>;
 /// Operators compiled for bool.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
                                      logical_and_op, logical_not_op, logical_or_op, unsqueeze_op>;
@@ -222,13 +236,15 @@ inline constexpr bool is_index_slot =
 template <class Slot>
 inline constexpr bool is_int64_slot = is_in<Slot, type_list<slot::seed, slot::index>>;
 
-/// The element types of an operator's inputs, in the order of its slots: I for index slots, E for the others.
+/// The element types of an operator's inputs, in the order of its slots: I for index slots, bool for conditions, E for
+/// the others.
 template <class Slots, class E, class I>
 struct input_types;
 template <class... Slot, class E, class I>
 struct input_types<slots<Slot...>, E, I> {
-    using type = type_list<
-        std::conditional_t<is_int64_slot<Slot>, std::int64_t, std::conditional_t<is_index_slot<Slot>, I, E>>...>;
+    using type = type_list<std::conditional_t<is_int64_slot<Slot>, std::int64_t,
+                                              std::conditional_t<std::is_same_v<Slot, slot::condition>, bool,
+                                                                 std::conditional_t<is_index_slot<Slot>, I, E>>>...>;
 };
 
 /// Whether all inputs may have the same element type: there is no index slot, or labels may be probabilities.

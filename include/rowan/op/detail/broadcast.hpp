@@ -197,6 +197,14 @@ Tensor<T, D> zip_broadcast(D const& exec, Map const& map, Tensor<T, D> const& x,
     return out;
 }
 
+/// The sums of a result of this shape over the elements that an input repeats, in the shape of the input.
+template <class D, class Shape, class From, class T>
+void sum_repeated(D const& exec, Shape const& input, Shape const& shape, std::int64_t axis, From const* from, T* out) {
+    std::array<bool, 8> reduced{};
+    for (std::size_t i = 0; i < shape.size(); ++i) reduced[i] = aligned_dim(input, i, shape.size(), axis) != shape[i];
+    fold_axes<sum_t<T>, add_lanes>(exec, reduction_of(shape, reduced), from, out);
+}
+
 /// map(x, y, g) summed to the shape of x or of y: the gradient of that input of zip_broadcast, where g is the gradient
 /// of the result. The terms are not narrowed before they are summed.
 template <bool of_y, class D, class Map, class T>
@@ -223,11 +231,9 @@ Tensor<T, D> zip_broadcast_grad(D const& exec, Map const& map, Tensor<T, D> cons
         terms(out.data());
         return out;
     }
-    std::array<bool, 8> reduced{};
-    for (std::size_t i = 0; i < shape.size(); ++i) reduced[i] = dim(of_y ? 1 : 0, i) != shape[i];
     auto full = ElementLoops<D>::template scratch<S>(exec, g.size());
     terms(full.data());
-    fold_axes<S, add_lanes>(exec, reduction_of(shape, reduced), static_cast<S const*>(full.data()), out.data());
+    sum_repeated(exec, like.shape(), shape, of_y ? axis : -1, static_cast<S const*>(full.data()), out.data());
     return out;
 }
 
