@@ -4,8 +4,10 @@
 #include <rowan/op/accuracy.hpp>
 #include <rowan/op/activation_options.hpp>
 #include <rowan/op/activations.hpp>
+#include <rowan/op/adadelta.hpp>
 #include <rowan/op/adagrad.hpp>
 #include <rowan/op/adam.hpp>
+#include <rowan/op/adamax.hpp>
 #include <rowan/op/add.hpp>
 #include <rowan/op/argmax.hpp>
 #include <rowan/op/batch_norm.hpp>

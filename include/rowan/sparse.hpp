@@ -2,8 +2,10 @@
 #pragma once
 
 #include <rowan/core/memory_pool.hpp>
+#include <rowan/sparse/adadelta.hpp>
 #include <rowan/sparse/adagrad.hpp>
 #include <rowan/sparse/adam.hpp>
+#include <rowan/sparse/adamax.hpp>
 #include <rowan/sparse/add.hpp>
 #include <rowan/sparse/find_rows.hpp>
 #include <rowan/sparse/from_dense.hpp>

@@ -10048,6 +10048,7 @@ ROWAN_SLOT(param)   // parameter of an optimizer; its gradient and states follow
 ROWAN_SLOT(grad)
 ROWAN_SLOT(moment)
 ROWAN_SLOT(moment2)
+ROWAN_SLOT(norm)
 ROWAN_SLOT(velocity)
 ROWAN_SLOT(linear)
 ROWAN_SLOT(mean)  // moving mean and variance, and those after a step of training
@@ -10070,8 +10071,10 @@ ROWAN_SLOT(scopes)  // values of all steps
 namespace rowan::inline v0 {
 
 struct accuracy_op;
+struct adadelta_op;
 struct adagrad_op;
 struct adam_op;
+struct adamax_op;
 struct add_op;
 struct any_op;
 template <bool greatest>
@@ -10229,13 +10232,13 @@ inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
 
 /// Operators compiled for float and double; ids, labels and seeds are int64 or int32.
 using compiled_ops = type_list<
-    accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
-    clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, drop_levels_op, dropout_op,
-    elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, greater_equal_op, greater_op,
-    gru_unit_op, identity_op, less_equal_op, less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op,
-    lod_reset_op, log_softmax_op, lstm_unit_op, matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>,
-    momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op, unary_op<relu_formula>, rmsprop_op,
-    rowwise_adagrad_op, scale_op, sequence_attention_op, sequence_concat_op, sequence_context_op,
+    accuracy_op, adadelta_op, adagrad_op, adam_op, adamax_op, add_op, cast_op<double>, cast_op<float>,
+    cast_op<std::int64_t>, clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op,
+    drop_levels_op, dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op,
+    greater_equal_op, greater_op, gru_unit_op, identity_op, less_equal_op, less_op, embedding_bag_op, lookup_table_op,
+    lod_from_offsets_op, lod_reset_op, log_softmax_op, lstm_unit_op, matmul_op<false, false>, matmul_op<false, true>,
+    matmul_op<true, false>, momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op, unary_op<relu_formula>,
+    rmsprop_op, rowwise_adagrad_op, scale_op, sequence_attention_op, sequence_concat_op, sequence_context_op,
     padded_sequence_context_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_expand_op,
     sequence_pool_op, sgd_op, sequence_reverse_op, sequence_softmax_op, unary_op<sigmoid_formula>, softmax_op,
     softmax_with_cross_entropy_op, split_op, sub_op, sum_op, broadcast_op<broadcast_add>, broadcast_op<broadcast_div>,
@@ -18858,6 +18861,41 @@ inline void check_decay(char const* field, double value) {
     if (!(value >= 0.0 && value < 1.0)) throw ValueError(field, value, "a number in [0, 1)");
 }
 
+/// x to the n-th power by multiplications only, bit-identical with all math libraries.
+inline double power(double x, std::int64_t n) {
+    double result = 1.0;
+    for (; n > 0; n /= 2) {
+        if (n % 2 == 1) result *= x;
+        x *= x;
+    }
+    return result;
+}
+
+/// The options of an optimizer whose averages begin with 0, which it divides by 1 - beta^step.
+template <class... P, class Options>
+void check_moments(Options const& options) {
+    check_setting<P...>("learning_rate", options.learning_rate);
+    check_decay("beta1", options.beta1);
+    check_decay("beta2", options.beta2);
+    check_epsilon<P...>(options.epsilon);
+    check_setting<P...>("weight_decay", options.weight_decay);
+    if (options.step < 1) throw ValueError("step", options.step, "1 or more");
+}
+
+/// rate · mean + (1 - rate) · x, the next value of a decaying average
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V running_mean(double rate, V const& mean, V const& x) {
+    return product(constant<V>(rate), mean) + product(constant<V>(1.0 - rate), x);
+}
+
+/// grad + weight_decay · p, an L2 penalty
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V with_decay(V const& grad, double weight_decay, V const& p) {
+    return weight_decay == 0.0 ? grad : grad + product(constant<V>(weight_decay), p);
+}
+
 }  // namespace rowan::inline v0::detail
 
 // rowan/op/detail/optimizer_op.hpp: optimizer_op, the base of the optimizers' operators.
@@ -18897,6 +18935,122 @@ struct optimizer_op {
 };
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/sparse/adadelta.hpp: adadelta, steps of the size of earlier steps.
+
+namespace rowan::inline v0 {
+
+/// The options of adadelta.
+struct AdadeltaOptions {
+    double learning_rate = 1.0;  ///< the factor of the steps
+    double rho = 0.9;            ///< decay rate of the mean squares, in [0, 1)
+    double epsilon = 1e-6;       ///< added inside both square roots
+    double weight_decay = 0.0;   ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+};
+
+namespace detail {
+
+struct adadelta_formula {
+    AdadeltaOptions options;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& s, V& d) const {
+        V const g = with_decay(grad, options.weight_decay, p), epsilon = constant<V>(options.epsilon);
+        s = running_mean(options.rho, s, product(g, g));
+        V const step = product(quotient(square_root(V(d + epsilon)), square_root(V(s + epsilon))), g);
+        d = running_mean(options.rho, d, product(step, step));
+        p = p - product(constant<V>(options.learning_rate), step);
+    }
+};
+
+template <class D, class P, class S, class U>
+LaneRule<adadelta_formula> make_adadelta_rule(Tensor<P, D> const& param, Tensor<S, D> const& mean_square,
+                                              Tensor<U, D> const& mean_step, AdadeltaOptions const& options) {
+    check_setting<P, S, U>("learning_rate", options.learning_rate);
+    check_decay("rho", options.rho);
+    check_epsilon<P, S, U>(options.epsilon);
+    check_setting<P, S, U>("weight_decay", options.weight_decay);
+    check_state("mean_square", param, mean_square);
+    check_state("mean_step", param, mean_step);
+    return {{options}};
+}
+
+}  // namespace detail
+
+/// One step of Adadelta (Zeiler 2012) on the rows of `grad` (duplicates summed first):
+///     s = rho · s + (1 - rho) · g²;  step = √(d + epsilon) / √(s + epsilon) · g
+///     d = rho · d + (1 - rho) · step²;  p -= learning_rate · step
+/// Lazy: rows that are not in `grad` are unchanged, and their averages do not decay. With a dense `grad` this is
+/// standard Adadelta. With a weight decay, g begins as grad + weight_decay · p. Right where g² is a number of the type of
+/// computation, the widest dtype<T>::sum of the tensors: if it overflows, for float from |g| = 1.9e19 on, the element no
+/// longer moves; if it vanishes, below |g| = 2e-23, and s and epsilon are 0, the step is infinite, or NaN if d is 0.
+/// shapes   param, mean_square (s) and mean_step (d) [height, ...], grad a SelectedRows of that height and row shape, or
+///          a Tensor of that shape
+/// errors   ValueError if an option is not finite, epsilon is negative or rho not in [0, 1); ShapeError if shapes do
+///          not match; Error as update_rows
+/// cost     as adagrad, with two states
+template <device D, class P, class S, class U, detail::gradient_on<D> G>
+void adadelta(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<U, D>& mean_step, G const& grad,
+              AdadeltaOptions options = {}) {
+    detail::check_types<typename G::value_type, P, S, U>();
+    update_rows(exec, grad, detail::make_adadelta_rule(param, mean_square, mean_step, options), param, mean_square,
+                mean_step);
+}
+
+/// The same for a plan of the gradient's rows and the gradient's value.
+template <device D, class P, class S, class U, class G>
+void adadelta(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
+              Tensor<U, D>& mean_step, Tensor<G, D> const& value, AdadeltaOptions options = {}) {
+    detail::check_types<G, P, S, U>();
+    update_rows(exec, plan, value, detail::make_adadelta_rule(param, mean_square, mean_step, options), param,
+                mean_square, mean_step);
+}
+
+template <class P, class S, class U, class G, class Device>
+requires detail::gradient_on<G, Device>
+void adadelta(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<U, Device>& mean_step, G const& grad,
+              AdadeltaOptions options = {}) {
+    adadelta(param.device(), param, mean_square, mean_step, grad, options);
+}
+
+template <class P, class S, class U, class G, class Device>
+void adadelta(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
+              Tensor<U, Device>& mean_step, Tensor<G, Device> const& value, AdadeltaOptions options = {}) {
+    adadelta(plan.device(), plan, param, mean_square, mean_step, value, options);
+}
+
+ROWAN_TEMPLATE(void adadelta(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
+                             AdadeltaOptions))
+ROWAN_TEMPLATE(void adadelta(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
+                             AdadeltaOptions))
+ROWAN_TEMPLATE(void adadelta(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
+                             Tensor<float> const&, AdadeltaOptions))
+ROWAN_TEMPLATE(void adadelta(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
+                             AdadeltaOptions))
+ROWAN_TEMPLATE(void adadelta(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
+                             AdadeltaOptions))
+ROWAN_TEMPLATE(void adadelta(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
+                             Tensor<double> const&, AdadeltaOptions))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/adadelta.hpp: adadelta_op, Adadelta as an operator.
+
+namespace rowan::inline v0 {
+
+/// See adadelta; the gradient may be dense or row-sparse.
+struct adadelta_op : detail::optimizer_op<AdadeltaOptions, slot::moment, slot::moment2> {
+    static constexpr std::string_view name = "adadelta";
+
+    template <class P, class S, class M, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& moment2, G const& grad,
+                    AdadeltaOptions const& options = {}) {
+        adadelta(exec, param, moment, moment2, grad, options);
+    }
+};
+
+}  // namespace rowan::inline v0
 
 // rowan/sparse/adagrad.hpp: adagrad, AdaGrad with one state per element.
 
@@ -19045,43 +19199,23 @@ struct adam_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& m, V& v) const {
-        V g = grad;
-        if (options.weight_decay != 0.0) {
-            if (options.decoupled) {
-                p = product(constant<V>(kept), p);
-            } else {
-                g = g + product(constant<V>(options.weight_decay), p);
-            }
-        }
-        m = product(constant<V>(options.beta1), m) + product(constant<V>(1.0 - options.beta1), g);
-        v = product(constant<V>(options.beta2), v) + product(constant<V>(1.0 - options.beta2), product(g, g));
+        bool const apart = options.decoupled && options.weight_decay != 0.0;
+        V const g = options.decoupled ? grad : with_decay(grad, options.weight_decay, p);
+        if (apart) p = product(constant<V>(kept), p);
+        m = running_mean(options.beta1, m, g);
+        v = running_mean(options.beta2, v, product(g, g));
         V const mean = quotient(m, constant<V>(correction1));
         V const root = square_root(quotient(v, constant<V>(correction2))) + constant<V>(options.epsilon);
         p = p - quotient(product(constant<V>(options.learning_rate), mean), root);
     }
 };
 
-/// x to the n-th power by multiplications only, bit-identical with all math libraries.
-inline double power(double x, std::int64_t n) {
-    double result = 1.0;
-    for (; n > 0; n /= 2) {
-        if (n % 2 == 1) result *= x;
-        x *= x;
-    }
-    return result;
-}
-
 template <class D, class P, class M, class V>
 LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment1,
                                       Tensor<V, D> const& moment2, AdamOptions options) {
-    check_setting<P, M, V>("learning_rate", options.learning_rate);
-    check_decay("beta1", options.beta1);
-    check_decay("beta2", options.beta2);
-    check_epsilon<P, M, V>(options.epsilon);
-    check_setting<P, M, V>("weight_decay", options.weight_decay);
+    check_moments<P, M, V>(options);
     double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
     check_setting<P, M, V>("1 - learning_rate · weight_decay", kept);
-    if (options.step < 1) throw ValueError("step", options.step, "1 or more");
     check_state("moment1", param, moment1);
     check_state("moment2", param, moment2);
     return {{options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step), kept}};
@@ -19173,6 +19307,123 @@ struct adam_op : detail::optimizer_op<AdamOptions, slot::moment, slot::moment2> 
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& moment2, G const& grad,
                     AdamOptions const& options = {}) {
         adam(exec, param, moment, moment2, grad, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/adamax.hpp: adamax, Adam with a maximum of gradients instead of the mean of their squares.
+
+namespace rowan::inline v0 {
+
+/// The options of adamax.
+struct AdamaxOptions {
+    double learning_rate = 0.002;  ///< the step size
+    double beta1 = 0.9;            ///< decay rate of the mean gradient, in [0, 1)
+    double beta2 = 0.999;          ///< decay rate of the greatest gradient, in [0, 1)
+    double epsilon = 1e-8;         ///< added to the absolute value of the gradient
+    /// The number of this step, counted from 1 by the caller, including batches that touch no row.
+    std::int64_t step = 1;
+    double weight_decay = 0.0;  ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+};
+
+namespace detail {
+
+struct adamax_formula {
+    AdamaxOptions options;
+    double rate;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& m, V& u) const {
+        V const g = with_decay(grad, options.weight_decay, p), zero = constant<V>(0.0);
+        V const size = V(choose(g > zero, g, V(zero - g))) + constant<V>(options.epsilon);
+        m = running_mean(options.beta1, m, g);
+        u = product(constant<V>(options.beta2), u);
+        u = choose(more_extreme<true>{}(size, u), size, u);  // NaN remains
+        p = p - product(constant<V>(rate), quotient(m, u));
+    }
+};
+
+template <class D, class P, class M, class U>
+LaneRule<adamax_formula> make_adamax_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
+                                          Tensor<U, D> const& norm, AdamaxOptions const& options) {
+    check_moments<P, M, U>(options);
+    double const rate = options.learning_rate / (1.0 - power(options.beta1, options.step));
+    check_setting<P, M, U>("learning_rate / (1 - beta1^step)", rate);
+    check_state("moment", param, moment);
+    check_state("norm", param, norm);
+    return {{options, rate}};
+}
+
+}  // namespace detail
+
+/// One step of AdaMax (Kingma and Ba 2015, section 7.1), with PyTorch's epsilon, on the rows of `grad` (duplicates
+/// summed first):
+///     m = beta1 · m + (1 - beta1) · g;  u = max(beta2 · u, |g| + epsilon);  p -= learning_rate / (1 - beta1^step) · m / u
+/// Lazy: rows that are not in `grad` are unchanged, and their states do not decay. With a dense `grad` this is standard
+/// AdaMax. With a weight decay, g begins as grad + weight_decay · p. No square is formed, so no finite gradient is too
+/// large or too small. With an epsilon of 0, an element becomes NaN if u is 0: if all its gradients have been 0.
+/// shapes   param, moment (m) and norm (u) [height, ...], grad a SelectedRows of that height and row shape, or a Tensor
+///          of that shape
+/// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
+///          ShapeError if shapes do not match; Error as update_rows
+/// cost     as adagrad, with two states
+template <device D, class P, class M, class U, detail::gradient_on<D> G>
+void adamax(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<U, D>& norm, G const& grad,
+            AdamaxOptions options = {}) {
+    detail::check_types<typename G::value_type, P, M, U>();
+    update_rows(exec, grad, detail::make_adamax_rule(param, moment, norm, options), param, moment, norm);
+}
+
+/// The same for a plan of the gradient's rows and the gradient's value.
+template <device D, class P, class M, class U, class G>
+void adamax(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<U, D>& norm,
+            Tensor<G, D> const& value, AdamaxOptions options = {}) {
+    detail::check_types<G, P, M, U>();
+    update_rows(exec, plan, value, detail::make_adamax_rule(param, moment, norm, options), param, moment, norm);
+}
+
+template <class P, class M, class U, class G, class Device>
+requires detail::gradient_on<G, Device>
+void adamax(Tensor<P, Device>& param, Tensor<M, Device>& moment, Tensor<U, Device>& norm, G const& grad,
+            AdamaxOptions options = {}) {
+    adamax(param.device(), param, moment, norm, grad, options);
+}
+
+template <class P, class M, class U, class G, class Device>
+void adamax(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment, Tensor<U, Device>& norm,
+            Tensor<G, Device> const& value, AdamaxOptions options = {}) {
+    adamax(plan.device(), plan, param, moment, norm, value, options);
+}
+
+ROWAN_TEMPLATE(void adamax(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
+                           AdamaxOptions))
+ROWAN_TEMPLATE(void adamax(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
+                           AdamaxOptions))
+ROWAN_TEMPLATE(void adamax(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
+                           Tensor<float> const&, AdamaxOptions))
+ROWAN_TEMPLATE(void adamax(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
+                           AdamaxOptions))
+ROWAN_TEMPLATE(void adamax(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
+                           AdamaxOptions))
+ROWAN_TEMPLATE(void adamax(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
+                           Tensor<double> const&, AdamaxOptions))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/adamax.hpp: adamax_op, AdaMax as an operator.
+
+namespace rowan::inline v0 {
+
+/// See adamax; the gradient may be dense or row-sparse.
+struct adamax_op : detail::optimizer_op<AdamaxOptions, slot::moment, slot::norm> {
+    static constexpr std::string_view name = "adamax";
+
+    template <class P, class S, class M, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& norm, G const& grad,
+                    AdamaxOptions const& options = {}) {
+        adamax(exec, param, moment, norm, grad, options);
     }
 };
 
@@ -19371,7 +19622,7 @@ struct momentum_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& v) const {
-        V const g = options.weight_decay == 0.0 ? grad : grad + product(constant<V>(options.weight_decay), p);
+        V const g = with_decay(grad, options.weight_decay, p);
         v = product(constant<V>(options.momentum), v) + g;
         V const step = nesterov ? g + product(constant<V>(options.momentum), v) : v;
         p = p - product(constant<V>(options.learning_rate), step);
@@ -19498,12 +19749,6 @@ struct rmsprop_formula {
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE static V average(double rho, V const& mean, V const& x) {
-        return product(constant<V>(rho), mean) + product(constant<V>(1.0 - rho), x);
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
     ROWAN_HD_INLINE void move(V const& g, V const& variance, V& p, V& v) const {
         V const root = square_root(V(variance + constant<V>(options.epsilon)));
         v = product(constant<V>(options.momentum), v) + quotient(product(constant<V>(options.learning_rate), g), root);
@@ -19513,15 +19758,15 @@ struct rmsprop_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& v) const {
-        ms = average(options.rho, ms, product(g, g));
+        ms = running_mean(options.rho, ms, product(g, g));
         move(g, ms, p, v);
     }
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& mg, V& v) const {
-        ms = average(options.rho, ms, product(g, g));
-        mg = average(options.rho, mg, g);
+        ms = running_mean(options.rho, ms, product(g, g));
+        mg = running_mean(options.rho, mg, g);
         V const zero = constant<V>(0.0), variance = ms - product(mg, mg);  // by rounding less than 0
         move(g, choose(zero > variance, zero, variance), p, v);            // NaN remains
     }
@@ -20039,6 +20284,58 @@ struct AdamW {
     }
 };
 
+/// AdaMax, see rowan::adamax.
+struct Adamax {
+    double learning_rate = 0.002;  ///< step size
+    double beta1 = 0.9;            ///< decay factor of the running mean of the gradient
+    double beta2 = 0.999;          ///< decay factor of the greatest absolute gradient
+    double epsilon = 1e-8;         ///< added to the absolute gradient
+    double weight_decay = 0.0;     ///< L2 penalty: weight_decay · param is added to the gradient of touched rows
+    bool lazy = true;              ///< whether rows of a table without a gradient stay, else the update is dense
+
+    using op = adamax_op;
+    /// Attributes of the operator.
+    /// errors   none
+    /// cost     O(1)
+    AdamaxOptions options() const {
+        return {.learning_rate = learning_rate,
+                .beta1 = beta1,
+                .beta2 = beta2,
+                .epsilon = epsilon,
+                .step = 1,
+                .weight_decay = weight_decay};
+    }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &Adamax::learning_rate}, field{"beta1", &Adamax::beta1},
+                     field{"beta2", &Adamax::beta2}, field{"epsilon", &Adamax::epsilon},
+                     field{"weight_decay", &Adamax::weight_decay}, field{"lazy", &Adamax::lazy});
+    }
+};
+
+/// Adadelta, see rowan::adadelta.
+struct Adadelta {
+    double learning_rate = 1.0;  ///< factor of the steps
+    double rho = 0.9;            ///< decay factor of the running means of squares
+    double epsilon = 1e-6;       ///< added under the square roots
+    double weight_decay = 0.0;   ///< L2 penalty: weight_decay · param is added to the gradient of touched rows
+    bool lazy = true;            ///< whether rows of a table without a gradient stay, else the update is dense
+
+    using op = adadelta_op;
+    /// Attributes of the operator.
+    /// errors   none
+    /// cost     O(1)
+    AdadeltaOptions options() const {
+        return {.learning_rate = learning_rate, .rho = rho, .epsilon = epsilon, .weight_decay = weight_decay};
+    }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &Adadelta::learning_rate}, field{"rho", &Adadelta::rho},
+                     field{"epsilon", &Adadelta::epsilon}, field{"weight_decay", &Adadelta::weight_decay},
+                     field{"lazy", &Adadelta::lazy});
+    }
+};
+
 /// RMSProp, see rowan::rmsprop.
 struct RmsProp {
     double learning_rate = 0.01;  ///< step size
@@ -20493,6 +20790,8 @@ ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&, trained_dtyp
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&, trained_dtypes<Momentum>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&, trained_dtypes<Adam>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdamW const&, trained_dtypes<AdamW>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adamax const&, trained_dtypes<Adamax>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adadelta const&, trained_dtypes<Adadelta>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&, trained_dtypes<RmsProp>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, trained_dtypes<Ftrl>))
 
@@ -46666,11 +46965,11 @@ namespace rowan::inline v0 {
 /// All operators of rowan except the templates on an element type (cast_op<To>, full_op<T>); `builtin_ops::with<...>`
 /// adds them.
 using builtin_ops = registry<
-    accuracy_op, adagrad_op, adam_op, add_op, any_op, bias_grad_op, cast_grad_op, clip_by_global_norm_op,
-    clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op,
-    div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op, elementwise_mul_op,
-    equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op, greater_equal_op, greater_op,
-    gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op,
+    accuracy_op, adadelta_op, adagrad_op, adam_op, adamax_op, add_op, any_op, bias_grad_op, cast_grad_op,
+    clip_by_global_norm_op, clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op,
+    cross_entropy_op, div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op,
+    elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op, greater_equal_op,
+    greater_op, gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op,
     log_softmax_grad_op, log_softmax_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_grad_op,
     embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op,
     mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_grad_op, pick_sequences_op, reduce_sum_grad_op,

@@ -328,7 +328,7 @@ TEMPLATE_TEST_CASE("row-wise adagrad works on a custom element type", "[dtypes]"
     check([&](auto& p, auto& m) { rowan::rowwise_adagrad(Cpu{2}, p, m, dense, {.learning_rate = 0.3}); });
 }
 
-TEMPLATE_TEST_CASE("momentum, adam, rmsprop and ftrl work on a custom element type", "[dtypes]", fixed, dual) {
+TEMPLATE_TEST_CASE("momentum, adam, adamax, adadelta, rmsprop and ftrl work on a custom element type", "[dtypes]", fixed, dual) {
     using T = TestType;
     using S = sum_of<T>;
     using std::pow, std::sqrt;
@@ -345,6 +345,19 @@ TEMPLATE_TEST_CASE("momentum, adam, rmsprop and ftrl work on a custom element ty
         S const mean = m / S(1 - 0.9 * (0.9 * 0.9));
         S const root = sqrt(v / S(1 - 0.999 * (0.999 * 0.999))) + S(1e-8);
         p = p - times(S(0.3), mean) / root;
+    });
+    check_optimizer<T, 2>(STEP(rowan::adamax, {.learning_rate = 0.3, .step = 3}), STEP(rowan::adamax, {.learning_rate = 0.3, .step = 3}),
+                          [](S g, S& p, S& m, S& u) {
+        m = times(S(0.9), m) + times(S(1 - 0.9), g);
+        S const size = (g > S(0) ? g : S(0) - g) + S(1e-8), before = times(S(0.999), u);
+        u = size > before ? size : before;
+        p = p - times(S(0.3 / (1 - 0.9 * (0.9 * 0.9))), m / u);
+    });
+    check_optimizer<T, 2>(STEP(rowan::adadelta, {.epsilon = 0.1}), STEP(rowan::adadelta, {.epsilon = 0.1}), [](S g, S& p, S& s, S& d) {
+        s = times(S(0.9), s) + times(S(1 - 0.9), times(g, g));
+        S const step = times(sqrt(d + S(0.1)) / sqrt(s + S(0.1)), g);
+        d = times(S(0.9), d) + times(S(1 - 0.9), times(step, step));
+        p = p - times(S(1), step);
     });
     auto const rms = [](S g, S variance, S& p, S& v) {
         v = times(S(0.5), v) + times(S(0.3), g) / sqrt(variance + S(1e-6));

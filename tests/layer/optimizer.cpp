@@ -124,6 +124,8 @@ TEST_CASE("an optimizer that is not lazy updates all rows of a table, as if its 
     check(layer::Momentum{});
     check(layer::Adam{});
     check(layer::AdamW{});
+    check(layer::Adamax{});
+    check(layer::Adadelta{.weight_decay = 0.01});
     check(layer::RmsProp{.momentum = 0.5});
 
     Tensor<float> table = begin, velocity = Tensor<float>::zeros({4, 2});  // by hand

@@ -69,7 +69,7 @@ TEST_CASE("a trained table of some rows has the bits of these rows of a whole ta
     for (layer::Optimizer const& optimizer :
          {layer::Optimizer(layer::Sgd{}), layer::Optimizer(layer::AdaGrad{}), layer::Optimizer(layer::RowwiseAdaGrad{}),
           layer::Optimizer(layer::Momentum{}), layer::Optimizer(layer::Adam{}), layer::Optimizer(layer::AdamW{}),
-          layer::Optimizer(layer::RmsProp{}), layer::Optimizer(layer::Ftrl{})}) {
+          layer::Optimizer(layer::Adamax{}), layer::Optimizer(layer::Adadelta{}), layer::Optimizer(layer::RmsProp{}), layer::Optimizer(layer::Ftrl{})}) {
         for (std::int64_t const parts : {1, 2}) {
             auto const some = run(optimizer, true, parts, parts == 2), whole = run(optimizer, false, parts, parts == 2);
             auto const& rows = some.get_rows<float>("table");

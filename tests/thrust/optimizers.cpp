@@ -63,6 +63,10 @@ void check_optimizers(std::size_t n, std::size_t width, unsigned hot) {
               [](auto e, auto const& plan, auto& p, auto& a, auto&, auto&, auto const& v) { rowan::momentum(e, plan, p, a, v, {.nesterov = true}); });
         check("adam", [](auto e, auto& p, auto& a, auto& b, auto&, auto const& g) { rowan::adam(e, p, a, b, g); },
               [](auto e, auto const& plan, auto& p, auto& a, auto& b, auto&, auto const& v) { rowan::adam(e, plan, p, a, b, v); });
+        check("adamax", [](auto e, auto& p, auto& a, auto& b, auto&, auto const& g) { rowan::adamax(e, p, a, b, g); },
+              [](auto e, auto const& plan, auto& p, auto& a, auto& b, auto&, auto const& v) { rowan::adamax(e, plan, p, a, b, v); });
+        check("adadelta", [](auto e, auto& p, auto& a, auto& b, auto&, auto const& g) { rowan::adadelta(e, p, a, b, g); },
+              [](auto e, auto const& plan, auto& p, auto& a, auto& b, auto&, auto const& v) { rowan::adadelta(e, plan, p, a, b, v); });
         check("rmsprop", [](auto e, auto& p, auto& a, auto& b, auto&, auto const& g) { rowan::rmsprop(e, p, a, b, g); },
               [](auto e, auto const& plan, auto& p, auto& a, auto& b, auto&, auto const& v) { rowan::rmsprop(e, plan, p, a, b, v); });
         check("centered rmsprop", [](auto e, auto& p, auto& a, auto& b, auto& c, auto const& g) { rowan::rmsprop(e, p, a, b, c, g); },

@@ -9,8 +9,10 @@ from . import layer
 
 # Of the others, the layer of the same name says it.
 _LINES = {
+    "adadelta": "Adadelta: changes param and its states in place.",
     "adagrad": "AdaGrad: changes param and moment in place, by a dense or row-sparse gradient.",
     "adam": "Adam, or AdamW if decoupled: changes param and both moments in place.",
+    "adamax": "AdaMax: changes param and its states in place.",
     "broadcast_max": "The greater elements; shapes are broadcast by NumPy's rules.",
     "broadcast_min": "The smaller elements; shapes are broadcast by NumPy's rules.",
     "cast_f32": "The elements as float32.",

@@ -3,8 +3,10 @@
 
 #include <rowan/op/accuracy.hpp>
 #include <rowan/op/activations.hpp>
+#include <rowan/op/adadelta.hpp>
 #include <rowan/op/adagrad.hpp>
 #include <rowan/op/adam.hpp>
+#include <rowan/op/adamax.hpp>
 #include <rowan/op/add.hpp>
 #include <rowan/op/argmax.hpp>
 #include <rowan/op/batch_norm.hpp>
@@ -90,11 +92,11 @@ namespace rowan::inline v0 {
 /// All operators of rowan except the templates on an element type (cast_op<To>, full_op<T>); `builtin_ops::with<...>`
 /// adds them.
 using builtin_ops = registry<
-    accuracy_op, adagrad_op, adam_op, add_op, any_op, bias_grad_op, cast_grad_op, clip_by_global_norm_op,
-    clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op,
-    div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op, elementwise_mul_op,
-    equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op, greater_equal_op, greater_op,
-    gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op,
+    accuracy_op, adadelta_op, adagrad_op, adam_op, adamax_op, add_op, any_op, bias_grad_op, cast_grad_op,
+    clip_by_global_norm_op, clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op,
+    cross_entropy_op, div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op,
+    elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op, greater_equal_op,
+    greater_op, gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op,
     log_softmax_grad_op, log_softmax_op, logical_and_op, logical_not_op, logical_or_op, embedding_bag_grad_op,
     embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op,
     mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_grad_op, pick_sequences_op, reduce_sum_grad_op,
