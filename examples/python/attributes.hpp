@@ -13,6 +13,7 @@
 #include <rowan/op/fields.hpp>
 #include <rowan/op/ftrl.hpp>
 #include <rowan/op/gradients.hpp>
+#include <rowan/op/lamb.hpp>
 #include <rowan/op/momentum.hpp>
 #include <rowan/op/moving_average.hpp>
 #include <rowan/op/rmsprop.hpp>
@@ -73,6 +74,15 @@ void each_member(rowan::AdadeltaOptions const*, Visit const& visit) {
     visit(field{"rho", &rowan::AdadeltaOptions::rho});
     visit(field{"epsilon", &rowan::AdadeltaOptions::epsilon});
     visit(field{"weight_decay", &rowan::AdadeltaOptions::weight_decay});
+}
+template <class Visit>
+void each_member(rowan::LambOptions const*, Visit const& visit) {
+    visit(field{"learning_rate", &rowan::LambOptions::learning_rate});
+    visit(field{"beta1", &rowan::LambOptions::beta1});
+    visit(field{"beta2", &rowan::LambOptions::beta2});
+    visit(field{"epsilon", &rowan::LambOptions::epsilon});
+    visit(field{"step", &rowan::LambOptions::step});
+    visit(field{"weight_decay", &rowan::LambOptions::weight_decay});
 }
 template <class Visit>
 void each_member(rowan::RmspropOptions const*, Visit const& visit) {

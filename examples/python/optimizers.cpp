@@ -57,6 +57,9 @@ void bind_optimizers(py::module_& m) {
     bind_settings<Optimizer>(m, "Adadelta", field{"learning_rate", &Adadelta::learning_rate},
                              field{"rho", &Adadelta::rho}, field{"epsilon", &Adadelta::epsilon},
                              field{"weight_decay", &Adadelta::weight_decay}, field{"lazy", &Adadelta::lazy});
+    bind_settings<Optimizer>(m, "Lamb", field{"learning_rate", &Lamb::learning_rate}, field{"beta1", &Lamb::beta1},
+                             field{"beta2", &Lamb::beta2}, field{"epsilon", &Lamb::epsilon},
+                             field{"weight_decay", &Lamb::weight_decay});
     bind_settings<Optimizer>(m, "RmsProp", field{"learning_rate", &RmsProp::learning_rate}, field{"rho", &RmsProp::rho},
                              field{"momentum", &RmsProp::momentum}, field{"epsilon", &RmsProp::epsilon});
     bind_settings<Optimizer>(m, "Ftrl", field{"learning_rate", &Ftrl::learning_rate}, field{"l1", &Ftrl::l1},

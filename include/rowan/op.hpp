@@ -40,6 +40,7 @@
 #include <rowan/op/gru_unit.hpp>
 #include <rowan/op/identity.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/lamb.hpp>
 #include <rowan/op/layer_norm.hpp>
 #include <rowan/op/linear_chain_crf.hpp>
 #include <rowan/op/lod_reset.hpp>

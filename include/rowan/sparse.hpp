@@ -11,6 +11,7 @@
 #include <rowan/sparse/from_dense.hpp>
 #include <rowan/sparse/ftrl.hpp>
 #include <rowan/sparse/gather.hpp>
+#include <rowan/sparse/lamb.hpp>
 #include <rowan/sparse/lane_rule.hpp>
 #include <rowan/sparse/lookup_table_grad.hpp>
 #include <rowan/sparse/merge.hpp>

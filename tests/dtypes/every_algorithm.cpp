@@ -328,6 +328,45 @@ TEMPLATE_TEST_CASE("row-wise adagrad works on a custom element type", "[dtypes]"
     check([&](auto& p, auto& m) { rowan::rowwise_adagrad(Cpu{2}, p, m, dense, {.learning_rate = 0.3}); });
 }
 
+TEMPLATE_TEST_CASE("lamb works on a custom element type", "[dtypes]", fixed, dual) {
+    using T = TestType;
+    using S = sum_of<T>;
+    using D = rowan::dtype<T>;
+    using std::sqrt;
+    Case<T> const c;
+    auto const before = positives<T>({8, 3, 7}, 3);
+    auto const check = [&](Tensor<T> const& dense, auto const& step) {
+        auto want = c.table, m = before, v = before;
+        std::vector<S> r;
+        double of_param = 0, of_r = 0;
+        auto const squared = [](S x) { return static_cast<double>(x) * static_cast<double>(x); };
+        for (std::size_t i = 0; i < want.size(); ++i) {
+            S const g = D::widen(dense.data()[i]), p = D::widen(want.data()[i]);
+            S const next = times(S(0.9), D::widen(m.data()[i])) + times(S(1 - 0.9), g);
+            S const square = times(S(0.999), D::widen(v.data()[i])) + times(S(1 - 0.999), times(g, g));
+            m.data()[i] = D::narrow(next);
+            v.data()[i] = D::narrow(square);
+            S const root = sqrt(square / S(1 - 0.999 * (0.999 * 0.999))) + S(1e-6);
+            r.push_back(next / S(1 - 0.9 * (0.9 * 0.9)) / root + times(S(0.01), p));
+            of_param += squared(p);
+            of_r += squared(r.back());
+        }
+        auto got = c.table, moment1 = before, moment2 = before;
+        step(got, moment1, moment2);
+        CHECK((moment1 == m && moment2 == v));
+        for (std::size_t i = 0; i < want.size(); ++i) {
+            double const p = static_cast<double>(D::widen(want.data()[i])) - 0.3 * std::sqrt(of_param / of_r) * static_cast<double>(r[i]);
+            CHECK(std::abs(static_cast<double>(D::widen(got.data()[i])) - p) < 1e-4);  // the norms are sums of another order
+        }
+    };
+    auto const dense = c.dense();
+    rowan::LambOptions const options{.learning_rate = 0.3, .step = 3};
+    check(dense, [&](auto&... x) { rowan::lamb(x..., dense, options); });
+    check(dense, [&](auto&... x) { rowan::lamb(Cpu{2}, x..., dense, options); });
+    check(rowan::to_dense(c.g), [&](auto&... x) { rowan::lamb(x..., c.g, options); });
+    check(rowan::to_dense(c.g), [&](auto&... x) { rowan::lamb(Cpu{2}, RowPlan<>(c.g), x..., c.value, options); });
+}
+
 TEMPLATE_TEST_CASE("momentum, adam, adamax, adadelta, rmsprop and ftrl work on a custom element type", "[dtypes]", fixed, dual) {
     using T = TestType;
     using S = sum_of<T>;

@@ -114,6 +114,7 @@ TEST_CASE("a schedule reaches every optimizer", "[layer]") {
     check(layer::Adam{});
     check(layer::Adamax{});
     check(layer::Adadelta{});
+    check(layer::Lamb{});
     check(layer::RmsProp{});
     CHECK(value(trained({.optimizer = Minus{}}, 3), "v") == -3);
 }

@@ -209,6 +209,8 @@ TEST_CASE("wrong tables are refused when the net is built", "[layer]") {
     auto const cost = layer::mse(out, layer::data<float>("y", {UNK, 2}));
     CHECK_THROWS_WITH(Trainer(cost, {.optimizer = layer::Adam{.lazy = false}}),
                       "the optimizer with .lazy = false: table is SelectedRows<f32>, expected a LoDTensor");
+    CHECK_THROWS_WITH(Trainer(cost, {.optimizer = layer::Lamb{}}),
+                      "the optimizer with .lazy = false: table is SelectedRows<f32>, expected a LoDTensor");
     CHECK_THROWS_WITH(Trainer(cost, {.average = layer::MovingAverage{}}),
                       "the moving average of table is SelectedRows<f32>, expected a LoDTensor");
 }

@@ -128,6 +128,10 @@ TEST_CASE("adamax refuses the options that adam refuses, and a first rate that o
     check_option("learning_rate / (1 - beta1^step)", {1e39}, {1e38}, first);
 }
 
+TEST_CASE("lamb refuses the options that adam refuses", "[bad_input]") {
+    check_moments<rowan::LambOptions>([](auto&&... a) { rowan::lamb(a...); });
+}
+
 TEST_CASE("adadelta refuses options that are not finite and a rho outside [0, 1)", "[bad_input]") {
     auto const call = [](Cpu exec, Step& x, auto const& grad, rowan::AdadeltaOptions const& options) {
         step([](auto&&... a) { rowan::adadelta(a...); }, exec, x, grad, options, x.state[0], x.state[1]);

@@ -111,6 +111,9 @@ void every_optimizer(T& p, T& s, T& u, T& v, G const& g, T const& dense, P const
         rowan::adadelta(first..., p, s, u, g);
         rowan::adadelta(first..., p, s, u, dense);
         rowan::adadelta(first..., plan, p, s, u, dense);
+        rowan::lamb(first..., p, s, u, g);
+        rowan::lamb(first..., p, s, u, dense);
+        rowan::lamb(first..., plan, p, s, u, dense);
         rowan::rmsprop(first..., p, s, u, g);
         rowan::rmsprop(first..., p, s, u, dense);
         rowan::rmsprop(first..., plan, p, s, u, dense);

@@ -50,6 +50,11 @@ def adadelta(param: numpy.ndarray, moment: numpy.ndarray, moment2: numpy.ndarray
     run("adadelta", param, moment, moment2, grad, **options)
 
 
+def lamb(param: numpy.ndarray, moment: numpy.ndarray, moment2: numpy.ndarray, grad: Gradient, **options: Any) -> None:
+    """LAMB, of all rows: learning_rate, beta1, beta2, epsilon, step, counted from 1, weight_decay."""
+    run("lamb", param, moment, moment2, grad, **options)
+
+
 def rmsprop(param: numpy.ndarray, moment: numpy.ndarray, velocity: numpy.ndarray, grad: Gradient, **options: Any) -> None:
     """RMSProp: learning_rate, rho, momentum, epsilon."""
     run("rmsprop", param, moment, velocity, grad, **options)

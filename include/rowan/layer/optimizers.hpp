@@ -7,6 +7,7 @@
 #include <rowan/op/adamax.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/ftrl.hpp>
+#include <rowan/op/lamb.hpp>
 #include <rowan/op/momentum.hpp>
 #include <rowan/op/rmsprop.hpp>
 #include <rowan/op/rowwise_adagrad.hpp>
@@ -192,6 +193,36 @@ struct Adadelta {
         return visit(field{"learning_rate", &Adadelta::learning_rate}, field{"rho", &Adadelta::rho},
                      field{"epsilon", &Adadelta::epsilon}, field{"weight_decay", &Adadelta::weight_decay},
                      field{"lazy", &Adadelta::lazy});
+    }
+};
+
+/// LAMB, see rowan::lamb: steps in proportion to the norm of the whole parameter. So it is never lazy: a table's update
+/// is dense, and the parameter is not a SelectedRows, nor one of the ranks that share out its rows.
+struct Lamb {
+    double learning_rate = 0.001;  ///< the norm of a step, divided by the norm of the parameter
+    double beta1 = 0.9;            ///< decay factor of the running mean of the gradient
+    double beta2 = 0.999;          ///< decay factor of the running mean of the squared gradient
+    double epsilon = 1e-6;         ///< added to the square root
+    double weight_decay = 0.01;    ///< weight_decay · param is added to the direction of the step
+
+    using op = lamb_op;
+    static constexpr bool lazy = false;  ///< all rows of a table are updated
+    /// Attributes of the operator.
+    /// errors   none
+    /// cost     O(1)
+    LambOptions options() const {
+        return {.learning_rate = learning_rate,
+                .beta1 = beta1,
+                .beta2 = beta2,
+                .epsilon = epsilon,
+                .step = 1,
+                .weight_decay = weight_decay};
+    }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &Lamb::learning_rate}, field{"beta1", &Lamb::beta1},
+                     field{"beta2", &Lamb::beta2}, field{"epsilon", &Lamb::epsilon},
+                     field{"weight_decay", &Lamb::weight_decay});
     }
 };
 

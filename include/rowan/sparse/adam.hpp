@@ -35,10 +35,7 @@ struct adam_formula {
         bool const apart = options.decoupled && options.weight_decay != 0.0;
         V const g = options.decoupled ? grad : with_decay(grad, options.weight_decay, p);
         if (apart) p = product(constant<V>(kept), p);
-        m = running_mean(options.beta1, m, g);
-        v = running_mean(options.beta2, v, product(g, g));
-        V const mean = quotient(m, constant<V>(correction1));
-        V const root = square_root(quotient(v, constant<V>(correction2))) + constant<V>(options.epsilon);
+        auto const [mean, root] = adam_means(options, correction1, correction2, g, m, v);
         p = p - quotient(product(constant<V>(options.learning_rate), mean), root);
     }
 };

@@ -1,5 +1,5 @@
 # rowan/layer/__init__.py: layers, made of variables and operators of the default scope.
-from rowan_cpp import (AdaGrad, Adadelta, Adam, AdamW, Adamax, Ftrl, Momentum, RmsProp, RowwiseAdaGrad, Sgd,
+from rowan_cpp import (AdaGrad, Adadelta, Adam, AdamW, Adamax, Ftrl, Lamb, Momentum, RmsProp, RowwiseAdaGrad, Sgd,
                        ClipByGlobalNorm, ClipByNorm, ClipByValue, ConstantRate, CosineDecay, ExponentialDecay,
                        StepDecay, Warmup, Constant, FirstValues, KaimingNormal, KaimingUniform, Normal, Uniform,
                        XavierNormal, XavierUniform, EarlyStop, MovingAverage, Pooling, Reduction, UNK, array_read,

@@ -82,11 +82,28 @@ ROWAN_HD_INLINE V running_mean(double rate, V const& mean, V const& x) {
     return product(constant<V>(rate), mean) + product(constant<V>(1.0 - rate), x);
 }
 
-/// grad + weight_decay · p, an L2 penalty
+/// g + weight_decay · p, as of a gradient with an L2 penalty
 ROWAN_NO_EXEC_CHECK
 template <class V>
-ROWAN_HD_INLINE V with_decay(V const& grad, double weight_decay, V const& p) {
-    return weight_decay == 0.0 ? grad : grad + product(constant<V>(weight_decay), p);
+ROWAN_HD_INLINE V with_decay(V const& g, double weight_decay, V const& p) {
+    return weight_decay == 0.0 ? g : g + product(constant<V>(weight_decay), p);
+}
+
+/// What Adam computes of a gradient: the mean of gradients and the root of the mean square, both corrected.
+template <class V>
+struct AdamMeans {
+    V mean, root;
+};
+
+/// The next moments m and v, and the means: m / correction1 and √(v / correction2) + epsilon.
+ROWAN_NO_EXEC_CHECK
+template <class Options, class V>
+ROWAN_HD_INLINE AdamMeans<V> adam_means(Options const& options, double correction1, double correction2, V const& g,
+                                        V& m, V& v) {
+    m = running_mean(options.beta1, m, g);
+    v = running_mean(options.beta2, v, product(g, g));
+    return {quotient(m, constant<V>(correction1)),
+            square_root(quotient(v, constant<V>(correction2))) + constant<V>(options.epsilon)};
 }
 
 }  // namespace rowan::inline v0::detail
