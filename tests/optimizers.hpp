@@ -38,6 +38,12 @@ inline std::vector<Optimizer> optimizers() {
         [](Cpu e, auto const& plan, auto& p, States& s, auto const& v) { rowan::momentum(e, plan, p, s[0], v); });
     add("adam", {"moment1", "moment2"}, [](Cpu e, auto& p, States& s, auto const& g) { rowan::adam(e, p, s[0], s[1], g); },
         [](Cpu e, auto const& plan, auto& p, States& s, auto const& v) { rowan::adam(e, plan, p, s[0], s[1], v); });
+    add("adamax", {"moment", "norm"}, [](Cpu e, auto& p, States& s, auto const& g) { rowan::adamax(e, p, s[0], s[1], g); },
+        [](Cpu e, auto const& plan, auto& p, States& s, auto const& v) { rowan::adamax(e, plan, p, s[0], s[1], v); });
+    add("adadelta", {"mean_square", "mean_step"}, [](Cpu e, auto& p, States& s, auto const& g) { rowan::adadelta(e, p, s[0], s[1], g); },
+        [](Cpu e, auto const& plan, auto& p, States& s, auto const& v) { rowan::adadelta(e, plan, p, s[0], s[1], v); });
+    add("lamb", {"moment1", "moment2"}, [](Cpu e, auto& p, States& s, auto const& g) { rowan::lamb(e, p, s[0], s[1], g, {.weight_decay = 0}); },
+        [](Cpu e, auto const& plan, auto& p, States& s, auto const& v) { rowan::lamb(e, plan, p, s[0], s[1], v, {.weight_decay = 0}); });
     add("rmsprop", {"mean_square", "velocity"}, [](Cpu e, auto& p, States& s, auto const& g) { rowan::rmsprop(e, p, s[0], s[1], g); },
         [](Cpu e, auto const& plan, auto& p, States& s, auto const& v) { rowan::rmsprop(e, plan, p, s[0], s[1], v); });
     add("centered rmsprop", {"mean_square", "mean_grad", "velocity"},

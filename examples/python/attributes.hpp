@@ -5,12 +5,15 @@
 #include "operator_table.hpp"
 
 #include <rowan/core/error.hpp>
+#include <rowan/op/adadelta.hpp>
 #include <rowan/op/adagrad.hpp>
 #include <rowan/op/adam.hpp>
+#include <rowan/op/adamax.hpp>
 #include <rowan/op/cross_entropy.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/ftrl.hpp>
 #include <rowan/op/gradients.hpp>
+#include <rowan/op/lamb.hpp>
 #include <rowan/op/momentum.hpp>
 #include <rowan/op/moving_average.hpp>
 #include <rowan/op/rmsprop.hpp>
@@ -55,6 +58,31 @@ void each_member(rowan::AdamOptions const*, Visit const& visit) {
     visit(field{"step", &rowan::AdamOptions::step});
     visit(field{"weight_decay", &rowan::AdamOptions::weight_decay});
     visit(field{"decoupled", &rowan::AdamOptions::decoupled});
+}
+template <class Visit>
+void each_member(rowan::AdamaxOptions const*, Visit const& visit) {
+    visit(field{"learning_rate", &rowan::AdamaxOptions::learning_rate});
+    visit(field{"beta1", &rowan::AdamaxOptions::beta1});
+    visit(field{"beta2", &rowan::AdamaxOptions::beta2});
+    visit(field{"epsilon", &rowan::AdamaxOptions::epsilon});
+    visit(field{"step", &rowan::AdamaxOptions::step});
+    visit(field{"weight_decay", &rowan::AdamaxOptions::weight_decay});
+}
+template <class Visit>
+void each_member(rowan::AdadeltaOptions const*, Visit const& visit) {
+    visit(field{"learning_rate", &rowan::AdadeltaOptions::learning_rate});
+    visit(field{"rho", &rowan::AdadeltaOptions::rho});
+    visit(field{"epsilon", &rowan::AdadeltaOptions::epsilon});
+    visit(field{"weight_decay", &rowan::AdadeltaOptions::weight_decay});
+}
+template <class Visit>
+void each_member(rowan::LambOptions const*, Visit const& visit) {
+    visit(field{"learning_rate", &rowan::LambOptions::learning_rate});
+    visit(field{"beta1", &rowan::LambOptions::beta1});
+    visit(field{"beta2", &rowan::LambOptions::beta2});
+    visit(field{"epsilon", &rowan::LambOptions::epsilon});
+    visit(field{"step", &rowan::LambOptions::step});
+    visit(field{"weight_decay", &rowan::LambOptions::weight_decay});
 }
 template <class Visit>
 void each_member(rowan::RmspropOptions const*, Visit const& visit) {

@@ -50,6 +50,16 @@ void bind_optimizers(py::module_& m) {
     bind_settings<Optimizer>(m, "AdamW", field{"learning_rate", &AdamW::learning_rate}, field{"beta1", &AdamW::beta1},
                              field{"beta2", &AdamW::beta2}, field{"epsilon", &AdamW::epsilon},
                              field{"weight_decay", &AdamW::weight_decay}, field{"lazy", &AdamW::lazy});
+    bind_settings<Optimizer>(m, "Adamax", field{"learning_rate", &Adamax::learning_rate},
+                             field{"beta1", &Adamax::beta1}, field{"beta2", &Adamax::beta2},
+                             field{"epsilon", &Adamax::epsilon}, field{"weight_decay", &Adamax::weight_decay},
+                             field{"lazy", &Adamax::lazy});
+    bind_settings<Optimizer>(m, "Adadelta", field{"learning_rate", &Adadelta::learning_rate},
+                             field{"rho", &Adadelta::rho}, field{"epsilon", &Adadelta::epsilon},
+                             field{"weight_decay", &Adadelta::weight_decay}, field{"lazy", &Adadelta::lazy});
+    bind_settings<Optimizer>(m, "Lamb", field{"learning_rate", &Lamb::learning_rate}, field{"beta1", &Lamb::beta1},
+                             field{"beta2", &Lamb::beta2}, field{"epsilon", &Lamb::epsilon},
+                             field{"weight_decay", &Lamb::weight_decay});
     bind_settings<Optimizer>(m, "RmsProp", field{"learning_rate", &RmsProp::learning_rate}, field{"rho", &RmsProp::rho},
                              field{"momentum", &RmsProp::momentum}, field{"epsilon", &RmsProp::epsilon});
     bind_settings<Optimizer>(m, "Ftrl", field{"learning_rate", &Ftrl::learning_rate}, field{"l1", &Ftrl::l1},

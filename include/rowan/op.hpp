@@ -4,8 +4,10 @@
 #include <rowan/op/accuracy.hpp>
 #include <rowan/op/activation_options.hpp>
 #include <rowan/op/activations.hpp>
+#include <rowan/op/adadelta.hpp>
 #include <rowan/op/adagrad.hpp>
 #include <rowan/op/adam.hpp>
+#include <rowan/op/adamax.hpp>
 #include <rowan/op/add.hpp>
 #include <rowan/op/argmax.hpp>
 #include <rowan/op/argsort.hpp>
@@ -40,6 +42,7 @@
 #include <rowan/op/gru_unit.hpp>
 #include <rowan/op/identity.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/lamb.hpp>
 #include <rowan/op/layer_norm.hpp>
 #include <rowan/op/linear_chain_crf.hpp>
 #include <rowan/op/lod_reset.hpp>

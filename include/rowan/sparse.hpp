@@ -2,13 +2,16 @@
 #pragma once
 
 #include <rowan/core/memory_pool.hpp>
+#include <rowan/sparse/adadelta.hpp>
 #include <rowan/sparse/adagrad.hpp>
 #include <rowan/sparse/adam.hpp>
+#include <rowan/sparse/adamax.hpp>
 #include <rowan/sparse/add.hpp>
 #include <rowan/sparse/find_rows.hpp>
 #include <rowan/sparse/from_dense.hpp>
 #include <rowan/sparse/ftrl.hpp>
 #include <rowan/sparse/gather.hpp>
+#include <rowan/sparse/lamb.hpp>
 #include <rowan/sparse/lane_rule.hpp>
 #include <rowan/sparse/lookup_table_grad.hpp>
 #include <rowan/sparse/merge.hpp>

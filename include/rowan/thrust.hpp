@@ -26,6 +26,7 @@
 #include <rowan/thrust/sparse/add.hpp>
 #include <rowan/thrust/sparse/from_dense.hpp>
 #include <rowan/thrust/sparse/gather.hpp>
+#include <rowan/thrust/sparse/lamb.hpp>
 #include <rowan/thrust/sparse/lookup_table_grad.hpp>
 #include <rowan/thrust/sparse/merge.hpp>
 #include <rowan/thrust/sparse/retain.hpp>

@@ -10062,6 +10062,7 @@ ROWAN_SLOT(param)   // parameter of an optimizer; its gradient and states follow
 ROWAN_SLOT(grad)
 ROWAN_SLOT(moment)
 ROWAN_SLOT(moment2)
+ROWAN_SLOT(norm)
 ROWAN_SLOT(velocity)
 ROWAN_SLOT(linear)
 ROWAN_SLOT(mean)  // moving mean and variance, and those after a step of training
@@ -10084,8 +10085,10 @@ ROWAN_SLOT(scopes)  // values of all steps
 namespace rowan::inline v0 {
 
 struct accuracy_op;
+struct adadelta_op;
 struct adagrad_op;
 struct adam_op;
+struct adamax_op;
 struct add_op;
 struct any_op;
 template <bool greatest>
@@ -10128,6 +10131,7 @@ struct identity_op;
 struct isfinite_op;
 struct isinf_op;
 struct isnan_op;
+struct lamb_op;
 struct layer_norm_op;
 struct less_equal_op;
 struct less_op;
@@ -10255,23 +10259,23 @@ inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
 
 /// Operators compiled for float and double; ids, labels and seeds are int64 or int32.
 using compiled_ops = type_list<
-    accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
-    clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, drop_levels_op, dropout_op,
-    elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, greater_equal_op, greater_op,
-    gru_unit_op, identity_op, isfinite_op, isinf_op, isnan_op, less_equal_op, less_op, embedding_bag_op,
-    lookup_table_op, lod_from_offsets_op, lod_reset_op, log_softmax_op, lstm_unit_op, matmul_op<false, false>,
-    matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op,
-    unary_op<relu_formula>, rmsprop_op, rowwise_adagrad_op, scale_op, sequence_attention_op, sequence_concat_op,
-    sequence_context_op, padded_sequence_context_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
-    sequence_expand_op, sequence_pool_op, sgd_op, sequence_reverse_op, sequence_softmax_op, unary_op<sigmoid_formula>,
-    softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, broadcast_op<broadcast_add>,
-    broadcast_op<broadcast_div>, broadcast_op<broadcast_max>, broadcast_op<broadcast_min>, broadcast_op<broadcast_mul>,
-    broadcast_op<broadcast_sub>, unary_op<exp_formula>, unary_op<log_formula>, unary_op<sqrt_formula>,
-    unary_op<rsqrt_formula>, unary_op<square_formula>, unary_op<abs_formula>, unary_op<pow_formula>,
-    unary_op<sin_formula>, unary_op<cos_formula>, unary_op<sign_formula>, unary_op<floor_formula>,
-    unary_op<ceil_formula>, unary_op<round_formula>, unary_op<relu6_formula>, unary_op<brelu_formula>,
-    unary_op<leaky_relu_formula>, unary_op<elu_formula>, unary_op<gelu_formula>, unary_op<swish_formula>,
-    unary_op<softplus_formula>, unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>,
+    accuracy_op, adadelta_op, adagrad_op, adam_op, adamax_op, add_op, cast_op<double>, cast_op<float>,
+    cast_op<std::int64_t>, clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op,
+    drop_levels_op, dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op,
+    greater_equal_op, greater_op, gru_unit_op, identity_op, isfinite_op, isinf_op, isnan_op, lamb_op, less_equal_op,
+    less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op, lod_reset_op, log_softmax_op, lstm_unit_op,
+    matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op,
+    pick_sequences_op, reduce_sum_op, unary_op<relu_formula>, rmsprop_op, rowwise_adagrad_op, scale_op,
+    sequence_attention_op, sequence_concat_op, sequence_context_op, padded_sequence_context_op, sequence_slice_op,
+    sequence_pad_op, sequence_unpad_op, sequence_expand_op, sequence_pool_op, sgd_op, sequence_reverse_op,
+    sequence_softmax_op, unary_op<sigmoid_formula>, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op,
+    broadcast_op<broadcast_add>, broadcast_op<broadcast_div>, broadcast_op<broadcast_max>, broadcast_op<broadcast_min>,
+    broadcast_op<broadcast_mul>, broadcast_op<broadcast_sub>, unary_op<exp_formula>, unary_op<log_formula>,
+    unary_op<sqrt_formula>, unary_op<rsqrt_formula>, unary_op<square_formula>, unary_op<abs_formula>,
+    unary_op<pow_formula>, unary_op<sin_formula>, unary_op<cos_formula>, unary_op<sign_formula>,
+    unary_op<floor_formula>, unary_op<ceil_formula>, unary_op<round_formula>, unary_op<relu6_formula>,
+    unary_op<brelu_formula>, unary_op<leaky_relu_formula>, unary_op<elu_formula>, unary_op<gelu_formula>,
+    unary_op<swish_formula>, unary_op<softplus_formula>, unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>,
     unary_op<hard_swish_formula>, unary_op<stanh_formula>, unary_op<thresholded_relu_formula>, unary_op<tanh_formula>,
     crf_decoding_op, crf_matches_op, linear_chain_crf_op, pointwise_loss_op<cosine_embedding_loss_formula>,
     cosine_similarity_op, pointwise_loss_op<squared_error_formula>, pointwise_loss_op<huber_formula>,
@@ -18918,6 +18922,58 @@ inline void check_decay(char const* field, double value) {
     if (!(value >= 0.0 && value < 1.0)) throw ValueError(field, value, "a number in [0, 1)");
 }
 
+/// x to the n-th power by multiplications only, bit-identical with all math libraries.
+inline double power(double x, std::int64_t n) {
+    double result = 1.0;
+    for (; n > 0; n /= 2) {
+        if (n % 2 == 1) result *= x;
+        x *= x;
+    }
+    return result;
+}
+
+/// The options of an optimizer whose averages begin with 0, which it divides by 1 - beta^step.
+template <class... P, class Options>
+void check_moments(Options const& options) {
+    check_setting<P...>("learning_rate", options.learning_rate);
+    check_decay("beta1", options.beta1);
+    check_decay("beta2", options.beta2);
+    check_epsilon<P...>(options.epsilon);
+    check_setting<P...>("weight_decay", options.weight_decay);
+    if (options.step < 1) throw ValueError("step", options.step, "1 or more");
+}
+
+/// rate · mean + (1 - rate) · x, the next value of a decaying average
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V running_mean(double rate, V const& mean, V const& x) {
+    return product(constant<V>(rate), mean) + product(constant<V>(1.0 - rate), x);
+}
+
+/// g + weight_decay · p, as of a gradient with an L2 penalty
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V with_decay(V const& g, double weight_decay, V const& p) {
+    return weight_decay == 0.0 ? g : g + product(constant<V>(weight_decay), p);
+}
+
+/// What Adam computes of a gradient: the mean of gradients and the root of the mean square, both corrected.
+template <class V>
+struct AdamMeans {
+    V mean, root;
+};
+
+/// The next moments m and v, and the means: m / correction1 and √(v / correction2) + epsilon.
+ROWAN_NO_EXEC_CHECK
+template <class Options, class V>
+ROWAN_HD_INLINE AdamMeans<V> adam_means(Options const& options, double correction1, double correction2, V const& g,
+                                        V& m, V& v) {
+    m = running_mean(options.beta1, m, g);
+    v = running_mean(options.beta2, v, product(g, g));
+    return {quotient(m, constant<V>(correction1)),
+            square_root(quotient(v, constant<V>(correction2))) + constant<V>(options.epsilon)};
+}
+
 }  // namespace rowan::inline v0::detail
 
 // rowan/op/detail/optimizer_op.hpp: optimizer_op, the base of the optimizers' operators.
@@ -18957,6 +19013,122 @@ struct optimizer_op {
 };
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/sparse/adadelta.hpp: adadelta, steps of the size of earlier steps.
+
+namespace rowan::inline v0 {
+
+/// The options of adadelta.
+struct AdadeltaOptions {
+    double learning_rate = 1.0;  ///< the factor of the steps
+    double rho = 0.9;            ///< decay rate of the mean squares, in [0, 1)
+    double epsilon = 1e-6;       ///< added inside both square roots
+    double weight_decay = 0.0;   ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+};
+
+namespace detail {
+
+struct adadelta_formula {
+    AdadeltaOptions options;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& s, V& d) const {
+        V const g = with_decay(grad, options.weight_decay, p), epsilon = constant<V>(options.epsilon);
+        s = running_mean(options.rho, s, product(g, g));
+        V const step = product(quotient(square_root(V(d + epsilon)), square_root(V(s + epsilon))), g);
+        d = running_mean(options.rho, d, product(step, step));
+        p = p - product(constant<V>(options.learning_rate), step);
+    }
+};
+
+template <class D, class P, class S, class U>
+LaneRule<adadelta_formula> make_adadelta_rule(Tensor<P, D> const& param, Tensor<S, D> const& mean_square,
+                                              Tensor<U, D> const& mean_step, AdadeltaOptions const& options) {
+    check_setting<P, S, U>("learning_rate", options.learning_rate);
+    check_decay("rho", options.rho);
+    check_epsilon<P, S, U>(options.epsilon);
+    check_setting<P, S, U>("weight_decay", options.weight_decay);
+    check_state("mean_square", param, mean_square);
+    check_state("mean_step", param, mean_step);
+    return {{options}};
+}
+
+}  // namespace detail
+
+/// One step of Adadelta (Zeiler 2012) on the rows of `grad` (duplicates summed first):
+///     s = rho · s + (1 - rho) · g²;  step = √(d + epsilon) / √(s + epsilon) · g
+///     d = rho · d + (1 - rho) · step²;  p -= learning_rate · step
+/// Lazy: rows that are not in `grad` are unchanged, and their averages do not decay. With a dense `grad` this is
+/// standard Adadelta. With a weight decay, g begins as grad + weight_decay · p. Right where g² is a number of the type of
+/// computation, the widest dtype<T>::sum of the tensors: if it overflows, for float from |g| = 1.9e19 on, the element no
+/// longer moves; if it vanishes, below |g| = 2e-23, and s and epsilon are 0, the step is infinite, or NaN if d is 0.
+/// shapes   param, mean_square (s) and mean_step (d) [height, ...], grad a SelectedRows of that height and row shape, or
+///          a Tensor of that shape
+/// errors   ValueError if an option is not finite, epsilon is negative or rho not in [0, 1); ShapeError if shapes do
+///          not match; Error as update_rows
+/// cost     as adagrad, with two states
+template <device D, class P, class S, class U, detail::gradient_on<D> G>
+void adadelta(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<U, D>& mean_step, G const& grad,
+              AdadeltaOptions options = {}) {
+    detail::check_types<typename G::value_type, P, S, U>();
+    update_rows(exec, grad, detail::make_adadelta_rule(param, mean_square, mean_step, options), param, mean_square,
+                mean_step);
+}
+
+/// The same for a plan of the gradient's rows and the gradient's value.
+template <device D, class P, class S, class U, class G>
+void adadelta(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
+              Tensor<U, D>& mean_step, Tensor<G, D> const& value, AdadeltaOptions options = {}) {
+    detail::check_types<G, P, S, U>();
+    update_rows(exec, plan, value, detail::make_adadelta_rule(param, mean_square, mean_step, options), param,
+                mean_square, mean_step);
+}
+
+template <class P, class S, class U, class G, class Device>
+requires detail::gradient_on<G, Device>
+void adadelta(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<U, Device>& mean_step, G const& grad,
+              AdadeltaOptions options = {}) {
+    adadelta(param.device(), param, mean_square, mean_step, grad, options);
+}
+
+template <class P, class S, class U, class G, class Device>
+void adadelta(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
+              Tensor<U, Device>& mean_step, Tensor<G, Device> const& value, AdadeltaOptions options = {}) {
+    adadelta(plan.device(), plan, param, mean_square, mean_step, value, options);
+}
+
+ROWAN_TEMPLATE(void adadelta(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
+                             AdadeltaOptions))
+ROWAN_TEMPLATE(void adadelta(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
+                             AdadeltaOptions))
+ROWAN_TEMPLATE(void adadelta(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
+                             Tensor<float> const&, AdadeltaOptions))
+ROWAN_TEMPLATE(void adadelta(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
+                             AdadeltaOptions))
+ROWAN_TEMPLATE(void adadelta(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
+                             AdadeltaOptions))
+ROWAN_TEMPLATE(void adadelta(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
+                             Tensor<double> const&, AdadeltaOptions))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/adadelta.hpp: adadelta_op, Adadelta as an operator.
+
+namespace rowan::inline v0 {
+
+/// See adadelta; the gradient may be dense or row-sparse.
+struct adadelta_op : detail::optimizer_op<AdadeltaOptions, slot::moment, slot::moment2> {
+    static constexpr std::string_view name = "adadelta";
+
+    template <class P, class S, class M, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& moment2, G const& grad,
+                    AdadeltaOptions const& options = {}) {
+        adadelta(exec, param, moment, moment2, grad, options);
+    }
+};
+
+}  // namespace rowan::inline v0
 
 // rowan/sparse/adagrad.hpp: adagrad, AdaGrad with one state per element.
 
@@ -19105,43 +19277,20 @@ struct adam_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& m, V& v) const {
-        V g = grad;
-        if (options.weight_decay != 0.0) {
-            if (options.decoupled) {
-                p = product(constant<V>(kept), p);
-            } else {
-                g = g + product(constant<V>(options.weight_decay), p);
-            }
-        }
-        m = product(constant<V>(options.beta1), m) + product(constant<V>(1.0 - options.beta1), g);
-        v = product(constant<V>(options.beta2), v) + product(constant<V>(1.0 - options.beta2), product(g, g));
-        V const mean = quotient(m, constant<V>(correction1));
-        V const root = square_root(quotient(v, constant<V>(correction2))) + constant<V>(options.epsilon);
+        bool const apart = options.decoupled && options.weight_decay != 0.0;
+        V const g = options.decoupled ? grad : with_decay(grad, options.weight_decay, p);
+        if (apart) p = product(constant<V>(kept), p);
+        auto const [mean, root] = adam_means(options, correction1, correction2, g, m, v);
         p = p - quotient(product(constant<V>(options.learning_rate), mean), root);
     }
 };
 
-/// x to the n-th power by multiplications only, bit-identical with all math libraries.
-inline double power(double x, std::int64_t n) {
-    double result = 1.0;
-    for (; n > 0; n /= 2) {
-        if (n % 2 == 1) result *= x;
-        x *= x;
-    }
-    return result;
-}
-
 template <class D, class P, class M, class V>
 LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment1,
                                       Tensor<V, D> const& moment2, AdamOptions options) {
-    check_setting<P, M, V>("learning_rate", options.learning_rate);
-    check_decay("beta1", options.beta1);
-    check_decay("beta2", options.beta2);
-    check_epsilon<P, M, V>(options.epsilon);
-    check_setting<P, M, V>("weight_decay", options.weight_decay);
+    check_moments<P, M, V>(options);
     double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
     check_setting<P, M, V>("1 - learning_rate · weight_decay", kept);
-    if (options.step < 1) throw ValueError("step", options.step, "1 or more");
     check_state("moment1", param, moment1);
     check_state("moment2", param, moment2);
     return {{options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step), kept}};
@@ -19233,6 +19382,123 @@ struct adam_op : detail::optimizer_op<AdamOptions, slot::moment, slot::moment2> 
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& moment2, G const& grad,
                     AdamOptions const& options = {}) {
         adam(exec, param, moment, moment2, grad, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/adamax.hpp: adamax, Adam with a maximum of gradients instead of the mean of their squares.
+
+namespace rowan::inline v0 {
+
+/// The options of adamax.
+struct AdamaxOptions {
+    double learning_rate = 0.002;  ///< the step size
+    double beta1 = 0.9;            ///< decay rate of the mean gradient, in [0, 1)
+    double beta2 = 0.999;          ///< decay rate of the greatest gradient, in [0, 1)
+    double epsilon = 1e-8;         ///< added to the absolute value of the gradient
+    /// The number of this step, counted from 1 by the caller, including batches that touch no row.
+    std::int64_t step = 1;
+    double weight_decay = 0.0;  ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+};
+
+namespace detail {
+
+struct adamax_formula {
+    AdamaxOptions options;
+    double rate;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& m, V& u) const {
+        V const g = with_decay(grad, options.weight_decay, p), zero = constant<V>(0.0);
+        V const size = V(choose(g > zero, g, V(zero - g))) + constant<V>(options.epsilon);
+        m = running_mean(options.beta1, m, g);
+        u = product(constant<V>(options.beta2), u);
+        u = choose(more_extreme<true>{}(size, u), size, u);  // NaN remains
+        p = p - product(constant<V>(rate), quotient(m, u));
+    }
+};
+
+template <class D, class P, class M, class U>
+LaneRule<adamax_formula> make_adamax_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
+                                          Tensor<U, D> const& norm, AdamaxOptions const& options) {
+    check_moments<P, M, U>(options);
+    double const rate = options.learning_rate / (1.0 - power(options.beta1, options.step));
+    check_setting<P, M, U>("learning_rate / (1 - beta1^step)", rate);
+    check_state("moment", param, moment);
+    check_state("norm", param, norm);
+    return {{options, rate}};
+}
+
+}  // namespace detail
+
+/// One step of AdaMax (Kingma and Ba 2015, section 7.1), with PyTorch's epsilon, on the rows of `grad` (duplicates
+/// summed first):
+///     m = beta1 · m + (1 - beta1) · g;  u = max(beta2 · u, |g| + epsilon);  p -= learning_rate / (1 - beta1^step) · m / u
+/// Lazy: rows that are not in `grad` are unchanged, and their states do not decay. With a dense `grad` this is standard
+/// AdaMax. With a weight decay, g begins as grad + weight_decay · p. No square is formed, so no finite gradient is too
+/// large or too small. With an epsilon of 0, an element becomes NaN if u is 0: if all its gradients have been 0.
+/// shapes   param, moment (m) and norm (u) [height, ...], grad a SelectedRows of that height and row shape, or a Tensor
+///          of that shape
+/// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
+///          ShapeError if shapes do not match; Error as update_rows
+/// cost     as adagrad, with two states
+template <device D, class P, class M, class U, detail::gradient_on<D> G>
+void adamax(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<U, D>& norm, G const& grad,
+            AdamaxOptions options = {}) {
+    detail::check_types<typename G::value_type, P, M, U>();
+    update_rows(exec, grad, detail::make_adamax_rule(param, moment, norm, options), param, moment, norm);
+}
+
+/// The same for a plan of the gradient's rows and the gradient's value.
+template <device D, class P, class M, class U, class G>
+void adamax(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<U, D>& norm,
+            Tensor<G, D> const& value, AdamaxOptions options = {}) {
+    detail::check_types<G, P, M, U>();
+    update_rows(exec, plan, value, detail::make_adamax_rule(param, moment, norm, options), param, moment, norm);
+}
+
+template <class P, class M, class U, class G, class Device>
+requires detail::gradient_on<G, Device>
+void adamax(Tensor<P, Device>& param, Tensor<M, Device>& moment, Tensor<U, Device>& norm, G const& grad,
+            AdamaxOptions options = {}) {
+    adamax(param.device(), param, moment, norm, grad, options);
+}
+
+template <class P, class M, class U, class G, class Device>
+void adamax(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment, Tensor<U, Device>& norm,
+            Tensor<G, Device> const& value, AdamaxOptions options = {}) {
+    adamax(plan.device(), plan, param, moment, norm, value, options);
+}
+
+ROWAN_TEMPLATE(void adamax(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
+                           AdamaxOptions))
+ROWAN_TEMPLATE(void adamax(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
+                           AdamaxOptions))
+ROWAN_TEMPLATE(void adamax(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
+                           Tensor<float> const&, AdamaxOptions))
+ROWAN_TEMPLATE(void adamax(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
+                           AdamaxOptions))
+ROWAN_TEMPLATE(void adamax(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
+                           AdamaxOptions))
+ROWAN_TEMPLATE(void adamax(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
+                           Tensor<double> const&, AdamaxOptions))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/adamax.hpp: adamax_op, AdaMax as an operator.
+
+namespace rowan::inline v0 {
+
+/// See adamax; the gradient may be dense or row-sparse.
+struct adamax_op : detail::optimizer_op<AdamaxOptions, slot::moment, slot::norm> {
+    static constexpr std::string_view name = "adamax";
+
+    template <class P, class S, class M, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& norm, G const& grad,
+                    AdamaxOptions const& options = {}) {
+        adamax(exec, param, moment, norm, grad, options);
     }
 };
 
@@ -19440,6 +19706,457 @@ struct ftrl_op : detail::optimizer_op<FtrlOptions, slot::moment, slot::linear> {
 
 }  // namespace rowan::inline v0
 
+// rowan/sparse/scale.hpp: scale, the product of a gradient and a number.
+
+namespace rowan::inline v0 {
+
+/// A factor for values of `T`: a number, for integer types an integer.
+template <class T, class F>
+concept factor_for = std::integral<F> ||(std::floating_point<F> && !std::integral<detail::sum_t<T>>);
+
+namespace detail {
+
+template <class T, class F>
+constexpr void check_factor() {
+    static_assert(factor_for<T, F>,
+                  "rowan::scale: the factor must be a number, and an integer where the elements are integers");
+}
+
+/// x * factor
+template <class F>
+struct multiply_by {
+    F factor;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        if constexpr (std::integral<V>) {
+            return product(x, static_cast<V>(factor));
+        } else {
+            return product(x, constant<V>(static_cast<double>(factor)));
+        }
+    }
+};
+
+}  // namespace detail
+
+/// `g` with all elements multiplied by `factor`, computed in dtype<T>::sum. The rows are those of `g`.
+/// shapes   g -> the same height, rows and row shape
+/// errors   ShapeError if g.value() does not have one row for each row of g; a non-finite factor is not an error
+/// cost     O(n * width)
+template <class T, class F, device D>
+SelectedRows<T, D> scale(D const& exec, SelectedRows<T, D> const& g, F factor) {
+    using Loops = detail::ElementLoops<D>;
+    using Access = detail::SelectedRowsAccess;
+    detail::check_factor<T, F>();
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    Loops::check(exec, g.rows(), g.value());
+    auto value = detail::new_tensor<T>(exec, g.value().shape());
+    Loops::template zip<detail::sum_t<T>>(exec, value.size(), detail::multiply_by<F>{factor}, value.data(),
+                                          g.value().data());
+    return Access::adopt(g.height(), Loops::copy(exec, Access::rows(g)), std::move(value), g.merged());
+}
+
+template <class T, class Device, class F>
+SelectedRows<T, Device> scale(SelectedRows<T, Device> const& g, F factor) {
+    return scale(g.device(), g, factor);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/squared_norm.hpp: squared_norm, the sum of the squares of a tensor or gradient.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The sum of one number per row, in blocks of 64.
+template <class S>
+S sum_of_rows(std::vector<S> const& x) {
+    if (x.empty()) return constant<S>(0.0);
+    std::vector<std::int64_t> order(x.size());
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    return *BlockSum<S, S>(x.data(), 1, order.size())(order.data(), order.size(), 0);
+}
+
+/// Sums squares.
+template <class D>
+struct SquareSums {
+    static_assert(has_backend<D>,
+                  "rowan: squared_norm on a Thrust device needs #include <rowan/thrust/sparse/squared_norm.hpp>");
+};
+
+template <>
+struct SquareSums<Cpu> {
+    /// Of the sums of a plan's rows.
+    template <class T>
+    static sum_t<T> planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
+        using S = sum_t<T>;
+        std::size_t const width = value.row_size();
+        std::vector<S> squares(plan.rows().size());
+        RowSums<T>(exec, plan, value)
+            .run([](std::size_t) {},
+                 [&](std::size_t k, S const* sum) { squares[k] = interleaved_sum<S>(width, sum, squared{}); });
+        return sum_of_rows(squares);
+    }
+
+    template <class T>
+    static sum_t<T> dense(Cpu exec, Tensor<T> const& x) {
+        using S = sum_t<T>;
+        std::size_t const rows = x.shape(0), width = x.row_size();
+        std::vector<S> squares(rows);
+        std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
+        parallel_work(exec, x.size(), rows, grain, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+                squares[i] = interleaved_sum<S>(width, x.data() + i * width, squared{});
+        });
+        return sum_of_rows(squares);
+    }
+};
+
+}  // namespace detail
+
+/// The sum of the squares of the elements of merge(g): duplicates are summed before they are squared, as in the dense
+/// tensor. The squares of a row are summed in 16 interleaved partial sums, the rows in ascending order in blocks of 64:
+/// bit-identical for any number of threads and on all devices. A Thrust device synchronizes to return the number.
+/// Neither squares nor their sum are scaled: for float, an element above 1.8e19 has the square infinity, and one below
+/// 1e-19 loses digits, below 2e-23 all; for double 1e154, 1e-154 and 1e-162. clip_by_norm measures such norms, too.
+/// shapes   plan of n rows, value [n, ...]
+/// errors   ShapeError if value does not have n rows; on a Thrust device those of synchronize
+/// cost     O(n * width); temporary memory of two numbers per row of the plan, on a Thrust device of 17 and the sums of
+///          duplicates
+template <class T, device D>
+detail::sum_t<T> squared_norm(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value) {
+    detail::check_exec(exec);
+    SelectedRows<T, D>::check_value(value, plan.size());
+    return detail::SquareSums<D>::planned(exec, plan, value);
+}
+
+/// The same for a gradient.
+/// cost     as above, and a RowPlan: a sort of the rows unless they are merged
+template <class T, device D>
+detail::sum_t<T> squared_norm(D const& exec, SelectedRows<T, D> const& g) {
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    return squared_norm(exec, RowPlan<D>(exec, g), g.value());
+}
+
+/// The sum of the squares of a dense tensor's elements, bit-identical to that of a SelectedRows with all its rows.
+/// shapes   x [rows, ...]
+/// errors   ShapeError if x has rank 0
+/// cost     one read of x; temporary memory of two numbers per row
+template <class T, device D>
+detail::sum_t<T> squared_norm(D const& exec, Tensor<T, D> const& x) {
+    detail::check_rows("x", x);
+    return detail::SquareSums<D>::dense(exec, x);
+}
+
+template <class T, class Device>
+detail::sum_t<T> squared_norm(Tensor<T, Device> const& x) {
+    return squared_norm(x.device(), x);
+}
+
+template <class T, class Device>
+detail::sum_t<T> squared_norm(RowPlan<Device> const& plan, Tensor<T, Device> const& value) {
+    return squared_norm(plan.device(), plan, value);
+}
+
+template <class T, class Device>
+detail::sum_t<T> squared_norm(SelectedRows<T, Device> const& g) {
+    return squared_norm(g.device(), g);
+}
+
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, RowPlan<> const&, Tensor<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, Tensor<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, RowPlan<> const&, Tensor<double> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, Tensor<double> const&))
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/detail/scaled_norm.hpp: SquaredNorm, a sum of squares of any finite numbers.
+
+namespace rowan::inline v0::detail {
+
+/// A sum of squares, sum / scale²: a double alone would overflow or vanish for some gradients of doubles.
+struct SquaredNorm {
+    double sum = 0, scale = 1;  // a power of two
+
+    SquaredNorm& operator+=(SquaredNorm const& x) {
+        if (x.sum == 0) return *this;
+        if (sum == 0) return *this = x;
+        double const total = sum + x.sum;
+        bool const overflow = !(total <= std::numeric_limits<double>::max()) && scale >= 1 && x.scale >= 1;
+        if (scale == x.scale && !overflow) {
+            sum = total;
+        } else {
+            double const to = overflow ? 0x1p-600 : std::min(scale, x.scale);
+            *this = {in_scale(to) + x.in_scale(to), to};
+        }
+        return *this;
+    }
+
+private:
+    double in_scale(double to) const { return sum * to / scale * to / scale; }
+};
+
+template <class T, class D>
+Tensor<T, D> rescaled(D const& exec, Tensor<T, D> const& x, double factor) {
+    return zip_elements<sum_t<T>>(exec, multiply_by<double>{factor}, x);
+}
+template <class T, class D>
+SelectedRows<T, D> rescaled(D const& exec, SelectedRows<T, D> const& g, double factor) {
+    return scale(exec, g, factor);
+}
+
+/// The squared norm of x. If it does not fit the type in which it is summed, x is scaled by a power of 2 and summed
+/// again. The square of a float fits a double.
+template <template <class, class> class Gradient, class T, class D>
+SquaredNorm squared_of(D const& exec, Gradient<T, D> const& x) {
+    using S = sum_t<T>;
+    S const sum = squared_norm(exec, x);
+    if constexpr (floating_element<T> && is_machine_float<S>) {
+        constexpr bool is_float = std::is_same_v<S, float>;
+        constexpr double least = is_float ? 0x1p-100 : 0x1p-900, up = is_float ? 0x1p100 : 0x1p600;
+        bool const small = static_cast<double>(sum) < least;
+        if (small || sum > std::numeric_limits<S>::max()) {
+            double const factor = small ? up : 1 / up;
+            auto const again = static_cast<double>(squared_norm(exec, rescaled(exec, x, factor)));
+            if (is_float || again == 0) return {again / factor / factor, 1};
+            return {again, factor};
+        }
+    }
+    return {static_cast<double>(sum), 1};
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/lamb.hpp: lamb, Adam with steps in proportion to the norm of the parameter.
+
+namespace rowan::inline v0 {
+
+/// The options of lamb.
+struct LambOptions {
+    double learning_rate = 0.001;  ///< the norm of a step, divided by the norm of the parameter
+    double beta1 = 0.9;            ///< decay rate of the mean gradient, in [0, 1)
+    double beta2 = 0.999;          ///< decay rate of the mean square, in [0, 1)
+    double epsilon = 1e-6;         ///< added to the square root
+    /// The number of this step, counted from 1 by the caller.
+    std::int64_t step = 1;
+    double weight_decay = 0.01;  ///< weight_decay · p is added to the direction
+};
+
+namespace detail {
+
+/// The next moments, and the direction of the step.
+struct lamb_direction {
+    LambOptions options;
+    double correction1, correction2;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& g, V const& p, V& m, V& v) const {
+        auto const [mean, root] = adam_means(options, correction1, correction2, g, m, v);
+        return with_decay(V(quotient(mean, root)), options.weight_decay, p);
+    }
+};
+
+/// The factors of a direction: their product is factor² · last, and factor is 1 where that is a normal number.
+struct LambRate {
+    double factor, last;
+};
+
+struct lamb_formula {
+    lamb_direction direction;
+    LambRate rate;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& m, V& v) const {
+        V const factor = constant<V>(rate.factor), step = product(factor, direction(g, p, m, v));
+        p = p - product(constant<V>(rate.last), product(factor, step));
+    }
+};
+
+/// Writes the directions alone, for their norm.
+template <class G, class P, class M, class V, class R>
+struct write_directions {
+    lamb_direction direction;
+    G const* g;
+    P const* p;
+    M const* m;
+    V const* v;
+    R* r;
+
+    ROWAN_HD std::size_t of_row(std::size_t row) const { return row; }
+    ROWAN_NO_EXEC_CHECK
+    template <class X>
+    ROWAN_HD_INLINE void at(std::size_t, std::size_t i) const {
+        X moment1 = load<X>(m + i), moment2 = load<X>(v + i);
+        store(direction(load<X>(g + i), load<X>(p + i), moment1, moment2), r + i);
+    }
+};
+
+/// The rate for a direction of this norm, in formulas of `S`.
+template <class S>
+LambRate lamb_rate(double learning_rate, SquaredNorm const& param, SquaredNorm const& direction) {
+    double const of_param = std::sqrt(param.sum), of_direction = std::sqrt(direction.sum);
+    if (of_param == 0 || of_direction == 0) return {1, learning_rate};
+    double const ratio = of_param / of_direction;
+    if (!(of_param + of_direction <= std::numeric_limits<double>::max())) return {1, learning_rate * ratio};
+    int of_rate = 0, of_ratio = 0;  // the ratio is a normal number
+    double const rate = std::frexp(learning_rate, &of_rate) * std::frexp(ratio, &of_ratio);
+    int const exponent = of_rate + of_ratio + std::ilogb(direction.scale) - std::ilogb(param.scale);
+    double const whole = std::ldexp(rate, exponent);
+    if constexpr (is_machine_float<S>) {
+        using limits = std::numeric_limits<S>;
+        double const size = std::abs(whole);
+        if (rate != 0 && !(size >= static_cast<double>(limits::min()) && size <= static_cast<double>(limits::max())))
+            return {std::ldexp(1.0, exponent / 3), std::ldexp(rate, exponent - 2 * (exponent / 3))};
+    }
+    return {1, whole};
+}
+
+template <class D, class P, class M, class V>
+lamb_direction make_lamb_direction(Tensor<P, D> const& param, Tensor<M, D> const& moment1, Tensor<V, D> const& moment2,
+                                   LambOptions const& options) {
+    check_moments<P, M, V>(options);
+    check_state("moment1", param, moment1);
+    check_state("moment2", param, moment2);
+    return {options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step)};
+}
+
+/// Of arguments that have been checked. Nothing is changed before the norms are known.
+template <class D, class P, class M, class V, class G>
+void lamb_along(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
+                Tensor<G, D> const& grad, lamb_direction const& direction) {
+    using S = compute_t<G, P, M, V>;
+    using R = std::conditional_t<element<S>, S, P>;
+    using Loops = ElementLoops<D>;
+    Loops::check(exec, param, moment1, moment2, grad);
+    SquaredNorm const of_param = squared_of(exec, param);
+    auto r = new_tensor<R>(exec, param.shape());
+    Loops::template each_in_rows<S>(
+        exec, 1, r.size(),
+        write_directions<G, P, M, V, R>{direction, grad.data(), std::as_const(param).data(),
+                                        std::as_const(moment1).data(), std::as_const(moment2).data(), r.data()});
+    LambRate const rate = lamb_rate<S>(direction.options.learning_rate, of_param, squared_of(exec, r));
+    update_rows(exec, grad, LaneRule<lamb_formula>{{direction, rate}}, param, moment1, moment2);
+}
+
+/// to = from
+struct copied {
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
+        to = from;
+    }
+};
+
+/// The gradient that `rows`, a SelectedRows or a plan and its value, represent, of the type in which they are summed.
+template <class D, class P, class M, class V, class G, class... Rows>
+void lamb_of_rows(D const& exec, std::int64_t height, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
+                  Tensor<G, D> const& value, lamb_direction const& direction, Rows const&... rows) {
+    check_exec(exec);
+    check_sparse_targets(value, height, param, moment1, moment2);
+    if (only_checking()) return;
+    auto dense = Tensor<kept_t<G>, D>::zeros(exec, param.shape());
+    update_rows(exec, rows..., LaneRule<copied>{}, dense);
+    lamb_along(exec, param, moment1, moment2, dense, direction);
+}
+
+}  // namespace detail
+
+/// One step of LAMB (You et al. 2020, Large Batch Optimization for Deep Learning):
+///     m = beta1 · m + (1 - beta1) · g;  v = beta2 · v + (1 - beta2) · g²
+///     r = (m / (1 - beta1^step)) / (√(v / (1 - beta2^step)) + epsilon) + weight_decay · p
+///     p -= learning_rate · |p| / |r| · r
+/// where |p| and |r| are Euclidean norms over the whole tensors, and the ratio is 1 if one of them is 0. A NaN or an
+/// infinity in p or r, and so in the gradient, makes the ratio NaN, 0 or infinite by IEEE arithmetic. Never lazy: a
+/// row-sparse gradient stands for the dense one with zeros, as in Paddle's lamb and TensorFlow's: all rows move and all
+/// moments decay. Right where g² is, as adam; p and r may be any finite numbers of float, double and 16-bit types. The
+/// squares are summed as by squared_norm, so the bits are the same for any number of threads.
+/// shapes   param, moment1 (m) and moment2 (v) [height, ...], grad a SelectedRows of that height and row shape, or a
+///          Tensor of that shape
+/// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
+///          ShapeError if shapes do not match; Error as update_rows; std::bad_alloc; on a Thrust device those of
+///          synchronize
+/// cost     O(height * width): a dense step of adam, another read of all that it reads, and two norms; temporary memory
+///          of the size of param in the type of computation, for a row-sparse gradient twice, and that of squared_norm;
+///          a Thrust device synchronizes
+template <device D, class P, class M, class V, class G>
+void lamb(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2, Tensor<G, D> const& grad,
+          LambOptions options = {}) {
+    detail::check_types<G, P, M, V>();
+    auto const direction = detail::make_lamb_direction(param, moment1, moment2, options);
+    detail::check_exec(exec);
+    detail::check_dense_targets(grad, param, moment1, moment2);
+    if (!detail::only_checking()) detail::lamb_along(exec, param, moment1, moment2, grad, direction);
+}
+
+/// The same for a row-sparse gradient: all rows are updated.
+template <device D, class P, class M, class V, class G>
+void lamb(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
+          SelectedRows<G, D> const& grad, LambOptions options = {}) {
+    detail::check_types<G, P, M, V>();
+    auto const direction = detail::make_lamb_direction(param, moment1, moment2, options);
+    SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
+    detail::lamb_of_rows(exec, grad.height(), param, moment1, moment2, grad.value(), direction, grad);
+}
+
+/// The same for a plan of the gradient's rows and the gradient's value.
+template <device D, class P, class M, class V, class G>
+void lamb(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
+          Tensor<G, D> const& value, LambOptions options = {}) {
+    detail::check_types<G, P, M, V>();
+    auto const direction = detail::make_lamb_direction(param, moment1, moment2, options);
+    SelectedRows<G, D>::check_value(value, plan.size());
+    detail::lamb_of_rows(exec, plan.height(), param, moment1, moment2, value, direction, plan, value);
+}
+
+template <class P, class M, class V, class G, class Device>
+requires detail::gradient_on<G, Device>
+void lamb(Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2, G const& grad,
+          LambOptions options = {}) {
+    lamb(param.device(), param, moment1, moment2, grad, options);
+}
+
+template <class P, class M, class V, class G, class Device>
+void lamb(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2,
+          Tensor<G, Device> const& value, LambOptions options = {}) {
+    lamb(plan.device(), plan, param, moment1, moment2, value, options);
+}
+
+ROWAN_TEMPLATE(void lamb(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
+                         LambOptions))
+ROWAN_TEMPLATE(void lamb(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, LambOptions))
+ROWAN_TEMPLATE(void lamb(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
+                         Tensor<float> const&, LambOptions))
+ROWAN_TEMPLATE(void lamb(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
+                         LambOptions))
+ROWAN_TEMPLATE(void lamb(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
+                         LambOptions))
+ROWAN_TEMPLATE(void lamb(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
+                         Tensor<double> const&, LambOptions))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/lamb.hpp: lamb_op, LAMB as an operator.
+
+namespace rowan::inline v0 {
+
+/// See lamb; the gradient may be dense or row-sparse, and the update is dense.
+struct lamb_op : detail::optimizer_op<LambOptions, slot::moment, slot::moment2> {
+    static constexpr std::string_view name = "lamb";
+
+    template <class P, class S, class M, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& moment2, G const& grad,
+                    LambOptions const& options = {}) {
+        lamb(exec, param, moment, moment2, grad, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/sparse/momentum.hpp: momentum, gradient descent with momentum.
 
 namespace rowan::inline v0 {
@@ -19461,7 +20178,7 @@ struct momentum_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& v) const {
-        V const g = options.weight_decay == 0.0 ? grad : grad + product(constant<V>(options.weight_decay), p);
+        V const g = with_decay(grad, options.weight_decay, p);
         v = product(constant<V>(options.momentum), v) + g;
         V const step = nesterov ? g + product(constant<V>(options.momentum), v) : v;
         p = p - product(constant<V>(options.learning_rate), step);
@@ -19588,12 +20305,6 @@ struct rmsprop_formula {
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE static V average(double rho, V const& mean, V const& x) {
-        return product(constant<V>(rho), mean) + product(constant<V>(1.0 - rho), x);
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
     ROWAN_HD_INLINE void move(V const& g, V const& variance, V& p, V& v) const {
         V const root = square_root(V(variance + constant<V>(options.epsilon)));
         v = product(constant<V>(options.momentum), v) + quotient(product(constant<V>(options.learning_rate), g), root);
@@ -19603,15 +20314,15 @@ struct rmsprop_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& v) const {
-        ms = average(options.rho, ms, product(g, g));
+        ms = running_mean(options.rho, ms, product(g, g));
         move(g, ms, p, v);
     }
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& mg, V& v) const {
-        ms = average(options.rho, ms, product(g, g));
-        mg = average(options.rho, mg, g);
+        ms = running_mean(options.rho, ms, product(g, g));
+        mg = running_mean(options.rho, mg, g);
         V const zero = constant<V>(0.0), variance = ms - product(mg, mg);  // by rounding less than 0
         move(g, choose(zero > variance, zero, variance), p, v);            // NaN remains
     }
@@ -20129,6 +20840,88 @@ struct AdamW {
     }
 };
 
+/// AdaMax, see rowan::adamax.
+struct Adamax {
+    double learning_rate = 0.002;  ///< step size
+    double beta1 = 0.9;            ///< decay factor of the running mean of the gradient
+    double beta2 = 0.999;          ///< decay factor of the greatest absolute gradient
+    double epsilon = 1e-8;         ///< added to the absolute gradient
+    double weight_decay = 0.0;     ///< L2 penalty: weight_decay · param is added to the gradient of touched rows
+    bool lazy = true;              ///< whether rows of a table without a gradient stay, else the update is dense
+
+    using op = adamax_op;
+    /// Attributes of the operator.
+    /// errors   none
+    /// cost     O(1)
+    AdamaxOptions options() const {
+        return {.learning_rate = learning_rate,
+                .beta1 = beta1,
+                .beta2 = beta2,
+                .epsilon = epsilon,
+                .step = 1,
+                .weight_decay = weight_decay};
+    }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &Adamax::learning_rate}, field{"beta1", &Adamax::beta1},
+                     field{"beta2", &Adamax::beta2}, field{"epsilon", &Adamax::epsilon},
+                     field{"weight_decay", &Adamax::weight_decay}, field{"lazy", &Adamax::lazy});
+    }
+};
+
+/// Adadelta, see rowan::adadelta.
+struct Adadelta {
+    double learning_rate = 1.0;  ///< factor of the steps
+    double rho = 0.9;            ///< decay factor of the running means of squares
+    double epsilon = 1e-6;       ///< added under the square roots
+    double weight_decay = 0.0;   ///< L2 penalty: weight_decay · param is added to the gradient of touched rows
+    bool lazy = true;            ///< whether rows of a table without a gradient stay, else the update is dense
+
+    using op = adadelta_op;
+    /// Attributes of the operator.
+    /// errors   none
+    /// cost     O(1)
+    AdadeltaOptions options() const {
+        return {.learning_rate = learning_rate, .rho = rho, .epsilon = epsilon, .weight_decay = weight_decay};
+    }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &Adadelta::learning_rate}, field{"rho", &Adadelta::rho},
+                     field{"epsilon", &Adadelta::epsilon}, field{"weight_decay", &Adadelta::weight_decay},
+                     field{"lazy", &Adadelta::lazy});
+    }
+};
+
+/// LAMB, see rowan::lamb: steps in proportion to the norm of the whole parameter. So it is never lazy: a table's update
+/// is dense, and the parameter is not a SelectedRows, nor one of the ranks that share out its rows.
+struct Lamb {
+    double learning_rate = 0.001;  ///< the norm of a step, divided by the norm of the parameter
+    double beta1 = 0.9;            ///< decay factor of the running mean of the gradient
+    double beta2 = 0.999;          ///< decay factor of the running mean of the squared gradient
+    double epsilon = 1e-6;         ///< added to the square root
+    double weight_decay = 0.01;    ///< weight_decay · param is added to the direction of the step
+
+    using op = lamb_op;
+    static constexpr bool lazy = false;  ///< all rows of a table are updated
+    /// Attributes of the operator.
+    /// errors   none
+    /// cost     O(1)
+    LambOptions options() const {
+        return {.learning_rate = learning_rate,
+                .beta1 = beta1,
+                .beta2 = beta2,
+                .epsilon = epsilon,
+                .step = 1,
+                .weight_decay = weight_decay};
+    }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &Lamb::learning_rate}, field{"beta1", &Lamb::beta1},
+                     field{"beta2", &Lamb::beta2}, field{"epsilon", &Lamb::epsilon},
+                     field{"weight_decay", &Lamb::weight_decay});
+    }
+};
+
 /// RMSProp, see rowan::rmsprop.
 struct RmsProp {
     double learning_rate = 0.01;  ///< step size
@@ -20583,6 +21376,9 @@ ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&, trained_dtyp
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&, trained_dtypes<Momentum>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&, trained_dtypes<Adam>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdamW const&, trained_dtypes<AdamW>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adamax const&, trained_dtypes<Adamax>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adadelta const&, trained_dtypes<Adadelta>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Lamb const&, trained_dtypes<Lamb>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&, trained_dtypes<RmsProp>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, trained_dtypes<Ftrl>))
 
@@ -20732,64 +21528,6 @@ struct clip_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/scale.hpp: scale, the product of a gradient and a number.
-
-namespace rowan::inline v0 {
-
-/// A factor for values of `T`: a number, for integer types an integer.
-template <class T, class F>
-concept factor_for = std::integral<F> ||(std::floating_point<F> && !std::integral<detail::sum_t<T>>);
-
-namespace detail {
-
-template <class T, class F>
-constexpr void check_factor() {
-    static_assert(factor_for<T, F>,
-                  "rowan::scale: the factor must be a number, and an integer where the elements are integers");
-}
-
-/// x * factor
-template <class F>
-struct multiply_by {
-    F factor;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        if constexpr (std::integral<V>) {
-            return product(x, static_cast<V>(factor));
-        } else {
-            return product(x, constant<V>(static_cast<double>(factor)));
-        }
-    }
-};
-
-}  // namespace detail
-
-/// `g` with all elements multiplied by `factor`, computed in dtype<T>::sum. The rows are those of `g`.
-/// shapes   g -> the same height, rows and row shape
-/// errors   ShapeError if g.value() does not have one row for each row of g; a non-finite factor is not an error
-/// cost     O(n * width)
-template <class T, class F, device D>
-SelectedRows<T, D> scale(D const& exec, SelectedRows<T, D> const& g, F factor) {
-    using Loops = detail::ElementLoops<D>;
-    using Access = detail::SelectedRowsAccess;
-    detail::check_factor<T, F>();
-    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    Loops::check(exec, g.rows(), g.value());
-    auto value = detail::new_tensor<T>(exec, g.value().shape());
-    Loops::template zip<detail::sum_t<T>>(exec, value.size(), detail::multiply_by<F>{factor}, value.data(),
-                                          g.value().data());
-    return Access::adopt(g.height(), Loops::copy(exec, Access::rows(g)), std::move(value), g.merged());
-}
-
-template <class T, class Device, class F>
-SelectedRows<T, Device> scale(SelectedRows<T, Device> const& g, F factor) {
-    return scale(g.device(), g, factor);
-}
-
-}  // namespace rowan::inline v0
-
 // rowan/op/scale.hpp: scale, the elements multiplied by a factor plus a bias.
 
 namespace rowan::inline v0 {
@@ -20921,116 +21659,6 @@ struct scale_grad_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/squared_norm.hpp: squared_norm, the sum of the squares of a tensor or gradient.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// The sum of one number per row, in blocks of 64.
-template <class S>
-S sum_of_rows(std::vector<S> const& x) {
-    if (x.empty()) return constant<S>(0.0);
-    std::vector<std::int64_t> order(x.size());
-    std::iota(order.begin(), order.end(), std::int64_t{0});
-    return *BlockSum<S, S>(x.data(), 1, order.size())(order.data(), order.size(), 0);
-}
-
-/// Sums squares.
-template <class D>
-struct SquareSums {
-    static_assert(has_backend<D>,
-                  "rowan: squared_norm on a Thrust device needs #include <rowan/thrust/sparse/squared_norm.hpp>");
-};
-
-template <>
-struct SquareSums<Cpu> {
-    /// Of the sums of a plan's rows.
-    template <class T>
-    static sum_t<T> planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
-        using S = sum_t<T>;
-        std::size_t const width = value.row_size();
-        std::vector<S> squares(plan.rows().size());
-        RowSums<T>(exec, plan, value)
-            .run([](std::size_t) {},
-                 [&](std::size_t k, S const* sum) { squares[k] = interleaved_sum<S>(width, sum, squared{}); });
-        return sum_of_rows(squares);
-    }
-
-    template <class T>
-    static sum_t<T> dense(Cpu exec, Tensor<T> const& x) {
-        using S = sum_t<T>;
-        std::size_t const rows = x.shape(0), width = x.row_size();
-        std::vector<S> squares(rows);
-        std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
-        parallel_work(exec, x.size(), rows, grain, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i)
-                squares[i] = interleaved_sum<S>(width, x.data() + i * width, squared{});
-        });
-        return sum_of_rows(squares);
-    }
-};
-
-}  // namespace detail
-
-/// The sum of the squares of the elements of merge(g): duplicates are summed before they are squared, as in the dense
-/// tensor. The squares of a row are summed in 16 interleaved partial sums, the rows in ascending order in blocks of 64:
-/// bit-identical for any number of threads and on all devices. A Thrust device synchronizes to return the number.
-/// Neither squares nor their sum are scaled: for float, an element above 1.8e19 has the square infinity, and one below
-/// 1e-19 loses digits, below 2e-23 all; for double 1e154, 1e-154 and 1e-162. clip_by_norm measures such norms, too.
-/// shapes   plan of n rows, value [n, ...]
-/// errors   ShapeError if value does not have n rows; on a Thrust device those of synchronize
-/// cost     O(n * width); temporary memory of two numbers per row of the plan, on a Thrust device of 17 and the sums of
-///          duplicates
-template <class T, device D>
-detail::sum_t<T> squared_norm(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value) {
-    detail::check_exec(exec);
-    SelectedRows<T, D>::check_value(value, plan.size());
-    return detail::SquareSums<D>::planned(exec, plan, value);
-}
-
-/// The same for a gradient.
-/// cost     as above, and a RowPlan: a sort of the rows unless they are merged
-template <class T, device D>
-detail::sum_t<T> squared_norm(D const& exec, SelectedRows<T, D> const& g) {
-    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    return squared_norm(exec, RowPlan<D>(exec, g), g.value());
-}
-
-/// The sum of the squares of a dense tensor's elements, bit-identical to that of a SelectedRows with all its rows.
-/// shapes   x [rows, ...]
-/// errors   ShapeError if x has rank 0
-/// cost     one read of x; temporary memory of two numbers per row
-template <class T, device D>
-detail::sum_t<T> squared_norm(D const& exec, Tensor<T, D> const& x) {
-    detail::check_rows("x", x);
-    return detail::SquareSums<D>::dense(exec, x);
-}
-
-template <class T, class Device>
-detail::sum_t<T> squared_norm(Tensor<T, Device> const& x) {
-    return squared_norm(x.device(), x);
-}
-
-template <class T, class Device>
-detail::sum_t<T> squared_norm(RowPlan<Device> const& plan, Tensor<T, Device> const& value) {
-    return squared_norm(plan.device(), plan, value);
-}
-
-template <class T, class Device>
-detail::sum_t<T> squared_norm(SelectedRows<T, Device> const& g) {
-    return squared_norm(g.device(), g);
-}
-
-ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, RowPlan<> const&, Tensor<float> const&))
-ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, Tensor<float> const&))
-ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, RowPlan<> const&, Tensor<double> const&))
-ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, SelectedRows<double> const&))
-ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, Tensor<double> const&))
-
-}  // namespace rowan::inline v0
-
 // rowan/op/clip_by_norm.hpp: clip_by_norm and clip_by_global_norm, gradients scaled down to a maximum norm.
 
 namespace rowan::inline v0 {
@@ -21050,48 +21678,6 @@ namespace detail {
 inline void check_max_norm(double max_norm) {
     check_finite("max_norm", max_norm);
     if (max_norm < 0) throw ValueError("max_norm", max_norm, "0 or more");
-}
-
-/// A sum of squares, sum / scale²: a double alone would overflow or vanish for some gradients of doubles.
-struct SquaredNorm {
-    double sum = 0, scale = 1;  // a power of two
-
-    SquaredNorm& operator+=(SquaredNorm const& x) {
-        if (x.sum == 0) return *this;
-        if (sum == 0) return *this = x;
-        double const total = sum + x.sum;
-        bool const overflow = !(total <= std::numeric_limits<double>::max()) && scale >= 1 && x.scale >= 1;
-        if (scale == x.scale && !overflow) {
-            sum = total;
-        } else {
-            double const to = overflow ? 0x1p-600 : std::min(scale, x.scale);
-            *this = {in_scale(to) + x.in_scale(to), to};
-        }
-        return *this;
-    }
-
-private:
-    double in_scale(double to) const { return sum * to / scale * to / scale; }
-};
-
-/// The squared norm of x. If it does not fit the type in which it is summed, x is scaled by a power of 2 and summed
-/// again. The square of a float fits a double.
-template <template <class, class> class Gradient, class T, class D>
-SquaredNorm squared_of(D const& exec, Gradient<T, D> const& x) {
-    using S = sum_t<T>;
-    S const sum = squared_norm(exec, x);
-    if constexpr (floating_element<T> && is_machine_float<S>) {
-        constexpr bool is_float = std::is_same_v<S, float>;
-        constexpr double least = is_float ? 0x1p-100 : 0x1p-900, up = is_float ? 0x1p100 : 0x1p600;
-        bool const small = static_cast<double>(sum) < least;
-        if (small || sum > std::numeric_limits<S>::max()) {
-            double const factor = small ? up : 1 / up;
-            auto const again = static_cast<double>(squared_norm(exec, scale(exec, x, factor)));
-            if (is_float || again == 0) return {again / factor / factor, 1};
-            return {again, factor};
-        }
-    }
-    return {static_cast<double>(sum), 1};
 }
 
 /// A factor, as one number and as two numbers whose product it is, for types in which the one is not a normal number.
@@ -47794,21 +48380,21 @@ namespace rowan::inline v0 {
 /// All operators of rowan except the templates on an element type (cast_op<To>, full_op<T>); `builtin_ops::with<...>`
 /// adds them.
 using builtin_ops = registry<
-    accuracy_op, adagrad_op, adam_op, add_op, any_op, bias_grad_op, cast_grad_op, clip_by_global_norm_op,
-    clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op,
-    div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op, edit_distance_op, elementwise_mul_op,
-    equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op, greater_equal_op, greater_op,
-    gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op,
-    log_softmax_grad_op, log_softmax_op, logical_and_op, logical_not_op, isfinite_op, isinf_op, isnan_op, logical_or_op,
-    embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op,
-    momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_grad_op,
-    pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op,
-    scale_grad_op, scale_op, sequence_concat_grad_op, sequence_concat_op, sequence_slice_grad_op, sequence_slice_op,
-    sequence_pad_grad_op, sequence_pad_op, sequence_unpad_grad_op, sequence_unpad_op, sequence_context_grad_op,
-    sequence_context_op, sequence_padding_grad_op, padded_sequence_context_op, sequence_erase_op, sequence_mask_op,
-    sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sequence_reverse_grad_op,
-    sequence_attention_grad_op, sequence_attention_op, sequence_reverse_op, sequence_softmax_grad_op,
-    sequence_softmax_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op,
+    accuracy_op, adadelta_op, adagrad_op, adam_op, adamax_op, add_op, any_op, bias_grad_op, cast_grad_op,
+    clip_by_global_norm_op, clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op,
+    cross_entropy_op, div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op,
+    edit_distance_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op,
+    greater_equal_op, greater_op, gru_unit_grad_op, gru_unit_op, identity_op, lamb_op, less_equal_op, less_op,
+    lod_from_offsets_op, lod_reset_op, log_softmax_grad_op, log_softmax_op, logical_and_op, logical_not_op, isfinite_op,
+    isinf_op, isnan_op, logical_or_op, embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op,
+    lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op,
+    pick_sequences_grad_op, pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op,
+    rowwise_adagrad_op, scale_grad_op, scale_op, sequence_concat_grad_op, sequence_concat_op, sequence_slice_grad_op,
+    sequence_slice_op, sequence_pad_grad_op, sequence_pad_op, sequence_unpad_grad_op, sequence_unpad_op,
+    sequence_context_grad_op, sequence_context_op, sequence_padding_grad_op, padded_sequence_context_op,
+    sequence_erase_op, sequence_mask_op, sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op,
+    sequence_pool_op, sequence_reverse_grad_op, sequence_attention_grad_op, sequence_attention_op, sequence_reverse_op,
+    sequence_softmax_grad_op, sequence_softmax_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op,
     softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op, sum_grad_op,
     sum_op, tanh_grad_op, tanh_op, exp_grad_op, exp_op, log_grad_op, log_op, sqrt_grad_op, sqrt_op, rsqrt_grad_op,
     rsqrt_op, square_grad_op, square_op, abs_grad_op, abs_op, pow_grad_op, pow_op, sin_grad_op, sin_op, cos_grad_op,

@@ -3,9 +3,12 @@
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/sub.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
+#include <rowan/sparse/adadelta.hpp>
 #include <rowan/sparse/adagrad.hpp>
 #include <rowan/sparse/adam.hpp>
+#include <rowan/sparse/adamax.hpp>
 #include <rowan/sparse/ftrl.hpp>
+#include <rowan/sparse/lamb.hpp>
 #include <rowan/sparse/momentum.hpp>
 #include <rowan/sparse/rmsprop.hpp>
 #include <rowan/sparse/rowwise_adagrad.hpp>
@@ -141,6 +144,9 @@ TEMPLATE_TEST_CASE("formulas have the processor's bits on a device", "[cuda]", f
     check(detail::adam_formula{{}, 1 - 0.9, 1 - 0.999}, g, p, m, v);
     check(detail::momentum_formula<false>{{}}, g, p, m);
     check(detail::momentum_formula<true>{{.weight_decay = 0.01}}, g, p, m);
+    check(detail::adamax_formula{{.weight_decay = 0.01}, 0.02}, g, p, m, v);
+    check(detail::adadelta_formula{{.weight_decay = 0.01}}, g, p, v, squares<T>(8));
+    check(detail::lamb_formula{{{}, 1 - 0.9, 1 - 0.999}, {1, 0.1}}, g, p, m, v);
     check(detail::rmsprop_formula{{.momentum = 0.3}}, g, p, v, m);
     check(detail::rmsprop_formula{{}}, g, p, squares<T>(5, 400), numbers<T>(6, 0.1), m);
     check(detail::ftrl_formula{{.l1 = 0.1, .l2 = 0.2}}, g, p, v, m);

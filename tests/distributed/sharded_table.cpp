@@ -147,6 +147,8 @@ TEST_CASE("all optimizers and an own rule on shards", "[distributed]") {
         good += run([](auto, T& p, T& a, T&, auto const& g) { adagrad(p, a, g); });
         good += run(
             [](auto s, T& p, T& a, T& b, auto const& g) { adam(p, a, b, g, {.step = static_cast<std::int64_t>(s)}); });
+        good += run([](auto s, T& p, T& a, T& b, auto const& g) { adamax(p, a, b, g, {.step = static_cast<std::int64_t>(s)}); });
+        good += run([](auto, T& p, T& a, T& b, auto const& g) { adadelta(p, a, b, g); });
         good += run([](auto, T& p, T& a, T& b, auto const& g) { rmsprop(p, a, b, g); });
         good += run([](auto, T& p, T& a, T& b, auto const& g) { ftrl(p, a, b, g); });
         good += run([](auto, T& p, T& a, T&, auto const& g) {

@@ -64,6 +64,7 @@ TEST_CASE("every optimizer has the bits of a whole table on shards", "[distribut
     for (layer::Optimizer const& optimizer :
          {layer::Optimizer(layer::Sgd{}), layer::Optimizer(layer::AdaGrad{}), layer::Optimizer(layer::RowwiseAdaGrad{}),
           layer::Optimizer(layer::Momentum{}), layer::Optimizer(layer::AdamW{}), layer::Optimizer(layer::RmsProp{}),
+          layer::Optimizer(layer::Adamax{}), layer::Optimizer(layer::Adadelta{}),
           layer::Optimizer(layer::Ftrl{})}) {
         same_bits([&](bool shards, layer::Comm const& comm) {
             auto options = options_for(3, comm);

@@ -337,7 +337,46 @@ TEMPLATE_TEST_CASE("row-wise adagrad works on a custom element type", "[dtypes]"
     check([&](auto& p, auto& m) { rowan::rowwise_adagrad(Cpu{2}, p, m, dense, {.learning_rate = 0.3}); });
 }
 
-TEMPLATE_TEST_CASE("momentum, adam, rmsprop and ftrl work on a custom element type", "[dtypes]", fixed, dual) {
+TEMPLATE_TEST_CASE("lamb works on a custom element type", "[dtypes]", fixed, dual) {
+    using T = TestType;
+    using S = sum_of<T>;
+    using D = rowan::dtype<T>;
+    using std::sqrt;
+    Case<T> const c;
+    auto const before = positives<T>({8, 3, 7}, 3);
+    auto const check = [&](Tensor<T> const& dense, auto const& step) {
+        auto want = c.table, m = before, v = before;
+        std::vector<S> r;
+        double of_param = 0, of_r = 0;
+        auto const squared = [](S x) { return static_cast<double>(x) * static_cast<double>(x); };
+        for (std::size_t i = 0; i < want.size(); ++i) {
+            S const g = D::widen(dense.data()[i]), p = D::widen(want.data()[i]);
+            S const next = times(S(0.9), D::widen(m.data()[i])) + times(S(1 - 0.9), g);
+            S const square = times(S(0.999), D::widen(v.data()[i])) + times(S(1 - 0.999), times(g, g));
+            m.data()[i] = D::narrow(next);
+            v.data()[i] = D::narrow(square);
+            S const root = sqrt(square / S(1 - 0.999 * (0.999 * 0.999))) + S(1e-6);
+            r.push_back(next / S(1 - 0.9 * (0.9 * 0.9)) / root + times(S(0.01), p));
+            of_param += squared(p);
+            of_r += squared(r.back());
+        }
+        auto got = c.table, moment1 = before, moment2 = before;
+        step(got, moment1, moment2);
+        CHECK((moment1 == m && moment2 == v));
+        for (std::size_t i = 0; i < want.size(); ++i) {
+            double const p = static_cast<double>(D::widen(want.data()[i])) - 0.3 * std::sqrt(of_param / of_r) * static_cast<double>(r[i]);
+            CHECK(std::abs(static_cast<double>(D::widen(got.data()[i])) - p) < 1e-4);  // the norms are sums of another order
+        }
+    };
+    auto const dense = c.dense();
+    rowan::LambOptions const options{.learning_rate = 0.3, .step = 3};
+    check(dense, [&](auto&... x) { rowan::lamb(x..., dense, options); });
+    check(dense, [&](auto&... x) { rowan::lamb(Cpu{2}, x..., dense, options); });
+    check(rowan::to_dense(c.g), [&](auto&... x) { rowan::lamb(x..., c.g, options); });
+    check(rowan::to_dense(c.g), [&](auto&... x) { rowan::lamb(Cpu{2}, RowPlan<>(c.g), x..., c.value, options); });
+}
+
+TEMPLATE_TEST_CASE("momentum, adam, adamax, adadelta, rmsprop and ftrl work on a custom element type", "[dtypes]", fixed, dual) {
     using T = TestType;
     using S = sum_of<T>;
     using std::pow, std::sqrt;
@@ -354,6 +393,19 @@ TEMPLATE_TEST_CASE("momentum, adam, rmsprop and ftrl work on a custom element ty
         S const mean = m / S(1 - 0.9 * (0.9 * 0.9));
         S const root = sqrt(v / S(1 - 0.999 * (0.999 * 0.999))) + S(1e-8);
         p = p - times(S(0.3), mean) / root;
+    });
+    check_optimizer<T, 2>(STEP(rowan::adamax, {.learning_rate = 0.3, .step = 3}), STEP(rowan::adamax, {.learning_rate = 0.3, .step = 3}),
+                          [](S g, S& p, S& m, S& u) {
+        m = times(S(0.9), m) + times(S(1 - 0.9), g);
+        S const size = (g > S(0) ? g : S(0) - g) + S(1e-8), before = times(S(0.999), u);
+        u = size > before ? size : before;
+        p = p - times(S(0.3 / (1 - 0.9 * (0.9 * 0.9))), m / u);
+    });
+    check_optimizer<T, 2>(STEP(rowan::adadelta, {.epsilon = 0.1}), STEP(rowan::adadelta, {.epsilon = 0.1}), [](S g, S& p, S& s, S& d) {
+        s = times(S(0.9), s) + times(S(1 - 0.9), times(g, g));
+        S const step = times(sqrt(d + S(0.1)) / sqrt(s + S(0.1)), g);
+        d = times(S(0.9), d) + times(S(1 - 0.9), times(step, step));
+        p = p - times(S(1), step);
     });
     auto const rms = [](S g, S variance, S& p, S& v) {
         v = times(S(0.5), v) + times(S(0.3), g) / sqrt(variance + S(1e-6));

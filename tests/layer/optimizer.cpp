@@ -124,14 +124,26 @@ TEST_CASE("an optimizer that is not lazy updates all rows of a table, as if its 
     check(layer::Momentum{});
     check(layer::Adam{});
     check(layer::AdamW{});
+    check(layer::Adamax{});
+    check(layer::Adadelta{.weight_decay = 0.01});
     check(layer::RmsProp{.momentum = 0.5});
 
-    Tensor<float> table = begin, velocity = Tensor<float>::zeros({4, 2});  // by hand
-    for (Feeds const& batch : {first, second}) {
-        Tensor<std::int64_t> const ids = batch.at("ids").value().get<LoDTensor<std::int64_t>>().value();
-        Tensor<float> const y = batch.at("y").value().get<LoDTensor<float>>().value();
-        momentum(table, velocity, to_dense(lookup_table_grad(ids, std::get<0>(mse_grad(gather(table, ids), y, Tensor<float>{1})), 4)), {.learning_rate = 0.5, .weight_decay = 0.25});
-    }
+    auto const by_hand = [&](Tensor<float> table, auto const& step) {
+        for (Feeds const& batch : {first, second}) {
+            Tensor<std::int64_t> const ids = batch.at("ids").value().get<LoDTensor<std::int64_t>>().value();
+            Tensor<float> const y = batch.at("y").value().get<LoDTensor<float>>().value();
+            step(table, to_dense(lookup_table_grad(ids, std::get<0>(mse_grad(gather(table, ids), y, Tensor<float>{1})), 4)));
+        }
+        return table;
+    };
+    auto velocity = Tensor<float>::zeros({4, 2}), moment1 = velocity, moment2 = velocity;
+    auto const table = by_hand(begin, [&](auto& p, auto const& g) { momentum(p, velocity, g, {.learning_rate = 0.5, .weight_decay = 0.25}); });
+    LambOptions lamb_options{.learning_rate = 0.5, .step = 0};
+    auto const of_lamb = by_hand(begin, [&](auto& p, auto const& g) {
+        ++lamb_options.step;
+        lamb(p, moment1, moment2, g, lamb_options);
+    });
+    CHECK(run(layer::Lamb{.learning_rate = 0.5}, {first, second}) == of_lamb);
     CHECK(run(layer::Momentum{.learning_rate = 0.5, .weight_decay = 0.25, .lazy = false}, {first, second}) == table);
     CHECK(table(3, 0) != begin(3, 0));  // decayed
 }

@@ -112,6 +112,9 @@ TEST_CASE("a schedule reaches every optimizer", "[layer]") {
     check(layer::RowwiseAdaGrad{});
     check(layer::Momentum{});
     check(layer::Adam{});
+    check(layer::Adamax{});
+    check(layer::Adadelta{});
+    check(layer::Lamb{});
     check(layer::RmsProp{});
     CHECK(value(trained({.optimizer = Minus{}}, 3), "v") == -3);
 }

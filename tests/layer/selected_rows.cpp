@@ -69,7 +69,7 @@ TEST_CASE("a trained table of some rows has the bits of these rows of a whole ta
     for (layer::Optimizer const& optimizer :
          {layer::Optimizer(layer::Sgd{}), layer::Optimizer(layer::AdaGrad{}), layer::Optimizer(layer::RowwiseAdaGrad{}),
           layer::Optimizer(layer::Momentum{}), layer::Optimizer(layer::Adam{}), layer::Optimizer(layer::AdamW{}),
-          layer::Optimizer(layer::RmsProp{}), layer::Optimizer(layer::Ftrl{})}) {
+          layer::Optimizer(layer::Adamax{}), layer::Optimizer(layer::Adadelta{}), layer::Optimizer(layer::RmsProp{}), layer::Optimizer(layer::Ftrl{})}) {
         for (std::int64_t const parts : {1, 2}) {
             auto const some = run(optimizer, true, parts, parts == 2), whole = run(optimizer, false, parts, parts == 2);
             auto const& rows = some.get_rows<float>("table");
@@ -208,6 +208,8 @@ TEST_CASE("wrong tables are refused when the net is built", "[layer]") {
     auto const out = layer::embedding(ids, {.height = 10, .width = 2, .name = "table", .rows = Rows{3, 1}});
     auto const cost = layer::mse(out, layer::data<float>("y", {UNK, 2}));
     CHECK_THROWS_WITH(Trainer(cost, {.optimizer = layer::Adam{.lazy = false}}),
+                      "the optimizer with .lazy = false: table is SelectedRows<f32>, expected a LoDTensor");
+    CHECK_THROWS_WITH(Trainer(cost, {.optimizer = layer::Lamb{}}),
                       "the optimizer with .lazy = false: table is SelectedRows<f32>, expected a LoDTensor");
     CHECK_THROWS_WITH(Trainer(cost, {.average = layer::MovingAverage{}}),
                       "the moving average of table is SelectedRows<f32>, expected a LoDTensor");

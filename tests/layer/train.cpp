@@ -62,6 +62,9 @@ TEST_CASE("a net of layers learns a line with every optimizer", "[layer]") {
     learns(layer::Momentum{.learning_rate = 0.05}, 1e-6);
     learns(layer::Adam{.learning_rate = 0.02}, 1e-3);
     learns(layer::AdamW{.learning_rate = 0.02}, 1e-3);
+    learns(layer::Adamax{.learning_rate = 0.1}, 1e-6);
+    learns(layer::Adadelta{.epsilon = 1e-2}, 1e-6);
+    learns(layer::Lamb{.learning_rate = 0.02, .weight_decay = 0}, 1e-2);
     learns(layer::RmsProp{.learning_rate = 0.01}, 1e-2);
     learns(layer::RowwiseAdaGrad{.learning_rate = 0.5}, 1e-3);
     learns(layer::Ftrl{.learning_rate = 0.5}, 1e-3);

@@ -1,7 +1,10 @@
 // tests/op/optimizers.cpp: the operators of the optimizers equal the algorithms, for both kinds of gradients.
+#include <rowan/op/adadelta.hpp>
 #include <rowan/op/adagrad.hpp>
 #include <rowan/op/adam.hpp>
+#include <rowan/op/adamax.hpp>
 #include <rowan/op/ftrl.hpp>
+#include <rowan/op/lamb.hpp>
 #include <rowan/op/momentum.hpp>
 #include <rowan/op/rmsprop.hpp>
 #include <rowan/op/rowwise_adagrad.hpp>
@@ -48,6 +51,9 @@ TEST_CASE("an optimizer's operator is its algorithm", "[op]") {
     same<rowan::rowwise_adagrad_op>([](auto&... x) { rowan::rowwise_adagrad(x...); }, Tensor<float>::zeros({6}));
     same<rowan::momentum_op>([](auto&... x) { rowan::momentum(x...); }, state);
     same<rowan::adam_op>([](auto&... x) { rowan::adam(x...); }, state, state);
+    same<rowan::adamax_op>([](auto&... x) { rowan::adamax(x...); }, state, state);
+    same<rowan::adadelta_op>([](auto&... x) { rowan::adadelta(x...); }, state, state);
+    same<rowan::lamb_op>([](auto&... x) { rowan::lamb(x...); }, state, state);
     same<rowan::rmsprop_op>([](auto&... x) { rowan::rmsprop(x...); }, state, state);
     same<rowan::ftrl_op>([](auto&... x) { rowan::ftrl(x...); }, state, state);
 }

@@ -98,19 +98,48 @@ TEST_CASE("momentum refuses options that are not finite", "[bad_input]") {
     check_options("weight_decay", &rowan::MomentumOptions::weight_decay, not_finite, {0, 0.1}, call);
 }
 
-TEST_CASE("adam refuses options that are not finite, a beta outside [0, 1) and a step before the first", "[bad_input]") {
-    auto const call = [](Cpu exec, Step& x, auto const& grad, rowan::AdamOptions const& options) {
-        step([](auto&&... a) { rowan::adam(a...); }, exec, x, grad, options, x.state[0], x.state[1]);
+template <class Options, class Optimizer>
+void check_moments(Optimizer const& optimizer) {
+    auto const call = [&](Cpu exec, Step& x, auto const& grad, Options const& options) {
+        step(optimizer, exec, x, grad, options, x.state[0], x.state[1]);
     };
-    check_options("learning_rate", &rowan::AdamOptions::learning_rate, not_finite, {0, 0.5}, call);
-    check_options("epsilon", &rowan::AdamOptions::epsilon, bad_epsilons, {0, 1e-8}, call);
-    check_options("beta1", &rowan::AdamOptions::beta1, decays, {0, 0.9}, call);
-    check_options("beta2", &rowan::AdamOptions::beta2, decays, {0, 0.999}, call);
-    check_options("weight_decay", &rowan::AdamOptions::weight_decay, not_finite, {0, 0.1}, call);
-    auto const step = [](Cpu exec, Step& x, double value) {
-        adam(exec, x.param, x.state[0], x.state[1], x.grad, {.step = static_cast<std::int64_t>(value)});
+    check_options("learning_rate", &Options::learning_rate, not_finite, {0, 0.5}, call);
+    check_options("epsilon", &Options::epsilon, bad_epsilons, {0, 1e-8}, call);
+    check_options("beta1", &Options::beta1, decays, {0, 0.9}, call);
+    check_options("beta2", &Options::beta2, decays, {0, 0.999}, call);
+    check_options("weight_decay", &Options::weight_decay, not_finite, {0, 0.1}, call);
+    auto const step = [&](Cpu exec, Step& x, double value) {
+        Options options;
+        options.step = static_cast<std::int64_t>(value);
+        optimizer(exec, x.param, x.state[0], x.state[1], x.grad, options);
     };
     check_option("step", {0, -1, -0x1p62}, {1, 2, 0x1p62}, step);
+}
+
+TEST_CASE("adam refuses options that are not finite, a beta outside [0, 1) and a step before the first", "[bad_input]") {
+    check_moments<rowan::AdamOptions>([](auto&&... a) { rowan::adam(a...); });
+}
+
+TEST_CASE("adamax refuses the options that adam refuses, and a first rate that overflows", "[bad_input]") {
+    check_moments<rowan::AdamaxOptions>([](auto&&... a) { rowan::adamax(a...); });
+    auto const first = [](Cpu exec, Step& x, double value) {
+        adamax(exec, x.param, x.state[0], x.state[1], x.grad, {.learning_rate = value / 8, .beta1 = 0.875});
+    };
+    check_option("learning_rate / (1 - beta1^step)", {1e39}, {1e38}, first);
+}
+
+TEST_CASE("lamb refuses the options that adam refuses", "[bad_input]") {
+    check_moments<rowan::LambOptions>([](auto&&... a) { rowan::lamb(a...); });
+}
+
+TEST_CASE("adadelta refuses options that are not finite and a rho outside [0, 1)", "[bad_input]") {
+    auto const call = [](Cpu exec, Step& x, auto const& grad, rowan::AdadeltaOptions const& options) {
+        step([](auto&&... a) { rowan::adadelta(a...); }, exec, x, grad, options, x.state[0], x.state[1]);
+    };
+    check_options("learning_rate", &rowan::AdadeltaOptions::learning_rate, not_finite, {0, 0.5}, call);
+    check_options("rho", &rowan::AdadeltaOptions::rho, decays, {0, 0.9}, call);
+    check_options("epsilon", &rowan::AdadeltaOptions::epsilon, bad_epsilons, {0, 1e-6}, call);
+    check_options("weight_decay", &rowan::AdadeltaOptions::weight_decay, not_finite, {0, 0.1}, call);
 }
 
 TEST_CASE("rmsprop refuses options that are not finite and a rho outside [0, 1)", "[bad_input]") {

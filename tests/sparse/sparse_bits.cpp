@@ -71,6 +71,9 @@ TEST_CASE("all results have the recorded bits", "[bits]") {
     CHECK(after([&](auto& p, auto& a, auto&) { rowan::adagrad(p, a, g); }) == 0x6288FF406F0482A7U);
     CHECK(after([&](auto& p, auto& a, auto&) { rowan::momentum(p, a, g, {.nesterov = true, .weight_decay = 0.1}); }) == 0xAF3EDAE71A6FF1D2U);
     CHECK(after([&](auto& p, auto& a, auto& b) { rowan::adam(p, a, b, g, {.step = 3}); }) == 0x2017A6CE0A82EEE4U);
+    CHECK(after([&](auto& p, auto& a, auto& b) { rowan::adamax(p, a, b, g, {.step = 3, .weight_decay = 0.1}); }) == 0x466A694FE9B57E20U);
+    CHECK(after([&](auto& p, auto& a, auto& b) { rowan::adadelta(p, a, b, g, {.weight_decay = 0.1}); }) == 0x992458AFE49C9CECU);
+    CHECK(after([&](auto& p, auto& a, auto& b) { rowan::lamb(p, a, b, g, {.step = 3}); }) == 0x88AACE8D172E4857U);
     CHECK(after([&](auto& p, auto& a, auto& b) { rowan::rmsprop(p, a, b, g, {.momentum = 0.5}); }) == 0xDDE14BB1F7DD626EU);
     CHECK(after([&](auto& p, auto& a, auto& b) { rowan::ftrl(p, a, b, g, {.l1 = 0.1, .l2 = 0.1}); }) == 0xAEE3400FF99C14F2U);
     CHECK(after([&](auto& p, auto&, auto&) {

@@ -206,7 +206,10 @@ TEST_CASE("adagrad, momentum and adam have one hash on any number of threads", "
     CHECK(step_hashes<float, float>([](auto&&... x) { rowan::adam(x..., {.step = 3}); }) == 1);
 }
 
-TEST_CASE("rmsprop and ftrl have one hash on any number of threads", "[threads]") {
+TEST_CASE("adamax, adadelta, lamb, rmsprop and ftrl have one hash on any number of threads", "[threads]") {
+    CHECK(step_hashes<float, float>([](auto&&... x) { rowan::adamax(x..., {.step = 3}); }) == 1);
+    CHECK(step_hashes<float, float>([](auto&&... x) { rowan::adadelta(x...); }) == 1);
+    CHECK(step_hashes<float, float>([](auto&&... x) { rowan::lamb(x..., {.step = 3}); }) == 1);
     CHECK(step_hashes<float, float>([](auto&&... x) { rowan::rmsprop(x...); }) == 1);
     CHECK(step_hashes<float, float, float>([](auto&&... x) { rowan::rmsprop(x...); }) == 1);
     CHECK(step_hashes<float, float>([](auto&&... x) { rowan::ftrl(x...); }) == 1);

@@ -105,6 +105,15 @@ void every_optimizer(T& p, T& s, T& u, T& v, G const& g, T const& dense, P const
         rowan::adam(first..., p, s, u, g);
         rowan::adam(first..., p, s, u, dense);
         rowan::adam(first..., plan, p, s, u, dense);
+        rowan::adamax(first..., p, s, u, g);
+        rowan::adamax(first..., p, s, u, dense);
+        rowan::adamax(first..., plan, p, s, u, dense);
+        rowan::adadelta(first..., p, s, u, g);
+        rowan::adadelta(first..., p, s, u, dense);
+        rowan::adadelta(first..., plan, p, s, u, dense);
+        rowan::lamb(first..., p, s, u, g);
+        rowan::lamb(first..., p, s, u, dense);
+        rowan::lamb(first..., plan, p, s, u, dense);
         rowan::rmsprop(first..., p, s, u, g);
         rowan::rmsprop(first..., p, s, u, dense);
         rowan::rmsprop(first..., plan, p, s, u, dense);

@@ -42,6 +42,9 @@ TEMPLATE_TEST_CASE("a net on a device is trained to the host's bits by every opt
     same(layer::Adam{.learning_rate = 0.01});
     same(layer::Sgd{.learning_rate = 0.01});
     same(layer::Momentum{.learning_rate = 0.01, .nesterov = true});
+    same(layer::Adamax{.learning_rate = 0.01});
+    same(layer::Adadelta{});
+    same(layer::Lamb{.learning_rate = 0.01});
     same(layer::RmsProp{.learning_rate = 0.01});
     same(layer::Ftrl{.learning_rate = 0.1});
 }

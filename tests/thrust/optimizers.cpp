@@ -1,5 +1,6 @@
 // tests/thrust/optimizers.cpp: the optimizers of rowan/sparse on a device.
 #include <rowan/sparse.hpp>
+#include <rowan/thrust/sparse/lamb.hpp>
 #include <rowan/thrust/sparse/rowwise_adagrad.hpp>
 #include <rowan/thrust/sparse/sgd.hpp>
 #include <rowan/thrust/sparse/update_rows.hpp>
@@ -63,6 +64,12 @@ void check_optimizers(std::size_t n, std::size_t width, unsigned hot) {
               [](auto e, auto const& plan, auto& p, auto& a, auto&, auto&, auto const& v) { rowan::momentum(e, plan, p, a, v, {.nesterov = true}); });
         check("adam", [](auto e, auto& p, auto& a, auto& b, auto&, auto const& g) { rowan::adam(e, p, a, b, g); },
               [](auto e, auto const& plan, auto& p, auto& a, auto& b, auto&, auto const& v) { rowan::adam(e, plan, p, a, b, v); });
+        check("adamax", [](auto e, auto& p, auto& a, auto& b, auto&, auto const& g) { rowan::adamax(e, p, a, b, g); },
+              [](auto e, auto const& plan, auto& p, auto& a, auto& b, auto&, auto const& v) { rowan::adamax(e, plan, p, a, b, v); });
+        check("adadelta", [](auto e, auto& p, auto& a, auto& b, auto&, auto const& g) { rowan::adadelta(e, p, a, b, g); },
+              [](auto e, auto const& plan, auto& p, auto& a, auto& b, auto&, auto const& v) { rowan::adadelta(e, plan, p, a, b, v); });
+        check("lamb", [](auto e, auto& p, auto& a, auto& b, auto&, auto const& g) { rowan::lamb(e, p, a, b, g); },
+              [](auto e, auto const& plan, auto& p, auto& a, auto& b, auto&, auto const& v) { rowan::lamb(e, plan, p, a, b, v); });
         check("rmsprop", [](auto e, auto& p, auto& a, auto& b, auto&, auto const& g) { rowan::rmsprop(e, p, a, b, g); },
               [](auto e, auto const& plan, auto& p, auto& a, auto& b, auto&, auto const& v) { rowan::rmsprop(e, plan, p, a, b, v); });
         check("centered rmsprop", [](auto e, auto& p, auto& a, auto& b, auto& c, auto const& g) { rowan::rmsprop(e, p, a, b, c, g); },

@@ -9,8 +9,10 @@ from . import layer
 
 # Of the others, the layer of the same name says it.
 _LINES = {
+    "adadelta": "Adadelta: changes param and its states in place.",
     "adagrad": "AdaGrad: changes param and moment in place, by a dense or row-sparse gradient.",
     "adam": "Adam, or AdamW if decoupled: changes param and both moments in place.",
+    "adamax": "AdaMax: changes param and its states in place.",
     "broadcast_max": "The greater elements; shapes are broadcast by NumPy's rules.",
     "broadcast_min": "The smaller elements; shapes are broadcast by NumPy's rules.",
     "cast_f32": "The elements as float32.",
@@ -26,6 +28,7 @@ _LINES = {
     "fill_like": "An array of the shape of x, filled with the value.",
     "ftrl": "FTRL: changes param and its states in place.",
     "identity": "x itself.",
+    "lamb": "LAMB: changes param and both moments in place, all rows by a row-sparse gradient too.",
     "lookup_bag": "A row for each sequence of ids: the sum, mean, … of their rows of the table.",
     "lookup_table": "A row of the table for each id; its gradient is row-sparse.",
     "merge_rows": "Rows of x where ids are 1 and of y where they are 0, each in their order.",

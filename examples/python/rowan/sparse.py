@@ -40,6 +40,21 @@ def adam(param: numpy.ndarray, moment: numpy.ndarray, moment2: numpy.ndarray, gr
     run("adam", param, moment, moment2, grad, **options)
 
 
+def adamax(param: numpy.ndarray, moment: numpy.ndarray, norm: numpy.ndarray, grad: Gradient, **options: Any) -> None:
+    """AdaMax: learning_rate, beta1, beta2, epsilon, step, counted from 1, weight_decay."""
+    run("adamax", param, moment, norm, grad, **options)
+
+
+def adadelta(param: numpy.ndarray, moment: numpy.ndarray, moment2: numpy.ndarray, grad: Gradient, **options: Any) -> None:
+    """Adadelta: learning_rate, rho, epsilon, weight_decay."""
+    run("adadelta", param, moment, moment2, grad, **options)
+
+
+def lamb(param: numpy.ndarray, moment: numpy.ndarray, moment2: numpy.ndarray, grad: Gradient, **options: Any) -> None:
+    """LAMB, of all rows: learning_rate, beta1, beta2, epsilon, step, counted from 1, weight_decay."""
+    run("lamb", param, moment, moment2, grad, **options)
+
+
 def rmsprop(param: numpy.ndarray, moment: numpy.ndarray, velocity: numpy.ndarray, grad: Gradient, **options: Any) -> None:
     """RMSProp: learning_rate, rho, momentum, epsilon."""
     run("rmsprop", param, moment, velocity, grad, **options)

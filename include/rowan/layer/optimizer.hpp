@@ -275,6 +275,9 @@ ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&, trained_dtyp
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&, trained_dtypes<Momentum>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&, trained_dtypes<Adam>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdamW const&, trained_dtypes<AdamW>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adamax const&, trained_dtypes<Adamax>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adadelta const&, trained_dtypes<Adadelta>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Lamb const&, trained_dtypes<Lamb>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&, trained_dtypes<RmsProp>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, trained_dtypes<Ftrl>))
 

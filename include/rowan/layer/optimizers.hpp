@@ -1,10 +1,13 @@
 // rowan/layer/optimizers.hpp: the built-in optimizers of train and their settings.
 #pragma once
 
+#include <rowan/op/adadelta.hpp>
 #include <rowan/op/adagrad.hpp>
 #include <rowan/op/adam.hpp>
+#include <rowan/op/adamax.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/ftrl.hpp>
+#include <rowan/op/lamb.hpp>
 #include <rowan/op/momentum.hpp>
 #include <rowan/op/rmsprop.hpp>
 #include <rowan/op/rowwise_adagrad.hpp>
@@ -138,6 +141,88 @@ struct AdamW {
         return visit(field{"learning_rate", &AdamW::learning_rate}, field{"beta1", &AdamW::beta1},
                      field{"beta2", &AdamW::beta2}, field{"epsilon", &AdamW::epsilon},
                      field{"weight_decay", &AdamW::weight_decay}, field{"lazy", &AdamW::lazy});
+    }
+};
+
+/// AdaMax, see rowan::adamax.
+struct Adamax {
+    double learning_rate = 0.002;  ///< step size
+    double beta1 = 0.9;            ///< decay factor of the running mean of the gradient
+    double beta2 = 0.999;          ///< decay factor of the greatest absolute gradient
+    double epsilon = 1e-8;         ///< added to the absolute gradient
+    double weight_decay = 0.0;     ///< L2 penalty: weight_decay · param is added to the gradient of touched rows
+    bool lazy = true;              ///< whether rows of a table without a gradient stay, else the update is dense
+
+    using op = adamax_op;
+    /// Attributes of the operator.
+    /// errors   none
+    /// cost     O(1)
+    AdamaxOptions options() const {
+        return {.learning_rate = learning_rate,
+                .beta1 = beta1,
+                .beta2 = beta2,
+                .epsilon = epsilon,
+                .step = 1,
+                .weight_decay = weight_decay};
+    }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &Adamax::learning_rate}, field{"beta1", &Adamax::beta1},
+                     field{"beta2", &Adamax::beta2}, field{"epsilon", &Adamax::epsilon},
+                     field{"weight_decay", &Adamax::weight_decay}, field{"lazy", &Adamax::lazy});
+    }
+};
+
+/// Adadelta, see rowan::adadelta.
+struct Adadelta {
+    double learning_rate = 1.0;  ///< factor of the steps
+    double rho = 0.9;            ///< decay factor of the running means of squares
+    double epsilon = 1e-6;       ///< added under the square roots
+    double weight_decay = 0.0;   ///< L2 penalty: weight_decay · param is added to the gradient of touched rows
+    bool lazy = true;            ///< whether rows of a table without a gradient stay, else the update is dense
+
+    using op = adadelta_op;
+    /// Attributes of the operator.
+    /// errors   none
+    /// cost     O(1)
+    AdadeltaOptions options() const {
+        return {.learning_rate = learning_rate, .rho = rho, .epsilon = epsilon, .weight_decay = weight_decay};
+    }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &Adadelta::learning_rate}, field{"rho", &Adadelta::rho},
+                     field{"epsilon", &Adadelta::epsilon}, field{"weight_decay", &Adadelta::weight_decay},
+                     field{"lazy", &Adadelta::lazy});
+    }
+};
+
+/// LAMB, see rowan::lamb: steps in proportion to the norm of the whole parameter. So it is never lazy: a table's update
+/// is dense, and the parameter is not a SelectedRows, nor one of the ranks that share out its rows.
+struct Lamb {
+    double learning_rate = 0.001;  ///< the norm of a step, divided by the norm of the parameter
+    double beta1 = 0.9;            ///< decay factor of the running mean of the gradient
+    double beta2 = 0.999;          ///< decay factor of the running mean of the squared gradient
+    double epsilon = 1e-6;         ///< added to the square root
+    double weight_decay = 0.01;    ///< weight_decay · param is added to the direction of the step
+
+    using op = lamb_op;
+    static constexpr bool lazy = false;  ///< all rows of a table are updated
+    /// Attributes of the operator.
+    /// errors   none
+    /// cost     O(1)
+    LambOptions options() const {
+        return {.learning_rate = learning_rate,
+                .beta1 = beta1,
+                .beta2 = beta2,
+                .epsilon = epsilon,
+                .step = 1,
+                .weight_decay = weight_decay};
+    }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"learning_rate", &Lamb::learning_rate}, field{"beta1", &Lamb::beta1},
+                     field{"beta2", &Lamb::beta2}, field{"epsilon", &Lamb::epsilon},
+                     field{"weight_decay", &Lamb::weight_decay});
     }
 };
 

@@ -3,8 +3,10 @@
 
 #include <rowan/op/accuracy.hpp>
 #include <rowan/op/activations.hpp>
+#include <rowan/op/adadelta.hpp>
 #include <rowan/op/adagrad.hpp>
 #include <rowan/op/adam.hpp>
+#include <rowan/op/adamax.hpp>
 #include <rowan/op/add.hpp>
 #include <rowan/op/argmax.hpp>
 #include <rowan/op/argsort.hpp>
@@ -33,6 +35,7 @@
 #include <rowan/op/full_like.hpp>
 #include <rowan/op/gru_unit.hpp>
 #include <rowan/op/identity.hpp>
+#include <rowan/op/lamb.hpp>
 #include <rowan/op/layer_norm.hpp>
 #include <rowan/op/linear_chain_crf.hpp>
 #include <rowan/op/lod_reset.hpp>
@@ -93,21 +96,21 @@ namespace rowan::inline v0 {
 /// All operators of rowan except the templates on an element type (cast_op<To>, full_op<T>); `builtin_ops::with<...>`
 /// adds them.
 using builtin_ops = registry<
-    accuracy_op, adagrad_op, adam_op, add_op, any_op, bias_grad_op, cast_grad_op, clip_by_global_norm_op,
-    clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op,
-    div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op, edit_distance_op, elementwise_mul_op,
-    equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op, greater_equal_op, greater_op,
-    gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op,
-    log_softmax_grad_op, log_softmax_op, logical_and_op, logical_not_op, isfinite_op, isinf_op, isnan_op, logical_or_op,
-    embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op,
-    momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, pick_sequences_grad_op,
-    pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op,
-    scale_grad_op, scale_op, sequence_concat_grad_op, sequence_concat_op, sequence_slice_grad_op, sequence_slice_op,
-    sequence_pad_grad_op, sequence_pad_op, sequence_unpad_grad_op, sequence_unpad_op, sequence_context_grad_op,
-    sequence_context_op, sequence_padding_grad_op, padded_sequence_context_op, sequence_erase_op, sequence_mask_op,
-    sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sequence_reverse_grad_op,
-    sequence_attention_grad_op, sequence_attention_op, sequence_reverse_op, sequence_softmax_grad_op,
-    sequence_softmax_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op,
+    accuracy_op, adadelta_op, adagrad_op, adam_op, adamax_op, add_op, any_op, bias_grad_op, cast_grad_op,
+    clip_by_global_norm_op, clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op,
+    cross_entropy_op, div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op,
+    edit_distance_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op,
+    greater_equal_op, greater_op, gru_unit_grad_op, gru_unit_op, identity_op, lamb_op, less_equal_op, less_op,
+    lod_from_offsets_op, lod_reset_op, log_softmax_grad_op, log_softmax_op, logical_and_op, logical_not_op, isfinite_op,
+    isinf_op, isnan_op, logical_or_op, embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op,
+    lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op,
+    pick_sequences_grad_op, pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op,
+    rowwise_adagrad_op, scale_grad_op, scale_op, sequence_concat_grad_op, sequence_concat_op, sequence_slice_grad_op,
+    sequence_slice_op, sequence_pad_grad_op, sequence_pad_op, sequence_unpad_grad_op, sequence_unpad_op,
+    sequence_context_grad_op, sequence_context_op, sequence_padding_grad_op, padded_sequence_context_op,
+    sequence_erase_op, sequence_mask_op, sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op,
+    sequence_pool_op, sequence_reverse_grad_op, sequence_attention_grad_op, sequence_attention_op, sequence_reverse_op,
+    sequence_softmax_grad_op, sequence_softmax_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op,
     softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op, sum_grad_op,
     sum_op, tanh_grad_op, tanh_op, exp_grad_op, exp_op, log_grad_op, log_op, sqrt_grad_op, sqrt_op, rsqrt_grad_op,
     rsqrt_op, square_grad_op, square_op, abs_grad_op, abs_op, pow_grad_op, pow_op, sin_grad_op, sin_op, cos_grad_op,

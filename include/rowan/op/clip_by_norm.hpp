@@ -10,6 +10,7 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/scale.hpp>
+#include <rowan/sparse/detail/scaled_norm.hpp>
 #include <rowan/sparse/merge.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 #include <rowan/sparse/squared_norm.hpp>
@@ -42,48 +43,6 @@ namespace detail {
 inline void check_max_norm(double max_norm) {
     check_finite("max_norm", max_norm);
     if (max_norm < 0) throw ValueError("max_norm", max_norm, "0 or more");
-}
-
-/// A sum of squares, sum / scale²: a double alone would overflow or vanish for some gradients of doubles.
-struct SquaredNorm {
-    double sum = 0, scale = 1;  // a power of two
-
-    SquaredNorm& operator+=(SquaredNorm const& x) {
-        if (x.sum == 0) return *this;
-        if (sum == 0) return *this = x;
-        double const total = sum + x.sum;
-        bool const overflow = !(total <= std::numeric_limits<double>::max()) && scale >= 1 && x.scale >= 1;
-        if (scale == x.scale && !overflow) {
-            sum = total;
-        } else {
-            double const to = overflow ? 0x1p-600 : std::min(scale, x.scale);
-            *this = {in_scale(to) + x.in_scale(to), to};
-        }
-        return *this;
-    }
-
-private:
-    double in_scale(double to) const { return sum * to / scale * to / scale; }
-};
-
-/// The squared norm of x. If it does not fit the type in which it is summed, x is scaled by a power of 2 and summed
-/// again. The square of a float fits a double.
-template <template <class, class> class Gradient, class T, class D>
-SquaredNorm squared_of(D const& exec, Gradient<T, D> const& x) {
-    using S = sum_t<T>;
-    S const sum = squared_norm(exec, x);
-    if constexpr (floating_element<T> && is_machine_float<S>) {
-        constexpr bool is_float = std::is_same_v<S, float>;
-        constexpr double least = is_float ? 0x1p-100 : 0x1p-900, up = is_float ? 0x1p100 : 0x1p600;
-        bool const small = static_cast<double>(sum) < least;
-        if (small || sum > std::numeric_limits<S>::max()) {
-            double const factor = small ? up : 1 / up;
-            auto const again = static_cast<double>(squared_norm(exec, scale(exec, x, factor)));
-            if (is_float || again == 0) return {again / factor / factor, 1};
-            return {again, factor};
-        }
-    }
-    return {static_cast<double>(sum), 1};
 }
 
 /// A factor, as one number and as two numbers whose product it is, for types in which the one is not a normal number.

@@ -77,6 +77,7 @@ ROWAN_SLOT(param)   // parameter of an optimizer; its gradient and states follow
 ROWAN_SLOT(grad)
 ROWAN_SLOT(moment)
 ROWAN_SLOT(moment2)
+ROWAN_SLOT(norm)
 ROWAN_SLOT(velocity)
 ROWAN_SLOT(linear)
 ROWAN_SLOT(mean)  // moving mean and variance, and those after a step of training

@@ -32,43 +32,20 @@ struct adam_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& m, V& v) const {
-        V g = grad;
-        if (options.weight_decay != 0.0) {
-            if (options.decoupled) {
-                p = product(constant<V>(kept), p);
-            } else {
-                g = g + product(constant<V>(options.weight_decay), p);
-            }
-        }
-        m = product(constant<V>(options.beta1), m) + product(constant<V>(1.0 - options.beta1), g);
-        v = product(constant<V>(options.beta2), v) + product(constant<V>(1.0 - options.beta2), product(g, g));
-        V const mean = quotient(m, constant<V>(correction1));
-        V const root = square_root(quotient(v, constant<V>(correction2))) + constant<V>(options.epsilon);
+        bool const apart = options.decoupled && options.weight_decay != 0.0;
+        V const g = options.decoupled ? grad : with_decay(grad, options.weight_decay, p);
+        if (apart) p = product(constant<V>(kept), p);
+        auto const [mean, root] = adam_means(options, correction1, correction2, g, m, v);
         p = p - quotient(product(constant<V>(options.learning_rate), mean), root);
     }
 };
 
-/// x to the n-th power by multiplications only, bit-identical with all math libraries.
-inline double power(double x, std::int64_t n) {
-    double result = 1.0;
-    for (; n > 0; n /= 2) {
-        if (n % 2 == 1) result *= x;
-        x *= x;
-    }
-    return result;
-}
-
 template <class D, class P, class M, class V>
 LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment1,
                                       Tensor<V, D> const& moment2, AdamOptions options) {
-    check_setting<P, M, V>("learning_rate", options.learning_rate);
-    check_decay("beta1", options.beta1);
-    check_decay("beta2", options.beta2);
-    check_epsilon<P, M, V>(options.epsilon);
-    check_setting<P, M, V>("weight_decay", options.weight_decay);
+    check_moments<P, M, V>(options);
     double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
     check_setting<P, M, V>("1 - learning_rate · weight_decay", kept);
-    if (options.step < 1) throw ValueError("step", options.step, "1 or more");
     check_state("moment1", param, moment1);
     check_state("moment2", param, moment2);
     return {{options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step), kept}};

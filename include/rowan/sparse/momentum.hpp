@@ -25,7 +25,7 @@ struct momentum_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& v) const {
-        V const g = options.weight_decay == 0.0 ? grad : grad + product(constant<V>(options.weight_decay), p);
+        V const g = with_decay(grad, options.weight_decay, p);
         v = product(constant<V>(options.momentum), v) + g;
         V const step = nesterov ? g + product(constant<V>(options.momentum), v) : v;
         p = p - product(constant<V>(options.learning_rate), step);

@@ -21,12 +21,6 @@ struct rmsprop_formula {
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE static V average(double rho, V const& mean, V const& x) {
-        return product(constant<V>(rho), mean) + product(constant<V>(1.0 - rho), x);
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
     ROWAN_HD_INLINE void move(V const& g, V const& variance, V& p, V& v) const {
         V const root = square_root(V(variance + constant<V>(options.epsilon)));
         v = product(constant<V>(options.momentum), v) + quotient(product(constant<V>(options.learning_rate), g), root);
@@ -36,15 +30,15 @@ struct rmsprop_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& v) const {
-        ms = average(options.rho, ms, product(g, g));
+        ms = running_mean(options.rho, ms, product(g, g));
         move(g, ms, p, v);
     }
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& mg, V& v) const {
-        ms = average(options.rho, ms, product(g, g));
-        mg = average(options.rho, mg, g);
+        ms = running_mean(options.rho, ms, product(g, g));
+        mg = running_mean(options.rho, mg, g);
         V const zero = constant<V>(0.0), variance = ms - product(mg, mg);  // by rounding less than 0
         move(g, choose(zero > variance, zero, variance), p, v);            // NaN remains
     }

@@ -25,6 +25,7 @@
 #include <rowan/thrust/sequence/sequence_softmax.hpp>
 #include <rowan/thrust/sparse/add.hpp>
 #include <rowan/thrust/sparse/gather.hpp>
+#include <rowan/thrust/sparse/lamb.hpp>
 #include <rowan/thrust/sparse/lookup_table_grad.hpp>
 #include <rowan/thrust/sparse/merge.hpp>
 #include <rowan/thrust/sparse/rowwise_adagrad.hpp>

@@ -1,9 +1,9 @@
 # rowan/layer/__init__.py: layers, made of variables and operators of the default scope.
-from rowan_cpp import (AdaGrad, Adam, AdamW, Ftrl, Momentum, RmsProp, RowwiseAdaGrad, Sgd, ClipByGlobalNorm, ClipByNorm,
-                       ClipByValue, ConstantRate, CosineDecay, ExponentialDecay, StepDecay, Warmup, Constant, FirstValues,
-                       KaimingNormal, KaimingUniform, Normal, Uniform, XavierNormal, XavierUniform, EarlyStop,
-                       MovingAverage, Pooling, Reduction, UNK, array_read, array_size, array_stack, array_unstack,
-                       array_write, create_array, static_input)
+from rowan_cpp import (AdaGrad, Adadelta, Adam, AdamW, Adamax, Ftrl, Lamb, Momentum, RmsProp, RowwiseAdaGrad, Sgd,
+                       ClipByGlobalNorm, ClipByNorm, ClipByValue, ConstantRate, CosineDecay, ExponentialDecay,
+                       StepDecay, Warmup, Constant, FirstValues, KaimingNormal, KaimingUniform, Normal, Uniform,
+                       XavierNormal, XavierUniform, EarlyStop, MovingAverage, Pooling, Reduction, UNK, array_read,
+                       array_size, array_stack, array_unstack, array_write, create_array, static_input)
 
 from .data import (data, parameter, selected_rows, results, apply, full, full_like, cast, dropout)
 from .elementwise import (add, sub, mul, div, maximum, minimum, broadcast_add, broadcast_sub, broadcast_mul,

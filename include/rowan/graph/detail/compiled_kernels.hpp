@@ -10,8 +10,10 @@
 namespace rowan::inline v0 {
 
 struct accuracy_op;
+struct adadelta_op;
 struct adagrad_op;
 struct adam_op;
+struct adamax_op;
 struct add_op;
 struct any_op;
 template <bool greatest>
@@ -54,6 +56,7 @@ struct identity_op;
 struct isfinite_op;
 struct isinf_op;
 struct isnan_op;
+struct lamb_op;
 struct layer_norm_op;
 struct less_equal_op;
 struct less_op;
@@ -181,23 +184,23 @@ inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
 
 /// Operators compiled for float and double; ids, labels and seeds are int64 or int32.
 using compiled_ops = type_list<
-    accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
-    clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op, drop_levels_op, dropout_op,
-    elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, greater_equal_op, greater_op,
-    gru_unit_op, identity_op, isfinite_op, isinf_op, isnan_op, less_equal_op, less_op, embedding_bag_op,
-    lookup_table_op, lod_from_offsets_op, lod_reset_op, log_softmax_op, lstm_unit_op, matmul_op<false, false>,
-    matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op,
-    unary_op<relu_formula>, rmsprop_op, rowwise_adagrad_op, scale_op, sequence_attention_op, sequence_concat_op,
-    sequence_context_op, padded_sequence_context_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
-    sequence_expand_op, sequence_pool_op, sgd_op, sequence_reverse_op, sequence_softmax_op, unary_op<sigmoid_formula>,
-    softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, broadcast_op<broadcast_add>,
-    broadcast_op<broadcast_div>, broadcast_op<broadcast_max>, broadcast_op<broadcast_min>, broadcast_op<broadcast_mul>,
-    broadcast_op<broadcast_sub>, unary_op<exp_formula>, unary_op<log_formula>, unary_op<sqrt_formula>,
-    unary_op<rsqrt_formula>, unary_op<square_formula>, unary_op<abs_formula>, unary_op<pow_formula>,
-    unary_op<sin_formula>, unary_op<cos_formula>, unary_op<sign_formula>, unary_op<floor_formula>,
-    unary_op<ceil_formula>, unary_op<round_formula>, unary_op<relu6_formula>, unary_op<brelu_formula>,
-    unary_op<leaky_relu_formula>, unary_op<elu_formula>, unary_op<gelu_formula>, unary_op<swish_formula>,
-    unary_op<softplus_formula>, unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>,
+    accuracy_op, adadelta_op, adagrad_op, adam_op, adamax_op, add_op, cast_op<double>, cast_op<float>,
+    cast_op<std::int64_t>, clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op,
+    drop_levels_op, dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op,
+    greater_equal_op, greater_op, gru_unit_op, identity_op, isfinite_op, isinf_op, isnan_op, lamb_op, less_equal_op,
+    less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op, lod_reset_op, log_softmax_op, lstm_unit_op,
+    matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op,
+    pick_sequences_op, reduce_sum_op, unary_op<relu_formula>, rmsprop_op, rowwise_adagrad_op, scale_op,
+    sequence_attention_op, sequence_concat_op, sequence_context_op, padded_sequence_context_op, sequence_slice_op,
+    sequence_pad_op, sequence_unpad_op, sequence_expand_op, sequence_pool_op, sgd_op, sequence_reverse_op,
+    sequence_softmax_op, unary_op<sigmoid_formula>, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op,
+    broadcast_op<broadcast_add>, broadcast_op<broadcast_div>, broadcast_op<broadcast_max>, broadcast_op<broadcast_min>,
+    broadcast_op<broadcast_mul>, broadcast_op<broadcast_sub>, unary_op<exp_formula>, unary_op<log_formula>,
+    unary_op<sqrt_formula>, unary_op<rsqrt_formula>, unary_op<square_formula>, unary_op<abs_formula>,
+    unary_op<pow_formula>, unary_op<sin_formula>, unary_op<cos_formula>, unary_op<sign_formula>,
+    unary_op<floor_formula>, unary_op<ceil_formula>, unary_op<round_formula>, unary_op<relu6_formula>,
+    unary_op<brelu_formula>, unary_op<leaky_relu_formula>, unary_op<elu_formula>, unary_op<gelu_formula>,
+    unary_op<swish_formula>, unary_op<softplus_formula>, unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>,
     unary_op<hard_swish_formula>, unary_op<stanh_formula>, unary_op<thresholded_relu_formula>, unary_op<tanh_formula>,
     crf_decoding_op, crf_matches_op, linear_chain_crf_op, pointwise_loss_op<cosine_embedding_loss_formula>,
     cosine_similarity_op, pointwise_loss_op<squared_error_formula>, pointwise_loss_op<huber_formula>,

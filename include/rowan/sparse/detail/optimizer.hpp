@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <concepts>
+#include <cstdint>
 #include <limits>
 #include <type_traits>
 
@@ -51,6 +52,58 @@ void check_epsilon(double epsilon) {
 /// Checks that a decay rate is in [0, 1).
 inline void check_decay(char const* field, double value) {
     if (!(value >= 0.0 && value < 1.0)) throw ValueError(field, value, "a number in [0, 1)");
+}
+
+/// x to the n-th power by multiplications only, bit-identical with all math libraries.
+inline double power(double x, std::int64_t n) {
+    double result = 1.0;
+    for (; n > 0; n /= 2) {
+        if (n % 2 == 1) result *= x;
+        x *= x;
+    }
+    return result;
+}
+
+/// The options of an optimizer whose averages begin with 0, which it divides by 1 - beta^step.
+template <class... P, class Options>
+void check_moments(Options const& options) {
+    check_setting<P...>("learning_rate", options.learning_rate);
+    check_decay("beta1", options.beta1);
+    check_decay("beta2", options.beta2);
+    check_epsilon<P...>(options.epsilon);
+    check_setting<P...>("weight_decay", options.weight_decay);
+    if (options.step < 1) throw ValueError("step", options.step, "1 or more");
+}
+
+/// rate · mean + (1 - rate) · x, the next value of a decaying average
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V running_mean(double rate, V const& mean, V const& x) {
+    return product(constant<V>(rate), mean) + product(constant<V>(1.0 - rate), x);
+}
+
+/// g + weight_decay · p, as of a gradient with an L2 penalty
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V with_decay(V const& g, double weight_decay, V const& p) {
+    return weight_decay == 0.0 ? g : g + product(constant<V>(weight_decay), p);
+}
+
+/// What Adam computes of a gradient: the mean of gradients and the root of the mean square, both corrected.
+template <class V>
+struct AdamMeans {
+    V mean, root;
+};
+
+/// The next moments m and v, and the means: m / correction1 and √(v / correction2) + epsilon.
+ROWAN_NO_EXEC_CHECK
+template <class Options, class V>
+ROWAN_HD_INLINE AdamMeans<V> adam_means(Options const& options, double correction1, double correction2, V const& g,
+                                        V& m, V& v) {
+    m = running_mean(options.beta1, m, g);
+    v = running_mean(options.beta2, v, product(g, g));
+    return {quotient(m, constant<V>(correction1)),
+            square_root(quotient(v, constant<V>(correction2))) + constant<V>(options.epsilon)};
 }
 
 }  // namespace rowan::inline v0::detail

@@ -1,0 +1,102 @@
+// rowan/sparse/adadelta.hpp: adadelta, steps of the size of earlier steps.
+#pragma once
+
+#include <rowan/sparse/detail/optimizer.hpp>
+#include <rowan/sparse/update_rows.hpp>
+
+namespace rowan::inline v0 {
+
+/// The options of adadelta.
+struct AdadeltaOptions {
+    double learning_rate = 1.0;  ///< the factor of the steps
+    double rho = 0.9;            ///< decay rate of the mean squares, in [0, 1)
+    double epsilon = 1e-6;       ///< added inside both square roots
+    double weight_decay = 0.0;   ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+};
+
+namespace detail {
+
+struct adadelta_formula {
+    AdadeltaOptions options;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& s, V& d) const {
+        V const g = with_decay(grad, options.weight_decay, p), epsilon = constant<V>(options.epsilon);
+        s = running_mean(options.rho, s, product(g, g));
+        V const step = product(quotient(square_root(V(d + epsilon)), square_root(V(s + epsilon))), g);
+        d = running_mean(options.rho, d, product(step, step));
+        p = p - product(constant<V>(options.learning_rate), step);
+    }
+};
+
+template <class D, class P, class S, class U>
+LaneRule<adadelta_formula> make_adadelta_rule(Tensor<P, D> const& param, Tensor<S, D> const& mean_square,
+                                              Tensor<U, D> const& mean_step, AdadeltaOptions const& options) {
+    check_setting<P, S, U>("learning_rate", options.learning_rate);
+    check_decay("rho", options.rho);
+    check_epsilon<P, S, U>(options.epsilon);
+    check_setting<P, S, U>("weight_decay", options.weight_decay);
+    check_state("mean_square", param, mean_square);
+    check_state("mean_step", param, mean_step);
+    return {{options}};
+}
+
+}  // namespace detail
+
+/// One step of Adadelta (Zeiler 2012) on the rows of `grad` (duplicates summed first):
+///     s = rho · s + (1 - rho) · g²;  step = √(d + epsilon) / √(s + epsilon) · g
+///     d = rho · d + (1 - rho) · step²;  p -= learning_rate · step
+/// Lazy: rows that are not in `grad` are unchanged, and their averages do not decay. With a dense `grad` this is
+/// standard Adadelta. With a weight decay, g begins as grad + weight_decay · p. Right where g² is a number of the type of
+/// computation, the widest dtype<T>::sum of the tensors: if it overflows, for float from |g| = 1.9e19 on, the element no
+/// longer moves; if it vanishes, below |g| = 2e-23, and s and epsilon are 0, the step is infinite, or NaN if d is 0.
+/// shapes   param, mean_square (s) and mean_step (d) [height, ...], grad a SelectedRows of that height and row shape, or
+///          a Tensor of that shape
+/// errors   ValueError if an option is not finite, epsilon is negative or rho not in [0, 1); ShapeError if shapes do
+///          not match; Error as update_rows
+/// cost     as adagrad, with two states
+template <device D, class P, class S, class U, detail::gradient_on<D> G>
+void adadelta(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<U, D>& mean_step, G const& grad,
+              AdadeltaOptions options = {}) {
+    detail::check_types<typename G::value_type, P, S, U>();
+    update_rows(exec, grad, detail::make_adadelta_rule(param, mean_square, mean_step, options), param, mean_square,
+                mean_step);
+}
+
+/// The same for a plan of the gradient's rows and the gradient's value.
+template <device D, class P, class S, class U, class G>
+void adadelta(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
+              Tensor<U, D>& mean_step, Tensor<G, D> const& value, AdadeltaOptions options = {}) {
+    detail::check_types<G, P, S, U>();
+    update_rows(exec, plan, value, detail::make_adadelta_rule(param, mean_square, mean_step, options), param,
+                mean_square, mean_step);
+}
+
+template <class P, class S, class U, class G, class Device>
+requires detail::gradient_on<G, Device>
+void adadelta(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<U, Device>& mean_step, G const& grad,
+              AdadeltaOptions options = {}) {
+    adadelta(param.device(), param, mean_square, mean_step, grad, options);
+}
+
+template <class P, class S, class U, class G, class Device>
+void adadelta(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
+              Tensor<U, Device>& mean_step, Tensor<G, Device> const& value, AdadeltaOptions options = {}) {
+    adadelta(plan.device(), plan, param, mean_square, mean_step, value, options);
+}
+
+ROWAN_TEMPLATE(void adadelta(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
+                             AdadeltaOptions))
+ROWAN_TEMPLATE(void adadelta(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
+                             AdadeltaOptions))
+ROWAN_TEMPLATE(void adadelta(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
+                             Tensor<float> const&, AdadeltaOptions))
+ROWAN_TEMPLATE(void adadelta(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
+                             AdadeltaOptions))
+ROWAN_TEMPLATE(void adadelta(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
+                             AdadeltaOptions))
+ROWAN_TEMPLATE(void adadelta(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
+                             Tensor<double> const&, AdadeltaOptions))
+
+}  // namespace rowan::inline v0
