@@ -86,6 +86,7 @@
 #include <rowan/op/sequence_top_k_mean.hpp>
 #include <rowan/op/sequence_unpad.hpp>
 #include <rowan/op/sgd.hpp>
+#include <rowan/op/shape.hpp>
 #include <rowan/op/shrink.hpp>
 #include <rowan/op/sigmoid.hpp>
 #include <rowan/op/slots.hpp>

@@ -10182,6 +10182,7 @@ struct sequence_softmax_op;
 struct sequence_top_k_mean_op;
 struct sequence_unpad_op;
 struct sgd_op;
+struct shape_op;
 struct shrink_op;
 struct softmax_op;
 struct softmax_with_cross_entropy_op;
@@ -10284,8 +10285,8 @@ using compiled_ops = type_list<
     pointwise_loss_op<hinge_formula>, pointwise_loss_op<kl_div_formula>, pointwise_loss_op<margin_rank_loss_formula>,
     weighted_embedding_bag_op, where_op, arg_extreme_op<true>, arg_extreme_op<false>, argsort_op, batched_matmul_op,
     cumsum_op, reduce_op<axis_means>, reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>,
-    reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op,
-    batch_norm_op, layer_norm_op, moving_average_op, beam_search_decode_op, beam_search_op, merge_rows_op,
+    reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, shape_op, row_dot_op, stack_op, transpose_op,
+    top_k_op, batch_norm_op, layer_norm_op, moving_average_op, beam_search_decode_op, beam_search_op, merge_rows_op,
     rows_where_op, sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
 using compiled_integer_ops =
@@ -10297,11 +10298,11 @@ using compiled_integer_ops =
               sub_op, sum_op, where_op, unary_op<abs_formula>, unary_op<square_formula>, unary_op<sign_formula>,
               unary_op<floor_formula>, unary_op<ceil_formula>, unary_op<round_formula>, arg_extreme_op<true>,
               arg_extreme_op<false>, argsort_op, cumsum_op, one_hot_op, reduce_op<axis_extremes<true>>,
-              reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, stack_op,
-              transpose_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op>;
+              reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, shape_op,
+              stack_op, transpose_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op>;
 /// Operators compiled for bool.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
-                                     logical_and_op, logical_not_op, logical_or_op, unsqueeze_op>;
+                                     logical_and_op, logical_not_op, logical_or_op, unsqueeze_op, shape_op>;
 /// Operators without inputs.
 using compiled_sources = type_list<full_op<double>, full_op<float>, full_op<std::int64_t>>;
 
@@ -44622,6 +44623,47 @@ struct row_dot_op {
 
 }  // namespace rowan::inline v0
 
+// rowan/op/shape.hpp: shape, the dims of a tensor as a tensor.
+
+namespace rowan::inline v0 {
+
+/// The dims of x; of a batch with levels, the first one is the number of all rows.
+///     shape(Tensor<float>::zeros({2, 3}))   ->   [2 3]
+/// shapes   x [...] -> [rank]
+/// errors   ValueError if exec.threads is negative
+/// cost     O(rank), and a copy to the device
+template <class T, device D>
+Tensor<std::int64_t, D> shape(D const& exec, Tensor<T, D> const& x) {
+    detail::ElementLoops<D>::check(exec, x);
+    auto dims = Tensor<std::int64_t>::from_shape({x.dimension()});
+    for (std::size_t i = 0; i < x.dimension(); ++i) dims(i) = static_cast<std::int64_t>(x.shape(i));
+    return to_device(exec, std::move(dims));
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto shape(X&& x) { return shape(x.device(), x); }
+
+/// See shape.
+struct shape_op {
+    static constexpr std::string_view name = "shape";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr bool row_output = false;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        spec::dense("shape: x", x);
+        return tensor_spec<std::int64_t>({static_cast<std::int64_t>(x.dims.size())});
+    }
+
+    template <class T, class D>
+    static Tensor<std::int64_t, D> run(D exec, Tensor<T, D> const& x) {
+        return shape(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/op/stack.hpp: stack, tensors of one shape joined along a new axis.
 
 namespace rowan::inline v0 {
@@ -44755,9 +44797,18 @@ struct stack_grad_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/reshape.hpp: layers that change shapes: reshape, squeeze, unsqueeze, transpose and stack; row_dot.
+// rowan/layer/reshape.hpp: layers that change shapes: reshape, squeeze, unsqueeze, transpose and stack; shape and row_dot.
 
 namespace rowan::inline v0::layer {
+
+/// The dims of x when the net runs, see rowan::shape.
+/// shapes   x [...] -> [rank]
+/// errors   none
+/// cost     as rowan::shape, when the net runs
+template <class T, class Device>
+Var<std::int64_t, Device> shape(Var<T, Device> const& x) {
+    return apply<shape_op>({}, x);
+}
 
 /// x with another shape. A dim of 0 stands for that dim of x, and one dim of -1 for what remains.
 ///     auto flat = layer::reshape(x, {0, -1});     // [n, 3, 4] -> [n, 12], with the levels of x
@@ -48427,11 +48478,12 @@ using builtin_ops = registry<
     cumsum_grad_op, cumsum_op, one_hot_op, reduce_grad_op<detail::axis_means>, reduce_mean_op,
     reduce_grad_op<detail::axis_extremes<true>>, reduce_max_op, reduce_grad_op<detail::axis_extremes<false>>,
     reduce_min_op, reduce_grad_op<detail::axis_products>, reduce_prod_op, reshape_grad_op, reshape_op, squeeze_op,
-    unsqueeze_op, row_dot_grad_op, row_dot_op, stack_grad_op, stack_op, transpose_grad_op, transpose_op, top_k_grad_op,
-    top_k_op, batch_norm_grad_op, batch_norm_op, layer_norm_grad_op, layer_norm_op, layer_norm_param_grad_op,
-    moving_average_op, to_dense_op, beam_search_decode_op, beam_search_op, merge_rows_grad_op, merge_rows_op,
-    rows_where_op, sequence_reshape_grad_op, sequence_reshape_op, reorder_grad_op, reorder_op, shrink_grad_op,
-    shrink_op, sequence_scatter_grad_op, sequence_scatter_op, sequence_top_k_mean_grad_op, sequence_top_k_mean_op>;
+    unsqueeze_op, shape_op, row_dot_grad_op, row_dot_op, stack_grad_op, stack_op, transpose_grad_op, transpose_op,
+    top_k_grad_op, top_k_op, batch_norm_grad_op, batch_norm_op, layer_norm_grad_op, layer_norm_op,
+    layer_norm_param_grad_op, moving_average_op, to_dense_op, beam_search_decode_op, beam_search_op, merge_rows_grad_op,
+    merge_rows_op, rows_where_op, sequence_reshape_grad_op, sequence_reshape_op, reorder_grad_op, reorder_op,
+    shrink_grad_op, shrink_op, sequence_scatter_grad_op, sequence_scatter_op, sequence_top_k_mean_grad_op,
+    sequence_top_k_mean_op>;
 
 }  // namespace rowan::inline v0
 
@@ -48459,9 +48511,9 @@ using forward_ops =
              log_loss_op, hinge_op, kl_div_op, margin_rank_loss_op, cosine_embedding_loss_op, cosine_similarity_op,
              crf_decoding_op, crf_matches_op, linear_chain_crf_op, argmax_op, argmin_op, argsort_op, batched_matmul_op,
              cumsum_op, one_hot_op, reduce_mean_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op,
-             squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
-             beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op, reorder_op,
-             shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
+             squeeze_op, unsqueeze_op, shape_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op,
+             layer_norm_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op,
+             reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
 
 /// Whether programs provide this operator for integers as well, such as the counter of a loop.
 template <class Op>
@@ -48470,10 +48522,10 @@ inline constexpr bool takes_integers =
              edit_distance_op, elementwise_mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op,
              isfinite_op, isinf_op, isnan_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, negate_op,
              one_hot_op, pick_sequences_op, reduce_sum_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op,
-             squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op, scale_op, sign_op, floor_op, ceil_op,
-             round_op, sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
-             sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op, sum_op,
-             sequence_reshape_op, reorder_op, shrink_op>::has<Op>;
+             squeeze_op, unsqueeze_op, shape_op, stack_op, transpose_op, rows_where_op, scale_op, sign_op, floor_op,
+             ceil_op, round_op, sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op,
+             sequence_unpad_op, sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op,
+             sum_op, sequence_reshape_op, reorder_op, shrink_op>::has<Op>;
 
 /// Whether this operator exists for integers alone, such as tokens.
 template <class Op>
@@ -48487,7 +48539,7 @@ inline constexpr bool takes_levels_of_y = registry<lod_reset_op, reorder_op, seq
 /// Whether programs provide this operator for bool as well.
 template <class Op>
 inline constexpr bool takes_truth_values =
-    registry<any_op, equal_op, logical_and_op, logical_not_op, logical_or_op, unsqueeze_op>::has<Op>;
+    registry<any_op, equal_op, logical_and_op, logical_not_op, logical_or_op, unsqueeze_op, shape_op>::has<Op>;
 
 }  // namespace rowan::inline v0
 

@@ -299,7 +299,7 @@ std::vector<std::function<Out()>> const nets{
         auto const x = layer::data<float>("x", {UNK, 3}), flat = layer::reshape(layer::stack({x, x * layer::row_dot(x, x), x}, {.axis = 1}), {0, 9});
         auto const ids = layer::data<std::int64_t>("label", {UNK});
         auto const pairs = layer::transpose(layer::reshape(layer::stack({ids, layer::squeeze(layer::unsqueeze(ids, {-1}), {1})}), {2, -1}));
-        return layer::matmul(layer::transpose(flat), flat) + layer::reduce_sum(layer::cast<float>(pairs));
+        return layer::matmul(layer::transpose(flat), flat) + layer::reduce_sum(layer::cast<float>(pairs)) + layer::cast<float>(layer::reduce_sum(layer::shape(x) * layer::shape(pairs)));
     },
     [] {  // functions of elements, with options
         auto const x = layer::data<float>("x", {UNK, 3}), size = layer::softplus(layer::abs(x), {.beta = 2});

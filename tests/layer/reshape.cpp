@@ -29,6 +29,7 @@ TEST_CASE("layers change shapes and keep levels with the rows", "[layer]") {
     CHECK((test::run(layer::squeeze(x, {-1}), feeds) == LoDTensor<float>(rows, lod)));
     CHECK((test::run(layer::unsqueeze(flat, {-1}), feeds) == value));
     CHECK((test::run(layer::unsqueeze(flat, {0}), feeds).value().shape() == Tensor<float>::shape_type{1, 3, 2}));
+    CHECK((test::run(layer::shape(x), feeds) == LoDTensor<std::int64_t>(Tensor<std::int64_t>{3, 2, 1})));  // without the levels of 3 rows
     CHECK((test::run(layer::transpose(flat), feeds) == LoDTensor<float>(Tensor<float>{{1, 3, 5}, {2, 4, 6}})));
     CHECK((test::run(layer::transpose(x, {0, -1, 1}), feeds) == LoDTensor<float>(rows.reshaped({3, 1, 2}), lod)));
     CHECK((test::run(layer::stack({flat, flat}, {.axis = -1}), feeds).lod() == lod));

@@ -1,6 +1,7 @@
-// tests/op/reshape.cpp: reshape, squeeze, unsqueeze, transpose, stack and row_dot.
+// tests/op/reshape.cpp: shape, reshape, squeeze, unsqueeze, transpose, stack and row_dot.
 #include <rowan/op/reshape.hpp>
 #include <rowan/op/row_dot.hpp>
+#include <rowan/op/shape.hpp>
 #include <rowan/op/stack.hpp>
 #include <rowan/op/transpose.hpp>
 
@@ -22,6 +23,15 @@ using Shape = Tensor<double>::shape_type;
 constexpr VarSpec spec_of_x = tensor_spec<float>({UNK, 3, 4}, 1);
 
 Shape shape_of(Shape const& from, Axes const& to) { return rowan::reshape(Tensor<double>::zeros(from), to).shape(); }
+
+TEST_CASE("shape gives the dims", "[op][golden]") {
+    static_assert(shape_op::infer(spec_of_x) == tensor_spec<std::int64_t>({3}));
+    CHECK((rowan::shape(Tensor<float>::zeros({2, 0, 7})) == Tensor<std::int64_t>{2, 0, 7}));
+    CHECK((rowan::shape(Tensor<bool>::from_shape({3})) == Tensor<std::int64_t>{3}));
+    CHECK(rowan::shape(Tensor<bfloat16>::from_shape({})).shape() == Shape{0});
+    CHECK((rowan::shape(Tensor<double>::zeros({1, 2, 1, 2, 1, 2, 1, 2})) == Tensor<std::int64_t>{1, 2, 1, 2, 1, 2, 1, 2}));
+    CHECK_THROWS_WITH(shape_op::infer(selected_rows_spec<float>({3, 2})), Catch::Contains("shape: x"));
+}
 
 TEST_CASE("reshape copies dims of 0 and computes one dim of -1", "[op][golden]") {
     Tensor<float> const x{{1, 2, 3}, {4, 5, 6}};

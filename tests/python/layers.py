@@ -112,7 +112,7 @@ for dtype in "f4", "f8":
         Z = floats(2, 3, 4, dtype=dtype)
         z = given(z=Z)
         for got, want in [
-                (L.concat([x, y], 1), np.hstack([X, Y])), (L.split(x, [1, 3], 1)[1], X[:, 1:]), (L.stack([x, y], -1), np.stack([X, Y], -1)),
+                (L.concat([x, y], 1), np.hstack([X, Y])), (L.split(x, [1, 3], 1)[1], X[:, 1:]), (L.stack([x, y], -1), np.stack([X, Y], -1)), (L.shape(z), Z.shape), (L.shape(L.less(x, y)), X.shape),
                 (L.reshape(z, [-1, 4]), Z.reshape(-1, 4)), (L.reshape(z, [0, -1]), Z.reshape(2, 12)), (L.squeeze(L.unsqueeze(x, [1]), [1]), X),
                 (L.unsqueeze(x, [-1]), X[..., None]), (L.transpose(z), Z.T), (L.transpose(z, [1, 0, -1]), Z.transpose(1, 0, 2)),
                 (L.matmul(x, y, transpose_y=True), X @ Y.T), (L.matmul(x, y, transpose_x=True), X.T @ Y), (L.matmul(x, L.transpose(y)), X @ Y.T),

@@ -60,7 +60,7 @@ X&& a();
             stack, Ts, StackOptions, C) WITH_OPTIONS(transpose, T, TransposeOptions, C)                                \
             RETURNS(T, transpose(a<T C>(), {.perm = {1, 0}})) RETURNS(Ints, argmax(a<Cpu&>(), a<T C>()))                       \
             RETURNS(T, where(a<Bools C>(), a<T C>(), a<T C>())) RETURNS(T, where(a<Cpu&>(), a<Bools C>(), a<T C>(), a<T C>()))            \
-            RETURNS(Ints, argsort(a<Cpu&>(), a<T C>())) RETURNS(Ints, argsort(a<T C>()))                                                  \
+            RETURNS(Ints, argsort(a<Cpu&>(), a<T C>())) RETURNS(Ints, argsort(a<T C>())) RETURNS(Ints, shape(a<T C>()))                                                  \
             RETURNS(Bools, isnan(a<Cpu&>(), a<T C>())) RETURNS(Bools, isnan(a<T C>())) RETURNS(Bools, isinf(a<T C>()))                    \
             RETURNS(Bools, isfinite(a<Cpu&>(), a<T C>())) RETURNS(Bools, isfinite(a<T C>())) RETURNS(      \
                 Ints, argmax(a<T C>())) RETURNS(Ints, argmin(a<Cpu&>(), a<T C>())) RETURNS(Ints, argmin(a<T C>()))     \

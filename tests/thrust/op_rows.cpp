@@ -315,6 +315,7 @@ TEMPLATE_TEST_CASE("positions of extrema, top_k, one_hot and running sums on a d
             CHECK(same_bits(rowan::cumsum(on, {.axis = axis, .reverse = axis == 1}), rowan::cumsum(x, {.axis = axis, .reverse = axis == 1})));
             CHECK(same_bits(rowan::cumsum_grad_op::run(D{}, g_on, {.axis = axis}), rowan::cumsum_grad_op::run(Cpu{}, g, {.axis = axis})));
         }
+        CHECK(same_bits(rowan::shape(on), rowan::shape(x)));
         auto const most = std::min<std::int64_t>(3, static_cast<std::int64_t>(shape.back()));
         auto const [values, ids] = rowan::top_k(x, {.k = most});
         auto const [values_on, ids_on] = rowan::top_k(on, {.k = most});

@@ -1,10 +1,11 @@
-// rowan/layer/reshape.hpp: layers that change shapes: reshape, squeeze, unsqueeze, transpose and stack; row_dot.
+// rowan/layer/reshape.hpp: layers that change shapes: reshape, squeeze, unsqueeze, transpose and stack; shape and row_dot.
 #pragma once
 
 #include <rowan/layer/detail/axis_from_first.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/op/reshape.hpp>
 #include <rowan/op/row_dot.hpp>
+#include <rowan/op/shape.hpp>
 #include <rowan/op/stack.hpp>
 #include <rowan/op/transpose.hpp>
 
@@ -15,6 +16,15 @@
 #include <vector>
 
 namespace rowan::inline v0::layer {
+
+/// The dims of x when the net runs, see rowan::shape.
+/// shapes   x [...] -> [rank]
+/// errors   none
+/// cost     as rowan::shape, when the net runs
+template <class T, class Device>
+Var<std::int64_t, Device> shape(Var<T, Device> const& x) {
+    return apply<shape_op>({}, x);
+}
 
 /// x with another shape. A dim of 0 stands for that dim of x, and one dim of -1 for what remains.
 ///     auto flat = layer::reshape(x, {0, -1});     // [n, 3, 4] -> [n, 12], with the levels of x

@@ -76,6 +76,7 @@
 #include <rowan/op/sequence_top_k_mean.hpp>
 #include <rowan/op/sequence_unpad.hpp>
 #include <rowan/op/sgd.hpp>
+#include <rowan/op/shape.hpp>
 #include <rowan/op/shrink.hpp>
 #include <rowan/op/sigmoid.hpp>
 #include <rowan/op/softmax.hpp>
@@ -143,10 +144,11 @@ using builtin_ops = registry<
     cumsum_grad_op, cumsum_op, one_hot_op, reduce_grad_op<detail::axis_means>, reduce_mean_op,
     reduce_grad_op<detail::axis_extremes<true>>, reduce_max_op, reduce_grad_op<detail::axis_extremes<false>>,
     reduce_min_op, reduce_grad_op<detail::axis_products>, reduce_prod_op, reshape_grad_op, reshape_op, squeeze_op,
-    unsqueeze_op, row_dot_grad_op, row_dot_op, stack_grad_op, stack_op, transpose_grad_op, transpose_op, top_k_grad_op,
-    top_k_op, batch_norm_grad_op, batch_norm_op, layer_norm_grad_op, layer_norm_op, layer_norm_param_grad_op,
-    moving_average_op, to_dense_op, beam_search_decode_op, beam_search_op, merge_rows_grad_op, merge_rows_op,
-    rows_where_op, sequence_reshape_grad_op, sequence_reshape_op, reorder_grad_op, reorder_op, shrink_grad_op,
-    shrink_op, sequence_scatter_grad_op, sequence_scatter_op, sequence_top_k_mean_grad_op, sequence_top_k_mean_op>;
+    unsqueeze_op, shape_op, row_dot_grad_op, row_dot_op, stack_grad_op, stack_op, transpose_grad_op, transpose_op,
+    top_k_grad_op, top_k_op, batch_norm_grad_op, batch_norm_op, layer_norm_grad_op, layer_norm_op,
+    layer_norm_param_grad_op, moving_average_op, to_dense_op, beam_search_decode_op, beam_search_op, merge_rows_grad_op,
+    merge_rows_op, rows_where_op, sequence_reshape_grad_op, sequence_reshape_op, reorder_grad_op, reorder_op,
+    shrink_grad_op, shrink_op, sequence_scatter_grad_op, sequence_scatter_op, sequence_top_k_mean_grad_op,
+    sequence_top_k_mean_op>;
 
 }  // namespace rowan::inline v0

@@ -26,9 +26,9 @@ using forward_ops =
              log_loss_op, hinge_op, kl_div_op, margin_rank_loss_op, cosine_embedding_loss_op, cosine_similarity_op,
              crf_decoding_op, crf_matches_op, linear_chain_crf_op, argmax_op, argmin_op, argsort_op, batched_matmul_op,
              cumsum_op, one_hot_op, reduce_mean_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op,
-             squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
-             beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op, reorder_op,
-             shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
+             squeeze_op, unsqueeze_op, shape_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op,
+             layer_norm_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op,
+             reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
 
 /// Whether programs provide this operator for integers as well, such as the counter of a loop.
 template <class Op>
@@ -37,10 +37,10 @@ inline constexpr bool takes_integers =
              edit_distance_op, elementwise_mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op,
              isfinite_op, isinf_op, isnan_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, negate_op,
              one_hot_op, pick_sequences_op, reduce_sum_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op,
-             squeeze_op, unsqueeze_op, stack_op, transpose_op, rows_where_op, scale_op, sign_op, floor_op, ceil_op,
-             round_op, sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
-             sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op, sum_op,
-             sequence_reshape_op, reorder_op, shrink_op>::has<Op>;
+             squeeze_op, unsqueeze_op, shape_op, stack_op, transpose_op, rows_where_op, scale_op, sign_op, floor_op,
+             ceil_op, round_op, sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op,
+             sequence_unpad_op, sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op,
+             sum_op, sequence_reshape_op, reorder_op, shrink_op>::has<Op>;
 
 /// Whether this operator exists for integers alone, such as tokens.
 template <class Op>
@@ -54,6 +54,6 @@ inline constexpr bool takes_levels_of_y = registry<lod_reset_op, reorder_op, seq
 /// Whether programs provide this operator for bool as well.
 template <class Op>
 inline constexpr bool takes_truth_values =
-    registry<any_op, equal_op, logical_and_op, logical_not_op, logical_or_op, unsqueeze_op>::has<Op>;
+    registry<any_op, equal_op, logical_and_op, logical_not_op, logical_or_op, unsqueeze_op, shape_op>::has<Op>;
 
 }  // namespace rowan::inline v0

@@ -15,7 +15,7 @@ from .activations import (tanh, sigmoid, relu, softmax, log_softmax, exp, log, s
 from .losses import (mse, cross_entropy, softmax_with_cross_entropy, squared_error, huber, smooth_l1,
     sigmoid_cross_entropy_with_logits, binary_cross_entropy, log_loss, hinge, kl_div, cosine_similarity, rank_loss,
     margin_rank_loss, cosine_embedding_loss, accuracy)
-from .shapes import (concat, split, stack, reshape, squeeze, unsqueeze, transpose, matmul, row_dot, reduce_sum,
+from .shapes import (concat, split, stack, shape, reshape, squeeze, unsqueeze, transpose, matmul, row_dot, reduce_sum,
     reduce_mean, reduce_max, reduce_min, reduce_prod, mean, cumsum, argmax, argmin, argsort, TopK, top_k, one_hot)
 from .parametric import (fc, embedding, embedding_bag, layer_norm, batch_norm)
 from .sequence import (sequence_pool, sequence_first, sequence_last, sequence_softmax, sequence_reverse,

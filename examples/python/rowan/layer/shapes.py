@@ -23,6 +23,11 @@ def stack(x: Sequence[Variable], axis: int = 0) -> Variable:
     return apply("stack", *x, axis=positive(x[0], axis, 1) if x else axis)
 
 
+def shape(x: Variable) -> Variable:
+    """The dims of x when the net runs."""
+    return apply("shape", x)
+
+
 def reshape(x: Variable, shape: Sequence[int]) -> Variable:
     """The elements in another shape: -1 is what is left, 0 the dim of x."""
     shape = list(shape)

@@ -107,6 +107,7 @@ struct sequence_softmax_op;
 struct sequence_top_k_mean_op;
 struct sequence_unpad_op;
 struct sgd_op;
+struct shape_op;
 struct shrink_op;
 struct softmax_op;
 struct softmax_with_cross_entropy_op;
@@ -209,8 +210,8 @@ using compiled_ops = type_list<
     pointwise_loss_op<hinge_formula>, pointwise_loss_op<kl_div_formula>, pointwise_loss_op<margin_rank_loss_formula>,
     weighted_embedding_bag_op, where_op, arg_extreme_op<true>, arg_extreme_op<false>, argsort_op, batched_matmul_op,
     cumsum_op, reduce_op<axis_means>, reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>,
-    reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, row_dot_op, stack_op, transpose_op, top_k_op,
-    batch_norm_op, layer_norm_op, moving_average_op, beam_search_decode_op, beam_search_op, merge_rows_op,
+    reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, shape_op, row_dot_op, stack_op, transpose_op,
+    top_k_op, batch_norm_op, layer_norm_op, moving_average_op, beam_search_decode_op, beam_search_op, merge_rows_op,
     rows_where_op, sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
 using compiled_integer_ops =
@@ -222,11 +223,11 @@ using compiled_integer_ops =
               sub_op, sum_op, where_op, unary_op<abs_formula>, unary_op<square_formula>, unary_op<sign_formula>,
               unary_op<floor_formula>, unary_op<ceil_formula>, unary_op<round_formula>, arg_extreme_op<true>,
               arg_extreme_op<false>, argsort_op, cumsum_op, one_hot_op, reduce_op<axis_extremes<true>>,
-              reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, stack_op,
-              transpose_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op>;
+              reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, shape_op,
+              stack_op, transpose_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op>;
 /// Operators compiled for bool.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
-                                     logical_and_op, logical_not_op, logical_or_op, unsqueeze_op>;
+                                     logical_and_op, logical_not_op, logical_or_op, unsqueeze_op, shape_op>;
 /// Operators without inputs.
 using compiled_sources = type_list<full_op<double>, full_op<float>, full_op<std::int64_t>>;
 
