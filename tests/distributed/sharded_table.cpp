@@ -161,7 +161,7 @@ TEST_CASE("all optimizers and an own rule on shards", "[distributed]") {
         });
         return good;
     });
-    for (int const r : right) CHECK(r == 8);
+    for (int const r : right) CHECK(r == 10);
 }
 
 TEST_CASE("what is wrong on one rank is an error on all, and nothing has changed", "[distributed][errors]") {

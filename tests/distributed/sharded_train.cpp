@@ -64,14 +64,26 @@ TEST_CASE("every optimizer has the bits of a whole table on shards", "[distribut
     for (layer::Optimizer const& optimizer :
          {layer::Optimizer(layer::Sgd{}), layer::Optimizer(layer::AdaGrad{}), layer::Optimizer(layer::RowwiseAdaGrad{}),
           layer::Optimizer(layer::Momentum{}), layer::Optimizer(layer::AdamW{}), layer::Optimizer(layer::RmsProp{}),
-          layer::Optimizer(layer::Adamax{}), layer::Optimizer(layer::Adadelta{}),
-          layer::Optimizer(layer::Ftrl{})}) {
+          layer::Optimizer(layer::Adamax{}), layer::Optimizer(layer::Adadelta{}), layer::Optimizer(layer::Ftrl{})}) {
         same_bits([&](bool shards, layer::Comm const& comm) {
             auto options = options_for(3, comm);
             options.optimizer = optimizer;
             return trained(shards, options, 4);
         });
     }
+}
+
+TEST_CASE("lamb has the same bits for any number of ranks, and refuses a table of which a rank has some rows", "[distributed]") {
+    auto const run = [](bool shards, layer::Comm const& comm) {
+        auto options = options_for(3, comm);
+        options.optimizer = layer::Lamb{.learning_rate = 0.05};
+        return trained(shards, options, 4);
+    };
+    Hash const want = run(false, layer::Comm());
+    for (int const n : test::group_sizes({1, 3})) {
+        for (Hash const& of_rank : test::on_ranks(n, [&](auto const& comm) { return run(false, comm); })) CHECK(of_rank == want);
+    }
+    CHECK_THROWS_WITH(run(true, layer::Comm()), "the optimizer with .lazy = false: table is SelectedRows<f32>, expected a LoDTensor");
 }
 
 TEST_CASE("gradients of shards are clipped as those of a whole table", "[distributed]") {

@@ -263,9 +263,11 @@ subprocess.run([program, folder], check=True)
 nets = {
     "plain": plain,
     "words": lambda: bags(optimizer=layer.AdaGrad(learning_rate=0.1)),
-    "rows": lambda: bags(optimizer=layer.RmsProp(momentum=0.5), optimizers={"table": layer.RowwiseAdaGrad(learning_rate=0.1)},
+    "rows": lambda: bags(optimizer=layer.RmsProp(momentum=0.5), optimizers={"table": layer.RowwiseAdaGrad(learning_rate=0.1), "fc_0.b_0": layer.Adadelta(rho=0.8, lazy=False)},
                          clip=layer.ClipByGlobalNorm(max_norm=0.1), schedule=layer.Warmup(steps=2, then=layer.CosineDecay(steps=4))),
-    "ftrl": lambda: bags(optimizer=layer.Ftrl(learning_rate=0.1, l2=0.5), clip=layer.ClipByNorm(max_norm=0.1),
+    "ftrl": lambda: bags(optimizer=layer.Ftrl(learning_rate=0.1, l2=0.5),
+                         optimizers={"table": layer.Lamb(epsilon=1e-3, weight_decay=0.1), "fc_0.w_0": layer.Adamax(beta2=0.9, lazy=False)},
+                         clip=layer.ClipByNorm(max_norm=0.1),
                          schedule=layer.ExponentialDecay(rate=0.5, steps=3)),
     "sgd": lambda: bags(optimizer=layer.Sgd(learning_rate=0.1), clip=layer.ClipByValue(min=-0.01, max=0.02),
                         schedule=lambda step: 0.5 ** (step // 2)),  # StepDecay there

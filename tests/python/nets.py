@@ -60,6 +60,23 @@ for dtype in "f4", "f8":
     near(m, 0.1 * dense)
     near(v, 0.001 * dense ** 2)
     near(p, 1 - 0.1 * dense / (numpy.abs(dense) + 1e-8))
+    p, m, u = numpy.ones((5, 2), dtype), numpy.zeros((5, 2), dtype), numpy.zeros((5, 2), dtype)
+    rowan.sparse.adamax(p, m, u, dense, learning_rate=0.1)
+    near(u, numpy.abs(dense) + 1e-8)
+    near(p, 1 - 0.1 * dense / (numpy.abs(dense) + 1e-8))
+    p, s, d = numpy.ones((5, 2), dtype), numpy.zeros((5, 2), dtype), numpy.zeros((5, 2), dtype)
+    rowan.sparse.adadelta(p, s, d, g, rho=0.75, epsilon=0.5)
+    step = numpy.sqrt(0.5 / (dense ** 2 / 4 + 0.5)) * dense
+    near(s, dense ** 2 / 4)
+    near(d, step ** 2 / 4)
+    near(p, 1 - step)
+    for grad in g, dense:
+        p, m, v = numpy.ones((5, 2), dtype), numpy.zeros((5, 2), dtype), numpy.zeros((5, 2), dtype)
+        rowan.sparse.lamb(p, m, v, grad, learning_rate=0.1, weight_decay=0.5)
+        r = dense / (numpy.abs(dense) + 1e-6) + 0.5
+        near(m, 0.1 * dense)
+        near(v, 0.001 * dense ** 2)
+        near(p, 1 - 0.1 * numpy.sqrt(10 / (r ** 2).sum()) * r)
 assert rowan.SelectedRows(3, [0], [[1, 2]]).dtype == "float64"
 refused(IndexError, "rows[1] = 5 is not in [0, 5)", rowan.SelectedRows, 5, [0, 5], floats(2, 2))
 refused(ValueError, "value", rowan.SelectedRows, 5, [0], floats(2, 2))

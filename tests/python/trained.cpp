@@ -78,10 +78,11 @@ int main(int, char** arguments) {
     plain();
     words("words", {.optimizer = layer::AdaGrad{.learning_rate = 0.1}});
     words("rows", {.optimizer = layer::RmsProp{.momentum = 0.5},
-                   .optimizers = {{"table", layer::RowwiseAdaGrad{.learning_rate = 0.1}}},
+                   .optimizers = {{"table", layer::RowwiseAdaGrad{.learning_rate = 0.1}}, {"fc_0.b_0", layer::Adadelta{.rho = 0.8, .lazy = false}}},
                    .clip = layer::ClipByGlobalNorm{.max_norm = 0.1},
                    .schedule = layer::Warmup{.steps = 2, .then = layer::CosineDecay{.steps = 4}}});
     words("ftrl", {.optimizer = layer::Ftrl{.learning_rate = 0.1, .l2 = 0.5},
+                   .optimizers = {{"table", layer::Lamb{.epsilon = 1e-3, .weight_decay = 0.1}}, {"fc_0.w_0", layer::Adamax{.beta2 = 0.9, .lazy = false}}},
                    .clip = layer::ClipByNorm{.max_norm = 0.1},
                    .schedule = layer::ExponentialDecay{.rate = 0.5, .steps = 3}});
     words("sgd", {.optimizer = layer::Sgd{.learning_rate = 0.1},
