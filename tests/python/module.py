@@ -365,6 +365,7 @@ with Fresh():
         raise KeyError("no more")
     refused(KeyError, "no more", rowan.train, cost, stops)
     refused(KeyError, "no more", rowan.train, cost, rowan.prefetch(stops))
+    refused(ValueError, "prefetch: batches is 0, expected 1 or more", rowan.prefetch, stops, 0)
     refused(ValueError, "the number of batches of epoch 0 is 0", rowan.train, cost, lambda epoch: [])
 
     def rings(*_):

@@ -3,12 +3,16 @@ from __future__ import annotations
 
 import collections
 import concurrent.futures
+import operator
 import os
 from typing import Any, Callable, Iterable
 
 
 def prefetch(reader: Callable[[int], Iterable[Any]], batches: int = 1) -> Callable[[int], Iterable[Any]]:
     """The same reader, which makes this many batches ahead, in a thread of its own: train(cost, prefetch(reader))."""
+    if operator.index(batches) < 1:
+        raise ValueError(f"prefetch: batches is {batches}, expected 1 or more")
+
     def ahead(epoch):
         end, process = object(), os.getpid()
         with concurrent.futures.ThreadPoolExecutor(1) as thread:
