@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <utility>
 
@@ -25,21 +27,26 @@ namespace d = rowan::detail;
 using rowan::Cpu, rowan::GraphError;
 using Table = std::map<std::string_view, OperatorInfo>;
 
+/// The operator of that name, which is added to the table if it lacks it.
+OperatorInfo& entry_of(Table& table, OperatorInfo const& op) { return table.try_emplace(op.name, op).first->second; }
+
 template <class Op>
 OperatorInfo& entry(Table& table) {
     using A = rowan::attributes_of<Op>;
-    return table
-        .try_emplace(Op::name, OperatorInfo{.name = Op::name,
-                                            .inputs = Op::inputs::names,
-                                            .outputs = Op::outputs::names,
-                                            .attributes = &describe_attributes<A>,
-                                            .make = &make_attributes<A>})
-        .first->second;
+    return entry_of(table, {.name = Op::name,
+                            .inputs = Op::inputs::names,
+                            .outputs = Op::outputs::names,
+                            .attributes = &describe_attributes<A>,
+                            .make = &make_attributes<A>});
+}
+
+void add_choice(OperatorInfo& info, std::initializer_list<std::int32_t> wires, rowan::op_kernel const& kernel) {
+    info.choices.push_back({wires, &kernel});
 }
 
 template <class Op, class... T>
 void add_kernel(OperatorInfo& info, d::type_list<T...>) {
-    info.choices.push_back({{rowan::dtype<T>::wire...}, &rowan::kernel_of<Op, Cpu, T...>::value});
+    add_choice(info, {rowan::dtype<T>::wire...}, rowan::kernel_of<Op, Cpu, T...>::value);
 }
 
 /// Adds the kernels that the compiled library has for elements of E: see compiled/operators.hpp.
@@ -66,7 +73,7 @@ void add_all(Table& table, d::type_list<Op...>) {
 
 template <class... Op>
 void add_sources(Table& table, d::type_list<Op...>) {
-    ((entry<Op>(table).choices.push_back({{}, &rowan::kernel_of<Op, Cpu>::value})), ...);
+    (add_choice(entry<Op>(table), {}, rowan::kernel_of<Op, Cpu>::value), ...);
 }
 
 /// The kernels of an operator that uses only the levels of y, whose elements are of type Y... and not of E.

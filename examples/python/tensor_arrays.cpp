@@ -39,7 +39,7 @@ py::object object(LoDTensor<T>&& tensor) {
 
 /// The tensor of an array, a list or a pair of an array and its lod.
 template <class T>
-LoDTensor<T> tensor_of(char const* name, py::handle given) {
+LoDTensor<T> lod_tensor_of(char const* name, py::handle given) {
     VarSpec const declared = rowan::tensor_spec<T>({});
     auto value = value_of(name, given, &declared);
     return std::move(value.get<LoDTensor<T>>());
@@ -106,7 +106,7 @@ void bind_array(py::module_& m) {
         .def(
             "write",
             [](PyArray& a, std::size_t i, py::handle value) {
-                std::visit([&]<class T>(TensorArray<T>& x) { x.write(i, tensor_of<T>("value", value)); }, a.array);
+                std::visit([&]<class T>(TensorArray<T>& x) { x.write(i, lod_tensor_of<T>("value", value)); }, a.array);
             },
             py::arg("index"), py::arg("value"), "Stores an array, which the slot shares; the TensorArray grows.")
         .def(

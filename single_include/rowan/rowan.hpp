@@ -5058,151 +5058,6 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/partition.hpp: Buckets, a stable parallel partition of items into buckets.
-
-namespace rowan::inline v0::detail {
-
-/// The first item of share t when n items are divided into `shares` shares.
-inline std::size_t share_begin(std::size_t n, std::size_t t, std::size_t shares) {
-    return n / shares * t + std::min(n % shares, t);
-}
-
-/// The memory of a partition into `buckets` buckets by at most `threads` threads, with `counters` or more counters
-/// each.
-struct Buckets {
-    Buffer<std::size_t> starts;          // the offset of each bucket, and the number of items
-    Buffer<Buffer<std::size_t>> places;  // per share of the items and bucket: the place of its next item
-
-    Buckets(std::size_t buckets, int threads, std::size_t counters = 0)
-        : starts(buckets + 1),
-          places(static_cast<std::size_t>(threads), Buffer<std::size_t>(std::max(buckets, counters))) {}
-
-    /// Calls put(place, i) for i in [0, n), where `place` is the place of item i in bucket(i). The items of a
-    /// bucket are in input order.
-    /// cost     two passes over the items, on one thread per element of `places`
-    template <class Bucket, class Put>
-    void fill(std::size_t n, Bucket const& bucket, Put const& put) {
-        std::size_t const shares = places.size();
-        std::size_t const buckets = starts.size() - 1;
-        team(static_cast<int>(shares), [&](std::size_t t) {
-            std::size_t* const mine = places[t].data();
-            std::size_t const end = share_begin(n, t + 1, shares);
-            std::fill_n(mine, buckets, std::size_t{0});
-            for (std::size_t i = share_begin(n, t, shares); i < end; ++i) ++mine[bucket(i)];
-        });
-        std::size_t next = 0;  // exclusive prefix sum of the counts, by bucket and then by share
-        for (std::size_t b = 0; b < buckets; ++b) {
-            starts[b] = next;
-            for (std::size_t k = 0; k < shares; ++k) next += std::exchange(places[k][b], next);
-        }
-        starts[buckets] = n;
-        team(static_cast<int>(shares), [&](std::size_t t) {
-            std::size_t* const mine = places[t].data();
-            std::size_t const end = share_begin(n, t + 1, shares);
-            for (std::size_t i = share_begin(n, t, shares); i < end; ++i) put(mine[bucket(i)]++, i);
-        });
-    }
-
-    /// The first bucket of share k of `shares`. Shares are ranges of whole buckets with about equally many items; the
-    /// last bucket of a share is not empty.
-    std::size_t share(std::size_t k, std::size_t shares) const;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/detail/partition_inl.hpp: definitions of rowan/detail/partition.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION std::size_t Buckets::share(std::size_t k, std::size_t shares) const {
-    auto const at = std::ranges::lower_bound(starts, share_begin(starts.back(), k, shares));
-    return static_cast<std::size_t>(at - starts.begin());
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/sparse/detail/radix_sort.hpp: radix_sort, a stable parallel sort by integer keys.
-
-namespace rowan::inline v0::detail {
-
-/// The number of passes of a sort by `key_bits` bits, and the bits per digit.
-struct Digits {
-    static constexpr unsigned most = 12;  // the counters of one pass fit the L1 cache
-
-    unsigned passes;
-    unsigned bits;
-
-    explicit Digits(unsigned key_bits)
-        : passes((key_bits + most - 1) / most), bits(passes == 0 ? 0 : (key_bits + passes - 1) / passes) {}
-    std::size_t count() const { return std::size_t{1} << bits; }
-};
-
-/// Sorts n entries on one thread, least significant digit first; `next` has a counter for each digit value.
-/// Returns the array with the sorted entries: `from` after an even number of passes, else `to`.
-template <class Entry, class Key>
-Entry* sort_digits(Digits digits, std::size_t n, Entry* from, Entry* to, Key const& key, std::size_t* next) {
-    for (unsigned pass = 0; pass < digits.passes; ++pass) {
-        auto const digit = [&](Entry const& e) {
-            return static_cast<std::size_t>(key(e) >> (pass * digits.bits)) & (digits.count() - 1);
-        };
-        std::fill_n(next, digits.count(), std::size_t{0});
-        for (std::size_t i = 0; i < n; ++i) ++next[digit(from[i])];
-        if (n != 0 && next[digit(*from)] == n) {  // all have the same digit, e.g. many lookups of one row
-            std::swap(from, to);
-            std::copy_n(to, n, from);
-            continue;
-        }
-        std::size_t place = 0;
-        for (std::size_t d = 0; d < digits.count(); ++d) place += std::exchange(next[d], place);
-        for (std::size_t i = 0; i < n; ++i) to[next[digit(from[i])]++] = from[i];
-        std::swap(from, to);
-    }
-    return from;
-}
-
-/// The first keys of the key ranges of all threads except the first: quantiles of evenly spaced samples.
-template <class Key>
-Buffer<std::uint64_t> splitters(std::size_t threads, std::size_t n, Key const& key) {
-    std::size_t const samples = std::min(n, 64 * threads);
-    Buffer<std::uint64_t> keys(samples);
-    for (std::size_t i = 0; i < samples; ++i) keys[i] = key(share_begin(n, i, samples));
-    std::ranges::sort(keys);
-    Buffer<std::uint64_t> first(threads - 1);
-    for (std::size_t t = 1; t < threads; ++t) first[t - 1] = keys[share_begin(samples, t, threads)];
-    return first;
-}
-
-/// Stable sort of the entries make(0) … make(n - 1) by key(entry), which is less than 2^bits. The arrays `a` and `b`
-/// have room for n entries and may be uninitialised. Returns the array with the sorted entries, a or b.
-/// cost     (bits / 12, rounded up) passes over the entries, each reading them twice and writing them once. Several
-///          threads first partition the entries by key range, then each sorts its range: data moves between cores once.
-template <class Entry, class Key, class Make>
-Entry* radix_sort(int threads, std::size_t n, unsigned bits, Entry* a, Entry* b, Key const& key, Make const& make) {
-    if (bits == 0 || n == 0) threads = 1;
-    Digits const digits(bits);
-    auto const ranges = static_cast<std::size_t>(threads);
-    auto const first = splitters(ranges, n, [&](std::size_t i) { return static_cast<std::uint64_t>(key(make(i))); });
-    Buckets buckets(ranges, threads, digits.count());
-    auto const range = [&](std::size_t i) {
-        std::uint64_t const k = key(make(i));
-        std::size_t r = 0;
-        for (std::uint64_t const f : first) r += k >= f;
-        return r;
-    };
-    buckets.fill(n, range, [&](std::size_t place, std::size_t i) { a[place] = make(i); });
-    team(threads, [&](std::size_t r) {
-        std::size_t const begin = buckets.starts[r];
-        sort_digits(digits, buckets.starts[r + 1] - begin, a + begin, b + begin, key, buckets.places[r].data());
-    });
-    return digits.passes % 2 == 0 ? a : b;
-}
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/sparse/selected_rows.hpp: SelectedRows, a row-sparse tensor.
 
 namespace rowan::inline v0 {
@@ -5502,11 +5357,7 @@ public:
     /// The plan of a flat list of rows.
     /// errors   ShapeError if height is negative or rows are not a flat list; IndexError if a row is not in [0, height)
     /// cost     a radix sort of n numbers by the bits of height; one block of 24 bytes per lookup
-    RowPlan(Cpu exec, Ids<> rows, Height height) {
-        if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
-        detail::check_ids(exec, "rows", rows, height);
-        build(exec, rows, height);
-    }
+    RowPlan(Cpu exec, Ids<> rows, Height height);
     RowPlan(Ids<> rows, Height height) : RowPlan(Cpu{}, rows, height) {}
 
     /// The plan of a gradient's rows; a merged gradient needs no sort.
@@ -5565,86 +5416,11 @@ private:
         std::uint64_t position;
     };
 
-    static constexpr std::size_t parallel_from = std::size_t{1} << 15;
+    void build(Cpu exec, Ids<> const& ids, std::int64_t height);
 
-    // One block: two arrays for the sort, of which one becomes the positions and the other the rows; then the offsets.
-    void build(Cpu exec, Ids<> const& ids, std::int64_t height) {
-        std::size_t const n = ids.size();
-        int const threads = std::min(thread_count(exec), n < parallel_from ? 1 : std::numeric_limits<int>::max());
-        height_ = height;
-        if (n == 0) return;
-        auto const row_bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(height) - 1));
-        auto const position_bits = static_cast<unsigned>(std::bit_width(n - 1));
-        bool const packed = row_bits + position_bits <= 64;
-        detail::Buffer<Wide> wide(packed ? 0 : 2 * n);
-        memory_ = detail::Storage<std::int64_t>(3 * n + 1);
-        size_ = n;
-        auto* const a = reinterpret_cast<std::uint64_t*>(memory_.data());
-        ids.visit([&](auto list) {
-            if (packed) {
-                auto const row = [=](std::uint64_t e) { return e >> position_bits; };
-                auto const position = [=](std::uint64_t e) { return e & ((std::uint64_t{1} << position_bits) - 1); };
-                auto const fill = [&](std::size_t i) {
-                    return static_cast<std::uint64_t>(list[i]) << position_bits | i;
-                };
-                std::uint64_t* const sorted = detail::radix_sort(threads, n, row_bits, a, a + n, row, fill);
-                rows_ = sorted == a ? n : 0;
-                split(threads, sorted, row, position);
-            } else {
-                auto const row = [](Wide const& e) { return e.row; };
-                auto const position = [](Wide const& e) { return e.position; };
-                auto const fill = [&](std::size_t i) { return Wide{static_cast<std::uint64_t>(list[i]), i}; };
-                split(threads, detail::radix_sort(threads, n, row_bits, wide.data(), wide.data() + n, row, fill), row,
-                      position);
-            }
-        });
-    }
-
-    // Divides the sorted entries into runs of equal rows. The entries may be in the memory of the positions.
     template <class Entry, class Row, class Position>
-    void split(int threads, Entry const* sorted, Row row, Position position) {
-        std::int64_t* const rows = memory_.data() + rows_;
-        std::int64_t* const positions = memory_.data() + (size_ - rows_);
-        std::int64_t* const offsets = memory_.data() + 2 * size_;
-        auto const shares = static_cast<std::size_t>(threads);
-        detail::Buffer<std::size_t> heads(shares + 1);
-        detail::Buffer<std::uint64_t> before(shares);  // the row before each share: the second loop replaces its entry
-        detail::team(threads, [&](std::size_t t) {
-            std::size_t const begin = detail::share_begin(size_, t, shares);
-            std::size_t const end = detail::share_begin(size_, t + 1, shares);
-            before[t] = begin == 0 ? ~row(sorted[0]) : row(sorted[begin - 1]);
-            std::uint64_t last = before[t];
-            std::size_t count = 0;
-            for (std::size_t i = begin; i < end; ++i) count += std::exchange(last, row(sorted[i])) != row(sorted[i]);
-            heads[t + 1] = count;
-        });
-        std::partial_sum(heads.begin(), heads.end(), heads.begin());
-        detail::team(threads, [&](std::size_t t) {
-            std::size_t const end = detail::share_begin(size_, t + 1, shares);
-            std::size_t k = heads[t];
-            std::uint64_t last = before[t];
-            for (std::size_t i = detail::share_begin(size_, t, shares); i < end; ++i) {
-                std::uint64_t const r = row(sorted[i]);
-                if (r != last) {
-                    rows[k] = static_cast<std::int64_t>(r);
-                    offsets[k++] = static_cast<std::int64_t>(i);
-                }
-                last = r;
-                positions[i] = static_cast<std::int64_t>(position(sorted[i]));
-            }
-        });
-        count_ = heads.back();
-        offsets[count_] = static_cast<std::int64_t>(size_);
-    }
-
-    void enumerate(std::span<std::int64_t const> rows, std::int64_t height) {
-        memory_ = detail::Storage<std::int64_t>(3 * rows.size() + 1);
-        height_ = height;
-        size_ = count_ = rows.size();
-        std::copy(rows.begin(), rows.end(), memory_.data());
-        std::iota(memory_.data() + size_, memory_.data() + 2 * size_, std::int64_t{0});
-        std::iota(memory_.data() + 2 * size_, memory_.data() + 3 * size_ + 1, std::int64_t{0});
-    }
+    void split(int threads, Entry const* sorted, Row row, Position position);
+    void enumerate(std::span<std::int64_t const> rows, std::int64_t height);
 
     detail::Storage<std::int64_t> memory_;
     std::size_t rows_ = 0;  // offset of the rows in memory_: 0 or size_; the positions are in the other half
@@ -5661,6 +5437,253 @@ template <class T, class Device>
 RowPlan(Device, SelectedRows<T, Device>) -> RowPlan<Device>;
 
 }  // namespace rowan::inline v0
+
+// rowan/detail/partition.hpp: Buckets, a stable parallel partition of items into buckets.
+
+namespace rowan::inline v0::detail {
+
+/// The first item of share t when n items are divided into `shares` shares.
+inline std::size_t share_begin(std::size_t n, std::size_t t, std::size_t shares) {
+    return n / shares * t + std::min(n % shares, t);
+}
+
+/// The memory of a partition into `buckets` buckets by at most `threads` threads, with `counters` or more counters
+/// each.
+struct Buckets {
+    Buffer<std::size_t> starts;          // the offset of each bucket, and the number of items
+    Buffer<Buffer<std::size_t>> places;  // per share of the items and bucket: the place of its next item
+
+    Buckets(std::size_t buckets, int threads, std::size_t counters = 0)
+        : starts(buckets + 1),
+          places(static_cast<std::size_t>(threads), Buffer<std::size_t>(std::max(buckets, counters))) {}
+
+    /// Calls put(place, i) for i in [0, n), where `place` is the place of item i in bucket(i). The items of a
+    /// bucket are in input order.
+    /// cost     two passes over the items, on one thread per element of `places`
+    template <class Bucket, class Put>
+    void fill(std::size_t n, Bucket const& bucket, Put const& put) {
+        std::size_t const shares = places.size();
+        std::size_t const buckets = starts.size() - 1;
+        team(static_cast<int>(shares), [&](std::size_t t) {
+            std::size_t* const mine = places[t].data();
+            std::size_t const end = share_begin(n, t + 1, shares);
+            std::fill_n(mine, buckets, std::size_t{0});
+            for (std::size_t i = share_begin(n, t, shares); i < end; ++i) ++mine[bucket(i)];
+        });
+        std::size_t next = 0;  // exclusive prefix sum of the counts, by bucket and then by share
+        for (std::size_t b = 0; b < buckets; ++b) {
+            starts[b] = next;
+            for (std::size_t k = 0; k < shares; ++k) next += std::exchange(places[k][b], next);
+        }
+        starts[buckets] = n;
+        team(static_cast<int>(shares), [&](std::size_t t) {
+            std::size_t* const mine = places[t].data();
+            std::size_t const end = share_begin(n, t + 1, shares);
+            for (std::size_t i = share_begin(n, t, shares); i < end; ++i) put(mine[bucket(i)]++, i);
+        });
+    }
+
+    /// The first bucket of share k of `shares`. Shares are ranges of whole buckets with about equally many items; the
+    /// last bucket of a share is not empty.
+    std::size_t share(std::size_t k, std::size_t shares) const;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/partition_inl.hpp: definitions of rowan/detail/partition.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::size_t Buckets::share(std::size_t k, std::size_t shares) const {
+    auto const at = std::ranges::lower_bound(starts, share_begin(starts.back(), k, shares));
+    return static_cast<std::size_t>(at - starts.begin());
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/sparse/detail/radix_sort.hpp: radix_sort, a stable parallel sort by integer keys.
+
+namespace rowan::inline v0::detail {
+
+/// The number of passes of a sort by `key_bits` bits, and the bits per digit.
+struct Digits {
+    static constexpr unsigned most = 12;  // the counters of one pass fit the L1 cache
+
+    unsigned passes;
+    unsigned bits;
+
+    explicit Digits(unsigned key_bits)
+        : passes((key_bits + most - 1) / most), bits(passes == 0 ? 0 : (key_bits + passes - 1) / passes) {}
+    std::size_t count() const { return std::size_t{1} << bits; }
+};
+
+/// Sorts n entries on one thread, least significant digit first; `next` has a counter for each digit value.
+/// Returns the array with the sorted entries: `from` after an even number of passes, else `to`.
+template <class Entry, class Key>
+Entry* sort_digits(Digits digits, std::size_t n, Entry* from, Entry* to, Key const& key, std::size_t* next) {
+    for (unsigned pass = 0; pass < digits.passes; ++pass) {
+        auto const digit = [&](Entry const& e) {
+            return static_cast<std::size_t>(key(e) >> (pass * digits.bits)) & (digits.count() - 1);
+        };
+        std::fill_n(next, digits.count(), std::size_t{0});
+        for (std::size_t i = 0; i < n; ++i) ++next[digit(from[i])];
+        if (n != 0 && next[digit(*from)] == n) {  // all have the same digit, e.g. many lookups of one row
+            std::swap(from, to);
+            std::copy_n(to, n, from);
+            continue;
+        }
+        std::size_t place = 0;
+        for (std::size_t d = 0; d < digits.count(); ++d) place += std::exchange(next[d], place);
+        for (std::size_t i = 0; i < n; ++i) to[next[digit(from[i])]++] = from[i];
+        std::swap(from, to);
+    }
+    return from;
+}
+
+/// The first keys of the key ranges of all threads except the first: quantiles of evenly spaced samples.
+template <class Key>
+Buffer<std::uint64_t> splitters(std::size_t threads, std::size_t n, Key const& key) {
+    std::size_t const samples = std::min(n, 64 * threads);
+    Buffer<std::uint64_t> keys(samples);
+    for (std::size_t i = 0; i < samples; ++i) keys[i] = key(share_begin(n, i, samples));
+    std::ranges::sort(keys);
+    Buffer<std::uint64_t> first(threads - 1);
+    for (std::size_t t = 1; t < threads; ++t) first[t - 1] = keys[share_begin(samples, t, threads)];
+    return first;
+}
+
+/// Stable sort of the entries make(0) … make(n - 1) by key(entry), which is less than 2^bits. The arrays `a` and `b`
+/// have room for n entries and may be uninitialised. Returns the array with the sorted entries, a or b.
+/// cost     (bits / 12, rounded up) passes over the entries, each reading them twice and writing them once. Several
+///          threads first partition the entries by key range, then each sorts its range: data moves between cores once.
+template <class Entry, class Key, class Make>
+Entry* radix_sort(int threads, std::size_t n, unsigned bits, Entry* a, Entry* b, Key const& key, Make const& make) {
+    if (bits == 0 || n == 0) threads = 1;
+    Digits const digits(bits);
+    auto const ranges = static_cast<std::size_t>(threads);
+    auto const first = splitters(ranges, n, [&](std::size_t i) { return static_cast<std::uint64_t>(key(make(i))); });
+    Buckets buckets(ranges, threads, digits.count());
+    auto const range = [&](std::size_t i) {
+        std::uint64_t const k = key(make(i));
+        std::size_t r = 0;
+        for (std::uint64_t const f : first) r += k >= f;
+        return r;
+    };
+    buckets.fill(n, range, [&](std::size_t place, std::size_t i) { a[place] = make(i); });
+    team(threads, [&](std::size_t r) {
+        std::size_t const begin = buckets.starts[r];
+        sort_digits(digits, buckets.starts[r + 1] - begin, a + begin, b + begin, key, buckets.places[r].data());
+    });
+    return digits.passes % 2 == 0 ? a : b;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/row_plan_inl.hpp: definitions of rowan/sparse/row_plan.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <numeric>
+#include <string>
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, Height height) {
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
+    detail::check_ids(exec, "rows", rows, height);
+    build(exec, rows, height);
+}
+
+// Divides the sorted entries into runs of equal rows. The entries may be in the memory of the positions.
+template <class Entry, class Row, class Position>
+void RowPlan<Cpu>::split(int threads, Entry const* sorted, Row row, Position position) {
+    std::int64_t* const rows = memory_.data() + rows_;
+    std::int64_t* const positions = memory_.data() + (size_ - rows_);
+    std::int64_t* const offsets = memory_.data() + 2 * size_;
+    auto const shares = static_cast<std::size_t>(threads);
+    detail::Buffer<std::size_t> heads(shares + 1);
+    detail::Buffer<std::uint64_t> before(shares);  // the row before each share: the second loop replaces its entry
+    detail::team(threads, [&](std::size_t t) {
+        std::size_t const begin = detail::share_begin(size_, t, shares);
+        std::size_t const end = detail::share_begin(size_, t + 1, shares);
+        before[t] = begin == 0 ? ~row(sorted[0]) : row(sorted[begin - 1]);
+        std::uint64_t last = before[t];
+        std::size_t count = 0;
+        for (std::size_t i = begin; i < end; ++i) count += std::exchange(last, row(sorted[i])) != row(sorted[i]);
+        heads[t + 1] = count;
+    });
+    std::partial_sum(heads.begin(), heads.end(), heads.begin());
+    detail::team(threads, [&](std::size_t t) {
+        std::size_t const end = detail::share_begin(size_, t + 1, shares);
+        std::size_t k = heads[t];
+        std::uint64_t last = before[t];
+        for (std::size_t i = detail::share_begin(size_, t, shares); i < end; ++i) {
+            std::uint64_t const r = row(sorted[i]);
+            if (r != last) {
+                rows[k] = static_cast<std::int64_t>(r);
+                offsets[k++] = static_cast<std::int64_t>(i);
+            }
+            last = r;
+            positions[i] = static_cast<std::int64_t>(position(sorted[i]));
+        }
+    });
+    count_ = heads.back();
+    offsets[count_] = static_cast<std::int64_t>(size_);
+}
+
+// One block: two arrays for the sort, of which one becomes the positions and the other the rows; then the offsets.
+ROWAN_FUNCTION void RowPlan<Cpu>::build(Cpu exec, Ids<> const& ids, std::int64_t height) {
+    constexpr std::size_t parallel_from = std::size_t{1} << 15;
+    std::size_t const n = ids.size();
+    int const threads = std::min(thread_count(exec), n < parallel_from ? 1 : std::numeric_limits<int>::max());
+    height_ = height;
+    if (n == 0) return;
+    auto const row_bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(height) - 1));
+    auto const position_bits = static_cast<unsigned>(std::bit_width(n - 1));
+    bool const packed = row_bits + position_bits <= 64;
+    detail::Buffer<Wide> wide(packed ? 0 : 2 * n);
+    memory_ = detail::Storage<std::int64_t>(3 * n + 1);
+    size_ = n;
+    auto* const a = reinterpret_cast<std::uint64_t*>(memory_.data());
+    ids.visit([&](auto list) {
+        if (packed) {
+            auto const row = [=](std::uint64_t e) { return e >> position_bits; };
+            auto const position = [=](std::uint64_t e) { return e & ((std::uint64_t{1} << position_bits) - 1); };
+            auto const fill = [&](std::size_t i) {
+                return static_cast<std::uint64_t>(list[i]) << position_bits | i;
+            };
+            std::uint64_t* const sorted = detail::radix_sort(threads, n, row_bits, a, a + n, row, fill);
+            rows_ = sorted == a ? n : 0;
+            split(threads, sorted, row, position);
+        } else {
+            auto const row = [](Wide const& e) { return e.row; };
+            auto const position = [](Wide const& e) { return e.position; };
+            auto const fill = [&](std::size_t i) { return Wide{static_cast<std::uint64_t>(list[i]), i}; };
+            split(threads, detail::radix_sort(threads, n, row_bits, wide.data(), wide.data() + n, row, fill), row,
+                  position);
+        }
+    });
+}
+
+ROWAN_FUNCTION void RowPlan<Cpu>::enumerate(std::span<std::int64_t const> rows, std::int64_t height) {
+    memory_ = detail::Storage<std::int64_t>(3 * rows.size() + 1);
+    height_ = height;
+    size_ = count_ = rows.size();
+    std::copy(rows.begin(), rows.end(), memory_.data());
+    std::iota(memory_.data() + size_, memory_.data() + 2 * size_, std::int64_t{0});
+    std::iota(memory_.data() + 2 * size_, memory_.data() + 3 * size_ + 1, std::int64_t{0});
+}
+
+}  // namespace rowan::inline v0
+
+#endif  // ROWAN_DEFINES_FUNCTIONS
 
 // rowan/sparse/detail/row_sums.hpp: RowSums, the sums of duplicate rows, in parallel over rows.
 
@@ -11311,26 +11334,41 @@ auto infer_of(attributes_of<Op> const& attributes, In const&... in) {
     }
 }
 
+/// The functions of an op_kernel that do not depend on its element types. In operators_double.cpp and
+/// operators_integer.cpp they are only declared, because operators_float.cpp defines them.
 template <class Op, bool variadic>
-std::vector<VarSpec> infer_specs(std::span<VarSpec const> in, AttributesRef attributes) {
-    check_inputs(Op::name, in.size(), Op::inputs::size, variadic);
-    auto const& a = attributes_for<Op>(attributes);
-    auto const result = [&]<std::size_t... i>(std::index_sequence<i...>) {
-        if constexpr (!variadic) {
-            return infer_of<Op>(a, in[i]...);
-        } else if constexpr (Op::inputs::size == 2) {
-            return infer_of<Op>(a, in.first(in.size() - 1), in.back());
+struct untyped_functions {
+#ifdef ROWAN_UNTYPED_FUNCTIONS_ELSEWHERE
+    static std::vector<VarSpec> infer(std::span<VarSpec const> in, AttributesRef attributes);
+    static bool row_output(AttributesRef attributes, std::size_t i);
+    static bool row_wise(AttributesRef attributes);
+#else
+    static std::vector<VarSpec> infer(std::span<VarSpec const> in, AttributesRef attributes) {
+        check_inputs(Op::name, in.size(), Op::inputs::size, variadic);
+        auto const& a = attributes_for<Op>(attributes);
+        auto const result = [&]<std::size_t... i>(std::index_sequence<i...>) {
+            if constexpr (!variadic) {
+                return infer_of<Op>(a, in[i]...);
+            } else if constexpr (Op::inputs::size == 2) {
+                return infer_of<Op>(a, in.first(in.size() - 1), in.back());
+            } else {
+                return infer_of<Op>(a, in);
+            }
+        }
+        (std::make_index_sequence<Op::inputs::size>{});
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(result)>, VarSpec>) {
+            return {result};
         } else {
-            return infer_of<Op>(a, in);
+            return {result.begin(), result.end()};
         }
     }
-    (std::make_index_sequence<Op::inputs::size>{});
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(result)>, VarSpec>) {
-        return {result};
-    } else {
-        return {result.begin(), result.end()};
+
+    static bool row_output(AttributesRef attributes, std::size_t) {
+        return row_output_of<Op>(attributes_for<Op>(attributes));
     }
-}
+    static bool row_wise(AttributesRef attributes) { return row_wise_of<Op>(attributes_for<Op>(attributes)); }
+#endif
+};
 
 }  // namespace rowan::inline v0::detail
 
@@ -11602,9 +11640,9 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .level_inputs = level_inputs_of<Op>,
     .sparse_inputs = variadic ? 0U : detail::sparse_inputs_of<Op, D, T...>,
     .sums_rows = sums_rows_of<Op>,
-    .row_output = [](AttributesRef a, std::size_t) { return row_output_of<Op>(detail::attributes_for<Op>(a)); },
-    .row_wise = [](AttributesRef a) { return row_wise_of<Op>(detail::attributes_for<Op>(a)); },
-    .infer = &detail::infer_specs<Op, variadic>,
+    .row_output = &detail::untyped_functions<Op, variadic>::row_output,
+    .row_wise = &detail::untyped_functions<Op, variadic>::row_wise,
+    .infer = &detail::untyped_functions<Op, variadic>::infer,
     .run = run(),
     .rules = detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
     .checks_first = checks_first(),

@@ -1,6 +1,7 @@
 // rowan/compiled/operators_double.cpp: the compiled library's operators for double.
 #ifndef ROWAN_COMPILING_OPERATORS
 #define ROWAN_COMPILING_OPERATORS
+#define ROWAN_UNTYPED_FUNCTIONS_ELSEWHERE  // in operators_float.cpp
 #endif
 #include <rowan/compiled/operators.hpp>
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <rowan/graph/detail/compiled_kernels.hpp>
-#include <rowan/graph/detail/kind_text.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/io/op_attributes.hpp>
 #include <rowan/op/cast.hpp>
@@ -14,7 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <span>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -30,77 +30,68 @@ inline OpDesc renamed(OpDesc op) {
     return op;
 }
 
-/// Makes operators of `Ops` for the element types T... with ids of int64 or int32, and for int64, int32 and bool where
-/// an operator takes integers or truth values.
-template <class Ops, class Device, class... T>
-class OperatorMaker {
-public:
-    using Variables = std::vector<Variable*>;
+/// A kernel, and the element types of its inputs; a single one if a slot holds any number of values.
+struct KernelChoice {
+    std::span<std::int32_t const> wires;
+    bool variadic;
+    op_kernel const* kernel;
+};
 
-    /// Adds the operator to the default scope.
-    /// requires   none of `inputs` is null
-    /// errors   GraphError if it is not in Ops or its attributes do not fit; TypeError if it has no kernel for these
-    ///          inputs
-    static Operator& make(OpDesc const& op, Variables const& inputs) {
-        if (op.type == "sum_rows" && std::ranges::find(Ops::names, op.type) == Ops::names.end())
-            return make(renamed(op), inputs);
-        Operator* made = nullptr;
-        (..., make_of<cast_op<T>, true>(op, inputs, made));
-        (..., make_of<full_op<T>, true>(op, inputs, made));
-        make_of<cast_op<std::int64_t>, true>(op, inputs, made);
-        make_of<full_op<std::int64_t>, true>(op, inputs, made);
-        if (made == nullptr) Ops::dispatch(op.type, [&](auto tag) { make_of<decltype(tag), false>(op, inputs, made); });
-        if (made == nullptr) {
-            std::string kinds(inputs.empty() ? "missing" : "");
-            for (Variable const* v : inputs) kinds.append(kinds.empty() ? "" : ", ").append(kind_text(v->spec()));
-            throw TypeError(std::string("the input of operator ").append(op.type), kinds,
-                            "types among the template arguments, such as dtypes<float>");
-        }
-        return *made;
-    }
+/// What an operator is made with. There is one function for each type of attributes, and none for each operator.
+struct OperatorChoices {
+    std::span<KernelChoice const> kernels;  ///< the first that fits is taken
+    Attributes (*attributes)(OpDesc const& op);
+};
 
-private:
-    template <class Op, bool named>
-    static void make_of(OpDesc const& op, Variables const& inputs, Operator*& made) {
-        if (made != nullptr || (named && op.type != Op::name)) return;
-        auto const attributes = std::make_shared<attributes_of<Op> const>(read_attributes<attributes_of<Op>>(op));
-        op_kernel const* kernel = nullptr;
-        if constexpr (Op::inputs::size == 0) {
-            if (inputs.empty()) kernel = &kernel_of<Op, Device>::value;
-        } else {
-            (..., try_element<Op, T>(inputs, kernel));
-            if constexpr (takes_integers<Op> || named) {
-                try_element<Op, std::int64_t>(inputs, kernel);
-                try_element<Op, std::int32_t>(inputs, kernel);
-            }
-            if constexpr (takes_truth_values<Op> || named) try_element<Op, bool>(inputs, kernel);
-        }
-        if (kernel != nullptr) made = &default_scope().new_op(*kernel, inputs, attributes);
-    }
+template <class A>
+Attributes owned_attributes(OpDesc const& op) {
+    return std::make_shared<A const>(read_attributes<A>(op));
+}
 
-    // Selects the kernel whose inputs have elements of E, except that index slots have elements of E, int64 or int32.
+template <class... E>
+inline constexpr std::array<std::int32_t, sizeof...(E)> wires_of{dtype<E>::wire...};
+
+/// Adds an operator to the default scope with the first kernel that fits, or returns nullptr.
+/// errors   GraphError if its attributes do not fit
+Operator* make_with(OperatorChoices const& choices, OpDesc const& op, std::vector<Variable*> const& inputs);
+
+/// errors   TypeError
+[[noreturn]] void no_kernel_for(OpDesc const& op, std::vector<Variable*> const& inputs);
+
+/// The kernels of operators for the element types T... with ids of int64 or int32, and for int64, int32 and bool where
+/// an operator takes integers or truth values. The operators of a program are not among its template arguments, which
+/// are in the names of all that is compiled.
+template <class Device, class... T>
+class OperatorKernels {
+    // Kernels, in the order in which they are tried.
+    struct List {
+        std::array<KernelChoice, 4 * (sizeof...(T) + 3) * (sizeof...(T) + 3)> choices{};
+        std::size_t size = 0;
+    };
+
+    // Lists the kernels whose inputs have elements of E, except that index slots have elements of E, int64 or int32.
     template <class Op, class E>
-    static void try_element(Variables const& inputs, op_kernel const*& kernel) {
+    static constexpr void try_element(List& made) {
         if constexpr (is_variadic<Op, Device, E>) {
-            if (!inputs.empty() && all_of<E>(inputs)) kernel = &kernel_of<Op, Device, E>::value;
+            made.choices[made.size++] = {wires_of<E>, true, &kernel_of<Op, Device, E>::value};
         } else {
-            try_index<Op, E, E>(inputs, kernel);
-            try_index<Op, E, std::int64_t>(inputs, kernel);
-            try_index<Op, E, std::int32_t>(inputs, kernel);
-            if constexpr (takes_levels_of_y<Op>) (..., try_index<Op, E, T>(inputs, kernel));
+            try_index<Op, E, E>(made);
+            try_index<Op, E, std::int64_t>(made);
+            try_index<Op, E, std::int32_t>(made);
+            if constexpr (takes_levels_of_y<Op>) (..., try_index<Op, E, T>(made));
         }
     }
 
     template <class Op, class E, class I>
-    static void try_index(Variables const& inputs, op_kernel const*& kernel) {
+    static constexpr void try_index(List& made) {
         [&]<class... Slot>(std::type_identity<slots<Slot...>>) {
             constexpr bool any_index = (is_index_slot<Slot> || ...);
             constexpr bool kept = (is_in<Slot, type_list<slot::mean, slot::variance>> || ...);
             if constexpr (std::is_same_v<E, I> ? has_one_type<Op> || takes_integers<Op>
                                                : any_index || takes_levels_of_y<Op>) {
-                try_types<Op, element_in<Op, Slot, E, E, I>...>(inputs, kernel);
+                try_types<Op, element_in<Op, Slot, E, E, I>...>(made);
                 if constexpr (kept && !std::is_same_v<E, kept_t<E>>)
-                    try_types<Op, element_in<Op, Slot, E, kept_t<E>, I>...>(inputs, kernel);
+                    try_types<Op, element_in<Op, Slot, E, kept_t<E>, I>...>(made);
             }
         }(std::type_identity<typename Op::inputs>{});
     }
@@ -115,28 +106,86 @@ private:
                                std::conditional_t<is_in<Slot, type_list<slot::mean, slot::variance>>, Kept, E>>>>;
 
     template <class Op, class... E>
-    static void try_types(Variables const& inputs, op_kernel const*& kernel) {
-        if constexpr (has_kernel<Op, Device, E...>) {
-            constexpr std::array<std::int32_t, sizeof...(E)> wires{dtype<E>::wire...};
-            if (kernel != nullptr || inputs.size() != wires.size()) return;
-            for (std::size_t i = 0; i < wires.size(); ++i) {
-                if (!holds(*inputs[i], wires[i])) return;
+    static constexpr void try_types(List& made) {
+        if constexpr (has_kernel<Op, Device, E...>)
+            made.choices[made.size++] = {wires_of<E...>, false, &kernel_of<Op, Device, E...>::value};
+    }
+
+    template <class Op, bool named>
+    static constexpr List list() {
+        List made;
+        if constexpr (Op::inputs::size == 0) {
+            made.choices[made.size++] = {{}, false, &kernel_of<Op, Device>::value};
+        } else {
+            (..., try_element<Op, T>(made));
+            if constexpr (takes_integers<Op> || named) {
+                try_element<Op, std::int64_t>(made);
+                try_element<Op, std::int32_t>(made);
             }
-            kernel = &kernel_of<Op, Device, E...>::value;
+            if constexpr (takes_truth_values<Op> || named) try_element<Op, bool>(made);
         }
+        return made;
     }
 
-    // Whether it is a tensor or a SelectedRows with elements of this type. Whether the operator takes a SelectedRows in
-    // this slot is checked by its infer or, at the latest, when it runs.
-    static bool holds(Variable const& v, std::int32_t wire) {
-        VarSpec const& spec = v.spec();
-        return spec.dtype == wire && (spec.type == VarType::LOD_TENSOR || spec.type == VarType::SELECTED_ROWS);
+    template <class Op, bool named>
+    static constexpr auto kernels = [] {
+        constexpr List made = list<Op, named>();
+        std::array<KernelChoice, made.size> all{};
+        std::copy_n(made.choices.begin(), made.size, all.begin());
+        return all;
+    }();
+
+public:
+    /// `named`: for integers and bool in any case.
+    template <class Op, bool named>
+    static constexpr OperatorChoices of{kernels<Op, named>, &owned_attributes<attributes_of<Op>>};
+};
+
+/// Makes operators of `Ops` with the kernels of OperatorKernels<Device, T...>.
+template <class Ops, class Device, class... T>
+class OperatorMaker {
+public:
+    using Variables = std::vector<Variable*>;
+
+    /// Adds the operator to the default scope.
+    /// requires   none of `inputs` is null
+    /// errors   GraphError if it is not in Ops or its attributes do not fit; TypeError if it has no kernel for these
+    ///          inputs
+    static Operator& make(OpDesc const& op, Variables const& inputs) {
+        if (op.type == "sum_rows" && std::ranges::find(Ops::names, op.type) == Ops::names.end())
+            return make(renamed(op), inputs);
+        Operator* made = nullptr;
+        for (auto const& [name, choices] : named) {
+            if (made == nullptr && op.type == name) made = make_with(*choices, op, inputs);
+        }
+        if (made == nullptr) {
+            auto const found = std::ranges::find(Ops::names, op.type);
+            if (found == Ops::names.end()) there_is_no_operator_of_that_name(op.type, Ops::size);
+            made = make_with(*of_all(Ops{})[static_cast<std::size_t>(found - Ops::names.begin())], op, inputs);
+        }
+        if (made == nullptr) no_kernel_for(op, inputs);
+        return *made;
     }
 
-    template <class E>
-    static bool all_of(Variables const& inputs) {
-        return std::ranges::all_of(inputs, [](Variable const* v) { return holds(*v, dtype<E>::wire); });
+private:
+    using Kernels = OperatorKernels<Device, T...>;
+
+    template <class... Op>
+    static auto const& of_all(registry<Op...>) {
+        static constexpr std::array<OperatorChoices const*, sizeof...(Op)> all{&Kernels::template of<Op, false>...};
+        return all;
     }
+
+    // Operators that Ops may lack.
+    struct Named {
+        std::string_view name;
+        OperatorChoices const* choices;
+    };
+    static constexpr std::array<Named, 2 * sizeof...(T) + 2> named{
+        Named{cast_op<T>::name, &Kernels::template of<cast_op<T>, true>}...,
+        Named{full_op<T>::name, &Kernels::template of<full_op<T>, true>}...,
+        Named{cast_op<std::int64_t>::name, &Kernels::template of<cast_op<std::int64_t>, true>},
+        Named{full_op<std::int64_t>::name, &Kernels::template of<full_op<std::int64_t>, true>}};
 };
 
 }  // namespace rowan::inline v0::detail
@@ -158,3 +207,5 @@ Operator& make_operator(Scope& scope, OpDesc const& op, std::vector<Variable*> c
 }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/io/operator_maker_inl.hpp>

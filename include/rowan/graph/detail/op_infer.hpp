@@ -36,25 +36,40 @@ auto infer_of(attributes_of<Op> const& attributes, In const&... in) {
     }
 }
 
+/// The functions of an op_kernel that do not depend on its element types. In operators_double.cpp and
+/// operators_integer.cpp they are only declared, because operators_float.cpp defines them.
 template <class Op, bool variadic>
-std::vector<VarSpec> infer_specs(std::span<VarSpec const> in, AttributesRef attributes) {
-    check_inputs(Op::name, in.size(), Op::inputs::size, variadic);
-    auto const& a = attributes_for<Op>(attributes);
-    auto const result = [&]<std::size_t... i>(std::index_sequence<i...>) {
-        if constexpr (!variadic) {
-            return infer_of<Op>(a, in[i]...);
-        } else if constexpr (Op::inputs::size == 2) {
-            return infer_of<Op>(a, in.first(in.size() - 1), in.back());
+struct untyped_functions {
+#ifdef ROWAN_UNTYPED_FUNCTIONS_ELSEWHERE
+    static std::vector<VarSpec> infer(std::span<VarSpec const> in, AttributesRef attributes);
+    static bool row_output(AttributesRef attributes, std::size_t i);
+    static bool row_wise(AttributesRef attributes);
+#else
+    static std::vector<VarSpec> infer(std::span<VarSpec const> in, AttributesRef attributes) {
+        check_inputs(Op::name, in.size(), Op::inputs::size, variadic);
+        auto const& a = attributes_for<Op>(attributes);
+        auto const result = [&]<std::size_t... i>(std::index_sequence<i...>) {
+            if constexpr (!variadic) {
+                return infer_of<Op>(a, in[i]...);
+            } else if constexpr (Op::inputs::size == 2) {
+                return infer_of<Op>(a, in.first(in.size() - 1), in.back());
+            } else {
+                return infer_of<Op>(a, in);
+            }
+        }
+        (std::make_index_sequence<Op::inputs::size>{});
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(result)>, VarSpec>) {
+            return {result};
         } else {
-            return infer_of<Op>(a, in);
+            return {result.begin(), result.end()};
         }
     }
-    (std::make_index_sequence<Op::inputs::size>{});
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(result)>, VarSpec>) {
-        return {result};
-    } else {
-        return {result.begin(), result.end()};
+
+    static bool row_output(AttributesRef attributes, std::size_t) {
+        return row_output_of<Op>(attributes_for<Op>(attributes));
     }
-}
+    static bool row_wise(AttributesRef attributes) { return row_wise_of<Op>(attributes_for<Op>(attributes)); }
+#endif
+};
 
 }  // namespace rowan::inline v0::detail
