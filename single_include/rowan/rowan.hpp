@@ -1222,7 +1222,7 @@ namespace rowan::inline v0 {
 ///     narrow(sum)    -> T, with the rounding of the type
 ///
 /// `T` itself must be trivially copyable and default constructible. Functions with further requirements on `sum` do not
-/// compile without them: sqrt, exp, log, sin, cos, floor and pow, found by argument-dependent lookup, and the comparisons < and >.
+/// compile without them: sqrt, exp, log, sin, cos, floor and pow, found by argument-dependent lookup, and < and >.
 template <class T>
 concept element = std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
     requires(T const& x, typename dtype<T>::sum const& s) {
@@ -19543,7 +19543,7 @@ struct adamax_op : detail::optimizer_op<AdamaxOptions, slot::moment, slot::norm>
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/functions.hpp: exp, log, sin, cos, floor and pow, of the standard library or by argument-dependent lookup.
+// rowan/detail/functions.hpp: exp, log, sin, cos, floor, pow, of the standard library or by argument-dependent lookup.
 
 namespace rowan::inline v0::detail {
 
@@ -31525,7 +31525,7 @@ struct top_k_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/argmax.hpp: layers for the positions of extrema, sorted positions, the greatest elements, one-hot rows and running sums.
+// rowan/layer/argmax.hpp: layers for positions of extrema, sorted positions, greatest elements, one-hot rows, running sums.
 
 namespace rowan::inline v0::layer {
 
@@ -34830,8 +34830,8 @@ Var<bool, Device> isinf(Var<T, Device> const& x) {
     return apply<isinf_op>({}, x);
 }
 
-/// The element of x where the condition is true, else that of y, see rowan::where. The gradient goes to the element that
-/// was chosen; a NaN that was not chosen has no effect.
+/// The element of x where the condition is true, else that of y, see rowan::where. The gradient goes to the element
+/// that was chosen; a NaN that was not chosen has no effect.
 ///     auto const finite = layer::where(layer::isfinite(x), x, y);
 /// shapes   condition [...], x [...], y [...] -> [...], broadcast by NumPy's rules, with the levels of the one that has
 ///          the rows, as in layer::add
@@ -43187,7 +43187,7 @@ ROWAN_HD_INLINE Pair<V> exact_sum_of_any(V const& a, V const& b) {
     return {sum, V((a - (sum - of_b)) + (b - of_b))};
 }
 
-/// The quarter turns of a finite x with |x| >= 2^20: the product of its mantissa with 192 bits of 2/π (Payne and Hanek).
+/// The quarter turns of a finite x, |x| >= 2^20: the product of its mantissa with 192 bits of 2/π (Payne and Hanek).
 ROWAN_HD inline QuarterTurns<double> many_quarter_turns(double x) {
     constexpr std::uint32_t two_over_pi[] = {
         0,          0,          0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041,
@@ -43623,8 +43623,8 @@ auto log(X&& x) { return detail::unary<detail::log_formula>(x.device(), x); }
 using log_op = unary_op<detail::log_formula>;            ///< See log.
 using log_grad_op = unary_grad_op<detail::log_formula>;  ///< The gradient of log.
 
-/// The sine element-wise, within 1 unit in the last place for all floats and doubles, also huge ones, with the same bits
-/// on all machines; NaN for infinities. Those of floats are computed in double.
+/// The sine element-wise, within 1 unit in the last place for all floats and doubles, also huge ones, with the same
+/// bits on all machines; NaN for infinities. Those of floats are computed in double.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
@@ -43745,8 +43745,8 @@ auto floor(X&& x) { return detail::unary<detail::floor_formula>(x.device(), x); 
 using floor_op = unary_op<detail::floor_formula>;            ///< See floor.
 using floor_grad_op = unary_grad_op<detail::floor_formula>;  ///< The gradient of floor.
 
-/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become -0;
-/// the gradient is 0.
+/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become
+/// -0; the gradient is 0.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
@@ -44835,7 +44835,7 @@ struct stack_grad_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/reshape.hpp: layers that change shapes: reshape, squeeze, unsqueeze, transpose and stack; shape and row_dot.
+// rowan/layer/reshape.hpp: shape, and layers that change it: reshape, squeeze, unsqueeze, transpose, stack; row_dot.
 
 namespace rowan::inline v0::layer {
 

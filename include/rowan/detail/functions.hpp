@@ -1,4 +1,4 @@
-// rowan/detail/functions.hpp: exp, log, sin, cos, floor and pow, of the standard library or by argument-dependent lookup.
+// rowan/detail/functions.hpp: exp, log, sin, cos, floor, pow, of the standard library or by argument-dependent lookup.
 #pragma once
 
 #include <rowan/core/detail/config.hpp>

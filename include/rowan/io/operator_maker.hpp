@@ -96,7 +96,7 @@ class OperatorKernels {
         }(std::type_identity<typename Op::inputs>{});
     }
 
-    // The elements in a slot: bool in those of conditions, I in index slots, Kept in those of statistics, which are kept between steps, else E.
+    // The elements in a slot: bool for conditions, I for indices, Kept for statistics kept between steps, else E.
     template <class Op, class Slot, class E, class Kept, class I>
     using element_in = std::conditional_t<
         std::is_same_v<Slot, slot::index>, std::int64_t,

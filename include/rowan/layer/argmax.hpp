@@ -1,4 +1,4 @@
-// rowan/layer/argmax.hpp: layers for the positions of extrema, sorted positions, the greatest elements, one-hot rows and running sums.
+// rowan/layer/argmax.hpp: layers for positions of extrema, sorted positions, greatest elements, one-hot rows, running sums.
 #pragma once
 
 #include <rowan/layer/cast.hpp>

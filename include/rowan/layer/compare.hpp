@@ -127,8 +127,8 @@ Var<bool, Device> isinf(Var<T, Device> const& x) {
     return apply<isinf_op>({}, x);
 }
 
-/// The element of x where the condition is true, else that of y, see rowan::where. The gradient goes to the element that
-/// was chosen; a NaN that was not chosen has no effect.
+/// The element of x where the condition is true, else that of y, see rowan::where. The gradient goes to the element
+/// that was chosen; a NaN that was not chosen has no effect.
 ///     auto const finite = layer::where(layer::isfinite(x), x, y);
 /// shapes   condition [...], x [...], y [...] -> [...], broadcast by NumPy's rules, with the levels of the one that has
 ///          the rows, as in layer::add

@@ -1,4 +1,4 @@
-// rowan/layer/reshape.hpp: layers that change shapes: reshape, squeeze, unsqueeze, transpose and stack; shape and row_dot.
+// rowan/layer/reshape.hpp: shape, and layers that change it: reshape, squeeze, unsqueeze, transpose, stack; row_dot.
 #pragma once
 
 #include <rowan/layer/detail/axis_from_first.hpp>

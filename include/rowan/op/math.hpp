@@ -38,8 +38,8 @@ auto log(X&& x) { return detail::unary<detail::log_formula>(x.device(), x); }
 using log_op = unary_op<detail::log_formula>;            ///< See log.
 using log_grad_op = unary_grad_op<detail::log_formula>;  ///< The gradient of log.
 
-/// The sine element-wise, within 1 unit in the last place for all floats and doubles, also huge ones, with the same bits
-/// on all machines; NaN for infinities. Those of floats are computed in double.
+/// The sine element-wise, within 1 unit in the last place for all floats and doubles, also huge ones, with the same
+/// bits on all machines; NaN for infinities. Those of floats are computed in double.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
@@ -160,8 +160,8 @@ auto floor(X&& x) { return detail::unary<detail::floor_formula>(x.device(), x); 
 using floor_op = unary_op<detail::floor_formula>;            ///< See floor.
 using floor_grad_op = unary_grad_op<detail::floor_formula>;  ///< The gradient of floor.
 
-/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become -0;
-/// the gradient is 0.
+/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become
+/// -0; the gradient is 0.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result

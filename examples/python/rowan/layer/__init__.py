@@ -9,9 +9,9 @@ from .data import (data, parameter, selected_rows, results, apply, full, full_li
 from .elementwise import (add, sub, mul, div, maximum, minimum, broadcast_add, broadcast_sub, broadcast_mul,
     broadcast_div, sum, scale, clip, clip_by_norm, negate, less, less_equal, greater, greater_equal, equal,
     logical_and, logical_or, logical_not, isfinite, isnan, isinf, where, any)
-from .activations import (tanh, sigmoid, relu, softmax, log_softmax, exp, log, sqrt, rsqrt, square, abs, pow, sin, cos, sign,
-    floor, ceil, round, relu6, brelu, leaky_relu, elu, gelu, swish, softplus, softsign, hard_sigmoid, hard_swish, stanh,
-    thresholded_relu)
+from .activations import (tanh, sigmoid, relu, softmax, log_softmax, exp, log, sqrt, rsqrt, square, abs, pow, sin,
+    cos, sign, floor, ceil, round, relu6, brelu, leaky_relu, elu, gelu, swish, softplus, softsign, hard_sigmoid,
+    hard_swish, stanh, thresholded_relu)
 from .losses import (mse, cross_entropy, softmax_with_cross_entropy, squared_error, huber, smooth_l1,
     sigmoid_cross_entropy_with_logits, binary_cross_entropy, log_loss, hinge, kl_div, cosine_similarity, rank_loss,
     margin_rank_loss, cosine_embedding_loss, accuracy)

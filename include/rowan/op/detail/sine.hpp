@@ -27,7 +27,7 @@ ROWAN_HD_INLINE Pair<V> exact_sum_of_any(V const& a, V const& b) {
     return {sum, V((a - (sum - of_b)) + (b - of_b))};
 }
 
-/// The quarter turns of a finite x with |x| >= 2^20: the product of its mantissa with 192 bits of 2/π (Payne and Hanek).
+/// The quarter turns of a finite x, |x| >= 2^20: the product of its mantissa with 192 bits of 2/π (Payne and Hanek).
 ROWAN_HD inline QuarterTurns<double> many_quarter_turns(double x) {
     constexpr std::uint32_t two_over_pi[] = {
         0,          0,          0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041,
