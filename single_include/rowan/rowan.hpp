@@ -18992,8 +18992,9 @@ ROWAN_HD_INLINE V running_mean(double rate, V const& mean, V const& x) {
 /// g + weight_decay · p, as of a gradient with an L2 penalty
 ROWAN_NO_EXEC_CHECK
 template <class V>
-ROWAN_HD_INLINE V with_decay(V const& g, double weight_decay, V const& p) {
-    return weight_decay == 0.0 ? g : g + product(constant<V>(weight_decay), p);
+ROWAN_HD_INLINE V with_decay(V g, double weight_decay, V const& p) {
+    if (weight_decay != 0.0) g = g + product(constant<V>(weight_decay), p);
+    return g;
 }
 
 /// What Adam computes of a gradient: the mean of gradients and the root of the mean square, both corrected.
@@ -19316,9 +19317,14 @@ struct adam_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& m, V& v) const {
-        bool const apart = options.decoupled && options.weight_decay != 0.0;
-        V const g = options.decoupled ? grad : with_decay(grad, options.weight_decay, p);
-        if (apart) p = product(constant<V>(kept), p);
+        V g = grad;
+        if (options.weight_decay != 0.0) {
+            if (options.decoupled) {
+                p = product(constant<V>(kept), p);
+            } else {
+                g = g + product(constant<V>(options.weight_decay), p);
+            }
+        }
         auto const [mean, root] = adam_means(options, correction1, correction2, g, m, v);
         p = p - quotient(product(constant<V>(options.learning_rate), mean), root);
     }

@@ -32,9 +32,14 @@ struct adam_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& m, V& v) const {
-        bool const apart = options.decoupled && options.weight_decay != 0.0;
-        V const g = options.decoupled ? grad : with_decay(grad, options.weight_decay, p);
-        if (apart) p = product(constant<V>(kept), p);
+        V g = grad;
+        if (options.weight_decay != 0.0) {
+            if (options.decoupled) {
+                p = product(constant<V>(kept), p);
+            } else {
+                g = g + product(constant<V>(options.weight_decay), p);
+            }
+        }
         auto const [mean, root] = adam_means(options, correction1, correction2, g, m, v);
         p = p - quotient(product(constant<V>(options.learning_rate), mean), root);
     }

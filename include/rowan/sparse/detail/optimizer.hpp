@@ -85,8 +85,9 @@ ROWAN_HD_INLINE V running_mean(double rate, V const& mean, V const& x) {
 /// g + weight_decay · p, as of a gradient with an L2 penalty
 ROWAN_NO_EXEC_CHECK
 template <class V>
-ROWAN_HD_INLINE V with_decay(V const& g, double weight_decay, V const& p) {
-    return weight_decay == 0.0 ? g : g + product(constant<V>(weight_decay), p);
+ROWAN_HD_INLINE V with_decay(V g, double weight_decay, V const& p) {
+    if (weight_decay != 0.0) g = g + product(constant<V>(weight_decay), p);
+    return g;
 }
 
 /// What Adam computes of a gradient: the mean of gradients and the root of the mean square, both corrected.
