@@ -34,8 +34,8 @@ TEST_CASE("argsort equals NumPy's stable one, with NaN last, or first if descend
 
 TEST_CASE("argsort equals a stable sort of each lane, for any number of elements", "[op]") {
     inputs::Random random(3);
-    for (std::size_t const n : {1, 2, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 127, 257, 1000, 4099}) {
-        for (std::size_t const inner : {1, 3}) {
+    for (std::size_t const n : {1u, 2u, 15u, 16u, 17u, 31u, 32u, 33u, 48u, 63u, 64u, 65u, 127u, 257u, 1000u, 4099u}) {
+        for (std::size_t const inner : {1u, 3u}) {
             for (std::int64_t const kinds : {2, 40, 1'000'000}) {
                 auto x = Tensor<float>::from_shape({2, n, inner});
                 for (float& v : x) v = random.below(50) == 0 ? NAN : static_cast<float>(random.below(kinds));
