@@ -369,7 +369,7 @@ std::vector<BadCall<D>> op_calls() {
         BAD("ShapeError: out_grad.shape(0) is 4, expected 3", sequence_top_k_mean_grad(exec, a.x, a.table, {.ks = {1}})),
         BAD("ValueError: k is 3, expected in [1, 2]", top_k(exec, a.table, {.k = 3})),
         BAD("ShapeError: y.row_size() is 2, expected 1", edit_distance(exec, a.ids, LoDTensor<std::int64_t, D>(Tensor<std::int64_t, D>{{0, 1}}, {{0, 1}}))),
-        BAD("ShapeError: y.lod() is 1 sequences, expected 3", edit_distance(exec, a.ids, LoDTensor<std::int64_t, D>(Tensor<std::int64_t, D>{0}, {{0, 1}}))),
+        BAD("ShapeError: the number of sequences of y is 1, expected 3", edit_distance(exec, a.ids, LoDTensor<std::int64_t, D>(Tensor<std::int64_t, D>{0}, {{0, 1}}))),
         BAD("ShapeError: x.lod().levels() is 0, expected at least 1", edit_distance(exec, LoDTensor<std::int64_t, D>(a.labels), a.ids)),
         BAD("ValueError: axis is 2, expected in [-2, 2)", rowan::argsort(exec, a.table, {.axis = 2})),
         BAD("IndexError: ids[3] = 3 is not in [0, 3)", one_hot(exec, a.labels, {.depth = 3})),

@@ -1222,7 +1222,7 @@ namespace rowan::inline v0 {
 ///     narrow(sum)    -> T, with the rounding of the type
 ///
 /// `T` itself must be trivially copyable and default constructible. Functions with further requirements on `sum` do not
-/// compile without them: sqrt, exp, log, sin, cos, floor and pow, found by argument-dependent lookup, and < and >.
+/// compile without them: sqrt, exp, log, sin, cos, floor and pow, found by argument-dependent lookup, and <, > and ==.
 template <class T>
 concept element = std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
     requires(T const& x, typename dtype<T>::sum const& s) {
@@ -2416,7 +2416,10 @@ inline ::cpu_set_t all_places() noexcept {
     for (int place = 0; place < ::omp_get_num_places(); ++place) {
         auto const n = static_cast<std::size_t>(::omp_get_place_num_procs(place));
         std::unique_ptr<int[]> const ids(new (std::nothrow) int[n]);
-        if (ids == nullptr) break;
+        if (ids == nullptr) {
+            CPU_ZERO(&all);
+            break;
+        }
         ::omp_get_place_proc_ids(place, ids.get());
         for (std::size_t i = 0; i < n; ++i) {
             if (ids[i] < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(ids[i]), &all);
@@ -10062,7 +10065,7 @@ namespace slot {
     };
 ROWAN_SLOT(x)       // input
 ROWAN_SLOT(y)       // second input
-ROWAN_SLOT(condition) // truth values
+ROWAN_SLOT(condition)  // truth values
 ROWAN_SLOT(w)       // weight or table
 ROWAN_SLOT(b)       // bias
 ROWAN_SLOT(out)     // result
@@ -10325,7 +10328,7 @@ using compiled_integer_ops =
               stack_op, transpose_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op>;
 /// Operators compiled for bool.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
-                                     logical_and_op, logical_not_op, logical_or_op, unsqueeze_op, shape_op>;
+                                     logical_and_op, logical_not_op, logical_or_op, unsqueeze_op, shape_op, where_op>;
 /// Operators without inputs.
 using compiled_sources = type_list<full_op<double>, full_op<float>, full_op<std::int64_t>>;
 
@@ -15150,8 +15153,7 @@ class ShardParts final : public RowParts<T> {
 public:
     ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, std::int64_t height, std::size_t width,
                Slots const& slots, std::int64_t table)
-        : RowParts<T>({}), exec_(exec), given_(parts), height_(height), width_(width),
-          slots_(slots), table_(table) {}
+        : RowParts<T>({}), exec_(exec), given_(parts), height_(height), width_(width), slots_(slots), table_(table) {}
 
     std::int64_t table() const override { return table_; }
 
@@ -15249,8 +15251,8 @@ public:
 
     /// The rows of the table at `ids`, which differ between ranks. Every id is asked for once. `lookup` is for exchange.
     /// shapes   ids of any shape, also without ids -> ids.shape + [width]
-    /// errors   IndexError if an id is not in [0, height), RemoteError on the other ranks; ShapeError on all if ranks call
-    ///          it of different tables; `lookup` is unchanged then
+    /// errors   IndexError if an id is not in [0, height), RemoteError on the other ranks; ShapeError on all if ranks
+    ///          call it of different tables; `lookup` is unchanged then
     /// cost     a sort of the ids; messages of 8 bytes for each distinct id, and the rows back; one agreement
     Tensor<T> gather(Cpu exec, Ids<> ids, Lookup& lookup) {
         detail::RowFetch fetch;
@@ -15281,8 +15283,8 @@ public:
     /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer. The parts of
     /// rank 0 come first, and so on; the sums are those of sum_of_parts or merge over all, as row_allreduce.
     /// shapes   SelectedRows of height `height` and rows of `width` elements, none or more -> of height local().shape(0)
-    /// errors   ShapeError if a height or width differs, or ranks have different orders or tables; RemoteError on the other
-    ///          ranks
+    /// errors   ShapeError if a height or width differs, or ranks have different orders or tables; RemoteError on the
+    ///          other ranks
     /// cost     a merge of each part; every distinct row sent once to its owner; two or three agreements
     SelectedRows<T> exchange(Cpu exec, std::span<SelectedRows<T> const> parts, SumOrder order = SumOrder::parts) const {
         std::unique_ptr<detail::GroupOf<C>> group;
@@ -15319,7 +15321,7 @@ public:
         auto const& plan = lookup.fetch_.plan();
         agree_on_table(detail::Collective::exchange_lookup, lookup.number_, [&](detail::Notice& n) {
             detail::check_exec(exec);
-            if (lookup.number_ == 0 || lookup.table_ != number_)
+            if (lookup.number_ == 0 || lookup.table_ != number_ || lookup.fetch_.partition() != partition_)
                 throw ShapeError("lookup", "not of this table", "one that gather has made");
             auto shape = lookup.fetch_.places().shape();
             shape.push_back(local_.row_size());
@@ -31531,7 +31533,8 @@ struct top_k_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/argmax.hpp: layers for positions of extrema, sorted positions, greatest elements, one-hot rows, running sums.
+// rowan/layer/argmax.hpp: layers for positions of extrema and of sorted elements, greatest elements, one-hot rows and
+// running sums.
 
 namespace rowan::inline v0::layer {
 
@@ -34217,7 +34220,7 @@ struct equal_op : detail::compare_op<equal_op> {
     }
 };
 
-/// x && y element-wise, for bool tensors.
+/// x && y element-wise; a nonzero number is true.
 struct logical_and_op : detail::compare_op<logical_and_op> {
     static constexpr std::string_view name = "logical_and";
     /// Whether both are nonzero.
@@ -34228,7 +34231,7 @@ struct logical_and_op : detail::compare_op<logical_and_op> {
     }
 };
 
-/// x || y element-wise, for bool tensors.
+/// x || y element-wise; a nonzero number is true.
 struct logical_or_op : detail::compare_op<logical_or_op> {
     static constexpr std::string_view name = "logical_or";
     /// Whether at least one is nonzero.
@@ -34239,7 +34242,7 @@ struct logical_or_op : detail::compare_op<logical_or_op> {
     }
 };
 
-/// !x element-wise, for bool tensors.
+/// !x element-wise; a nonzero number is true.
 struct logical_not_op : detail::test_op<logical_not_op> {
     static constexpr std::string_view name = "logical_not";
     /// Whether it is zero.
@@ -34672,6 +34675,7 @@ struct where_grad_op {
                             std::conditional_t<of_y, detail::y_grad_suffix, detail::x_grad_suffix>>::value;
     using inputs = slots<slot::condition, std::conditional_t<of_y, slot::y, slot::x>, grad_of<slot::out>>;
     using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
+    static constexpr unsigned row_inputs = 0b111;
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const&, VarSpec const& x, VarSpec const&) { return x; }
@@ -34702,6 +34706,7 @@ struct where_op {
     static constexpr std::string_view name = "where";
     using inputs = slots<slot::condition, slot::x, slot::y>;
     using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b111;
     using grad = grad_rules<grad_rule<where_grad_op<false>>, grad_rule<where_grad_op<true>>>;
 
     static constexpr VarSpec infer(VarSpec const& condition, VarSpec const& x, VarSpec const& y) {
@@ -34846,6 +34851,21 @@ Var<bool, Device> isinf(Var<T, Device> const& x) {
 template <class T, class Device>
 Var<T, Device> where(Var<bool, Device> const& condition, Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<where_op>({}, condition, x, y);
+}
+/// The same with a scalar y.
+///     auto const kept = layer::where(layer::isfinite(x), x, 0);
+/// shapes   condition [...], x [...] -> [...]
+/// errors   ShapeError if the shapes do not broadcast; when the net runs, ValueError if T is an integer type that cannot
+///          represent y
+/// cost     as with two values, plus one write of a value of the shape of x
+template <class T, class Device>
+Var<T, Device> where(Var<bool, Device> const& condition, Var<T, Device> const& x, double y) {
+    return where(condition, x, apply<full_like_op>({y}, x));
+}
+/// The same with a scalar x.
+template <class T, class Device>
+Var<T, Device> where(Var<bool, Device> const& condition, double x, Var<T, Device> const& y) {
+    return where(condition, apply<full_like_op>({x}, y), y);
 }
 
 /// Whether any element is true; false if x is empty.
@@ -36254,8 +36274,8 @@ private:
         for (std::size_t b = 0; b < blocks; ++b) steps[b] = {~std::uint64_t{0}, 0};
         std::size_t distance = y_length;
         for (std::size_t j = 0; j < x_length; ++j) {
-            std::uint64_t more = 1,
-                          less = 0;  // whether the distance to the tokens of y before this block grows or shrinks
+            // Whether the distance to the tokens of y before this block grows or shrinks.
+            std::uint64_t more = 1, less = 0;
             for (std::size_t b = 0; b < blocks; ++b) {
                 std::size_t const left = y_length - b * 64, size = left < 64 ? left : 64;
                 std::uint64_t equal = 0;
@@ -36285,14 +36305,14 @@ void check_tokens(D const& exec, std::string const& field, LoDTensor<T, D> const
 
 }  // namespace detail
 
-/// The least number of insertions, deletions and substitutions of tokens that turn each sequence of x, of the last level,
-/// into the same sequence of y: the Levenshtein distance. Divided by the number of tokens in y, it is the word error rate
-/// of recognized speech; then two empty sequences have 0, and a sequence whose y is empty has infinity, as in TensorFlow.
+/// The least number of insertions, deletions and substitutions of tokens that turn each sequence of x, of the last
+/// level, into that of y: the Levenshtein distance. Divided by the number of tokens in y, it is the word error rate of
+/// recognized speech; then two empty sequences have 0, and a sequence whose y is empty has infinity, as in TensorFlow.
 ///     x [k i t t e n] []   y [s i t t i n g] [a]   ->   [[3] [1]]
 /// sequence_erase takes out tokens that do not count.
 /// shapes   x and y [n] or [n, 1] …, their rows hold one integer -> [sequences, 1] with the upper levels of x
-/// errors   ShapeError if x or y has no levels, its rows have more or less than one element, or y has other upper levels
-///          or another number of sequences
+/// errors   ShapeError if x or y has no levels, its rows have more or less than one element, or y has other upper
+///          levels or another number of sequences
 /// cost     O(length in x · length in y) for each pair, 64 tokens of y at a time, and 1/4 byte per token of y; parallel
 ///          over pairs
 template <id_type I, device D>
@@ -36307,7 +36327,7 @@ LoDTensor<double, D> edit_distance(D const& exec, LoDTensor<I, D> const& x, LoDT
     auto const x_offsets = detail::last_level(x.lod()), y_offsets = detail::last_level(y.lod());
     std::size_t const n = x_offsets.size() - 1;
     if (y_offsets.size() - 1 != n)
-        throw ShapeError("y.lod()", std::to_string(y_offsets.size() - 1) + " sequences", std::to_string(n));
+        throw ShapeError("the number of sequences of y", std::to_string(y_offsets.size() - 1), std::to_string(n));
     if (!(detail::upper_levels(y.lod()) == upper)) throw ShapeError("y.lod()", "other upper levels", "those of x");
     detail::ElementLoops<D>::check(exec, x.value(), y.value());
     auto to = detail::new_tensor<double>(exec, {n, 1});
@@ -36335,6 +36355,7 @@ struct edit_distance_op {
     using outputs = slots<slot::out>;
     using attributes = EditDistanceOptions;
     using grad = no_grad;
+    static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, EditDistanceOptions const& = {}) {
         tokens("edit_distance: x", "edit_distance: x.row_size()", x);
@@ -36369,10 +36390,10 @@ private:
 namespace rowan::inline v0::layer {
 
 /// The least number of insertions, deletions and substitutions of tokens that turn each sequence of x into that of y.
-///     auto errors = layer::reduce_mean(layer::edit_distance(spoken, text, {.normalized = true}));  // word error rate
+///     auto errors = layer::reduce_mean(layer::cast<float>(layer::edit_distance(spoken, text, {.normalized = true})));
 /// shapes   x and y [n] or [n, 1] … with levels -> [sequences, 1] with the upper levels of x
-/// errors   ShapeError if x or y has no levels, its rows have more or less than one element, or y has other upper levels
-///          or another number of sequences
+/// errors   ShapeError if x or y has no levels, its rows have more or less than one element, or y has other upper
+///          levels or another number of sequences
 /// cost     as rowan::edit_distance, when the net runs
 template <id_type I, class Device>
 Var<double, Device> edit_distance(Var<I, Device> const& x, Var<I, Device> const& y,
@@ -43767,8 +43788,8 @@ auto ceil(X&& x) { return detail::unary<detail::ceil_formula>(x.device(), x); }
 using ceil_op = unary_op<detail::ceil_formula>;            ///< See ceil.
 using ceil_grad_op = unary_grad_op<detail::ceil_formula>;  ///< The gradient of ceil.
 
-/// The nearest integer element-wise, of two the even one, as NumPy; the sign of x remains, also where the result is 0;
-/// infinities and NaN remain; the gradient is 0.
+/// The nearest integer element-wise, of two the even one, as NumPy; the sign of x remains, also where the result is 0,
+/// except for elements of user-defined types; infinities and NaN remain; the gradient is 0.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
@@ -44158,7 +44179,8 @@ struct BatchesAhead::Queue {
 };
 
 ROWAN_FUNCTION void BatchesAhead::End::operator()(Queue* queue) const noexcept {
-    if (queue->process == ::getpid()) delete queue;  // a forked process has no thread to end, and perhaps a locked mutex
+    // A forked process has no thread to end, and perhaps a locked mutex.
+    if (queue->process == ::getpid()) delete queue;
 }
 
 ROWAN_FUNCTION BatchesAhead::BatchesAhead(std::int64_t most, std::function<void(Put const&)> read)
@@ -44174,7 +44196,8 @@ ROWAN_FUNCTION bool BatchesAhead::next() {
     now_ = {};  // freed before the next one is taken
     auto& q = *queue_;
     if (q.process != ::getpid())
-        throw Error("prefetch: the thread that makes these batches is not in this process, which was forked after it began");
+        throw Error(
+            "prefetch: the thread that makes these batches is not in this process, which was forked after it began");
     std::unique_lock lock(q.mutex);
     q.changed.wait(lock, [&] { return q.ended || !q.waiting.empty(); });
     if (!q.waiting.empty()) {
@@ -48582,8 +48605,8 @@ inline constexpr bool takes_levels_of_y = registry<lod_reset_op, reorder_op, seq
 
 /// Whether programs provide this operator for bool as well.
 template <class Op>
-inline constexpr bool takes_truth_values =
-    registry<any_op, equal_op, logical_and_op, logical_not_op, logical_or_op, unsqueeze_op, shape_op>::has<Op>;
+inline constexpr bool takes_truth_values = registry<any_op, equal_op, logical_and_op, logical_not_op, logical_or_op,
+                                                    unsqueeze_op, shape_op, where_op>::has<Op>;
 
 }  // namespace rowan::inline v0
 

@@ -266,6 +266,15 @@ std::vector<std::function<Out()>> const nets{
         auto const mask = layer::sequence_mask(layer::sequence_pad(words).length, {.max_length = 3});
         return layer::sum({layer::cast<float>(mask), layer::sequence_pool(layer::lod_from_offsets(rows, layer::data<std::int32_t>("offsets", {UNK})))});
     },
+    [] {  // the mean distance of sequences, computed in doubles
+        auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
+        auto const distance = layer::edit_distance(words, layer::sequence_erase(words, {.tokens = {0, 2}}), {.normalized = true});
+        return layer::reduce_mean(layer::cast<float>(distance));
+    },
+    [] {  // a choice of bools
+        auto const x = layer::data<float>("x", {UNK, 3});
+        return layer::cast<float>(layer::where(layer::greater(x, 0.5), layer::isfinite(x), layer::less(x, 0.0)));
+    },
     [] {  // windows of ids and of rows
         auto const grams = layer::sequence_enumerate(layer::data<std::int64_t>("words", {UNK}, 1), {.size = 2, .pad_value = 8});
         auto const rows = layer::sequence_conv(layer::cast<float>(grams), {.output_size = 3});
@@ -415,16 +424,6 @@ TEST_CASE("a net converted to a program and back has the same program and bits",
         }
         CHECK(infer(Out(*again[0]), feeds_of(program), values) == infer(out, feeds_of(program), by_name));
     }
-}
-
-TEST_CASE("a program may have a result of doubles", "[io]") {
-    Scope scope, other;
-    ScopeGuard const guard(scope);
-    auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
-    auto const out = layer::edit_distance(words, layer::sequence_erase(words, {.tokens = {0, 2}}), {.normalized = true});
-    auto const program = to_program(*out);
-    auto const again = from_program(program, other);
-    CHECK(infer(layer::Var<double>(*again[0]), feeds_of(program), {}) == infer(out, feeds_of(program), {}));
 }
 
 TEST_CASE("a custom operator is in a program if the registry names it", "[io]") {

@@ -110,7 +110,7 @@ TEST_CASE("edit distances of what is no pair of token sequences throw", "[edit_d
     CHECK(refused(wide, x) == "x.row_size() is 2, expected 1");
     CHECK(refused(x, wide) == "y.row_size() is 2, expected 1");
     CHECK(refused(flat, x) == "x.lod().levels() is 0, expected at least 1");
-    CHECK(refused(x, words({"ab"})) == "y.lod() is 1 sequences, expected 2");
+    CHECK(refused(x, words({"ab"})) == "the number of sequences of y is 1, expected 2");
     CHECK(refused(x, deep) == "y.lod().levels() is 2, expected 1");
     CHECK(refused(deep, other) == "y.lod() is other upper levels, expected those of x");
 }

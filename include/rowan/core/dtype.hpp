@@ -20,7 +20,7 @@ namespace rowan::inline v0 {
 ///     narrow(sum)    -> T, with the rounding of the type
 ///
 /// `T` itself must be trivially copyable and default constructible. Functions with further requirements on `sum` do not
-/// compile without them: sqrt, exp, log, sin, cos, floor and pow, found by argument-dependent lookup, and < and >.
+/// compile without them: sqrt, exp, log, sin, cos, floor and pow, found by argument-dependent lookup, and <, > and ==.
 template <class T>
 concept element = std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
     requires(T const& x, typename dtype<T>::sum const& s) {

@@ -99,7 +99,10 @@ inline ::cpu_set_t all_places() noexcept {
     for (int place = 0; place < ::omp_get_num_places(); ++place) {
         auto const n = static_cast<std::size_t>(::omp_get_place_num_procs(place));
         std::unique_ptr<int[]> const ids(new (std::nothrow) int[n]);
-        if (ids == nullptr) break;
+        if (ids == nullptr) {
+            CPU_ZERO(&all);
+            break;
+        }
         ::omp_get_place_proc_ids(place, ids.get());
         for (std::size_t i = 0; i < n; ++i) {
             if (ids[i] < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(ids[i]), &all);

@@ -93,8 +93,8 @@ public:
 
     /// The rows of the table at `ids`, which differ between ranks. Every id is asked for once. `lookup` is for exchange.
     /// shapes   ids of any shape, also without ids -> ids.shape + [width]
-    /// errors   IndexError if an id is not in [0, height), RemoteError on the other ranks; ShapeError on all if ranks call
-    ///          it of different tables; `lookup` is unchanged then
+    /// errors   IndexError if an id is not in [0, height), RemoteError on the other ranks; ShapeError on all if ranks
+    ///          call it of different tables; `lookup` is unchanged then
     /// cost     a sort of the ids; messages of 8 bytes for each distinct id, and the rows back; one agreement
     Tensor<T> gather(Cpu exec, Ids<> ids, Lookup& lookup) {
         detail::RowFetch fetch;
@@ -125,8 +125,8 @@ public:
     /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer. The parts of
     /// rank 0 come first, and so on; the sums are those of sum_of_parts or merge over all, as row_allreduce.
     /// shapes   SelectedRows of height `height` and rows of `width` elements, none or more -> of height local().shape(0)
-    /// errors   ShapeError if a height or width differs, or ranks have different orders or tables; RemoteError on the other
-    ///          ranks
+    /// errors   ShapeError if a height or width differs, or ranks have different orders or tables; RemoteError on the
+    ///          other ranks
     /// cost     a merge of each part; every distinct row sent once to its owner; two or three agreements
     SelectedRows<T> exchange(Cpu exec, std::span<SelectedRows<T> const> parts, SumOrder order = SumOrder::parts) const {
         std::unique_ptr<detail::GroupOf<C>> group;
@@ -163,7 +163,7 @@ public:
         auto const& plan = lookup.fetch_.plan();
         agree_on_table(detail::Collective::exchange_lookup, lookup.number_, [&](detail::Notice& n) {
             detail::check_exec(exec);
-            if (lookup.number_ == 0 || lookup.table_ != number_)
+            if (lookup.number_ == 0 || lookup.table_ != number_ || lookup.fetch_.partition() != partition_)
                 throw ShapeError("lookup", "not of this table", "one that gather has made");
             auto shape = lookup.fetch_.places().shape();
             shape.push_back(local_.row_size());

@@ -65,7 +65,7 @@ template <class Device, class... T>
 class OperatorKernels {
     // Kernels, in the order in which they are tried.
     struct List {
-        std::array<KernelChoice, 4 * (sizeof...(T) + 3) * (sizeof...(T) + 3)> choices{};
+        std::array<KernelChoice, 4 * (sizeof...(T) + 4) * (sizeof...(T) + 4)> choices{};
         std::size_t size = 0;
     };
 
@@ -123,6 +123,7 @@ class OperatorKernels {
                 try_element<Op, std::int32_t>(made);
             }
             if constexpr (takes_truth_values<Op> || named) try_element<Op, bool>(made);
+            if constexpr (named) try_element<Op, double>(made);  // such as accuracies and edit distances
         }
         return made;
     }
@@ -136,7 +137,7 @@ class OperatorKernels {
     }();
 
 public:
-    /// `named`: for integers and bool in any case.
+    /// `named`: for integers, bool and double in any case.
     template <class Op, bool named>
     static constexpr OperatorChoices of{kernels<Op, named>, &owned_attributes<attributes_of<Op>>};
 };
@@ -155,10 +156,13 @@ public:
         if (op.type == "sum_rows" && std::ranges::find(Ops::names, op.type) == Ops::names.end())
             return make(renamed(op), inputs);
         Operator* made = nullptr;
+        bool known = false;
         for (auto const& [name, choices] : named) {
-            if (made == nullptr && op.type == name) made = make_with(*choices, op, inputs);
+            if (made != nullptr || op.type != name) continue;
+            known = true;
+            made = make_with(*choices, op, inputs);
         }
-        if (made == nullptr) {
+        if (!known) {
             auto const found = std::ranges::find(Ops::names, op.type);
             if (found == Ops::names.end()) there_is_no_operator_of_that_name(op.type, Ops::size);
             made = make_with(*of_all(Ops{})[static_cast<std::size_t>(found - Ops::names.begin())], op, inputs);

@@ -1,4 +1,5 @@
-// rowan/layer/argmax.hpp: layers for positions of extrema, sorted positions, greatest elements, one-hot rows, running sums.
+// rowan/layer/argmax.hpp: layers for positions of extrema and of sorted elements, greatest elements, one-hot rows and
+// running sums.
 #pragma once
 
 #include <rowan/layer/cast.hpp>

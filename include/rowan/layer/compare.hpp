@@ -138,6 +138,21 @@ template <class T, class Device>
 Var<T, Device> where(Var<bool, Device> const& condition, Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<where_op>({}, condition, x, y);
 }
+/// The same with a scalar y.
+///     auto const kept = layer::where(layer::isfinite(x), x, 0);
+/// shapes   condition [...], x [...] -> [...]
+/// errors   ShapeError if the shapes do not broadcast; when the net runs, ValueError if T is an integer type that cannot
+///          represent y
+/// cost     as with two values, plus one write of a value of the shape of x
+template <class T, class Device>
+Var<T, Device> where(Var<bool, Device> const& condition, Var<T, Device> const& x, double y) {
+    return where(condition, x, apply<full_like_op>({y}, x));
+}
+/// The same with a scalar x.
+template <class T, class Device>
+Var<T, Device> where(Var<bool, Device> const& condition, double x, Var<T, Device> const& y) {
+    return where(condition, apply<full_like_op>({x}, y), y);
+}
 
 /// Whether any element is true; false if x is empty.
 /// shapes   x [...] -> [1]

@@ -8,10 +8,10 @@
 namespace rowan::inline v0::layer {
 
 /// The least number of insertions, deletions and substitutions of tokens that turn each sequence of x into that of y.
-///     auto errors = layer::reduce_mean(layer::edit_distance(spoken, text, {.normalized = true}));  // word error rate
+///     auto errors = layer::reduce_mean(layer::cast<float>(layer::edit_distance(spoken, text, {.normalized = true})));
 /// shapes   x and y [n] or [n, 1] … with levels -> [sequences, 1] with the upper levels of x
-/// errors   ShapeError if x or y has no levels, its rows have more or less than one element, or y has other upper levels
-///          or another number of sequences
+/// errors   ShapeError if x or y has no levels, its rows have more or less than one element, or y has other upper
+///          levels or another number of sequences
 /// cost     as rowan::edit_distance, when the net runs
 template <id_type I, class Device>
 Var<double, Device> edit_distance(Var<I, Device> const& x, Var<I, Device> const& y,

@@ -188,7 +188,7 @@ struct equal_op : detail::compare_op<equal_op> {
     }
 };
 
-/// x && y element-wise, for bool tensors.
+/// x && y element-wise; a nonzero number is true.
 struct logical_and_op : detail::compare_op<logical_and_op> {
     static constexpr std::string_view name = "logical_and";
     /// Whether both are nonzero.
@@ -199,7 +199,7 @@ struct logical_and_op : detail::compare_op<logical_and_op> {
     }
 };
 
-/// x || y element-wise, for bool tensors.
+/// x || y element-wise; a nonzero number is true.
 struct logical_or_op : detail::compare_op<logical_or_op> {
     static constexpr std::string_view name = "logical_or";
     /// Whether at least one is nonzero.
@@ -210,7 +210,7 @@ struct logical_or_op : detail::compare_op<logical_or_op> {
     }
 };
 
-/// !x element-wise, for bool tensors.
+/// !x element-wise; a nonzero number is true.
 struct logical_not_op : detail::test_op<logical_not_op> {
     static constexpr std::string_view name = "logical_not";
     /// Whether it is zero.

@@ -71,8 +71,8 @@ private:
         for (std::size_t b = 0; b < blocks; ++b) steps[b] = {~std::uint64_t{0}, 0};
         std::size_t distance = y_length;
         for (std::size_t j = 0; j < x_length; ++j) {
-            std::uint64_t more = 1,
-                          less = 0;  // whether the distance to the tokens of y before this block grows or shrinks
+            // Whether the distance to the tokens of y before this block grows or shrinks.
+            std::uint64_t more = 1, less = 0;
             for (std::size_t b = 0; b < blocks; ++b) {
                 std::size_t const left = y_length - b * 64, size = left < 64 ? left : 64;
                 std::uint64_t equal = 0;
@@ -102,14 +102,14 @@ void check_tokens(D const& exec, std::string const& field, LoDTensor<T, D> const
 
 }  // namespace detail
 
-/// The least number of insertions, deletions and substitutions of tokens that turn each sequence of x, of the last level,
-/// into the same sequence of y: the Levenshtein distance. Divided by the number of tokens in y, it is the word error rate
-/// of recognized speech; then two empty sequences have 0, and a sequence whose y is empty has infinity, as in TensorFlow.
+/// The least number of insertions, deletions and substitutions of tokens that turn each sequence of x, of the last
+/// level, into that of y: the Levenshtein distance. Divided by the number of tokens in y, it is the word error rate of
+/// recognized speech; then two empty sequences have 0, and a sequence whose y is empty has infinity, as in TensorFlow.
 ///     x [k i t t e n] []   y [s i t t i n g] [a]   ->   [[3] [1]]
 /// sequence_erase takes out tokens that do not count.
 /// shapes   x and y [n] or [n, 1] …, their rows hold one integer -> [sequences, 1] with the upper levels of x
-/// errors   ShapeError if x or y has no levels, its rows have more or less than one element, or y has other upper levels
-///          or another number of sequences
+/// errors   ShapeError if x or y has no levels, its rows have more or less than one element, or y has other upper
+///          levels or another number of sequences
 /// cost     O(length in x · length in y) for each pair, 64 tokens of y at a time, and 1/4 byte per token of y; parallel
 ///          over pairs
 template <id_type I, device D>
@@ -124,7 +124,7 @@ LoDTensor<double, D> edit_distance(D const& exec, LoDTensor<I, D> const& x, LoDT
     auto const x_offsets = detail::last_level(x.lod()), y_offsets = detail::last_level(y.lod());
     std::size_t const n = x_offsets.size() - 1;
     if (y_offsets.size() - 1 != n)
-        throw ShapeError("y.lod()", std::to_string(y_offsets.size() - 1) + " sequences", std::to_string(n));
+        throw ShapeError("the number of sequences of y", std::to_string(y_offsets.size() - 1), std::to_string(n));
     if (!(detail::upper_levels(y.lod()) == upper)) throw ShapeError("y.lod()", "other upper levels", "those of x");
     detail::ElementLoops<D>::check(exec, x.value(), y.value());
     auto to = detail::new_tensor<double>(exec, {n, 1});
@@ -152,6 +152,7 @@ struct edit_distance_op {
     using outputs = slots<slot::out>;
     using attributes = EditDistanceOptions;
     using grad = no_grad;
+    static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, EditDistanceOptions const& = {}) {
         tokens("edit_distance: x", "edit_distance: x.row_size()", x);

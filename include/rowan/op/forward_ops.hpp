@@ -53,7 +53,7 @@ inline constexpr bool takes_levels_of_y = registry<lod_reset_op, reorder_op, seq
 
 /// Whether programs provide this operator for bool as well.
 template <class Op>
-inline constexpr bool takes_truth_values =
-    registry<any_op, equal_op, logical_and_op, logical_not_op, logical_or_op, unsqueeze_op, shape_op>::has<Op>;
+inline constexpr bool takes_truth_values = registry<any_op, equal_op, logical_and_op, logical_not_op, logical_or_op,
+                                                    unsqueeze_op, shape_op, where_op>::has<Op>;
 
 }  // namespace rowan::inline v0

@@ -176,8 +176,8 @@ auto ceil(X&& x) { return detail::unary<detail::ceil_formula>(x.device(), x); }
 using ceil_op = unary_op<detail::ceil_formula>;            ///< See ceil.
 using ceil_grad_op = unary_grad_op<detail::ceil_formula>;  ///< The gradient of ceil.
 
-/// The nearest integer element-wise, of two the even one, as NumPy; the sign of x remains, also where the result is 0;
-/// infinities and NaN remain; the gradient is 0.
+/// The nearest integer element-wise, of two the even one, as NumPy; the sign of x remains, also where the result is 0,
+/// except for elements of user-defined types; infinities and NaN remain; the gradient is 0.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result

@@ -54,7 +54,7 @@ namespace slot {
     };
 ROWAN_SLOT(x)       // input
 ROWAN_SLOT(y)       // second input
-ROWAN_SLOT(condition) // truth values
+ROWAN_SLOT(condition)  // truth values
 ROWAN_SLOT(w)       // weight or table
 ROWAN_SLOT(b)       // bias
 ROWAN_SLOT(out)     // result

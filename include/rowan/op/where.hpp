@@ -87,6 +87,7 @@ struct where_grad_op {
                             std::conditional_t<of_y, detail::y_grad_suffix, detail::x_grad_suffix>>::value;
     using inputs = slots<slot::condition, std::conditional_t<of_y, slot::y, slot::x>, grad_of<slot::out>>;
     using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
+    static constexpr unsigned row_inputs = 0b111;
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const&, VarSpec const& x, VarSpec const&) { return x; }
@@ -117,6 +118,7 @@ struct where_op {
     static constexpr std::string_view name = "where";
     using inputs = slots<slot::condition, slot::x, slot::y>;
     using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b111;
     using grad = grad_rules<grad_rule<where_grad_op<false>>, grad_rule<where_grad_op<true>>>;
 
     static constexpr VarSpec infer(VarSpec const& condition, VarSpec const& x, VarSpec const& y) {

@@ -165,9 +165,9 @@ def isinf(x: Variable) -> Variable:
     return apply("isinf", x)
 
 
-def where(condition: Variable, x: Variable, y: Operand) -> Variable:
-    """The elements of x where the condition is true, else those of y; shapes are broadcast by NumPy's rules."""
-    return apply("where", condition, x, _aligned(x, y, -1))
+def where(condition: Variable, x: Operand, y: Operand) -> Variable:
+    """The elements of x where the condition is true, else those of y; shapes are broadcast by NumPy's rules. One of them may be a number."""
+    return apply("where", condition, x if isinstance(x, Variable) else _aligned(y, x, -1), y if isinstance(y, Variable) else _aligned(x, y, -1))
 
 
 def any(x: Variable) -> Variable:

@@ -22,8 +22,7 @@ class ShardParts final : public RowParts<T> {
 public:
     ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, std::int64_t height, std::size_t width,
                Slots const& slots, std::int64_t table)
-        : RowParts<T>({}), exec_(exec), given_(parts), height_(height), width_(width),
-          slots_(slots), table_(table) {}
+        : RowParts<T>({}), exec_(exec), given_(parts), height_(height), width_(width), slots_(slots), table_(table) {}
 
     std::int64_t table() const override { return table_; }
 

@@ -60,7 +60,8 @@ struct BatchesAhead::Queue {
 };
 
 ROWAN_FUNCTION void BatchesAhead::End::operator()(Queue* queue) const noexcept {
-    if (queue->process == ::getpid()) delete queue;  // a forked process has no thread to end, and perhaps a locked mutex
+    // A forked process has no thread to end, and perhaps a locked mutex.
+    if (queue->process == ::getpid()) delete queue;
 }
 
 ROWAN_FUNCTION BatchesAhead::BatchesAhead(std::int64_t most, std::function<void(Put const&)> read)
@@ -76,7 +77,8 @@ ROWAN_FUNCTION bool BatchesAhead::next() {
     now_ = {};  // freed before the next one is taken
     auto& q = *queue_;
     if (q.process != ::getpid())
-        throw Error("prefetch: the thread that makes these batches is not in this process, which was forked after it began");
+        throw Error(
+            "prefetch: the thread that makes these batches is not in this process, which was forked after it began");
     std::unique_lock lock(q.mutex);
     q.changed.wait(lock, [&] { return q.ended || !q.waiting.empty(); });
     if (!q.waiting.empty()) {
