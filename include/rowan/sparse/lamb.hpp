@@ -115,6 +115,7 @@ void lamb_along(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tenso
     using R = std::conditional_t<element<S>, S, P>;
     using Loops = ElementLoops<D>;
     Loops::check(exec, param, moment1, moment2, grad);
+    if (param.size() == 0) return;
     SquaredNorm const of_param = squared_of(exec, param);
     auto r = new_tensor<R>(exec, param.shape());
     Loops::template each_in_rows<S>(
@@ -140,6 +141,8 @@ void lamb_of_rows(D const& exec, std::int64_t height, Tensor<P, D>& param, Tenso
     check_exec(exec);
     check_sparse_targets(value, height, param, moment1, moment2);
     if (only_checking()) return;
+    ElementLoops<D>::check(exec, param, moment1, moment2, value);
+    if (param.size() == 0) return;
     auto dense = Tensor<kept_t<G>, D>::zeros(exec, param.shape());
     update_rows(exec, rows..., LaneRule<copied>{}, dense);
     lamb_along(exec, param, moment1, moment2, dense, direction);
@@ -163,7 +166,8 @@ void lamb_of_rows(D const& exec, std::int64_t height, Tensor<P, D>& param, Tenso
 ///          synchronize
 /// cost     O(height * width): a dense step of adam, another read of all that it reads, and two norms; temporary memory
 ///          of the size of param in the type of computation, for a row-sparse gradient twice, and that of squared_norm;
-///          a Thrust device synchronizes
+///          a Thrust device synchronizes for each norm, and again for one whose square is 0 or does not fit; O(1) if
+///          param has no elements
 template <device D, class P, class M, class V, class G>
 void lamb(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2, Tensor<G, D> const& grad,
           LambOptions options = {}) {
