@@ -157,8 +157,10 @@ void lamb_of_rows(D const& exec, std::int64_t height, Tensor<P, D>& param, Tenso
 /// where |p| and |r| are Euclidean norms over the whole tensors, and the ratio is 1 if one of them is 0. A NaN or an
 /// infinity in p or r, and so in the gradient, makes the ratio NaN, 0 or infinite by IEEE arithmetic. Never lazy: a
 /// row-sparse gradient stands for the dense one with zeros, as in Paddle's lamb and TensorFlow's: all rows move and all
-/// moments decay. Right where g² is, as adam; p and r may be any finite numbers of float, double and 16-bit types. The
-/// squares are summed as by squared_norm, so the bits are the same for any number of threads.
+/// moments decay. So param must have all rows: with some rows of a table, those of one rank of a ShardedTable or of a
+/// SelectedRows, the norms would be those of these rows alone. Right where g² is, as adam; p and r may be any finite
+/// numbers of float, double and 16-bit types. The squares are summed as by squared_norm, so the bits are the same for any
+/// number of threads.
 /// shapes   param, moment1 (m) and moment2 (v) [height, ...], grad a SelectedRows of that height and row shape, or a
 ///          Tensor of that shape
 /// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
