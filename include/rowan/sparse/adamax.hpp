@@ -59,8 +59,9 @@ LaneRule<adamax_formula> make_adamax_rule(Tensor<P, D> const& param, Tensor<M, D
 /// large or too small. With an epsilon of 0, an element becomes NaN if u is 0: if all its gradients have been 0.
 /// shapes   param, moment (m) and norm (u) [height, ...], grad a SelectedRows of that height and row shape, or a Tensor
 ///          of that shape
-/// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
-///          ShapeError if shapes do not match; Error as update_rows
+/// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1, or if
+///          learning_rate / (1 - beta1^step) does not fit the type of computation; ShapeError if shapes do not match;
+///          Error as update_rows
 /// cost     as adagrad, with two states
 template <device D, class P, class M, class U, detail::gradient_on<D> G>
 void adamax(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<U, D>& norm, G const& grad,
