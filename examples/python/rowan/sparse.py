@@ -56,7 +56,8 @@ def lamb(param: numpy.ndarray, moment: numpy.ndarray, moment2: numpy.ndarray, gr
     run("lamb", param, moment, moment2, grad, **options)
 
 
-def rmsprop(param: numpy.ndarray, moment: numpy.ndarray, velocity: numpy.ndarray, grad: Gradient, **options: Any) -> None:
+def rmsprop(param: numpy.ndarray, moment: numpy.ndarray, velocity: numpy.ndarray, grad: Gradient,
+            **options: Any) -> None:
     """RMSProp: learning_rate, rho, momentum, epsilon."""
     run("rmsprop", param, moment, velocity, grad, **options)
 

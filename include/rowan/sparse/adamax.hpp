@@ -53,7 +53,8 @@ LaneRule<adamax_formula> make_adamax_rule(Tensor<P, D> const& param, Tensor<M, D
 
 /// One step of AdaMax (Kingma and Ba 2015, section 7.1), with PyTorch's epsilon, on the rows of `grad` (duplicates
 /// summed first):
-///     m = beta1 · m + (1 - beta1) · g;  u = max(beta2 · u, |g| + epsilon);  p -= learning_rate / (1 - beta1^step) · m / u
+///     m = beta1 · m + (1 - beta1) · g;  u = max(beta2 · u, |g| + epsilon)
+///     p -= learning_rate / (1 - beta1^step) · m / u
 /// Lazy: rows that are not in `grad` are unchanged, and their states do not decay. With a dense `grad` this is standard
 /// AdaMax. With a weight decay, g begins as grad + weight_decay · p. No square is formed, so no finite gradient is too
 /// large or too small. With an epsilon of 0, an element becomes NaN if u is 0: if all its gradients have been 0.
