@@ -83,7 +83,7 @@ TEST_CASE("lamb has the same bits for any number of ranks, and refuses a table o
     for (int const n : test::group_sizes({1, 3})) {
         for (Hash const& of_rank : test::on_ranks(n, [&](auto const& comm) { return run(false, comm); })) CHECK(of_rank == want);
     }
-    CHECK_THROWS_WITH(run(true, layer::Comm()), "the optimizer with .lazy = false: table is SelectedRows<f32>, expected a LoDTensor");
+    CHECK_THROWS_WITH(run(true, layer::Comm()), "an optimizer that updates all rows: table is SelectedRows<f32>, expected a LoDTensor");
 }
 
 TEST_CASE("gradients of shards are clipped as those of a whole table", "[distributed]") {

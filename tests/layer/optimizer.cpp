@@ -90,6 +90,7 @@ TEST_CASE("all parameters change or none, even if one optimizer throws", "[layer
     auto const with = [](layer::Optimizer const& w) { return TrainOptions{.optimizer = layer::Sgd{.learning_rate = 1}, .optimizers = {{"w", w}}}; };
     CHECK(net.steps(with(layer::Sgd{.learning_rate = nan}), "sgd(param = w, grad = identity_1.out_0): learning_rate is nan, expected a finite number") == both{0, 0});
     CHECK(net.steps(with(layer::Adam{.beta2 = 1}), "adam(param = w, moment = w@adam.moment, moment2 = w@adam.moment2, grad = identity_1.out_0): beta2 is 1, expected a number in [0, 1)") == both{0, 0});
+    CHECK(net.steps(with(layer::Adadelta{.rho = 1}), "adadelta(param = w, mean_square = w@adadelta.mean_square, mean_step = w@adadelta.mean_step, grad = identity_1.out_0): rho is 1, expected a number in [0, 1)") == both{0, 0});
     CHECK(net.steps(with(layer::Ftrl{.l1 = nan}), "ftrl(param = w, moment = w@ftrl.moment, linear = w@ftrl.linear, grad = identity_1.out_0): l1 is nan, expected a finite number") == both{0, 0});
     CHECK(net.steps(with(Tired{}), "tired(param = w, grad = identity_1.out_0): step is 3, expected less than 3") == both{2, 2});
     auto options = with(layer::Sgd{.learning_rate = 1e30});

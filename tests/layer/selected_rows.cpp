@@ -208,9 +208,9 @@ TEST_CASE("wrong tables are refused when the net is built", "[layer]") {
     auto const out = layer::embedding(ids, {.height = 10, .width = 2, .name = "table", .rows = Rows{3, 1}});
     auto const cost = layer::mse(out, layer::data<float>("y", {UNK, 2}));
     CHECK_THROWS_WITH(Trainer(cost, {.optimizer = layer::Adam{.lazy = false}}),
-                      "the optimizer with .lazy = false: table is SelectedRows<f32>, expected a LoDTensor");
+                      "an optimizer that updates all rows: table is SelectedRows<f32>, expected a LoDTensor");
     CHECK_THROWS_WITH(Trainer(cost, {.optimizer = layer::Lamb{}}),
-                      "the optimizer with .lazy = false: table is SelectedRows<f32>, expected a LoDTensor");
+                      "an optimizer that updates all rows: table is SelectedRows<f32>, expected a LoDTensor");
     CHECK_THROWS_WITH(Trainer(cost, {.average = layer::MovingAverage{}}),
                       "the moving average of table is SelectedRows<f32>, expected a LoDTensor");
 }

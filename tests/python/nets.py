@@ -65,7 +65,7 @@ for dtype in "f4", "f8":
     near(u, numpy.abs(dense) + 1e-8)
     near(p, 1 - 0.1 * dense / (numpy.abs(dense) + 1e-8))
     p, s, d = numpy.ones((5, 2), dtype), numpy.zeros((5, 2), dtype), numpy.zeros((5, 2), dtype)
-    rowan.sparse.adadelta(p, s, d, g, rho=0.75, epsilon=0.5)
+    rowan.sparse.adadelta(p, mean_square=s, mean_step=d, grad=g, rho=0.75, epsilon=0.5)
     step = numpy.sqrt(0.5 / (dense ** 2 / 4 + 0.5)) * dense
     near(s, dense ** 2 / 4)
     near(d, step ** 2 / 4)

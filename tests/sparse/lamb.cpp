@@ -4,10 +4,12 @@
 #include "steps.hpp"
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <tuple>
 #include <type_traits>
+#include <vector>
 
 namespace test_lamb {
 
@@ -167,6 +169,20 @@ TEST_CASE("all rows move and all moments decay by a row-sparse gradient in lamb"
     lamb(param, moment1, moment2, SelectedRows<float>(2, {}, Tensor<float>::from_shape({0, 1})), {.beta1 = 0.5, .beta2 = 0.75});
     CHECK((moment1 == Tensor<float>{{0.5F}, {0.5F}} && moment2 == Tensor<float>{{0.75F}, {0.75F}}));
     CHECK((param(0, 0) < 1 && param(1, 0) < 2));
+}
+
+TEST_CASE("lamb of no elements does nothing, after its checks", "[lamb]") {
+    for (std::vector<std::size_t> const& shape : {std::vector<std::size_t>{0, 3}, {2, 0}}) {
+        auto param = Tensor<float>::zeros({shape[0], shape[1]}), moment1 = param, moment2 = param;
+        Tensor<float> const value = param;
+        SelectedRows<float> const g(static_cast<std::int64_t>(shape[0]), {}, Tensor<float>::zeros({0, shape[1]}));
+        lamb(param, moment1, moment2, value);
+        lamb(param, moment1, moment2, g);
+        lamb(rowan::RowPlan(g), param, moment1, moment2, g.value());
+        CHECK(param == value);
+        CHECK_THROWS_AS(lamb(param, moment1, moment2, value, {.beta1 = 1}), rowan::ValueError);
+        CHECK_THROWS_AS(lamb(Cpu{.threads = -1}, param, moment1, moment2, g), rowan::ValueError);
+    }
 }
 
 }  // namespace test_lamb

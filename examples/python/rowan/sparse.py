@@ -45,9 +45,10 @@ def adamax(param: numpy.ndarray, moment: numpy.ndarray, norm: numpy.ndarray, gra
     run("adamax", param, moment, norm, grad, **options)
 
 
-def adadelta(param: numpy.ndarray, moment: numpy.ndarray, moment2: numpy.ndarray, grad: Gradient, **options: Any) -> None:
+def adadelta(param: numpy.ndarray, mean_square: numpy.ndarray, mean_step: numpy.ndarray, grad: Gradient,
+             **options: Any) -> None:
     """Adadelta: learning_rate, rho, epsilon, weight_decay."""
-    run("adadelta", param, moment, moment2, grad, **options)
+    run("adadelta", param, mean_square, mean_step, grad, **options)
 
 
 def lamb(param: numpy.ndarray, moment: numpy.ndarray, moment2: numpy.ndarray, grad: Gradient, **options: Any) -> None:
@@ -55,7 +56,8 @@ def lamb(param: numpy.ndarray, moment: numpy.ndarray, moment2: numpy.ndarray, gr
     run("lamb", param, moment, moment2, grad, **options)
 
 
-def rmsprop(param: numpy.ndarray, moment: numpy.ndarray, velocity: numpy.ndarray, grad: Gradient, **options: Any) -> None:
+def rmsprop(param: numpy.ndarray, moment: numpy.ndarray, velocity: numpy.ndarray, grad: Gradient,
+            **options: Any) -> None:
     """RMSProp: learning_rate, rho, momentum, epsilon."""
     run("rmsprop", param, moment, velocity, grad, **options)
 

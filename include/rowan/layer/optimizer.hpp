@@ -67,7 +67,8 @@ public:
         std::function<void()> check_gradient;
     };
 
-    /// Of an optimizer with `.lazy = false`: replaces a row-sparse gradient by a dense one, which it adds to the scope.
+    /// Of an optimizer that updates all rows, by `.lazy = false` or as Lamb: replaces a row-sparse gradient by a dense one,
+    /// which it adds to the scope.
     /// errors   TypeError if this optimizer does not support the parameter's element type, or the parameter is a
     ///          SelectedRows, whose rows are updated only where they have a gradient
     /// cost     O(number of types), plus one operator
@@ -156,7 +157,7 @@ void OptimizerOn<Device>::densify(Scope& scope, ParameterGradient& g) const {
     auto const dense = kind_for(g).dense;
     if (dense == nullptr) return;
     if (g.parameter->spec().type == VarType::SELECTED_ROWS)
-        throw TypeError(std::string("the optimizer with .lazy = false: ").append(g.parameter->name()),
+        throw TypeError(std::string("an optimizer that updates all rows: ").append(g.parameter->name()),
                         rowan::detail::kind_text(g.parameter->spec()), "a LoDTensor");
     g.gradient = dense(scope, *g.gradient);
 }

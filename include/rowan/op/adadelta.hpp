@@ -9,13 +9,13 @@
 namespace rowan::inline v0 {
 
 /// See adadelta; the gradient may be dense or row-sparse.
-struct adadelta_op : detail::optimizer_op<AdadeltaOptions, slot::moment, slot::moment2> {
+struct adadelta_op : detail::optimizer_op<AdadeltaOptions, slot::mean_square, slot::mean_step> {
     static constexpr std::string_view name = "adadelta";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& moment2, G const& grad,
+    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<M, D>& mean_step, G const& grad,
                     AdadeltaOptions const& options = {}) {
-        adadelta(exec, param, moment, moment2, grad, options);
+        adadelta(exec, param, mean_square, mean_step, grad, options);
     }
 };
 

@@ -78,6 +78,8 @@ ROWAN_SLOT(grad)
 ROWAN_SLOT(moment)
 ROWAN_SLOT(moment2)
 ROWAN_SLOT(norm)
+ROWAN_SLOT(mean_square)
+ROWAN_SLOT(mean_step)
 ROWAN_SLOT(velocity)
 ROWAN_SLOT(linear)
 ROWAN_SLOT(mean)  // moving mean and variance, and those after a step of training

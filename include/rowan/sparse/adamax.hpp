@@ -53,14 +53,16 @@ LaneRule<adamax_formula> make_adamax_rule(Tensor<P, D> const& param, Tensor<M, D
 
 /// One step of AdaMax (Kingma and Ba 2015, section 7.1), with PyTorch's epsilon, on the rows of `grad` (duplicates
 /// summed first):
-///     m = beta1 · m + (1 - beta1) · g;  u = max(beta2 · u, |g| + epsilon);  p -= learning_rate / (1 - beta1^step) · m / u
+///     m = beta1 · m + (1 - beta1) · g;  u = max(beta2 · u, |g| + epsilon)
+///     p -= learning_rate / (1 - beta1^step) · m / u
 /// Lazy: rows that are not in `grad` are unchanged, and their states do not decay. With a dense `grad` this is standard
 /// AdaMax. With a weight decay, g begins as grad + weight_decay · p. No square is formed, so no finite gradient is too
 /// large or too small. With an epsilon of 0, an element becomes NaN if u is 0: if all its gradients have been 0.
 /// shapes   param, moment (m) and norm (u) [height, ...], grad a SelectedRows of that height and row shape, or a Tensor
 ///          of that shape
-/// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
-///          ShapeError if shapes do not match; Error as update_rows
+/// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1, or if
+///          learning_rate / (1 - beta1^step) does not fit the type of computation; ShapeError if shapes do not match;
+///          Error as update_rows
 /// cost     as adagrad, with two states
 template <device D, class P, class M, class U, detail::gradient_on<D> G>
 void adamax(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<U, D>& norm, G const& grad,

@@ -115,6 +115,7 @@ void lamb_along(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tenso
     using R = std::conditional_t<element<S>, S, P>;
     using Loops = ElementLoops<D>;
     Loops::check(exec, param, moment1, moment2, grad);
+    if (param.size() == 0) return;
     SquaredNorm const of_param = squared_of(exec, param);
     auto r = new_tensor<R>(exec, param.shape());
     Loops::template each_in_rows<S>(
@@ -140,6 +141,8 @@ void lamb_of_rows(D const& exec, std::int64_t height, Tensor<P, D>& param, Tenso
     check_exec(exec);
     check_sparse_targets(value, height, param, moment1, moment2);
     if (only_checking()) return;
+    ElementLoops<D>::check(exec, param, moment1, moment2, value);
+    if (param.size() == 0) return;
     auto dense = Tensor<kept_t<G>, D>::zeros(exec, param.shape());
     update_rows(exec, rows..., LaneRule<copied>{}, dense);
     lamb_along(exec, param, moment1, moment2, dense, direction);
@@ -154,8 +157,10 @@ void lamb_of_rows(D const& exec, std::int64_t height, Tensor<P, D>& param, Tenso
 /// where |p| and |r| are Euclidean norms over the whole tensors, and the ratio is 1 if one of them is 0. A NaN or an
 /// infinity in p or r, and so in the gradient, makes the ratio NaN, 0 or infinite by IEEE arithmetic. Never lazy: a
 /// row-sparse gradient stands for the dense one with zeros, as in Paddle's lamb and TensorFlow's: all rows move and all
-/// moments decay. Right where g² is, as adam; p and r may be any finite numbers of float, double and 16-bit types. The
-/// squares are summed as by squared_norm, so the bits are the same for any number of threads.
+/// moments decay. So param must have all rows: with some rows of a table, those of one rank of a ShardedTable or of a
+/// SelectedRows, the norms would be those of these rows alone. Right where g² is, as adam; p and r may be any finite
+/// numbers of float, double and 16-bit types. The squares are summed as by squared_norm, so the bits are the same for any
+/// number of threads.
 /// shapes   param, moment1 (m) and moment2 (v) [height, ...], grad a SelectedRows of that height and row shape, or a
 ///          Tensor of that shape
 /// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
@@ -163,7 +168,8 @@ void lamb_of_rows(D const& exec, std::int64_t height, Tensor<P, D>& param, Tenso
 ///          synchronize
 /// cost     O(height * width): a dense step of adam, another read of all that it reads, and two norms; temporary memory
 ///          of the size of param in the type of computation, for a row-sparse gradient twice, and that of squared_norm;
-///          a Thrust device synchronizes
+///          a Thrust device synchronizes for each norm, and again for one whose square is 0 or does not fit; O(1) if
+///          param has no elements
 template <device D, class P, class M, class V, class G>
 void lamb(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2, Tensor<G, D> const& grad,
           LambOptions options = {}) {

@@ -43,10 +43,21 @@ SelectedRows<T, D> rescaled(D const& exec, SelectedRows<T, D> const& g, double f
     return scale(exec, g, factor);
 }
 
+template <class T, class D>
+bool without_elements(Tensor<T, D> const& x) {
+    return x.dimension() != 0 && x.size() == 0;
+}
+template <class T, class D>
+bool without_elements(SelectedRows<T, D> const& g) {
+    return without_elements(g.value());
+}
+
 /// The squared norm of x. If it does not fit the type in which it is summed, x is scaled by a power of 2 and summed
 /// again. The square of a float fits a double.
 template <template <class, class> class Gradient, class T, class D>
 SquaredNorm squared_of(D const& exec, Gradient<T, D> const& x) {
+    check_exec(exec);
+    if (without_elements(x)) return {};
     using S = sum_t<T>;
     S const sum = squared_norm(exec, x);
     if constexpr (floating_element<T> && is_machine_float<S>) {
