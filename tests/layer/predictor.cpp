@@ -1,6 +1,7 @@
 // tests/layer/predictor.cpp
 #include <rowan/layer/predictor.hpp>
 
+#include "forked.hpp"
 #include "layer/check_net.hpp"
 
 #include <rowan/layer/data.hpp>
@@ -64,6 +65,21 @@ TEST_CASE("threads share a predictor, and get the bits of infer", "[layer]") {
         if (predictor(net.batches[i], Cpu{.threads = 1}) != want[i]) ++wrong;
         if (infer(net.scores, net.batches[i], net.parameters, Cpu{.threads = 1}) != want[i]) ++wrong;
     });
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("a process may fork while other threads use a predictor", "[layer]") {
+    Tagger net;
+    Predictor const predictor(net.scores, net.parameters);
+    auto const want = infer(net.scores, net.batches[0], net.parameters);
+    std::atomic<bool> done{false};
+    std::thread other([&] {
+        while (!done) predictor(net.batches[0], Cpu{.threads = 1});
+    });
+    int wrong = 0;
+    for (int i = 0; i < 20; ++i) wrong += !forked::succeeds([&] { return predictor(net.batches[0], Cpu{.threads = 2}) == want; });
+    done = true;
+    other.join();
     CHECK(wrong == 0);
 }
 

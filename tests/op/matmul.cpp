@@ -2,11 +2,13 @@
 #include <rowan/op/matmul.hpp>
 
 #include "catch.hpp"
+#include "forked.hpp"
 #include "inputs.hpp"
 
 #include <rowan/core/bfloat16.hpp>
 #include <rowan/op/detail/tiles.hpp>
 
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -140,6 +142,20 @@ TEST_CASE("elements of 16 bits are summed as floats", "[matmul]") {
             CHECK(dtype<bfloat16>::widen(out[i * 2 + j]) == dtype<bfloat16>::widen(bfloat16(sum)));
         }
     }
+}
+
+TEST_CASE("a process may fork while another thread multiplies", "[matmul]") {
+    Problem<float> const problem{96, 96, 96, false, false, false};
+    auto const expected = problem.product(1);
+    std::atomic<bool> done{false};
+    std::thread other([&] {
+        while (!done) problem.product(1);
+    });
+    int wrong = 0;
+    for (int i = 0; i < 20; ++i) wrong += !forked::succeeds([&] { return problem.product(1) == expected; });
+    done = true;
+    other.join();
+    CHECK(wrong == 0);
 }
 
 }  // namespace test_matmul
