@@ -122,9 +122,9 @@ public:
         return out;
     }
 
-    /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer but lamb, which
-    /// needs the norm of all rows. The parts of rank 0 come first, and so on; the sums are those of sum_of_parts or merge
-    /// over all, as row_allreduce.
+    /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer but lamb,
+    /// which needs the norm of all rows. The parts of rank 0 come first, and so on; the sums are those of sum_of_parts or
+    /// merge over all, as row_allreduce.
     /// shapes   SelectedRows of height `height` and rows of `width` elements, none or more -> of height local().shape(0)
     /// errors   ShapeError if a height or width differs, or ranks have different orders or tables; RemoteError on the
     ///          other ranks

@@ -67,8 +67,8 @@ public:
         std::function<void()> check_gradient;
     };
 
-    /// Of an optimizer that updates all rows, by `.lazy = false` or as Lamb: replaces a row-sparse gradient by a dense one,
-    /// which it adds to the scope.
+    /// Of an optimizer that updates all rows, by `.lazy = false` or as Lamb: replaces a row-sparse gradient by a dense
+    /// one, which it adds to the scope.
     /// errors   TypeError if this optimizer does not support the parameter's element type, or the parameter is a
     ///          SelectedRows, whose rows are updated only where they have a gradient
     /// cost     O(number of types), plus one operator

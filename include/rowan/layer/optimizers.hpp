@@ -197,7 +197,8 @@ struct Adadelta {
 };
 
 /// LAMB, see rowan::lamb: steps in proportion to the norm of the whole parameter. So it is never lazy: a table's update
-/// is dense, and the parameter may not be a SelectedRows, nor a table whose rows ranks share out (layer::sharded_table).
+/// is dense, and the parameter may not be a SelectedRows, nor a table whose rows ranks share out
+/// (layer::sharded_table).
 struct Lamb {
     double learning_rate = 0.001;  ///< the norm of a step, divided by the norm of the parameter
     double beta1 = 0.9;            ///< decay factor of the running mean of the gradient

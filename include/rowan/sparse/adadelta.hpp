@@ -4,6 +4,8 @@
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
+#include <type_traits>
+
 namespace rowan::inline v0 {
 
 /// The options of adadelta.
@@ -49,8 +51,9 @@ LaneRule<adadelta_formula> make_adadelta_rule(Tensor<P, D> const& param, Tensor<
 ///     d = rho · d + (1 - rho) · step²;  p -= learning_rate · step
 /// Lazy: rows that are not in `grad` are unchanged, and their averages do not decay. With a dense `grad` this is
 /// standard Adadelta. With a weight decay, g begins as grad + weight_decay · p. Right where g² is a number of the type
-/// of computation, the widest dtype<T>::sum of the tensors: if it overflows, for float from |g| = 1.9e19 on, the element
-/// no longer moves; if it vanishes, below |g| = 2e-23, and s and epsilon are 0, the step is infinite, or NaN if d is 0.
+/// of computation, the widest dtype<T>::sum of the tensors: if it overflows, for float from |g| = 1.9e19 on, the
+/// element no longer moves; if it vanishes, below |g| = 2e-23, and s and epsilon are 0, the step is infinite, or NaN if
+/// d is 0.
 /// shapes   param, mean_square (s) and mean_step (d) [height, ...], grad a SelectedRows of that height and row shape,
 ///          or a Tensor of that shape
 /// errors   ValueError if an option is not finite, epsilon is negative or rho not in [0, 1); ShapeError if shapes do
@@ -84,6 +87,21 @@ template <class P, class S, class U, class G, class Device>
 void adadelta(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
               Tensor<U, Device>& mean_step, Tensor<G, Device> const& value, AdadeltaOptions options = {}) {
     adadelta(plan.device(), plan, param, mean_square, mean_step, value, options);
+}
+
+// Mistakes, which do not compile.
+template <class P, class M, class V, class G, class Device, class R>
+requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
+void adadelta(Tensor<P, Device>&, Tensor<M, Device>&, Tensor<V, Device>&, G const&, R const&) {
+    static_assert(!std::is_arithmetic_v<R>,
+                  "rowan::adadelta: options have names: adadelta(param, mean_square, mean_step, grad, {.rho = 0.9})");
+}
+template <class P, class G, class Device>
+requires detail::gradient_on<G, Device>
+void adadelta(Tensor<P, Device>&, G const&, AdadeltaOptions const& = {}) {
+    static_assert(!element<P>,
+                  "rowan::adadelta: its two states are yours: each begins as Tensor<T>::zeros(param.shape()); "
+                  "adadelta(param, mean_square, mean_step, grad, {.rho = 0.9})");
 }
 
 ROWAN_TEMPLATE(void adadelta(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,

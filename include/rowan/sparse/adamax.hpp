@@ -6,6 +6,7 @@
 #include <rowan/sparse/update_rows.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace rowan::inline v0 {
 
@@ -90,6 +91,21 @@ template <class P, class M, class U, class G, class Device>
 void adamax(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment, Tensor<U, Device>& norm,
             Tensor<G, Device> const& value, AdamaxOptions options = {}) {
     adamax(plan.device(), plan, param, moment, norm, value, options);
+}
+
+// Mistakes, which do not compile.
+template <class P, class M, class V, class G, class Device, class R>
+requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
+void adamax(Tensor<P, Device>&, Tensor<M, Device>&, Tensor<V, Device>&, G const&, R const&) {
+    static_assert(!std::is_arithmetic_v<R>,
+                  "rowan::adamax: options have names: adamax(param, moment, norm, grad, {.step = 1})");
+}
+template <class P, class G, class Device>
+requires detail::gradient_on<G, Device>
+void adamax(Tensor<P, Device>&, G const&, AdamaxOptions const& = {}) {
+    static_assert(!element<P>,
+                  "rowan::adamax: its two states are yours: each begins as Tensor<T>::zeros(param.shape()); "
+                  "adamax(param, moment, norm, grad, {.step = 1})");
 }
 
 ROWAN_TEMPLATE(void adamax(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,

@@ -159,8 +159,8 @@ void lamb_of_rows(D const& exec, std::int64_t height, Tensor<P, D>& param, Tenso
 /// row-sparse gradient stands for the dense one with zeros, as in Paddle's lamb and TensorFlow's: all rows move and all
 /// moments decay. So param must have all rows: with some rows of a table, those of one rank of a ShardedTable or of a
 /// SelectedRows, the norms would be those of these rows alone. Right where g² is, as adam; p and r may be any finite
-/// numbers of float, double and 16-bit types. The squares are summed as by squared_norm, so the bits are the same for any
-/// number of threads.
+/// numbers of float, double and 16-bit types. The squares are summed as by squared_norm, so the bits are the same for
+/// any number of threads.
 /// shapes   param, moment1 (m) and moment2 (v) [height, ...], grad a SelectedRows of that height and row shape, or a
 ///          Tensor of that shape
 /// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
@@ -211,6 +211,21 @@ template <class P, class M, class V, class G, class Device>
 void lamb(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2,
           Tensor<G, Device> const& value, LambOptions options = {}) {
     lamb(plan.device(), plan, param, moment1, moment2, value, options);
+}
+
+// Mistakes, which do not compile.
+template <class P, class M, class V, class G, class Device, class R>
+requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
+void lamb(Tensor<P, Device>&, Tensor<M, Device>&, Tensor<V, Device>&, G const&, R const&) {
+    static_assert(!std::is_arithmetic_v<R>,
+                  "rowan::lamb: options have names: lamb(param, moment1, moment2, grad, {.step = 1})");
+}
+template <class P, class G, class Device>
+requires detail::gradient_on<G, Device>
+void lamb(Tensor<P, Device>&, G const&, LambOptions const& = {}) {
+    static_assert(!element<P>,
+                  "rowan::lamb: its two states are yours: each begins as Tensor<T>::zeros(param.shape()); "
+                  "lamb(param, moment1, moment2, grad, {.step = 1})");
 }
 
 ROWAN_TEMPLATE(void lamb(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
