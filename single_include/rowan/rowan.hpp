@@ -10089,6 +10089,8 @@ ROWAN_SLOT(grad)
 ROWAN_SLOT(moment)
 ROWAN_SLOT(moment2)
 ROWAN_SLOT(norm)
+ROWAN_SLOT(mean_square)
+ROWAN_SLOT(mean_step)
 ROWAN_SLOT(velocity)
 ROWAN_SLOT(linear)
 ROWAN_SLOT(mean)  // moving mean and variance, and those after a step of training
@@ -15280,8 +15282,9 @@ public:
         return out;
     }
 
-    /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer. The parts of
-    /// rank 0 come first, and so on; the sums are those of sum_of_parts or merge over all, as row_allreduce.
+    /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer but lamb,
+    /// which needs the norm of all rows. The parts of rank 0 come first, and so on; the sums are those of sum_of_parts or
+    /// merge over all, as row_allreduce.
     /// shapes   SelectedRows of height `height` and rows of `width` elements, none or more -> of height local().shape(0)
     /// errors   ShapeError if a height or width differs, or ranks have different orders or tables; RemoteError on the
     ///          other ranks
@@ -19102,11 +19105,12 @@ LaneRule<adadelta_formula> make_adadelta_rule(Tensor<P, D> const& param, Tensor<
 ///     s = rho · s + (1 - rho) · g²;  step = √(d + epsilon) / √(s + epsilon) · g
 ///     d = rho · d + (1 - rho) · step²;  p -= learning_rate · step
 /// Lazy: rows that are not in `grad` are unchanged, and their averages do not decay. With a dense `grad` this is
-/// standard Adadelta. With a weight decay, g begins as grad + weight_decay · p. Right where g² is a number of the type of
-/// computation, the widest dtype<T>::sum of the tensors: if it overflows, for float from |g| = 1.9e19 on, the element no
-/// longer moves; if it vanishes, below |g| = 2e-23, and s and epsilon are 0, the step is infinite, or NaN if d is 0.
-/// shapes   param, mean_square (s) and mean_step (d) [height, ...], grad a SelectedRows of that height and row shape, or
-///          a Tensor of that shape
+/// standard Adadelta. With a weight decay, g begins as grad + weight_decay · p. Right where g² is a number of the type
+/// of computation, the widest dtype<T>::sum of the tensors: if it overflows, for float from |g| = 1.9e19 on, the
+/// element no longer moves; if it vanishes, below |g| = 2e-23, and s and epsilon are 0, the step is infinite, or NaN if
+/// d is 0.
+/// shapes   param, mean_square (s) and mean_step (d) [height, ...], grad a SelectedRows of that height and row shape,
+///          or a Tensor of that shape
 /// errors   ValueError if an option is not finite, epsilon is negative or rho not in [0, 1); ShapeError if shapes do
 ///          not match; Error as update_rows
 /// cost     as adagrad, with two states
@@ -19140,6 +19144,21 @@ void adadelta(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, D
     adadelta(plan.device(), plan, param, mean_square, mean_step, value, options);
 }
 
+// Mistakes, which do not compile.
+template <class P, class M, class V, class G, class Device, class R>
+requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
+void adadelta(Tensor<P, Device>&, Tensor<M, Device>&, Tensor<V, Device>&, G const&, R const&) {
+    static_assert(!std::is_arithmetic_v<R>,
+                  "rowan::adadelta: options have names: adadelta(param, mean_square, mean_step, grad, {.rho = 0.9})");
+}
+template <class P, class G, class Device>
+requires detail::gradient_on<G, Device>
+void adadelta(Tensor<P, Device>&, G const&, AdadeltaOptions const& = {}) {
+    static_assert(!element<P>,
+                  "rowan::adadelta: its two states are yours: each begins as Tensor<T>::zeros(param.shape()); "
+                  "adadelta(param, mean_square, mean_step, grad, {.rho = 0.9})");
+}
+
 ROWAN_TEMPLATE(void adadelta(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
                              AdadeltaOptions))
 ROWAN_TEMPLATE(void adadelta(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
@@ -19160,13 +19179,13 @@ ROWAN_TEMPLATE(void adadelta(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, T
 namespace rowan::inline v0 {
 
 /// See adadelta; the gradient may be dense or row-sparse.
-struct adadelta_op : detail::optimizer_op<AdadeltaOptions, slot::moment, slot::moment2> {
+struct adadelta_op : detail::optimizer_op<AdadeltaOptions, slot::mean_square, slot::mean_step> {
     static constexpr std::string_view name = "adadelta";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& moment2, G const& grad,
+    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<M, D>& mean_step, G const& grad,
                     AdadeltaOptions const& options = {}) {
-        adadelta(exec, param, moment, moment2, grad, options);
+        adadelta(exec, param, mean_square, mean_step, grad, options);
     }
 };
 
@@ -19482,14 +19501,16 @@ LaneRule<adamax_formula> make_adamax_rule(Tensor<P, D> const& param, Tensor<M, D
 
 /// One step of AdaMax (Kingma and Ba 2015, section 7.1), with PyTorch's epsilon, on the rows of `grad` (duplicates
 /// summed first):
-///     m = beta1 · m + (1 - beta1) · g;  u = max(beta2 · u, |g| + epsilon);  p -= learning_rate / (1 - beta1^step) · m / u
+///     m = beta1 · m + (1 - beta1) · g;  u = max(beta2 · u, |g| + epsilon)
+///     p -= learning_rate / (1 - beta1^step) · m / u
 /// Lazy: rows that are not in `grad` are unchanged, and their states do not decay. With a dense `grad` this is standard
 /// AdaMax. With a weight decay, g begins as grad + weight_decay · p. No square is formed, so no finite gradient is too
 /// large or too small. With an epsilon of 0, an element becomes NaN if u is 0: if all its gradients have been 0.
 /// shapes   param, moment (m) and norm (u) [height, ...], grad a SelectedRows of that height and row shape, or a Tensor
 ///          of that shape
-/// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
-///          ShapeError if shapes do not match; Error as update_rows
+/// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1, or if
+///          learning_rate / (1 - beta1^step) does not fit the type of computation; ShapeError if shapes do not match;
+///          Error as update_rows
 /// cost     as adagrad, with two states
 template <device D, class P, class M, class U, detail::gradient_on<D> G>
 void adamax(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<U, D>& norm, G const& grad,
@@ -19517,6 +19538,21 @@ template <class P, class M, class U, class G, class Device>
 void adamax(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment, Tensor<U, Device>& norm,
             Tensor<G, Device> const& value, AdamaxOptions options = {}) {
     adamax(plan.device(), plan, param, moment, norm, value, options);
+}
+
+// Mistakes, which do not compile.
+template <class P, class M, class V, class G, class Device, class R>
+requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
+void adamax(Tensor<P, Device>&, Tensor<M, Device>&, Tensor<V, Device>&, G const&, R const&) {
+    static_assert(!std::is_arithmetic_v<R>,
+                  "rowan::adamax: options have names: adamax(param, moment, norm, grad, {.step = 1})");
+}
+template <class P, class G, class Device>
+requires detail::gradient_on<G, Device>
+void adamax(Tensor<P, Device>&, G const&, AdamaxOptions const& = {}) {
+    static_assert(!element<P>,
+                  "rowan::adamax: its two states are yours: each begins as Tensor<T>::zeros(param.shape()); "
+                  "adamax(param, moment, norm, grad, {.step = 1})");
 }
 
 ROWAN_TEMPLATE(void adamax(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
@@ -19956,10 +19992,21 @@ SelectedRows<T, D> rescaled(D const& exec, SelectedRows<T, D> const& g, double f
     return scale(exec, g, factor);
 }
 
+template <class T, class D>
+bool without_elements(Tensor<T, D> const& x) {
+    return x.dimension() != 0 && x.size() == 0;
+}
+template <class T, class D>
+bool without_elements(SelectedRows<T, D> const& g) {
+    return without_elements(g.value());
+}
+
 /// The squared norm of x. If it does not fit the type in which it is summed, x is scaled by a power of 2 and summed
 /// again. The square of a float fits a double.
 template <template <class, class> class Gradient, class T, class D>
 SquaredNorm squared_of(D const& exec, Gradient<T, D> const& x) {
+    check_exec(exec);
+    if (without_elements(x)) return {};
     using S = sum_t<T>;
     S const sum = squared_norm(exec, x);
     if constexpr (floating_element<T> && is_machine_float<S>) {
@@ -20081,6 +20128,7 @@ void lamb_along(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tenso
     using R = std::conditional_t<element<S>, S, P>;
     using Loops = ElementLoops<D>;
     Loops::check(exec, param, moment1, moment2, grad);
+    if (param.size() == 0) return;
     SquaredNorm const of_param = squared_of(exec, param);
     auto r = new_tensor<R>(exec, param.shape());
     Loops::template each_in_rows<S>(
@@ -20106,6 +20154,8 @@ void lamb_of_rows(D const& exec, std::int64_t height, Tensor<P, D>& param, Tenso
     check_exec(exec);
     check_sparse_targets(value, height, param, moment1, moment2);
     if (only_checking()) return;
+    ElementLoops<D>::check(exec, param, moment1, moment2, value);
+    if (param.size() == 0) return;
     auto dense = Tensor<kept_t<G>, D>::zeros(exec, param.shape());
     update_rows(exec, rows..., LaneRule<copied>{}, dense);
     lamb_along(exec, param, moment1, moment2, dense, direction);
@@ -20120,8 +20170,10 @@ void lamb_of_rows(D const& exec, std::int64_t height, Tensor<P, D>& param, Tenso
 /// where |p| and |r| are Euclidean norms over the whole tensors, and the ratio is 1 if one of them is 0. A NaN or an
 /// infinity in p or r, and so in the gradient, makes the ratio NaN, 0 or infinite by IEEE arithmetic. Never lazy: a
 /// row-sparse gradient stands for the dense one with zeros, as in Paddle's lamb and TensorFlow's: all rows move and all
-/// moments decay. Right where g² is, as adam; p and r may be any finite numbers of float, double and 16-bit types. The
-/// squares are summed as by squared_norm, so the bits are the same for any number of threads.
+/// moments decay. So param must have all rows: with some rows of a table, those of one rank of a ShardedTable or of a
+/// SelectedRows, the norms would be those of these rows alone. Right where g² is, as adam; p and r may be any finite
+/// numbers of float, double and 16-bit types. The squares are summed as by squared_norm, so the bits are the same for
+/// any number of threads.
 /// shapes   param, moment1 (m) and moment2 (v) [height, ...], grad a SelectedRows of that height and row shape, or a
 ///          Tensor of that shape
 /// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
@@ -20129,7 +20181,8 @@ void lamb_of_rows(D const& exec, std::int64_t height, Tensor<P, D>& param, Tenso
 ///          synchronize
 /// cost     O(height * width): a dense step of adam, another read of all that it reads, and two norms; temporary memory
 ///          of the size of param in the type of computation, for a row-sparse gradient twice, and that of squared_norm;
-///          a Thrust device synchronizes
+///          a Thrust device synchronizes for each norm, and again for one whose square is 0 or does not fit; O(1) if
+///          param has no elements
 template <device D, class P, class M, class V, class G>
 void lamb(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2, Tensor<G, D> const& grad,
           LambOptions options = {}) {
@@ -20171,6 +20224,21 @@ template <class P, class M, class V, class G, class Device>
 void lamb(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2,
           Tensor<G, Device> const& value, LambOptions options = {}) {
     lamb(plan.device(), plan, param, moment1, moment2, value, options);
+}
+
+// Mistakes, which do not compile.
+template <class P, class M, class V, class G, class Device, class R>
+requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
+void lamb(Tensor<P, Device>&, Tensor<M, Device>&, Tensor<V, Device>&, G const&, R const&) {
+    static_assert(!std::is_arithmetic_v<R>,
+                  "rowan::lamb: options have names: lamb(param, moment1, moment2, grad, {.step = 1})");
+}
+template <class P, class G, class Device>
+requires detail::gradient_on<G, Device>
+void lamb(Tensor<P, Device>&, G const&, LambOptions const& = {}) {
+    static_assert(!element<P>,
+                  "rowan::lamb: its two states are yours: each begins as Tensor<T>::zeros(param.shape()); "
+                  "lamb(param, moment1, moment2, grad, {.step = 1})");
 }
 
 ROWAN_TEMPLATE(void lamb(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
@@ -20940,7 +21008,8 @@ struct Adadelta {
 };
 
 /// LAMB, see rowan::lamb: steps in proportion to the norm of the whole parameter. So it is never lazy: a table's update
-/// is dense, and the parameter is not a SelectedRows, nor one of the ranks that share out its rows.
+/// is dense, and the parameter may not be a SelectedRows, nor a table whose rows ranks share out
+/// (layer::sharded_table).
 struct Lamb {
     double learning_rate = 0.001;  ///< the norm of a step, divided by the norm of the parameter
     double beta1 = 0.9;            ///< decay factor of the running mean of the gradient
@@ -21215,7 +21284,8 @@ public:
         std::function<void()> check_gradient;
     };
 
-    /// Of an optimizer with `.lazy = false`: replaces a row-sparse gradient by a dense one, which it adds to the scope.
+    /// Of an optimizer that updates all rows, by `.lazy = false` or as Lamb: replaces a row-sparse gradient by a dense
+    /// one, which it adds to the scope.
     /// errors   TypeError if this optimizer does not support the parameter's element type, or the parameter is a
     ///          SelectedRows, whose rows are updated only where they have a gradient
     /// cost     O(number of types), plus one operator
@@ -21304,7 +21374,7 @@ void OptimizerOn<Device>::densify(Scope& scope, ParameterGradient& g) const {
     auto const dense = kind_for(g).dense;
     if (dense == nullptr) return;
     if (g.parameter->spec().type == VarType::SELECTED_ROWS)
-        throw TypeError(std::string("the optimizer with .lazy = false: ").append(g.parameter->name()),
+        throw TypeError(std::string("an optimizer that updates all rows: ").append(g.parameter->name()),
                         rowan::detail::kind_text(g.parameter->spec()), "a LoDTensor");
     g.gradient = dense(scope, *g.gradient);
 }

@@ -65,7 +65,8 @@ TEST_CASE("an axis aligns y with the dims of x, as in Paddle", "[layer][golden]"
     gives(layer::equal(x, y, {.axis = 1}), Truth{{{false, true}, {false, false}, {false, true}}, {{false, false}, {false, false}, {false, false}}});
     gives(layer::less(x, x, {.axis = 0}), Truth::zeros({2, 3, 2}));
     gives(layer::where(layer::less(x, y, {.axis = 1}), layer::scale(x, -1), x), Tensor<float>{{{-1, 2}, {3, 4}, {-5, 6}}, {{7, 8}, {9, 10}, {11, 12}}});
-    gives(layer::where(layer::greater(x, 5), x, layer::full<float>({1}, 0)), Tensor<float>{{{0, 0}, {0, 0}, {0, 6}}, {{7, 8}, {9, 10}, {11, 12}}});
+    gives(layer::where(layer::greater(x, 5), 5, x), Tensor<float>{{{1, 2}, {3, 4}, {5, 5}}, {{5, 5}, {5, 5}, {5, 5}}});
+    gives(layer::where(layer::greater(x, 5), x, 0), Tensor<float>{{{0, 0}, {0, 0}, {0, 6}}, {{7, 8}, {9, 10}, {11, 12}}});
     gives(layer::isnan(x), Truth::zeros({2, 3, 2}));
     gives(layer::isfinite(x), Truth::full({2, 3, 2}, true));
     gives(layer::isinf(x / layer::scale(x, 0)), Truth::full({2, 3, 2}, true));

@@ -70,7 +70,7 @@ for dtype in "f4", "f8":
                 (x / 2 * y, X / 2 * Y), (3 - x, 3 - X), (x + L.reduce_mean(y, [1], keep_dims=True), X + Y.mean(1, keepdims=True)),
                 (L.less(x, y), X < Y), (L.less_equal(x, 0.5), X <= 0.5), (L.greater(x, y), X > Y), (L.greater_equal(x, y), X >= Y), (L.equal(x, 0.5), X == 0.5),
                 (L.logical_and(L.greater(x, 0), L.less(y, 0)), (X > 0) & (Y < 0)),
-                (L.logical_or(L.greater(x, 0), L.less(y, 0)), (X > 0) | (Y < 0)), (L.logical_not(L.greater(x, 0)), X <= 0), (L.isfinite(1 / (x - x)), np.zeros((3, 4), bool)), (L.isnan(x), np.isnan(X)), (L.where(L.less(x, y), x, L.reduce_sum(y, [0])), np.where(X < Y, X, Y.sum(0))), (L.where(L.less(x, y), x, 7), np.where(X < Y, X, 7)),
+                (L.logical_or(L.greater(x, 0), L.less(y, 0)), (X > 0) | (Y < 0)), (L.logical_not(L.greater(x, 0)), X <= 0), (L.isfinite(1 / (x - x)), np.zeros((3, 4), bool)), (L.isnan(x), np.isnan(X)), (L.where(L.less(x, y), x, L.reduce_sum(y, [0])), np.where(X < Y, X, Y.sum(0))), (L.where(L.less(x, y), x, 7), np.where(X < Y, X, 7)), (L.where(L.less(x, y), 7, y), np.where(X < Y, 7, Y)),
                  (L.isinf(L.log(x - x)), np.ones((3, 4), bool)), (L.any(L.greater(x, 1)), [(X > 1).any()]),
                 (L.full([2, 3], 7, x.dtype), np.full((2, 3), 7)), (L.full_like(x, 7), np.full_like(X, 7)), (L.cast(x, "int64"), X.astype("i8")), (L.dropout(x, 0.3), X),
                 (L.apply("identity", x), X)]:
