@@ -169,6 +169,10 @@ constexpr bool distinct(std::array<std::string_view, n> names) {
     return std::adjacent_find(names.begin(), names.end()) == names.end();
 }
 
+// Its bases are the list: a fold over as many operators as rowan has exceeds a limit of clang.
+template <class... Op>
+struct operator_list : std::type_identity<Op>... {};
+
 // Not constexpr, so a compile error names it.
 [[noreturn]] inline void there_is_no_operator_of_that_name(std::string_view name, std::size_t size) {
     throw GraphError(std::string("there is no operator \"")
@@ -200,7 +204,7 @@ struct registry {
 
     /// Whether `O` is in the list.
     template <class O>
-    static constexpr bool has = (std::is_same_v<O, Op> || ...);
+    static constexpr bool has = std::is_base_of_v<std::type_identity<O>, detail::operator_list<Op...>>;
 
     /// The list with operators appended.
     template <class... More>
