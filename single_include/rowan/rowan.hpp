@@ -8314,6 +8314,13 @@ void check_sequences(D const& exec, std::string const& field, LoDTensor<T, D> co
     check_levels(field + ".lod()", x.lod());
 }
 
+/// The same for sequences of tokens, whose rows have one element.
+template <class T, class D>
+void check_tokens(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
+    check_sequences(exec, field, x);
+    if (x.value().row_size() != 1) throw ShapeError(field + ".row_size()", std::to_string(x.value().row_size()), "1");
+}
+
 /// Converts an argument to the element type. Throws ValueError if that is an integer type and x is not whole or out of
 /// range.
 template <class T>
@@ -13228,6 +13235,16 @@ constexpr std::int64_t same_dim(char const* field, std::size_t i, std::int64_t a
     return actual;
 }
 
+/// Checks that x holds sequences of tokens: ids, with levels and rows of one element. `row_size` is the name of the size
+/// of a row.
+constexpr void tokens(char const* field, char const* row_size, VarSpec const& x) {
+    dense(field, x);
+    has_rows(field, x);
+    has_levels(field, x);
+    ids(field, x);
+    same_dim(row_size, x.dims.product_from(1), 1);
+}
+
 /// Returns dim * factor, of a factor of 1 or more, which must be less than 2^63; UNK if the dim is UNK.
 constexpr std::int64_t times(char const* field, std::int64_t dim, std::int64_t factor) {
     if (dim == UNK) return UNK;
@@ -13319,8 +13336,7 @@ struct SequenceErasure<Cpu> {
 template <class T, device D>
 LoDTensor<T, D> sequence_erase(D const& exec, LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> tokens) {
     static_assert(std::integral<T>, "rowan::sequence_erase: tokens are integers, x must hold integers");
-    detail::check_sequences(exec, "x", x);
-    if (x.value().row_size() != 1) throw ShapeError("x.row_size()", std::to_string(x.value().row_size()), "1");
+    detail::check_tokens(exec, "x", x);
     detail::HostIds<D> const on_host(exec, tokens);
     Ids<> const& list = on_host;
     std::vector<std::int64_t> erased(list.size());
@@ -36371,12 +36387,6 @@ private:
     }
 };
 
-template <class T, class D>
-void check_tokens(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
-    check_sequences(exec, field, x);
-    if (x.value().row_size() != 1) throw ShapeError(field + ".row_size()", std::to_string(x.value().row_size()), "1");
-}
-
 }  // namespace detail
 
 /// The least number of insertions, deletions and substitutions of tokens that turn each sequence of x, of the last
@@ -36432,8 +36442,8 @@ struct edit_distance_op {
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, EditDistanceOptions const& = {}) {
-        tokens("edit_distance: x", "edit_distance: x.row_size()", x);
-        tokens("edit_distance: y", "edit_distance: y.row_size()", y);
+        spec::tokens("edit_distance: x", "edit_distance: x.row_size()", x);
+        spec::tokens("edit_distance: y", "edit_distance: y.row_size()", y);
         spec::same_dtype("edit_distance: y", y, x);
         spec::same_levels("edit_distance: y", y, x);
         VarSpec out = tensor_spec<double>({UNK, 1});
@@ -36445,15 +36455,6 @@ struct edit_distance_op {
     static LoDTensor<double, D> run(D exec, LoDTensor<I, D> const& x, LoDTensor<I, D> const& y,
                                     EditDistanceOptions const& options = {}) {
         return edit_distance(exec, x, y, options);
-    }
-
-private:
-    static constexpr void tokens(char const* field, char const* row_size, VarSpec const& x) {
-        spec::dense(field, x);
-        spec::has_rows(field, x);
-        spec::has_levels(field, x);
-        spec::ids(field, x);
-        spec::same_dim(row_size, x.dims.product_from(1), 1);
     }
 };
 
@@ -46632,11 +46633,7 @@ struct sequence_erase_op {
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceEraseOptions const&) {
-        spec::dense("sequence_erase: x", x);
-        spec::has_rows("sequence_erase: x", x);
-        spec::has_levels("sequence_erase: x", x);
-        spec::ids("sequence_erase: x", x);
-        spec::same_dim("sequence_erase: x.row_size()", x.dims.product_from(1), 1);
+        spec::tokens("sequence_erase: x", "sequence_erase: x.row_size()", x);
         VarSpec out = x;
         out.dims[0] = UNK;
         return out;

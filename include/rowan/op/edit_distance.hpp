@@ -94,12 +94,6 @@ private:
     }
 };
 
-template <class T, class D>
-void check_tokens(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
-    check_sequences(exec, field, x);
-    if (x.value().row_size() != 1) throw ShapeError(field + ".row_size()", std::to_string(x.value().row_size()), "1");
-}
-
 }  // namespace detail
 
 /// The least number of insertions, deletions and substitutions of tokens that turn each sequence of x, of the last
@@ -155,8 +149,8 @@ struct edit_distance_op {
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, EditDistanceOptions const& = {}) {
-        tokens("edit_distance: x", "edit_distance: x.row_size()", x);
-        tokens("edit_distance: y", "edit_distance: y.row_size()", y);
+        spec::tokens("edit_distance: x", "edit_distance: x.row_size()", x);
+        spec::tokens("edit_distance: y", "edit_distance: y.row_size()", y);
         spec::same_dtype("edit_distance: y", y, x);
         spec::same_levels("edit_distance: y", y, x);
         VarSpec out = tensor_spec<double>({UNK, 1});
@@ -168,15 +162,6 @@ struct edit_distance_op {
     static LoDTensor<double, D> run(D exec, LoDTensor<I, D> const& x, LoDTensor<I, D> const& y,
                                     EditDistanceOptions const& options = {}) {
         return edit_distance(exec, x, y, options);
-    }
-
-private:
-    static constexpr void tokens(char const* field, char const* row_size, VarSpec const& x) {
-        spec::dense(field, x);
-        spec::has_rows(field, x);
-        spec::has_levels(field, x);
-        spec::ids(field, x);
-        spec::same_dim(row_size, x.dims.product_from(1), 1);
     }
 };
 

@@ -144,6 +144,16 @@ constexpr std::int64_t same_dim(char const* field, std::size_t i, std::int64_t a
     return actual;
 }
 
+/// Checks that x holds sequences of tokens: ids, with levels and rows of one element. `row_size` is the name of the size
+/// of a row.
+constexpr void tokens(char const* field, char const* row_size, VarSpec const& x) {
+    dense(field, x);
+    has_rows(field, x);
+    has_levels(field, x);
+    ids(field, x);
+    same_dim(row_size, x.dims.product_from(1), 1);
+}
+
 /// Returns dim * factor, of a factor of 1 or more, which must be less than 2^63; UNK if the dim is UNK.
 constexpr std::int64_t times(char const* field, std::int64_t dim, std::int64_t factor) {
     if (dim == UNK) return UNK;

@@ -33,11 +33,7 @@ struct sequence_erase_op {
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceEraseOptions const&) {
-        spec::dense("sequence_erase: x", x);
-        spec::has_rows("sequence_erase: x", x);
-        spec::has_levels("sequence_erase: x", x);
-        spec::ids("sequence_erase: x", x);
-        spec::same_dim("sequence_erase: x.row_size()", x.dims.product_from(1), 1);
+        spec::tokens("sequence_erase: x", "sequence_erase: x.row_size()", x);
         VarSpec out = x;
         out.dims[0] = UNK;
         return out;

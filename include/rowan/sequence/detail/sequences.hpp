@@ -32,6 +32,13 @@ void check_sequences(D const& exec, std::string const& field, LoDTensor<T, D> co
     check_levels(field + ".lod()", x.lod());
 }
 
+/// The same for sequences of tokens, whose rows have one element.
+template <class T, class D>
+void check_tokens(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
+    check_sequences(exec, field, x);
+    if (x.value().row_size() != 1) throw ShapeError(field + ".row_size()", std::to_string(x.value().row_size()), "1");
+}
+
 /// Converts an argument to the element type. Throws ValueError if that is an integer type and x is not whole or out of
 /// range.
 template <class T>
