@@ -1,6 +1,7 @@
 // The plain network of the operator page, trained and run.
 //     x [n, 3]  --fc-->  tanh  --fc-->  predict [n, 1]    cost = mean of (predict - y)²,  y = product of 2 columns of x
 #include <rowan/layer.hpp>
+#include <rowan/train.hpp>
 
 #include <cstdint>
 #include <cstdio>

@@ -7,7 +7,7 @@
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/train.hpp>
+#include <rowan/train/train.hpp>
 
 #include <cstdio>
 #include <iostream>

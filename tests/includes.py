@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """tests/includes.py: rooms of include/rowan include only lower rooms, and umbrella headers include all their headers.
 
-core <- detail <- sparse, sequence <- op <- graph <- layer <- io <- distributed, where x/detail/ is part of room x. A room of thrust/ knows the room of
+core <- detail <- sparse, sequence <- op <- graph <- layer <- train <- io <- distributed, where x/detail/ is part of room x. A room of thrust/ knows the room of
 that name, what is below, and their rooms of thrust/. No other room knows thrust/."""
 import pathlib
 import re
 import sys
 
-rooms = ["core", "detail", "sparse", "sequence", "op", "graph", "layer", "io", "distributed"]
+rooms = ["core", "detail", "sparse", "sequence", "op", "graph", "layer", "train", "io", "distributed"]
 below = {room: rooms[:i] for i, room in enumerate(rooms)}
 below["sequence"].remove("sparse")
 for room in rooms[:5]:

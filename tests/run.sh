@@ -13,7 +13,7 @@ source tests/packages.sh
 source tests/consume/conan/check.sh
 source tests/matrix.sh
 
-folders=(core sparse sequence op graph layer io distributed dtypes exceptions)
+folders=(core sparse sequence op graph layer train io distributed dtypes exceptions)
 quick_rooms=("${folders[@]}" static example files)
 gcc_rooms=(thrust native blas serial descriptors checkpoints python libraries single carries fail cost)
 rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" mpi headers fuzz bench cuda cuda-host)

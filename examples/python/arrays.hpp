@@ -6,7 +6,7 @@
 
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
-#include <rowan/layer/feeds.hpp>
+#include <rowan/train/feeds.hpp>
 
 #include <cstdint>
 #include <string>

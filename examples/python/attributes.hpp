@@ -5,19 +5,19 @@
 #include "operator_table.hpp"
 
 #include <rowan/core/error.hpp>
-#include <rowan/op/adadelta.hpp>
-#include <rowan/op/adagrad.hpp>
-#include <rowan/op/adam.hpp>
-#include <rowan/op/adamax.hpp>
-#include <rowan/op/cross_entropy.hpp>
 #include <rowan/op/fields.hpp>
-#include <rowan/op/ftrl.hpp>
 #include <rowan/op/gradients.hpp>
-#include <rowan/op/lamb.hpp>
-#include <rowan/op/momentum.hpp>
-#include <rowan/op/moving_average.hpp>
-#include <rowan/op/rmsprop.hpp>
-#include <rowan/op/sgd.hpp>
+#include <rowan/op/loss/cross_entropy.hpp>
+#include <rowan/op/optimizer/adadelta.hpp>
+#include <rowan/op/optimizer/adagrad.hpp>
+#include <rowan/op/optimizer/adam.hpp>
+#include <rowan/op/optimizer/adamax.hpp>
+#include <rowan/op/optimizer/ftrl.hpp>
+#include <rowan/op/optimizer/lamb.hpp>
+#include <rowan/op/optimizer/momentum.hpp>
+#include <rowan/op/optimizer/moving_average.hpp>
+#include <rowan/op/optimizer/rmsprop.hpp>
+#include <rowan/op/optimizer/sgd.hpp>
 #include <rowan/op/var_spec.hpp>
 #include <rowan/sequence/sequence_pool.hpp>
 

@@ -4,8 +4,8 @@
 
 #include <pybind11/stl.h>
 
-#include <rowan/layer/auc.hpp>
-#include <rowan/layer/precision_recall.hpp>
+#include <rowan/train/auc.hpp>
+#include <rowan/train/precision_recall.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -6,9 +6,9 @@
 #include <rowan/graph/detail/compiled_kernels.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
 #include <rowan/op/builtin_ops.hpp>
-#include <rowan/op/cast.hpp>
+#include <rowan/op/elementwise/cast.hpp>
+#include <rowan/op/elementwise/full.hpp>
 #include <rowan/op/forward_ops.hpp>
-#include <rowan/op/full.hpp>
 
 #include <algorithm>
 #include <cstddef>

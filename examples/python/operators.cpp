@@ -10,8 +10,8 @@
 #include <rowan/graph/net.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/rnn_program.hpp>
-#include <rowan/op/cross_entropy.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/loss/cross_entropy.hpp>
 #include <rowan/sequence/sequence_pool.hpp>
 
 #include <algorithm>

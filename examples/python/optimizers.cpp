@@ -4,9 +4,9 @@
 #include "schedules.hpp"
 #include "settings.hpp"
 
-#include <rowan/layer/gradient_clip.hpp>
-#include <rowan/layer/optimizer.hpp>
-#include <rowan/layer/schedule.hpp>
+#include <rowan/train/gradient_clip.hpp>
+#include <rowan/train/optimizer.hpp>
+#include <rowan/train/schedule.hpp>
 
 #include <cstdint>
 #include <memory>

@@ -3,7 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include <rowan/layer/schedule.hpp>
+#include <rowan/train/schedule.hpp>
 
 #include <string>
 

@@ -8,15 +8,15 @@
 
 #include <pybind11/stl.h>
 
-#include <rowan/layer/early_stop.hpp>
-#include <rowan/layer/gradient_clip.hpp>
-#include <rowan/layer/detail/feed.hpp>
-#include <rowan/layer/moving_average.hpp>
-#include <rowan/layer/optimizer.hpp>
-#include <rowan/layer/parameters.hpp>
-#include <rowan/layer/predictor.hpp>
-#include <rowan/layer/train.hpp>
-#include <rowan/layer/trainer.hpp>
+#include <rowan/train/detail/feed.hpp>
+#include <rowan/train/early_stop.hpp>
+#include <rowan/train/gradient_clip.hpp>
+#include <rowan/train/moving_average.hpp>
+#include <rowan/train/optimizer.hpp>
+#include <rowan/train/parameters.hpp>
+#include <rowan/train/predictor.hpp>
+#include <rowan/train/train.hpp>
+#include <rowan/train/trainer.hpp>
 
 #include <algorithm>
 #include <cstddef>

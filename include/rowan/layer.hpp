@@ -1,15 +1,13 @@
-// rowan/layer.hpp: layers that build nets, training and inference.
+// rowan/layer.hpp: layers that build nets.
 #pragma once
 
 #include <rowan/layer/accuracy.hpp>
 #include <rowan/layer/activations.hpp>
 #include <rowan/layer/argmax.hpp>
 #include <rowan/layer/array.hpp>
-#include <rowan/layer/auc.hpp>
 #include <rowan/layer/batch_norm.hpp>
 #include <rowan/layer/beam_search.hpp>
 #include <rowan/layer/cast.hpp>
-#include <rowan/layer/comm.hpp>
 #include <rowan/layer/compare.hpp>
 #include <rowan/layer/concat.hpp>
 #include <rowan/layer/cond.hpp>
@@ -17,22 +15,16 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/drop_levels.hpp>
 #include <rowan/layer/dropout.hpp>
-#include <rowan/layer/early_stop.hpp>
 #include <rowan/layer/edit_distance.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
-#include <rowan/layer/entity_f1.hpp>
 #include <rowan/layer/fc.hpp>
-#include <rowan/layer/feeds.hpp>
 #include <rowan/layer/first_values.hpp>
 #include <rowan/layer/full.hpp>
-#include <rowan/layer/gradient_clip.hpp>
 #include <rowan/layer/gru.hpp>
 #include <rowan/layer/gru_unit.hpp>
 #include <rowan/layer/if_else.hpp>
-#include <rowan/layer/infer.hpp>
 #include <rowan/layer/layer_norm.hpp>
-#include <rowan/layer/loaded_model.hpp>
 #include <rowan/layer/lod_reset.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/losses.hpp>
@@ -43,16 +35,8 @@
 #include <rowan/layer/math.hpp>
 #include <rowan/layer/matmul.hpp>
 #include <rowan/layer/memory.hpp>
-#include <rowan/layer/moving_average.hpp>
-#include <rowan/layer/optimizer.hpp>
-#include <rowan/layer/optimizers.hpp>
 #include <rowan/layer/parameter.hpp>
-#include <rowan/layer/parameters.hpp>
-#include <rowan/layer/parts.hpp>
 #include <rowan/layer/pick_sequences.hpp>
-#include <rowan/layer/precision_recall.hpp>
-#include <rowan/layer/predictor.hpp>
-#include <rowan/layer/prefetch.hpp>
 #include <rowan/layer/reduce.hpp>
 #include <rowan/layer/reduce_sum.hpp>
 #include <rowan/layer/reorder.hpp>
@@ -60,7 +44,6 @@
 #include <rowan/layer/reshape.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/rnn_program.hpp>
-#include <rowan/layer/schedule.hpp>
 #include <rowan/layer/selected_rows.hpp>
 #include <rowan/layer/sequence_attention.hpp>
 #include <rowan/layer/sequence_concat.hpp>
@@ -82,8 +65,5 @@
 #include <rowan/layer/stack_layers.hpp>
 #include <rowan/layer/static_input.hpp>
 #include <rowan/layer/sum_rows.hpp>
-#include <rowan/layer/train.hpp>
-#include <rowan/layer/train_options.hpp>
-#include <rowan/layer/trainer.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/layer/while_loop.hpp>

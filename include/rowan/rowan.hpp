@@ -12,4 +12,5 @@
 #include <rowan/op.hpp>
 #include <rowan/sequence.hpp>
 #include <rowan/sparse.hpp>
+#include <rowan/train.hpp>
 #include <rowan/version.hpp>

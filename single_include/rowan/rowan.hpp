@@ -2301,9 +2301,8 @@ void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
         f(std::size_t{0}, n);
         return;
     }
-    detail::for_each_share(static_cast<int>(threads), ranges, [&](std::size_t k) {
-        f(k * grain, k * grain + std::min(grain, n - k * grain));
-    });
+    detail::for_each_share(static_cast<int>(threads), ranges,
+                           [&](std::size_t k) { f(k * grain, k * grain + std::min(grain, n - k * grain)); });
 }
 
 namespace detail {
@@ -2551,7 +2550,8 @@ inline void* Helpers::run(void* argument) {
         int state = Helper::called;
         if (!me.state.compare_exchange_strong(state, Helper::working, std::memory_order_acq_rel)) continue;
         me.call->work();
-        if (process_helpers().forks() != forks) std::terminate();  // f forked here and returned: its caller is not in this process
+        if (process_helpers().forks() != forks)
+            std::terminate();  // f forked here and returned: its caller is not in this process
         me.state.store(Helper::free, std::memory_order_release);
         me.state.notify_one();
     }
@@ -2570,7 +2570,8 @@ ROWAN_FUNCTION void run_shares(int threads, std::size_t shares, void (*share)(vo
     Helper* const called = helpers.call(call, static_cast<int>(most) - 1);
     call.work();
     in_team() = false;
-    if (helpers.forks() != forks) throw Error("a process that is forked within a parallel call must not return from it");
+    if (helpers.forks() != forks)
+        throw Error("a process that is forked within a parallel call must not return from it");
     helpers.dismiss(called);
     if (call.error) std::rethrow_exception(call.error);
 }
@@ -3951,7 +3952,7 @@ private:
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/detail/train_call.hpp: TrainCall, what ranks that train together agree on.
+// rowan/train/detail/train_call.hpp: TrainCall, what ranks that train together agree on.
 
 namespace rowan::inline v0::detail {
 
@@ -5659,9 +5660,7 @@ ROWAN_FUNCTION void RowPlan<Cpu>::build(Cpu exec, Ids<> const& ids, std::int64_t
         if (packed) {
             auto const row = [=](std::uint64_t e) { return e >> position_bits; };
             auto const position = [=](std::uint64_t e) { return e & ((std::uint64_t{1} << position_bits) - 1); };
-            auto const fill = [&](std::size_t i) {
-                return static_cast<std::uint64_t>(list[i]) << position_bits | i;
-            };
+            auto const fill = [&](std::size_t i) { return static_cast<std::uint64_t>(list[i]) << position_bits | i; };
             std::uint64_t* const sorted = detail::radix_sort(threads, n, row_bits, a, a + n, row, fill);
             rows_ = sorted == a ? n : 0;
             split(threads, sorted, row, position);
@@ -5763,8 +5762,7 @@ private:
         team(static_cast<int>(threads_), [&](std::size_t t) {
             for (std::size_t i = next.fetch_add(group); i < length(k); i = next.fetch_add(group)) {
                 std::size_t const n = std::min(group, length(k) - i);
-                S const* const sum =
-                    blocks_[t](plan_.positions().data() + begin(k) + i, n, length(k) - i - n);
+                S const* const sum = blocks_[t](plan_.positions().data() + begin(k) + i, n, length(k) - i - n);
                 std::copy_n(sum, width_, group_sums_.data() + i / group * width_);
             }
         });
@@ -6080,7 +6078,7 @@ inline constexpr std::size_t most_serial = rounds_terms<T> ? 1 : any_number;
 /// The same for the sum that merge forms, in blocks of 64.
 template <class T>
 inline constexpr std::size_t most_as_merged = std::is_integral_v<T> ? any_number
-    : rounds_terms<T>                                               ? 1
+                                              : rounds_terms<T>     ? 1
                                                                     : block_size;
 
 /// Whether no row occurs more than `most` times.
@@ -6119,9 +6117,11 @@ struct SummedRows<Cpu> {
         std::size_t const width = src.row_size();
         T* const to = table.data();
         auto const row = [=](std::size_t k) { return to + static_cast<std::size_t>(rows[k]) * width; };
-        RowSums<U>(exec, plan, src).run(
-            [&](std::size_t k) { prefetch_row<true>(row(k), width * sizeof(T)); },
-            [&](std::size_t k, sum_t<U> const* sum) { for_lanes<compute_t<T, U>>(add_lanes{}, width, sum, row(k)); });
+        RowSums<U>(exec, plan, src)
+            .run([&](std::size_t k) { prefetch_row<true>(row(k), width * sizeof(T)); },
+                 [&](std::size_t k, sum_t<U> const* sum) {
+                     for_lanes<compute_t<T, U>>(add_lanes{}, width, sum, row(k));
+                 });
     }
 };
 
@@ -10070,20 +10070,20 @@ namespace slot {
     struct slot {                                       \
         static constexpr std::string_view name = #slot; \
     };
-ROWAN_SLOT(x)       // input
-ROWAN_SLOT(y)       // second input
+ROWAN_SLOT(x)          // input
+ROWAN_SLOT(y)          // second input
 ROWAN_SLOT(condition)  // truth values
-ROWAN_SLOT(w)       // weight or table
-ROWAN_SLOT(b)       // bias
-ROWAN_SLOT(out)     // result
-ROWAN_SLOT(saved)   // values that the forward pass saves for the backward pass
-ROWAN_SLOT(ids)     // row ids of a table
-ROWAN_SLOT(offset)  // first row of each sequence that is kept
-ROWAN_SLOT(length)  // number of rows of each sequence
-ROWAN_SLOT(weight)  // weight of each id
-ROWAN_SLOT(updates) // rows that are added at places
-ROWAN_SLOT(label)   // target of a loss
-ROWAN_SLOT(query)   // rows of attention: what is asked, what answers by its scores, and what is returned
+ROWAN_SLOT(w)          // weight or table
+ROWAN_SLOT(b)          // bias
+ROWAN_SLOT(out)        // result
+ROWAN_SLOT(saved)      // values that the forward pass saves for the backward pass
+ROWAN_SLOT(ids)        // row ids of a table
+ROWAN_SLOT(offset)     // first row of each sequence that is kept
+ROWAN_SLOT(length)     // number of rows of each sequence
+ROWAN_SLOT(weight)     // weight of each id
+ROWAN_SLOT(updates)    // rows that are added at places
+ROWAN_SLOT(label)      // target of a loss
+ROWAN_SLOT(query)      // rows of attention: what is asked, what answers by its scores, and what is returned
 ROWAN_SLOT(key)
 ROWAN_SLOT(value)
 ROWAN_SLOT(seed)    // random seed
@@ -11421,11 +11421,11 @@ struct op_kernel {
     /// The names of the slots. The first slot may hold any number of values.
     std::span<std::string_view const> inputs, outputs;
     detail::TypeTag const* op = nullptr;  ///< the operator's type, see is()
-    OpFamily family = OpFamily::none;  ///< see family_of
-    unsigned row_inputs = 0;           ///< see row_inputs_of
-    unsigned level_inputs = 0;         ///< see level_inputs_of
-    unsigned sparse_inputs = 0;        ///< bit i is set if slot i may hold a row-sparse value
-    bool sums_rows = false;            ///< see sums_rows_of
+    OpFamily family = OpFamily::none;     ///< see family_of
+    unsigned row_inputs = 0;              ///< see row_inputs_of
+    unsigned level_inputs = 0;            ///< see level_inputs_of
+    unsigned sparse_inputs = 0;           ///< bit i is set if slot i may hold a row-sparse value
+    bool sums_rows = false;               ///< see sums_rows_of
     /// Whether the rows of result i correspond to rows of the inputs.
     bool (*row_output)(AttributesRef attributes, std::size_t i);
     bool (*row_wise)(AttributesRef attributes);  ///< see row_wise_of
@@ -12103,7 +12103,91 @@ ROWAN_FUNCTION Scope& default_scope() {
 
 #endif
 
-// rowan/layer/feeds.hpp: Feeds, the values of a batch by name.
+// rowan/layer/var.hpp: Var, the input and result type of layers: a variable with a known element type.
+
+/// Layers: functions that add operators and parameters to a net.
+namespace rowan::inline v0::layer {
+
+/// A reference to a variable of a scope. Copies refer to the same variable.
+template <class T, class Device = Cpu>
+class Var {
+    static_assert(detail::is_element<T>(), "rowan::layer::Var<T>: specialize rowan::dtype<T> for this element type");
+
+public:
+    using value_type = T;
+
+    /// Refers to `variable`, which must have elements of T.
+    explicit Var(Variable& variable) : variable_(&variable) {}
+
+    // A mistake, which does not compile.
+    template <std::same_as<std::string> S>
+    operator S() const {
+        static_assert(!std::same_as<S, std::string>,
+                      "rowan::Feeds: the values of a batch have names: {{x->name(), value}}");
+        return {};
+    }
+
+    Variable& operator*() const noexcept { return *variable_; }  ///< the variable
+    Variable* operator->() const noexcept { return variable_; }  ///< the variable
+
+private:
+    Variable* variable_;
+};
+
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+template <class V>
+inline constexpr bool is_var = false;
+template <class T, class Device>
+inline constexpr bool is_var<layer::Var<T, Device>> = true;
+
+/// For calls with an argument that is no Var, which do not compile.
+template <class T, class Device>
+void takes_var(layer::Var<T, Device> const&);
+template <class V>
+concept no_var = !requires(V const& v) {
+    takes_var(v);
+};
+template <class... V>
+constexpr void check_vars() {
+    static_assert((!no_var<V> && ...),
+                  "rowan::layer: a layer takes Vars: declare an input with layer::data<T>(name, dims), and feed the "
+                  "tensor under this name");
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// Adds an operator, built-in or user-defined, to the default scope and returns its first result.
+///     auto y = layer::apply<my_op>({.slope = 0.1}, x);
+/// A layer function adds to the net and computes nothing. It checks the dims that are known; the others are checked
+/// when the net runs.
+/// shapes   as the operator
+/// errors   what the operator's `infer` throws for inputs that do not match
+/// cost     one operator in the net; when the net runs, that of the operator's `run`
+template <class Op, class Device, class... T>
+auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
+    namespace d = rowan::detail;
+    static_assert(operation<Op>,
+                  "rowan::layer::apply: an operator has a name, inputs, outputs and grad, see rowan::operation");
+    using First = std::tuple_element_t<0, std::tuple<T...>>;
+    auto const add = [&]<class... In>(d::type_list<In...>) {
+        using R = typename d::element_of<decltype(d::nth<0>(typename d::results_of<Op, Device, In...>::type{}))>::type;
+        return Var<R, Device>(*default_scope().new_op<Op, Device, In...>({&*in...}, std::move(attributes)).outputs[0]);
+    };
+    if constexpr (Op::inputs::size == 1 && d::is_variadic<Op, Device, First>) {
+        return add(d::type_list<First>{});  // variadic
+    } else {
+        return add(d::type_list<T...>{});
+    }
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/train/feeds.hpp: Feeds, the values of a batch by name.
 
 namespace rowan::inline v0 {
 
@@ -12188,8 +12272,7 @@ class Feeds : private std::map<std::string, Feed, std::less<>> {
     using Map = std::map<std::string, Feed, std::less<>>;
 
 public:
-    using Map::begin, Map::end, Map::find, Map::contains, Map::size, Map::empty, Map::erase,
-        Map::insert_or_assign;
+    using Map::begin, Map::end, Map::find, Map::contains, Map::size, Map::empty, Map::erase, Map::insert_or_assign;
     using Map::value_type, Map::iterator, Map::const_iterator;
 
     Feeds() = default;  ///< no values
@@ -12238,7 +12321,7 @@ ROWAN_TEMPLATE(Feed::Feed(LoDTensor<bool>))
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/detail/table_lookups.hpp: TableLookups, the sharded tables of a net and the data that name their rows.
+// rowan/train/detail/table_lookups.hpp: TableLookups, the sharded tables of a net and the data that name their rows.
 
 namespace rowan::inline v0::detail {
 
@@ -12473,137 +12556,6 @@ ROWAN_FUNCTION void name_variables(std::span<Operator* const> order) {
 }  // namespace rowan::inline v0::detail
 
 #endif
-
-// rowan/layer/detail/check_fits.hpp: check_fits, whether a value may be fed to a variable.
-
-namespace rowan::inline v0::detail {
-
-/// Checks that a value matches the declaration of its variable.
-/// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
-///          differ
-void check_fits(Variable const& v, Value const& value);
-
-/// Throws a GraphError: that the result of so many steps has no state of this name.
-[[noreturn]] void no_state(std::string const& name, std::int64_t steps);
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/layer/detail/check_fits_inl.hpp: definitions of rowan/layer/detail/check_fits.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <cstddef>
-#include <sstream>
-#include <string>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
-    VarSpec const& spec = v.spec();
-    if (spec.type != VarType::LOD_TENSOR && spec.type != VarType::SELECTED_ROWS)
-        throw TypeError(v.name(), value.kind(), "a value that is no tensor");
-    auto const actual = [&] {
-        try {
-            return value.spec();
-        } catch (TypeError const& e) {
-            throw TypeError(v.name(), e.actual(), kind_text(spec));
-        }
-    }();
-    if (actual.type != spec.type || actual.dtype != spec.dtype)
-        throw TypeError(v.name(), value.kind(), kind_text(spec));
-    bool fits = actual.dims.size() == spec.dims.size();
-    for (std::size_t i = 0; fits && i < spec.dims.size(); ++i)
-        fits = spec.dims[i] == UNK || spec.dims[i] == actual.dims[i];
-    if (!fits) {
-        std::ostringstream expected;
-        expected << spec.dims;
-        throw ShapeError(v.name() + ".shape()", shape_text(actual.dims), expected.str());
-    }
-    if (actual.lod_level != spec.lod_level)
-        throw ShapeError(v.name() + ".lod().levels()", std::to_string(actual.lod_level),
-                         std::to_string(spec.lod_level));
-}
-
-ROWAN_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
-    throw GraphError(std::string("options.resume has ")
-                         .append(std::to_string(steps))
-                         .append(" steps, but not the state \"")
-                         .append(name)
-                         .append("\": to start anew from its parameters, give them as options.initial"));
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/layer/detail/feed.hpp: feed, sets the inputs of a net to the values of a batch.
-
-namespace rowan::inline v0::detail {
-
-/// An alias of the value that a batch has for a data variable.
-/// errors   GraphError if it has none; else as check_fits
-inline Value fed_value(Variable const& v, Feeds const& feeds) {
-    auto const found = feeds.find(v.name());
-    if (found == feeds.end())
-        throw GraphError(std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
-    Value value = found->second.value();
-    check_fits(v, value);
-    return value;
-}
-
-/// Throws GraphError unless there is a data variable of this name.
-inline void check_declared(Scope const& scope, std::string const& name) {
-    auto const lock = lock_names(scope);
-    Variable const* const declared = scope.find(name);
-    if (declared == nullptr || declared->role() != Role::data)
-        throw GraphError(std::string("the batch has a value for \"")
-                             .append(name)
-                             .append("\", but there is no data variable of that name"));
-}
-
-/// Sets the data variables of a net to the values of a batch. The batch may contain variables that only another net of
-/// the scope reads, such as labels for the cost; a name that is not declared is an error. Values that are not on the
-/// net's device are copied to it.
-/// errors   GraphError if the batch lacks a variable, or contains a name that neither the net nor the scope declares;
-///          else as check_fits. On error, no variable has changed
-template <class Device>
-void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope, Device const& exec) {
-    std::map<Variable*, Value> values;
-    for (Variable* const v : inputs) {
-        if (v->role() == Role::data) values.emplace(v, fed_value(*v, feeds));
-    }
-    for (auto const& named : feeds) {
-        if (std::ranges::none_of(values, [&](auto const& known) { return known.first->name() == named.first; }))
-            check_declared(scope, named.first);
-    }
-    for (auto& [v, value] : values) {
-        if (v->bring != nullptr) v->bring(value, exec, false);
-    }
-    for (auto& [v, value] : values) v->value() = std::move(value);
-}
-
-/// Moves the values out of variables and restores them on destruction.
-class KeptValues {
-public:
-    /// `variables` must outlive this.
-    explicit KeptValues(std::span<Variable* const> variables) : variables_(variables) {
-        values_.reserve(variables_.size());  // so that the loop does not throw
-        for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
-    }
-    KeptValues(KeptValues const&) = delete;
-    KeptValues& operator=(KeptValues const&) = delete;
-    ~KeptValues() {
-        for (std::size_t i = 0; i < variables_.size(); ++i) variables_[i]->value() = std::move(values_[i]);
-    }
-
-private:
-    std::span<Variable* const> variables_;
-    Buffer<Value> values_;
-};
-
-ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
-
-}  // namespace rowan::inline v0::detail
 
 // rowan/sequence/sequence_pool.hpp: sequence_pool, which reduces each sequence to one row.
 
@@ -13531,7 +13483,7 @@ ROWAN_TEMPLATE(Tensor<double> gather(Cpu const&, Tensor<double> const&, Ids<>))
 
 }  // namespace rowan::inline v0
 
-// rowan/op/embedding_bag.hpp: embedding_bag, one pooled row for each bag of ids, with a row-sparse gradient.
+// rowan/op/table/embedding_bag.hpp: embedding_bag, one pooled row for each bag of ids, with a row-sparse gradient.
 
 namespace rowan::inline v0 {
 
@@ -13786,7 +13738,7 @@ ROWAN_TEMPLATE(SelectedRows<double> lookup_table_grad(Cpu const&, Ids<>, Tensor<
 
 }  // namespace rowan::inline v0
 
-// rowan/op/lookup_table.hpp: lookup_table, the rows of a table selected by ids, with a row-sparse gradient.
+// rowan/op/table/lookup_table.hpp: lookup_table, the rows of a table selected by ids, with a row-sparse gradient.
 
 namespace rowan::inline v0 {
 
@@ -13942,7 +13894,138 @@ struct lookup_table_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/detail/table_lookups_inl.hpp: definitions of rowan/layer/detail/table_lookups.hpp.
+// rowan/train/detail/check_fits.hpp: check_fits, whether a value may be fed to a variable.
+
+namespace rowan::inline v0::detail {
+
+/// Checks that a value matches the declaration of its variable.
+/// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
+///          differ
+void check_fits(Variable const& v, Value const& value);
+
+/// Throws a GraphError: that the result of so many steps has no state of this name.
+[[noreturn]] void no_state(std::string const& name, std::int64_t steps);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/detail/check_fits_inl.hpp: definitions of rowan/train/detail/check_fits.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <cstddef>
+#include <sstream>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
+    VarSpec const& spec = v.spec();
+    if (spec.type != VarType::LOD_TENSOR && spec.type != VarType::SELECTED_ROWS)
+        throw TypeError(v.name(), value.kind(), "a value that is no tensor");
+    auto const actual = [&] {
+        try {
+            return value.spec();
+        } catch (TypeError const& e) {
+            throw TypeError(v.name(), e.actual(), kind_text(spec));
+        }
+    }();
+    if (actual.type != spec.type || actual.dtype != spec.dtype)
+        throw TypeError(v.name(), value.kind(), kind_text(spec));
+    bool fits = actual.dims.size() == spec.dims.size();
+    for (std::size_t i = 0; fits && i < spec.dims.size(); ++i)
+        fits = spec.dims[i] == UNK || spec.dims[i] == actual.dims[i];
+    if (!fits) {
+        std::ostringstream expected;
+        expected << spec.dims;
+        throw ShapeError(v.name() + ".shape()", shape_text(actual.dims), expected.str());
+    }
+    if (actual.lod_level != spec.lod_level)
+        throw ShapeError(v.name() + ".lod().levels()", std::to_string(actual.lod_level),
+                         std::to_string(spec.lod_level));
+}
+
+ROWAN_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
+    throw GraphError(std::string("options.resume has ")
+                         .append(std::to_string(steps))
+                         .append(" steps, but not the state \"")
+                         .append(name)
+                         .append("\": to start anew from its parameters, give them as options.initial"));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/train/detail/feed.hpp: feed, sets the inputs of a net to the values of a batch.
+
+namespace rowan::inline v0::detail {
+
+/// An alias of the value that a batch has for a data variable.
+/// errors   GraphError if it has none; else as check_fits
+inline Value fed_value(Variable const& v, Feeds const& feeds) {
+    auto const found = feeds.find(v.name());
+    if (found == feeds.end())
+        throw GraphError(std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
+    Value value = found->second.value();
+    check_fits(v, value);
+    return value;
+}
+
+/// Throws GraphError unless there is a data variable of this name.
+inline void check_declared(Scope const& scope, std::string const& name) {
+    auto const lock = lock_names(scope);
+    Variable const* const declared = scope.find(name);
+    if (declared == nullptr || declared->role() != Role::data)
+        throw GraphError(std::string("the batch has a value for \"")
+                             .append(name)
+                             .append("\", but there is no data variable of that name"));
+}
+
+/// Sets the data variables of a net to the values of a batch. The batch may contain variables that only another net of
+/// the scope reads, such as labels for the cost; a name that is not declared is an error. Values that are not on the
+/// net's device are copied to it.
+/// errors   GraphError if the batch lacks a variable, or contains a name that neither the net nor the scope declares;
+///          else as check_fits. On error, no variable has changed
+template <class Device>
+void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope, Device const& exec) {
+    std::map<Variable*, Value> values;
+    for (Variable* const v : inputs) {
+        if (v->role() == Role::data) values.emplace(v, fed_value(*v, feeds));
+    }
+    for (auto const& named : feeds) {
+        if (std::ranges::none_of(values, [&](auto const& known) { return known.first->name() == named.first; }))
+            check_declared(scope, named.first);
+    }
+    for (auto& [v, value] : values) {
+        if (v->bring != nullptr) v->bring(value, exec, false);
+    }
+    for (auto& [v, value] : values) v->value() = std::move(value);
+}
+
+/// Moves the values out of variables and restores them on destruction.
+class KeptValues {
+public:
+    /// `variables` must outlive this.
+    explicit KeptValues(std::span<Variable* const> variables) : variables_(variables) {
+        values_.reserve(variables_.size());  // so that the loop does not throw
+        for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
+    }
+    KeptValues(KeptValues const&) = delete;
+    KeptValues& operator=(KeptValues const&) = delete;
+    ~KeptValues() {
+        for (std::size_t i = 0; i < variables_.size(); ++i) variables_[i]->value() = std::move(values_[i]);
+    }
+
+private:
+    std::span<Variable* const> variables_;
+    Buffer<Value> values_;
+};
+
+ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/detail/table_lookups_inl.hpp: definitions of rowan/train/detail/table_lookups.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
@@ -14035,7 +14118,7 @@ ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
 
 #endif
 
-// rowan/layer/parameters.hpp: Parameters, the values of trained parameters and optimizer states by name.
+// rowan/train/parameters.hpp: Parameters, the values of trained parameters and optimizer states by name.
 
 namespace rowan::inline v0 {
 
@@ -14122,7 +14205,7 @@ private:
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/parameters_inl.hpp: definitions of rowan/layer/parameters.hpp.
+// rowan/train/parameters_inl.hpp: definitions of rowan/train/parameters.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <utility>
@@ -14635,91 +14718,7 @@ ROWAN_FUNCTION void NetOrder::find_uses() {
 
 #endif
 
-// rowan/layer/var.hpp: Var, the input and result type of layers: a variable with a known element type.
-
-/// Layers: functions that add operators and parameters to a net.
-namespace rowan::inline v0::layer {
-
-/// A reference to a variable of a scope. Copies refer to the same variable.
-template <class T, class Device = Cpu>
-class Var {
-    static_assert(detail::is_element<T>(), "rowan::layer::Var<T>: specialize rowan::dtype<T> for this element type");
-
-public:
-    using value_type = T;
-
-    /// Refers to `variable`, which must have elements of T.
-    explicit Var(Variable& variable) : variable_(&variable) {}
-
-    // A mistake, which does not compile.
-    template <std::same_as<std::string> S>
-    operator S() const {
-        static_assert(!std::same_as<S, std::string>,
-                      "rowan::Feeds: the values of a batch have names: {{x->name(), value}}");
-        return {};
-    }
-
-    Variable& operator*() const noexcept { return *variable_; }  ///< the variable
-    Variable* operator->() const noexcept { return variable_; }  ///< the variable
-
-private:
-    Variable* variable_;
-};
-
-}  // namespace rowan::inline v0::layer
-
-namespace rowan::inline v0::detail {
-
-template <class V>
-inline constexpr bool is_var = false;
-template <class T, class Device>
-inline constexpr bool is_var<layer::Var<T, Device>> = true;
-
-/// For calls with an argument that is no Var, which do not compile.
-template <class T, class Device>
-void takes_var(layer::Var<T, Device> const&);
-template <class V>
-concept no_var = !requires(V const& v) {
-    takes_var(v);
-};
-template <class... V>
-constexpr void check_vars() {
-    static_assert((!no_var<V> && ...),
-                  "rowan::layer: a layer takes Vars: declare an input with layer::data<T>(name, dims), and feed the "
-                  "tensor under this name");
-}
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-/// Adds an operator, built-in or user-defined, to the default scope and returns its first result.
-///     auto y = layer::apply<my_op>({.slope = 0.1}, x);
-/// A layer function adds to the net and computes nothing. It checks the dims that are known; the others are checked
-/// when the net runs.
-/// shapes   as the operator
-/// errors   what the operator's `infer` throws for inputs that do not match
-/// cost     one operator in the net; when the net runs, that of the operator's `run`
-template <class Op, class Device, class... T>
-auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
-    namespace d = rowan::detail;
-    static_assert(operation<Op>,
-                  "rowan::layer::apply: an operator has a name, inputs, outputs and grad, see rowan::operation");
-    using First = std::tuple_element_t<0, std::tuple<T...>>;
-    auto const add = [&]<class... In>(d::type_list<In...>) {
-        using R = typename d::element_of<decltype(d::nth<0>(typename d::results_of<Op, Device, In...>::type{}))>::type;
-        return Var<R, Device>(*default_scope().new_op<Op, Device, In...>({&*in...}, std::move(attributes)).outputs[0]);
-    };
-    if constexpr (Op::inputs::size == 1 && d::is_variadic<Op, Device, First>) {
-        return add(d::type_list<First>{});  // variadic
-    } else {
-        return add(d::type_list<T...>{});
-    }
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/loaded_model.hpp: LoadedModel, a net with its parameters.
+// rowan/train/loaded_model.hpp: LoadedModel, a net with its parameters.
 
 namespace rowan::inline v0 {
 
@@ -14735,7 +14734,7 @@ struct LoadedModel {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/predictor.hpp: Predictor, computes the value of a layer for batches, in any number of threads.
+// rowan/train/predictor.hpp: Predictor, computes the value of a layer for batches, in any number of threads.
 
 namespace rowan::inline v0 {
 
@@ -14926,7 +14925,7 @@ ROWAN_TEMPLATE(class Predictor<double>)
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/infer.hpp: infer, the value of a layer for a batch.
+// rowan/train/infer.hpp: infer, the value of a layer for a batch.
 
 namespace rowan::inline v0 {
 
@@ -15316,7 +15315,7 @@ public:
         after_agreement([&] {  // all memory that is needed before the agreement of RowReduction
             group = std::make_unique<detail::GroupOf<C>>(comm_);
             source = std::make_unique<detail::ShardParts<T>>(exec, parts, partition_.height, local_.row_size(), slots_,
-                                                               number_);
+                                                             number_);
             splits = slots_.splits();
         });
         detail::RowReduction reduction(std::move(group), exec, std::move(source), {order, Route::owner},
@@ -15813,7 +15812,7 @@ void together(C const& comm, F const& f) {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/detail/part_exchange.hpp: PartExchange, what a training asks of the ranks that train together.
+// rowan/train/detail/part_exchange.hpp: PartExchange, what a training asks of the ranks that train together.
 
 namespace rowan::inline v0::detail {
 
@@ -15930,7 +15929,7 @@ inline void check_same_word(std::vector<PartExchange::Words> const& all, std::si
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/layer/comm.hpp: layer::Comm, the ranks that train together.
+// rowan/train/comm.hpp: layer::Comm, the ranks that train together.
 
 namespace rowan::inline v0 {
 
@@ -16022,7 +16021,7 @@ using Comm = CommOn<Cpu>;
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/early_stop.hpp: layer::EarlyStop, which ends a training that no longer improves.
+// rowan/train/early_stop.hpp: layer::EarlyStop, which ends a training that no longer improves.
 
 namespace rowan::inline v0 {
 
@@ -16048,7 +16047,7 @@ struct EarlyStop {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/detail/option_values.hpp: what ranks that train together must have in common, with names.
+// rowan/train/detail/option_values.hpp: what ranks that train together must have in common, with names.
 
 namespace rowan::inline v0::detail {
 
@@ -16063,7 +16062,10 @@ void add_option(NamedValues& to, std::string_view name, V const& v) {
         to.add(name, static_cast<double>(v));
     } else if constexpr (std::integral<V> || std::is_enum_v<V>) {
         to.add(name, static_cast<std::int64_t>(v));
-    } else if constexpr (requires { v.has_value(); *v; }) {
+    } else if constexpr (requires {
+                             v.has_value();
+                             *v;
+                         }) {
         if (v) add_option(to, name, *v);
     } else if constexpr (requires { v.begin() != v.end(); }) {
         std::size_t i = 0;
@@ -16333,8 +16335,7 @@ struct StepElements<Cpu> {
     static std::span<std::int64_t const> part(Tensor<std::int64_t> const& elements, std::size_t begin, std::size_t n) {
         return {elements.data() + begin, n};
     }
-    static KeptSpan<std::int64_t const> kept(Tensor<std::int64_t> const& elements,
-                                             std::span<std::int64_t const> part) {
+    static KeptSpan<std::int64_t const> kept(Tensor<std::int64_t> const& elements, std::span<std::int64_t const> part) {
         return {part, elements.storage().memory()};
     }
     static Tensor<std::int64_t> on_host(Tensor<std::int64_t> const& elements, StepMap<> const&) {
@@ -17642,7 +17643,7 @@ ROWAN_TEMPLATE(struct array_kernels<std::int64_t, Cpu>)
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/full.hpp: full, a tensor filled with one value.
+// rowan/op/elementwise/full.hpp: full, a tensor filled with one value.
 
 namespace rowan::inline v0 {
 
@@ -17729,7 +17730,7 @@ struct full_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/full_like.hpp: full_like_op, a tensor of the shape of another, filled with one value.
+// rowan/op/elementwise/full_like.hpp: full_like_op, a tensor of the shape of another, filled with one value.
 
 namespace rowan::inline v0 {
 
@@ -17985,7 +17986,7 @@ concept changeable_tensor = tensor_argument<X> && !std::is_same_v<X, std::remove
 
 }  // namespace rowan::inline v0
 
-// rowan/op/sum.hpp: sum, the sum of any number of tensors and row-sparse gradients.
+// rowan/op/elementwise/sum.hpp: sum, the sum of any number of tensors and row-sparse gradients.
 
 namespace rowan::inline v0 {
 
@@ -18002,9 +18003,8 @@ struct Summands<Cpu> {
     template <class T>
     static void add(Cpu exec, std::vector<Tensor<T>> const& x, Tensor<T>& out) {
         for_ranges(exec, out.size(), 1, [&](std::size_t begin, std::size_t end) {
-            each_lane<sum_t<T>>(end - begin, [&]<class V>(std::size_t i) {
-                store(total_at<V>(x, begin + i), out.data() + begin + i);
-            });
+            each_lane<sum_t<T>>(
+                end - begin, [&]<class V>(std::size_t i) { store(total_at<V>(x, begin + i), out.data() + begin + i); });
         });
     }
 
@@ -18015,12 +18015,14 @@ struct Summands<Cpu> {
         if (g.value().size() == 0) return;
         RowPlan<> const plan(exec, g);
         std::size_t const width = out.row_size();
-        RowSums<T>(exec, plan, g.value()).run([](std::size_t) {}, [&](std::size_t k, sum_t<T> const* sum) {
-            std::size_t const row = static_cast<std::size_t>(plan.rows()[k]) * width;
-            each_lane<sum_t<T>>(width, [&]<class V>(std::size_t i) {
-                store(plus(total_at<V>(x, row + i), load<V>(sum + i)), out.data() + row + i);
-            });
-        });
+        RowSums<T>(exec, plan, g.value())
+            .run([](std::size_t) {},
+                 [&](std::size_t k, sum_t<T> const* sum) {
+                     std::size_t const row = static_cast<std::size_t>(plan.rows()[k]) * width;
+                     each_lane<sum_t<T>>(width, [&]<class V>(std::size_t i) {
+                         store(plus(total_at<V>(x, row + i), load<V>(sum + i)), out.data() + row + i);
+                     });
+                 });
     }
 
     template <class T>
@@ -18237,7 +18239,7 @@ ROWAN_TEMPLATE(Tensor<double> to_dense(Cpu const&, SelectedRows<double> const&))
 
 }  // namespace rowan::inline v0
 
-// rowan/op/to_dense.hpp: to_dense_op, the dense tensor that a SelectedRows represents, as an operator.
+// rowan/op/table/to_dense.hpp: to_dense_op, the dense tensor that a SelectedRows represents, as an operator.
 
 namespace rowan::inline v0 {
 
@@ -18524,7 +18526,718 @@ ROWAN_TEMPLATE(std::vector<ParameterGradient> append_backward<double, Cpu>(Varia
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/detail/clip_mixed_types.hpp: clip_mixed_types, clips gradients of several element types together.
+// rowan/op/elementwise/clip.hpp: clip, elements clamped to an interval.
+
+namespace rowan::inline v0 {
+
+/// The settings of clip.
+struct ClipOptions {
+    double min = -1;  ///< lower bound
+    double max = 1;   ///< upper bound
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max});
+    }
+};
+
+namespace detail {
+
+inline void check_clip(ClipOptions const& options) {
+    check_finite("min", options.min);
+    check_finite("max", options.max);
+    if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
+}
+
+/// x clamped to [min, max]
+struct clip_formula {
+    double min, max;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        V const low = constant<V>(min), high = constant<V>(max);
+        return choose(x < low, low, choose(x > high, high, x));
+    }
+};
+
+/// 0 where x < min or x > max, else g
+struct clip_grad_formula {
+    double min, max;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& g) const {
+        V const zero = constant<V>(0.0);
+        return choose(x < constant<V>(min), zero, choose(x > constant<V>(max), zero, g));
+    }
+};
+
+template <class T, class D>
+Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions const& options) {
+    using S = sum_t<T>;
+    static_assert(floating_element<T>, "rowan::clip: x must have a floating-point type: convert it");
+    return zip_elements<S>(exec, clip_formula{options.min, options.max}, x);
+}
+
+}  // namespace detail
+
+/// Clamps every element to [min, max]; NaN propagates.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if a bound is not finite or max < min
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> clip(D exec, Tensor<T, D> const& x, ClipOptions options = {}) {
+    detail::check_clip(options);
+    return detail::clip_elements(exec, x, options);
+}
+template <class X>
+requires detail::changeable_tensor<X>
+auto clip(Cpu exec, X&& x, ClipOptions options = {}) {
+    detail::check_clip(options);
+    return detail::clip_elements(exec, x, options);
+}
+
+/// The same for a row-sparse gradient: merges g, then clamps. The result is merged and equals the clamped dense
+/// gradient.
+/// shapes   g of n rows -> one row for each distinct row id
+/// errors   ValueError as above, and if 0 is not in [min, max], because rows that are absent from g stay 0
+/// cost     a merge, and one read and one write of its rows
+template <class T, device D>
+SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& options = {}) {
+    detail::check_clip(options);
+    if (options.min > 0 || options.max < 0)
+        throw ValueError(options.min > 0 ? "min" : "max", options.min > 0 ? options.min : options.max,
+                         "0 to be in [min, max], as absent rows stay 0");
+    auto merged = merge(exec, g);
+    merged.value() = detail::clip_elements(exec, merged.value(), options);
+    return merged;
+}
+
+/// The gradient of x: 0 where x < min or x > max, else out_grad.
+/// shapes   x [...], out_grad the same -> the same
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> clip_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                       ClipOptions const& options = {}) {
+    detail::check_same_shape("out_grad", out_grad, x);
+    detail::clip_grad_formula const formula{options.min, options.max};
+    return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, out_grad);
+}
+
+struct clip_grad_op {
+    static constexpr std::string_view name = "clip_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b11;
+    using attributes = ClipOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ClipOptions const& = {}) {
+        return spec::elementwise("clip_grad: out@GRAD", out_grad, x);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                            ClipOptions const& options = {}) {
+        return clip_grad(exec, x, out_grad, options);
+    }
+};
+
+/// See clip; x may be dense or row-sparse.
+struct clip_op {
+    static constexpr std::string_view name = "clip";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using attributes = ClipOptions;
+    using grad = grad_rule<clip_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, ClipOptions const& = {}) { return x; }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ClipOptions const& options = {}) {
+        return clip(exec, x, options);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, ClipOptions const& options = {}) {
+        return clip(exec, x, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/scale.hpp: scale, the product of a gradient and a number.
+
+namespace rowan::inline v0 {
+
+/// A factor for values of `T`: a number, for integer types an integer.
+template <class T, class F>
+concept factor_for = std::integral<F> ||(std::floating_point<F> && !std::integral<detail::sum_t<T>>);
+
+namespace detail {
+
+template <class T, class F>
+constexpr void check_factor() {
+    static_assert(factor_for<T, F>,
+                  "rowan::scale: the factor must be a number, and an integer where the elements are integers");
+}
+
+/// x * factor
+template <class F>
+struct multiply_by {
+    F factor;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        if constexpr (std::integral<V>) {
+            return product(x, static_cast<V>(factor));
+        } else {
+            return product(x, constant<V>(static_cast<double>(factor)));
+        }
+    }
+};
+
+}  // namespace detail
+
+/// `g` with all elements multiplied by `factor`, computed in dtype<T>::sum. The rows are those of `g`.
+/// shapes   g -> the same height, rows and row shape
+/// errors   ShapeError if g.value() does not have one row for each row of g; a non-finite factor is not an error
+/// cost     O(n * width)
+template <class T, class F, device D>
+SelectedRows<T, D> scale(D const& exec, SelectedRows<T, D> const& g, F factor) {
+    using Loops = detail::ElementLoops<D>;
+    using Access = detail::SelectedRowsAccess;
+    detail::check_factor<T, F>();
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    Loops::check(exec, g.rows(), g.value());
+    auto value = detail::new_tensor<T>(exec, g.value().shape());
+    Loops::template zip<detail::sum_t<T>>(exec, value.size(), detail::multiply_by<F>{factor}, value.data(),
+                                          g.value().data());
+    return Access::adopt(g.height(), Loops::copy(exec, Access::rows(g)), std::move(value), g.merged());
+}
+
+template <class T, class Device, class F>
+SelectedRows<T, Device> scale(SelectedRows<T, Device> const& g, F factor) {
+    return scale(g.device(), g, factor);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/elementwise/scale.hpp: scale, the elements multiplied by a factor plus a bias.
+
+namespace rowan::inline v0 {
+
+/// The settings of scale.
+struct ScaleOptions {
+    double factor = 1;  ///< the factor
+    double bias = 0;    ///< added after the multiplication
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"factor", &ScaleOptions::factor}, field{"bias", &ScaleOptions::bias});
+    }
+};
+
+namespace detail {
+
+/// errors   ValueError if dtype<T>::sum is an integer type that cannot represent the value
+template <class T>
+void check_whole_setting(char const* field, double value) {
+    if constexpr (std::integral<sum_t<T>>) {
+        if (!is_whole<sum_t<T>>(value)) throw ValueError(field, value, "a whole number, as the elements are integers");
+    }
+}
+
+[[noreturn]] inline void sparse_bias(double bias) {
+    throw ValueError("bias", bias, "0 for a SelectedRows, whose absent rows stay 0");
+}
+
+/// factor · x
+struct scale_formula {
+    double factor;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return product(x, constant<V>(factor));
+    }
+};
+
+/// factor · x + bias
+struct affine_formula {
+    double factor, bias;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return plus(product(x, constant<V>(factor)), constant<V>(bias));
+    }
+};
+
+}  // namespace detail
+
+/// factor · x + bias element-wise, computed in dtype<T>::sum. The product is rounded before the addition; a bias of 0
+/// is not added. Integers wrap around.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if the elements are integers and factor or bias is not an integer that dtype<T>::sum represents
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> scale(D const& exec, Tensor<T, D> const& x, double factor, double bias = 0) {
+    using S = detail::sum_t<T>;
+    detail::check_whole_setting<T>("factor", factor);
+    detail::check_whole_setting<T>("bias", bias);
+    if (bias == 0) return detail::zip_elements<S>(exec, detail::scale_formula{factor}, x);
+    return detail::zip_elements<S>(exec, detail::affine_formula{factor, bias}, x);
+}
+
+template <class T, class Device>
+Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias = 0) {
+    return scale(x.device(), x, factor, bias);
+}
+
+struct scale_grad_op;
+
+/// See scale. The result for a SelectedRows is a SelectedRows, and its bias must be 0.
+struct scale_op {
+    static constexpr std::string_view name = "scale";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<scale_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    using attributes = ScaleOptions;
+
+    static constexpr VarSpec infer(VarSpec const& x, attributes const& a) {
+        if (x.type != VarType::SELECTED_ROWS) return spec::elementwise("scale: x", x);
+        if (a.bias != 0) detail::sparse_bias(a.bias);
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, attributes const& a) {
+        return scale(exec, x, a.factor, a.bias);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, attributes const& a) {
+        if (a.bias != 0) detail::sparse_bias(a.bias);
+        detail::check_whole_setting<T>("factor", a.factor);
+        if constexpr (std::integral<detail::sum_t<T>>) {
+            return scale(exec, x, static_cast<std::int64_t>(a.factor));
+        } else {
+            return scale(exec, x, a.factor);
+        }
+    }
+};
+
+/// factor · out_grad
+struct scale_grad_op {
+    static constexpr std::string_view name = "scale_grad";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = no_grad;
+    using attributes = scale_op::attributes;
+
+    static constexpr VarSpec infer(VarSpec const& out_grad, attributes const& a) {
+        return scale_op::infer(out_grad, {a.factor, 0});
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, attributes const& a) {
+        return scale_op::run(exec, out_grad, {a.factor, 0});
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& out_grad, attributes const& a) {
+        return scale_op::run(exec, out_grad, {a.factor, 0});
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/squared_norm.hpp: squared_norm, the sum of the squares of a tensor or gradient.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The sum of one number per row, in blocks of 64.
+template <class S>
+S sum_of_rows(std::vector<S> const& x) {
+    if (x.empty()) return constant<S>(0.0);
+    std::vector<std::int64_t> order(x.size());
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    return *BlockSum<S, S>(x.data(), 1, order.size())(order.data(), order.size(), 0);
+}
+
+/// Sums squares.
+template <class D>
+struct SquareSums {
+    static_assert(has_backend<D>,
+                  "rowan: squared_norm on a Thrust device needs #include <rowan/thrust/sparse/squared_norm.hpp>");
+};
+
+template <>
+struct SquareSums<Cpu> {
+    /// Of the sums of a plan's rows.
+    template <class T>
+    static sum_t<T> planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
+        using S = sum_t<T>;
+        std::size_t const width = value.row_size();
+        std::vector<S> squares(plan.rows().size());
+        RowSums<T>(exec, plan, value)
+            .run([](std::size_t) {},
+                 [&](std::size_t k, S const* sum) { squares[k] = interleaved_sum<S>(width, sum, squared{}); });
+        return sum_of_rows(squares);
+    }
+
+    template <class T>
+    static sum_t<T> dense(Cpu exec, Tensor<T> const& x) {
+        using S = sum_t<T>;
+        std::size_t const rows = x.shape(0), width = x.row_size();
+        std::vector<S> squares(rows);
+        std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
+        parallel_work(exec, x.size(), rows, grain, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+                squares[i] = interleaved_sum<S>(width, x.data() + i * width, squared{});
+        });
+        return sum_of_rows(squares);
+    }
+};
+
+}  // namespace detail
+
+/// The sum of the squares of the elements of merge(g): duplicates are summed before they are squared, as in the dense
+/// tensor. The squares of a row are summed in 16 interleaved partial sums, the rows in ascending order in blocks of 64:
+/// bit-identical for any number of threads and on all devices. A Thrust device synchronizes to return the number.
+/// Neither squares nor their sum are scaled: for float, an element above 1.8e19 has the square infinity, and one below
+/// 1e-19 loses digits, below 2e-23 all; for double 1e154, 1e-154 and 1e-162. clip_by_norm measures such norms, too.
+/// shapes   plan of n rows, value [n, ...]
+/// errors   ShapeError if value does not have n rows; on a Thrust device those of synchronize
+/// cost     O(n * width); temporary memory of two numbers per row of the plan, on a Thrust device of 17 and the sums of
+///          duplicates
+template <class T, device D>
+detail::sum_t<T> squared_norm(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value) {
+    detail::check_exec(exec);
+    SelectedRows<T, D>::check_value(value, plan.size());
+    return detail::SquareSums<D>::planned(exec, plan, value);
+}
+
+/// The same for a gradient.
+/// cost     as above, and a RowPlan: a sort of the rows unless they are merged
+template <class T, device D>
+detail::sum_t<T> squared_norm(D const& exec, SelectedRows<T, D> const& g) {
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    return squared_norm(exec, RowPlan<D>(exec, g), g.value());
+}
+
+/// The sum of the squares of a dense tensor's elements, bit-identical to that of a SelectedRows with all its rows.
+/// shapes   x [rows, ...]
+/// errors   ShapeError if x has rank 0
+/// cost     one read of x; temporary memory of two numbers per row
+template <class T, device D>
+detail::sum_t<T> squared_norm(D const& exec, Tensor<T, D> const& x) {
+    detail::check_rows("x", x);
+    return detail::SquareSums<D>::dense(exec, x);
+}
+
+template <class T, class Device>
+detail::sum_t<T> squared_norm(Tensor<T, Device> const& x) {
+    return squared_norm(x.device(), x);
+}
+
+template <class T, class Device>
+detail::sum_t<T> squared_norm(RowPlan<Device> const& plan, Tensor<T, Device> const& value) {
+    return squared_norm(plan.device(), plan, value);
+}
+
+template <class T, class Device>
+detail::sum_t<T> squared_norm(SelectedRows<T, Device> const& g) {
+    return squared_norm(g.device(), g);
+}
+
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, RowPlan<> const&, Tensor<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, Tensor<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, RowPlan<> const&, Tensor<double> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, Tensor<double> const&))
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/detail/scaled_norm.hpp: SquaredNorm, a sum of squares of any finite numbers.
+
+namespace rowan::inline v0::detail {
+
+/// A sum of squares, sum / scale²: a double alone would overflow or vanish for some gradients of doubles.
+struct SquaredNorm {
+    double sum = 0, scale = 1;  // a power of two
+
+    SquaredNorm& operator+=(SquaredNorm const& x) {
+        if (x.sum == 0) return *this;
+        if (sum == 0) return *this = x;
+        double const total = sum + x.sum;
+        bool const overflow = !(total <= std::numeric_limits<double>::max()) && scale >= 1 && x.scale >= 1;
+        if (scale == x.scale && !overflow) {
+            sum = total;
+        } else {
+            double const to = overflow ? 0x1p-600 : std::min(scale, x.scale);
+            *this = {in_scale(to) + x.in_scale(to), to};
+        }
+        return *this;
+    }
+
+private:
+    double in_scale(double to) const { return sum * to / scale * to / scale; }
+};
+
+template <class T, class D>
+Tensor<T, D> rescaled(D const& exec, Tensor<T, D> const& x, double factor) {
+    return zip_elements<sum_t<T>>(exec, multiply_by<double>{factor}, x);
+}
+template <class T, class D>
+SelectedRows<T, D> rescaled(D const& exec, SelectedRows<T, D> const& g, double factor) {
+    return scale(exec, g, factor);
+}
+
+template <class T, class D>
+bool without_elements(Tensor<T, D> const& x) {
+    return x.dimension() != 0 && x.size() == 0;
+}
+template <class T, class D>
+bool without_elements(SelectedRows<T, D> const& g) {
+    return without_elements(g.value());
+}
+
+/// The squared norm of x. If it does not fit the type in which it is summed, x is scaled by a power of 2 and summed
+/// again. The square of a float fits a double.
+template <template <class, class> class Gradient, class T, class D>
+SquaredNorm squared_of(D const& exec, Gradient<T, D> const& x) {
+    check_exec(exec);
+    if (without_elements(x)) return {};
+    using S = sum_t<T>;
+    S const sum = squared_norm(exec, x);
+    if constexpr (floating_element<T> && is_machine_float<S>) {
+        constexpr bool is_float = std::is_same_v<S, float>;
+        constexpr double least = is_float ? 0x1p-100 : 0x1p-900, up = is_float ? 0x1p100 : 0x1p600;
+        bool const small = static_cast<double>(sum) < least;
+        if (small || sum > std::numeric_limits<S>::max()) {
+            double const factor = small ? up : 1 / up;
+            auto const again = static_cast<double>(squared_norm(exec, rescaled(exec, x, factor)));
+            if (is_float || again == 0) return {again / factor / factor, 1};
+            return {again, factor};
+        }
+    }
+    return {static_cast<double>(sum), 1};
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/optimizer/clip_by_norm.hpp: clip_by_norm and clip_by_global_norm, gradients scaled down to a maximum norm.
+
+namespace rowan::inline v0 {
+
+/// The settings of clip_by_norm and clip_by_global_norm.
+struct ClipByNormOptions {
+    double max_norm = 1;  ///< the maximum norm
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"max_norm", &ClipByNormOptions::max_norm});
+    }
+};
+
+namespace detail {
+
+inline void check_max_norm(double max_norm) {
+    check_finite("max_norm", max_norm);
+    if (max_norm < 0) throw ValueError("max_norm", max_norm, "0 or more");
+}
+
+/// A factor, as one number and as two numbers whose product it is, for types in which the one is not a normal number.
+struct NormFactor {
+    double whole = 1, first = 1, second = 1;
+};
+
+/// The factor that scales values of this squared norm to max_norm, 1 if their norm is not greater; NaN propagates.
+inline NormFactor norm_factor(SquaredNorm const& squared, double max_norm) {
+    double const root = std::sqrt(squared.sum), norm = root / squared.scale;
+    if (norm <= max_norm) return {};
+    double const whole = max_norm / norm;
+    if (max_norm == 0 || !(root <= std::numeric_limits<double>::max())) return {whole, whole, 1};
+    int of_max = 0, of_root = 0;
+    double const ratio = std::frexp(max_norm, &of_max) / std::frexp(root, &of_root);
+    int const power = of_max - of_root + std::ilogb(squared.scale), half = power / 2;
+    return {whole, std::ldexp(ratio, half), std::ldexp(1.0, power - half)};
+}
+
+/// Whether x · factor is x · first · second, because the whole factor is not a normal number of the type of computation.
+template <class S>
+bool in_two_steps(NormFactor const& factor) {
+    if constexpr (is_machine_float<S>) return factor.whole < static_cast<double>(std::numeric_limits<S>::min());
+    return false;
+}
+
+template <template <class, class> class Gradient, class T, class D>
+Gradient<T, D> product_with(D const& exec, Gradient<T, D> const& x, NormFactor const& factor) {
+    if (!in_two_steps<sum_t<T>>(factor)) return scale(exec, x, factor.whole);
+    return scale(exec, scale(exec, x, factor.first), factor.second);
+}
+
+template <class T, class D>
+Tensor<T, D> scaled(D const& exec, Tensor<T, D> const& x, NormFactor const& factor) {
+    static_assert(floating_element<T>, "rowan::clip_by_norm: x must have a floating-point type: convert it");
+    return factor.whole == 1.0 ? x.share() : product_with(exec, x, factor);
+}
+template <class T, class D>
+SelectedRows<T, D> scaled(D const& exec, SelectedRows<T, D> const& g, NormFactor const& factor) {
+    return product_with(exec, g, factor);
+}
+
+/// A gradient with its duplicates summed: an alias if it is merged.
+template <class T, class D>
+class MergedGradient {
+public:
+    MergedGradient(D const& exec, SelectedRows<T, D> const& g)
+        : alias_(g.merged()), rows_(alias_ ? g.share() : merge(exec, g)) {}
+    SquaredNorm squared(D const& exec) const { return squared_of(exec, rows_.value()); }
+
+    SelectedRows<T, D> scaled(D const& exec, NormFactor const& factor) && {
+        if (factor.whole == 1.0) return std::move(rows_);
+        if (alias_ || in_two_steps<sum_t<T>>(factor)) return product_with(exec, rows_, factor);
+        T* const x = rows_.value().data();
+        ElementLoops<D>::template zip<sum_t<T>>(exec, rows_.value().size(), scale_formula{factor.whole}, x, x);
+        return std::move(rows_);
+    }
+
+private:
+    bool alias_;
+    SelectedRows<T, D> rows_;
+};
+
+}  // namespace detail
+
+/// Scales x to the Euclidean norm max_norm if its norm is greater. If the norm is not finite, the elements of the result
+/// are NaN or 0 by IEEE arithmetic. Right for all finite x of float, double and 16-bit types; of user-defined types where
+/// the squared norm is a normal number. Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
+/// shapes   x [n, ...] -> the same
+/// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
+/// cost     two reads of x and one write of the result, and the same again if the squared norm is 0 or does not fit
+///          dtype<T>::sum, or if the factor does not; an x that needs no scaling is returned as an alias; waits for the
+///          device, because the host needs the norm
+template <class T, device D>
+Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
+    detail::check_max_norm(options.max_norm);
+    return detail::scaled(exec, x, detail::norm_factor(detail::squared_of(exec, x), options.max_norm));
+}
+
+/// The same for a row-sparse gradient: merges g, then scales. The result represents the clipped dense gradient; it is
+/// merged, so an optimizer does not sort its rows again.
+/// shapes   g of n rows -> one row for each distinct row id
+/// errors   ValueError as above; ShapeError if g.value() does not have n rows
+/// cost     a merge, a read of its rows, and a read and a write if they need scaling; a merged g that needs no scaling
+///          is returned as an alias; waits for the device
+template <class T, device D>
+SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, ClipByNormOptions const& options = {}) {
+    detail::check_max_norm(options.max_norm);
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    detail::MergedGradient merged(exec, g);
+    return std::move(merged).scaled(exec, detail::norm_factor(merged.squared(exec), options.max_norm));
+}
+
+/// Scales all gradients, dense and row-sparse, by one factor to the global norm max_norm if their global norm, which is
+/// √(Σ norm²), is greater. The squared norms, each computed in dtype<T>::sum, are added in double, scaled where needed:
+/// those of the dense gradients in order, then those of the row-sparse ones. Right where clip_by_norm is. Pascanu et al. 2013, as above.
+/// shapes   any number of gradients of any shapes -> the same; the row-sparse ones are merged
+/// errors   as clip_by_norm
+/// cost     that of clip_by_norm for each; waits for the device once per gradient
+template <class T, device D>
+std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_global_norm(
+    D const& exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
+    ClipByNormOptions const& options = {}) {
+    detail::check_max_norm(options.max_norm);
+    for (std::size_t k = 0; k < dense.size(); ++k) detail::check_gradient("dense", k, dense[k]);
+    for (std::size_t k = 0; k < sparse.size(); ++k) detail::check_gradient("sparse", k, sparse[k]);
+    detail::SquaredNorm squared;
+    for (Tensor<T, D> const& x : dense) squared += detail::squared_of(exec, x);
+    std::vector<detail::MergedGradient<T, D>> merged;
+    merged.reserve(sparse.size());
+    for (SelectedRows<T, D> const& g : sparse) squared += merged.emplace_back(exec, g).squared(exec);
+    detail::NormFactor const factor = detail::norm_factor(squared, options.max_norm);
+    std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> out;
+    for (Tensor<T, D> const& x : dense) std::get<0>(out).push_back(detail::scaled(exec, x, factor));
+    for (auto& g : merged) std::get<1>(out).push_back(std::move(g).scaled(exec, factor));
+    return out;
+}
+
+/// See clip_by_norm.
+struct clip_by_norm_op {
+    static constexpr std::string_view name = "clip_by_norm";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = ClipByNormOptions;
+    using grad = no_grad;  // clip_by_norm is applied to gradients
+
+    static constexpr VarSpec infer(VarSpec const& x, ClipByNormOptions const& = {}) { return x; }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
+        return clip_by_norm(exec, x, options);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, ClipByNormOptions const& options = {}) {
+        return clip_by_norm(exec, x, options);
+    }
+};
+
+/// See clip_by_global_norm. The slots `x` and `out` hold any number of gradients.
+struct clip_by_global_norm_op {
+    static constexpr std::string_view name = "clip_by_global_norm";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = ClipByNormOptions;
+    using grad = no_grad;
+
+    static std::vector<VarSpec> infer(std::span<VarSpec const> x, ClipByNormOptions const& = {}) {
+        return {x.begin(), x.end()};
+    }
+
+    /// Repeats the checks for x in the order of the caller, of which part i is row-sparse if is_sparse[i].
+    template <class T, class D>
+    static void check_list(std::vector<bool> const& is_sparse, std::vector<Tensor<T, D>> const& dense,
+                           std::vector<SelectedRows<T, D>> const& sparse) {
+        detail::visit_list(is_sparse, dense, sparse,
+                           [](std::size_t i, auto const& x) { detail::check_gradient("x", i, x); });
+    }
+
+    template <class T, class D>
+    static auto run(D exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
+                    ClipByNormOptions const& options = {}) {
+        return clip_by_global_norm(exec, dense, sparse, options);
+    }
+
+    // The steps, for gradients of several element types, of which the row-sparse ones are merged: measure each, sum, and
+    // scale each by the factor.
+
+    template <class D, class V>
+    static detail::SquaredNorm measure(D exec, V const& x) {
+        return detail::squared_of(exec, x);
+    }
+    static detail::NormFactor factor(detail::SquaredNorm const& measured, ClipByNormOptions const& options) {
+        return detail::norm_factor(measured, options.max_norm);
+    }
+    template <class D, class V>
+    static V scaled(D exec, V const& x, detail::NormFactor const& factor) {
+        return detail::scaled(exec, x, factor);
+    }
+    static void check(ClipByNormOptions const& options) { detail::check_max_norm(options.max_norm); }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/train/detail/clip_mixed_types.hpp: clip_mixed_types, clips gradients of several element types together.
 
 namespace rowan::inline v0::detail {
 
@@ -18594,6 +19307,159 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/op/elementwise/cast.hpp: cast, a tensor converted to another element type.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct cast_family {
+    static constexpr std::string_view name = "cast_";
+};
+
+/// Whether dtype<To>::sum is constructible from dtype<From>::sum.
+template <class To, class From>
+concept castable = std::constructible_from<sum_t<To>, sum_t<From>>;
+
+/// Whether a cast from From to To truncates floating-point numbers to integers, where they may be out of range.
+template <class To, class From>
+inline constexpr bool cast_may_fail =
+    std::integral<sum_t<To>>&& std::floating_point<sum_t<From>> && !std::same_as<To, bool>;
+
+/// The least value of an integer type I and the power of two above its greatest value, converted to S.
+template <class I, class S>
+inline constexpr S least_whole = static_cast<S>(std::numeric_limits<I>::min());
+template <class I, class S>
+inline constexpr S after_wholes = 2 * static_cast<S>(std::numeric_limits<I>::max() / 2 + 1);
+
+/// Whether To can represent trunc(x); false for NaN.
+template <class To, class S>
+ROWAN_HD bool holds_whole_part(S x) {
+    using I = std::conditional_t<std::integral<To>, To, sum_t<To>>;
+    constexpr S least = least_whole<I, S>, after = after_wholes<I, S>;
+    S const whole = std::trunc(x);
+    return whole >= least && whole < after;
+}
+
+template <class To, class From>
+struct CastElement {
+    From const* from;
+    To* to;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        auto const wide = dtype<From>::widen(from[i]);
+        if constexpr (std::same_as<To, bool>) {
+            to[i] = wide != sum_t<From>{};
+        } else {
+            to[i] = dtype<To>::narrow(static_cast<sum_t<To>>(wide));
+        }
+    }
+};
+
+template <class To, class From>
+[[noreturn]] void refuse_cast(std::size_t i, From const& x) {
+    throw ValueError(std::string("x[").append(std::to_string(i)).append("]"),
+                     static_cast<double>(dtype<From>::widen(x)),
+                     std::string("a number whose integer part ").append(dtype<To>::name).append(" holds"));
+}
+
+/// Checks on a device that To can represent the truncated elements. The Thrust specialization is in
+/// rowan/thrust/op/cast.hpp.
+template <class D>
+struct CastCheck {
+    static_assert(has_backend<D>, "rowan: cast on a Thrust device needs #include <rowan/thrust/op/cast.hpp>");
+};
+
+template <>
+struct CastCheck<Cpu> {
+    template <class To, class From>
+    static void check(Cpu exec, std::size_t n, From const* from) {
+        std::atomic<bool> good{true};
+        auto const fits = [&](std::size_t i) { return holds_whole_part<To>(dtype<From>::widen(from[i])); };
+        for_ranges(exec, n, 1, [&](std::size_t begin, std::size_t end) {
+            bool all = true;
+            for (std::size_t i = begin; i < end; ++i) all = all && fits(i);
+            if (!all) good = false;
+        });
+        if (good) return;
+        std::size_t i = 0;
+        while (fits(i)) ++i;
+        refuse_cast<To>(i, from[i]);
+    }
+};
+
+}  // namespace detail
+
+/// Converts the elements of x to `To` through dtype<From>::sum and dtype<To>::sum. Floating-point numbers are truncated
+/// toward zero when converted to integers, integers out of range wrap around, and nonzero elements become true when
+/// converted to bool.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if a floating-point number to be converted to an integer is NaN or out of range
+/// cost     one read of x and one write of the result; floating point to integer reads x once more and waits for the
+///          device
+template <class To, class From, device D>
+Tensor<To, D> cast(D const& exec, Tensor<From, D> const& x) {
+    static_assert(detail::castable<To, From>, "rowan::cast: give dtype<To>::sum a constructor from dtype<From>::sum");
+    detail::ElementLoops<D>::check(exec, x);
+    if constexpr (detail::cast_may_fail<To, From>) detail::CastCheck<D>::template check<To>(exec, x.size(), x.data());
+    auto out = detail::new_tensor<To>(exec, x.shape());
+    detail::ElementLoops<D>::each(exec, x.size(), 1, detail::CastElement<To, From>{x.data(), out.data()});
+    return out;
+}
+
+template <class To, class X>
+requires detail::tensor_argument<X>
+auto cast(X&& x) { return cast<To>(x.device(), x); }
+
+/// Casts the gradient back to the element type of x; neither type may be an integer type. Only the type and shape of x
+/// are used.
+struct cast_grad_op {
+    static constexpr std::string_view name = "cast_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad) {
+        spec::dense("cast_grad: x", x);
+        VarSpec x_grad = spec::elementwise("cast_grad: out@GRAD", out_grad);
+        x_grad.dims = spec::same_dims("cast_grad: out@GRAD", out_grad, x);
+        x_grad.dtype = x.dtype;
+        return x_grad;
+    }
+
+    /// errors   ShapeError if the shapes differ
+    template <class From, class To, class D>
+    requires(!std::integral<detail::sum_t<From>> &&
+             !std::integral<detail::sum_t<To>>) static Tensor<From, D> run(D exec, Tensor<From, D> const& x,
+                                                                           Tensor<To, D> const& out_grad) {
+        detail::check_same_shape("out_grad", out_grad, x);
+        return cast<From>(exec, out_grad);
+    }
+};
+
+/// See cast. The element type of the result is part of the operator: the names are cast_f32 and so on.
+template <class To>
+struct cast_op {
+    static constexpr std::string_view name = detail::joined_name<detail::cast_family, dtype<To>>::value;
+    static constexpr OpFamily family = OpFamily::cast;
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<cast_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        VarSpec out = spec::elementwise("cast: x", x);
+        out.dtype = dtype<To>::wire;
+        return out;
+    }
+
+    template <class From, class D>
+    requires detail::castable<To, From>
+    static Tensor<To, D> run(D exec, Tensor<From, D> const& x) { return cast<To>(exec, x); }
+};
+
+}  // namespace rowan::inline v0
 
 // rowan/sparse/update_rows.hpp: update_rows, applies an update rule to the rows of a gradient.
 
@@ -19194,7 +20060,7 @@ ROWAN_TEMPLATE(void adadelta(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, T
 
 }  // namespace rowan::inline v0
 
-// rowan/op/adadelta.hpp: adadelta_op, Adadelta as an operator.
+// rowan/op/optimizer/adadelta.hpp: adadelta_op, Adadelta as an operator.
 
 namespace rowan::inline v0 {
 
@@ -19314,7 +20180,7 @@ ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Te
 
 }  // namespace rowan::inline v0
 
-// rowan/op/adagrad.hpp: adagrad_op, AdaGrad as an operator.
+// rowan/op/optimizer/adagrad.hpp: adagrad_op, AdaGrad as an operator.
 
 namespace rowan::inline v0 {
 
@@ -19456,7 +20322,7 @@ ROWAN_TEMPLATE(void adam(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tenso
 
 }  // namespace rowan::inline v0
 
-// rowan/op/adam.hpp: adam_op, Adam as an operator.
+// rowan/op/optimizer/adam.hpp: adam_op, Adam as an operator.
 
 namespace rowan::inline v0 {
 
@@ -19590,7 +20456,7 @@ ROWAN_TEMPLATE(void adamax(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Ten
 
 }  // namespace rowan::inline v0
 
-// rowan/op/adamax.hpp: adamax_op, AdaMax as an operator.
+// rowan/op/optimizer/adamax.hpp: adamax_op, AdaMax as an operator.
 
 namespace rowan::inline v0 {
 
@@ -19792,7 +20658,7 @@ ROWAN_TEMPLATE(void ftrl(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tenso
 
 }  // namespace rowan::inline v0
 
-// rowan/op/ftrl.hpp: ftrl_op, FTRL-proximal as an operator.
+// rowan/op/optimizer/ftrl.hpp: ftrl_op, FTRL-proximal as an operator.
 
 namespace rowan::inline v0 {
 
@@ -19808,242 +20674,6 @@ struct ftrl_op : detail::optimizer_op<FtrlOptions, slot::moment, slot::linear> {
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/sparse/scale.hpp: scale, the product of a gradient and a number.
-
-namespace rowan::inline v0 {
-
-/// A factor for values of `T`: a number, for integer types an integer.
-template <class T, class F>
-concept factor_for = std::integral<F> ||(std::floating_point<F> && !std::integral<detail::sum_t<T>>);
-
-namespace detail {
-
-template <class T, class F>
-constexpr void check_factor() {
-    static_assert(factor_for<T, F>,
-                  "rowan::scale: the factor must be a number, and an integer where the elements are integers");
-}
-
-/// x * factor
-template <class F>
-struct multiply_by {
-    F factor;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        if constexpr (std::integral<V>) {
-            return product(x, static_cast<V>(factor));
-        } else {
-            return product(x, constant<V>(static_cast<double>(factor)));
-        }
-    }
-};
-
-}  // namespace detail
-
-/// `g` with all elements multiplied by `factor`, computed in dtype<T>::sum. The rows are those of `g`.
-/// shapes   g -> the same height, rows and row shape
-/// errors   ShapeError if g.value() does not have one row for each row of g; a non-finite factor is not an error
-/// cost     O(n * width)
-template <class T, class F, device D>
-SelectedRows<T, D> scale(D const& exec, SelectedRows<T, D> const& g, F factor) {
-    using Loops = detail::ElementLoops<D>;
-    using Access = detail::SelectedRowsAccess;
-    detail::check_factor<T, F>();
-    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    Loops::check(exec, g.rows(), g.value());
-    auto value = detail::new_tensor<T>(exec, g.value().shape());
-    Loops::template zip<detail::sum_t<T>>(exec, value.size(), detail::multiply_by<F>{factor}, value.data(),
-                                          g.value().data());
-    return Access::adopt(g.height(), Loops::copy(exec, Access::rows(g)), std::move(value), g.merged());
-}
-
-template <class T, class Device, class F>
-SelectedRows<T, Device> scale(SelectedRows<T, Device> const& g, F factor) {
-    return scale(g.device(), g, factor);
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/squared_norm.hpp: squared_norm, the sum of the squares of a tensor or gradient.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// The sum of one number per row, in blocks of 64.
-template <class S>
-S sum_of_rows(std::vector<S> const& x) {
-    if (x.empty()) return constant<S>(0.0);
-    std::vector<std::int64_t> order(x.size());
-    std::iota(order.begin(), order.end(), std::int64_t{0});
-    return *BlockSum<S, S>(x.data(), 1, order.size())(order.data(), order.size(), 0);
-}
-
-/// Sums squares.
-template <class D>
-struct SquareSums {
-    static_assert(has_backend<D>,
-                  "rowan: squared_norm on a Thrust device needs #include <rowan/thrust/sparse/squared_norm.hpp>");
-};
-
-template <>
-struct SquareSums<Cpu> {
-    /// Of the sums of a plan's rows.
-    template <class T>
-    static sum_t<T> planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
-        using S = sum_t<T>;
-        std::size_t const width = value.row_size();
-        std::vector<S> squares(plan.rows().size());
-        RowSums<T>(exec, plan, value)
-            .run([](std::size_t) {},
-                 [&](std::size_t k, S const* sum) { squares[k] = interleaved_sum<S>(width, sum, squared{}); });
-        return sum_of_rows(squares);
-    }
-
-    template <class T>
-    static sum_t<T> dense(Cpu exec, Tensor<T> const& x) {
-        using S = sum_t<T>;
-        std::size_t const rows = x.shape(0), width = x.row_size();
-        std::vector<S> squares(rows);
-        std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
-        parallel_work(exec, x.size(), rows, grain, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i)
-                squares[i] = interleaved_sum<S>(width, x.data() + i * width, squared{});
-        });
-        return sum_of_rows(squares);
-    }
-};
-
-}  // namespace detail
-
-/// The sum of the squares of the elements of merge(g): duplicates are summed before they are squared, as in the dense
-/// tensor. The squares of a row are summed in 16 interleaved partial sums, the rows in ascending order in blocks of 64:
-/// bit-identical for any number of threads and on all devices. A Thrust device synchronizes to return the number.
-/// Neither squares nor their sum are scaled: for float, an element above 1.8e19 has the square infinity, and one below
-/// 1e-19 loses digits, below 2e-23 all; for double 1e154, 1e-154 and 1e-162. clip_by_norm measures such norms, too.
-/// shapes   plan of n rows, value [n, ...]
-/// errors   ShapeError if value does not have n rows; on a Thrust device those of synchronize
-/// cost     O(n * width); temporary memory of two numbers per row of the plan, on a Thrust device of 17 and the sums of
-///          duplicates
-template <class T, device D>
-detail::sum_t<T> squared_norm(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value) {
-    detail::check_exec(exec);
-    SelectedRows<T, D>::check_value(value, plan.size());
-    return detail::SquareSums<D>::planned(exec, plan, value);
-}
-
-/// The same for a gradient.
-/// cost     as above, and a RowPlan: a sort of the rows unless they are merged
-template <class T, device D>
-detail::sum_t<T> squared_norm(D const& exec, SelectedRows<T, D> const& g) {
-    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    return squared_norm(exec, RowPlan<D>(exec, g), g.value());
-}
-
-/// The sum of the squares of a dense tensor's elements, bit-identical to that of a SelectedRows with all its rows.
-/// shapes   x [rows, ...]
-/// errors   ShapeError if x has rank 0
-/// cost     one read of x; temporary memory of two numbers per row
-template <class T, device D>
-detail::sum_t<T> squared_norm(D const& exec, Tensor<T, D> const& x) {
-    detail::check_rows("x", x);
-    return detail::SquareSums<D>::dense(exec, x);
-}
-
-template <class T, class Device>
-detail::sum_t<T> squared_norm(Tensor<T, Device> const& x) {
-    return squared_norm(x.device(), x);
-}
-
-template <class T, class Device>
-detail::sum_t<T> squared_norm(RowPlan<Device> const& plan, Tensor<T, Device> const& value) {
-    return squared_norm(plan.device(), plan, value);
-}
-
-template <class T, class Device>
-detail::sum_t<T> squared_norm(SelectedRows<T, Device> const& g) {
-    return squared_norm(g.device(), g);
-}
-
-ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, RowPlan<> const&, Tensor<float> const&))
-ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, Tensor<float> const&))
-ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, RowPlan<> const&, Tensor<double> const&))
-ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, SelectedRows<double> const&))
-ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, Tensor<double> const&))
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/detail/scaled_norm.hpp: SquaredNorm, a sum of squares of any finite numbers.
-
-namespace rowan::inline v0::detail {
-
-/// A sum of squares, sum / scale²: a double alone would overflow or vanish for some gradients of doubles.
-struct SquaredNorm {
-    double sum = 0, scale = 1;  // a power of two
-
-    SquaredNorm& operator+=(SquaredNorm const& x) {
-        if (x.sum == 0) return *this;
-        if (sum == 0) return *this = x;
-        double const total = sum + x.sum;
-        bool const overflow = !(total <= std::numeric_limits<double>::max()) && scale >= 1 && x.scale >= 1;
-        if (scale == x.scale && !overflow) {
-            sum = total;
-        } else {
-            double const to = overflow ? 0x1p-600 : std::min(scale, x.scale);
-            *this = {in_scale(to) + x.in_scale(to), to};
-        }
-        return *this;
-    }
-
-private:
-    double in_scale(double to) const { return sum * to / scale * to / scale; }
-};
-
-template <class T, class D>
-Tensor<T, D> rescaled(D const& exec, Tensor<T, D> const& x, double factor) {
-    return zip_elements<sum_t<T>>(exec, multiply_by<double>{factor}, x);
-}
-template <class T, class D>
-SelectedRows<T, D> rescaled(D const& exec, SelectedRows<T, D> const& g, double factor) {
-    return scale(exec, g, factor);
-}
-
-template <class T, class D>
-bool without_elements(Tensor<T, D> const& x) {
-    return x.dimension() != 0 && x.size() == 0;
-}
-template <class T, class D>
-bool without_elements(SelectedRows<T, D> const& g) {
-    return without_elements(g.value());
-}
-
-/// The squared norm of x. If it does not fit the type in which it is summed, x is scaled by a power of 2 and summed
-/// again. The square of a float fits a double.
-template <template <class, class> class Gradient, class T, class D>
-SquaredNorm squared_of(D const& exec, Gradient<T, D> const& x) {
-    check_exec(exec);
-    if (without_elements(x)) return {};
-    using S = sum_t<T>;
-    S const sum = squared_norm(exec, x);
-    if constexpr (floating_element<T> && is_machine_float<S>) {
-        constexpr bool is_float = std::is_same_v<S, float>;
-        constexpr double least = is_float ? 0x1p-100 : 0x1p-900, up = is_float ? 0x1p100 : 0x1p600;
-        bool const small = static_cast<double>(sum) < least;
-        if (small || sum > std::numeric_limits<S>::max()) {
-            double const factor = small ? up : 1 / up;
-            auto const again = static_cast<double>(squared_norm(exec, rescaled(exec, x, factor)));
-            if (is_float || again == 0) return {again / factor / factor, 1};
-            return {again, factor};
-        }
-    }
-    return {static_cast<double>(sum), 1};
-}
-
-}  // namespace rowan::inline v0::detail
 
 // rowan/sparse/lamb.hpp: lamb, Adam with steps in proportion to the norm of the parameter.
 
@@ -20275,7 +20905,7 @@ ROWAN_TEMPLATE(void lamb(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tenso
 
 }  // namespace rowan::inline v0
 
-// rowan/op/lamb.hpp: lamb_op, LAMB as an operator.
+// rowan/op/optimizer/lamb.hpp: lamb_op, LAMB as an operator.
 
 namespace rowan::inline v0 {
 
@@ -20404,7 +21034,7 @@ ROWAN_TEMPLATE(void momentum(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, T
 
 }  // namespace rowan::inline v0
 
-// rowan/op/momentum.hpp: momentum_op, gradient descent with momentum as an operator.
+// rowan/op/optimizer/momentum.hpp: momentum_op, gradient descent with momentum as an operator.
 
 namespace rowan::inline v0 {
 
@@ -20578,7 +21208,7 @@ ROWAN_TEMPLATE(void rmsprop(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Te
 
 }  // namespace rowan::inline v0
 
-// rowan/op/rmsprop.hpp: rmsprop_op, RMSProp as an operator.
+// rowan/op/optimizer/rmsprop.hpp: rmsprop_op, RMSProp as an operator.
 
 namespace rowan::inline v0 {
 
@@ -20703,7 +21333,7 @@ ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<doub
 
 }  // namespace rowan::inline v0
 
-// rowan/op/rowwise_adagrad.hpp: rowwise_adagrad_op, row-wise AdaGrad as an operator.
+// rowan/op/optimizer/rowwise_adagrad.hpp: rowwise_adagrad_op, row-wise AdaGrad as an operator.
 
 namespace rowan::inline v0 {
 
@@ -20808,7 +21438,7 @@ ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor
 
 }  // namespace rowan::inline v0
 
-// rowan/op/sgd.hpp: sgd_op, gradient descent as an operator.
+// rowan/op/optimizer/sgd.hpp: sgd_op, gradient descent as an operator.
 
 namespace rowan::inline v0 {
 
@@ -20844,7 +21474,7 @@ struct sgd_op : detail::optimizer_op<SgdOptions> {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/optimizers.hpp: the built-in optimizers of train and their settings.
+// rowan/train/optimizers.hpp: the built-in optimizers of train and their settings.
 
 namespace rowan::inline v0::layer {
 
@@ -21104,160 +21734,7 @@ concept optimizer_options = requires(O const& o) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/cast.hpp: cast, a tensor converted to another element type.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-struct cast_family {
-    static constexpr std::string_view name = "cast_";
-};
-
-/// Whether dtype<To>::sum is constructible from dtype<From>::sum.
-template <class To, class From>
-concept castable = std::constructible_from<sum_t<To>, sum_t<From>>;
-
-/// Whether a cast from From to To truncates floating-point numbers to integers, where they may be out of range.
-template <class To, class From>
-inline constexpr bool cast_may_fail =
-    std::integral<sum_t<To>>&& std::floating_point<sum_t<From>> && !std::same_as<To, bool>;
-
-/// The least value of an integer type I and the power of two above its greatest value, converted to S.
-template <class I, class S>
-inline constexpr S least_whole = static_cast<S>(std::numeric_limits<I>::min());
-template <class I, class S>
-inline constexpr S after_wholes = 2 * static_cast<S>(std::numeric_limits<I>::max() / 2 + 1);
-
-/// Whether To can represent trunc(x); false for NaN.
-template <class To, class S>
-ROWAN_HD bool holds_whole_part(S x) {
-    using I = std::conditional_t<std::integral<To>, To, sum_t<To>>;
-    constexpr S least = least_whole<I, S>, after = after_wholes<I, S>;
-    S const whole = std::trunc(x);
-    return whole >= least && whole < after;
-}
-
-template <class To, class From>
-struct CastElement {
-    From const* from;
-    To* to;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
-        auto const wide = dtype<From>::widen(from[i]);
-        if constexpr (std::same_as<To, bool>) {
-            to[i] = wide != sum_t<From>{};
-        } else {
-            to[i] = dtype<To>::narrow(static_cast<sum_t<To>>(wide));
-        }
-    }
-};
-
-template <class To, class From>
-[[noreturn]] void refuse_cast(std::size_t i, From const& x) {
-    throw ValueError(std::string("x[").append(std::to_string(i)).append("]"),
-                     static_cast<double>(dtype<From>::widen(x)),
-                     std::string("a number whose integer part ").append(dtype<To>::name).append(" holds"));
-}
-
-/// Checks on a device that To can represent the truncated elements. The Thrust specialization is in
-/// rowan/thrust/op/cast.hpp.
-template <class D>
-struct CastCheck {
-    static_assert(has_backend<D>, "rowan: cast on a Thrust device needs #include <rowan/thrust/op/cast.hpp>");
-};
-
-template <>
-struct CastCheck<Cpu> {
-    template <class To, class From>
-    static void check(Cpu exec, std::size_t n, From const* from) {
-        std::atomic<bool> good{true};
-        auto const fits = [&](std::size_t i) { return holds_whole_part<To>(dtype<From>::widen(from[i])); };
-        for_ranges(exec, n, 1, [&](std::size_t begin, std::size_t end) {
-            bool all = true;
-            for (std::size_t i = begin; i < end; ++i) all = all && fits(i);
-            if (!all) good = false;
-        });
-        if (good) return;
-        std::size_t i = 0;
-        while (fits(i)) ++i;
-        refuse_cast<To>(i, from[i]);
-    }
-};
-
-}  // namespace detail
-
-/// Converts the elements of x to `To` through dtype<From>::sum and dtype<To>::sum. Floating-point numbers are truncated
-/// toward zero when converted to integers, integers out of range wrap around, and nonzero elements become true when
-/// converted to bool.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if a floating-point number to be converted to an integer is NaN or out of range
-/// cost     one read of x and one write of the result; floating point to integer reads x once more and waits for the
-///          device
-template <class To, class From, device D>
-Tensor<To, D> cast(D const& exec, Tensor<From, D> const& x) {
-    static_assert(detail::castable<To, From>, "rowan::cast: give dtype<To>::sum a constructor from dtype<From>::sum");
-    detail::ElementLoops<D>::check(exec, x);
-    if constexpr (detail::cast_may_fail<To, From>) detail::CastCheck<D>::template check<To>(exec, x.size(), x.data());
-    auto out = detail::new_tensor<To>(exec, x.shape());
-    detail::ElementLoops<D>::each(exec, x.size(), 1, detail::CastElement<To, From>{x.data(), out.data()});
-    return out;
-}
-
-template <class To, class X>
-requires detail::tensor_argument<X>
-auto cast(X&& x) { return cast<To>(x.device(), x); }
-
-/// Casts the gradient back to the element type of x; neither type may be an integer type. Only the type and shape of x
-/// are used.
-struct cast_grad_op {
-    static constexpr std::string_view name = "cast_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad) {
-        spec::dense("cast_grad: x", x);
-        VarSpec x_grad = spec::elementwise("cast_grad: out@GRAD", out_grad);
-        x_grad.dims = spec::same_dims("cast_grad: out@GRAD", out_grad, x);
-        x_grad.dtype = x.dtype;
-        return x_grad;
-    }
-
-    /// errors   ShapeError if the shapes differ
-    template <class From, class To, class D>
-    requires(!std::integral<detail::sum_t<From>> &&
-             !std::integral<detail::sum_t<To>>) static Tensor<From, D> run(D exec, Tensor<From, D> const& x,
-                                                                           Tensor<To, D> const& out_grad) {
-        detail::check_same_shape("out_grad", out_grad, x);
-        return cast<From>(exec, out_grad);
-    }
-};
-
-/// See cast. The element type of the result is part of the operator: the names are cast_f32 and so on.
-template <class To>
-struct cast_op {
-    static constexpr std::string_view name = detail::joined_name<detail::cast_family, dtype<To>>::value;
-    static constexpr OpFamily family = OpFamily::cast;
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rule<cast_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& x) {
-        VarSpec out = spec::elementwise("cast: x", x);
-        out.dtype = dtype<To>::wire;
-        return out;
-    }
-
-    template <class From, class D>
-    requires detail::castable<To, From>
-    static Tensor<To, D> run(D exec, Tensor<From, D> const& x) { return cast<To>(exec, x); }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/optimizer.hpp: layer::Optimizer, the optimizer of train.
+// rowan/train/optimizer.hpp: layer::Optimizer, the optimizer of train.
 
 namespace rowan::inline v0 {
 
@@ -21523,482 +22000,7 @@ ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, trained_dtypes<Ftrl>))
 
 }  // namespace rowan::inline v0
 
-// rowan/op/clip.hpp: clip, elements clamped to an interval.
-
-namespace rowan::inline v0 {
-
-/// The settings of clip.
-struct ClipOptions {
-    double min = -1;  ///< lower bound
-    double max = 1;   ///< upper bound
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max});
-    }
-};
-
-namespace detail {
-
-inline void check_clip(ClipOptions const& options) {
-    check_finite("min", options.min);
-    check_finite("max", options.max);
-    if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
-}
-
-/// x clamped to [min, max]
-struct clip_formula {
-    double min, max;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        V const low = constant<V>(min), high = constant<V>(max);
-        return choose(x < low, low, choose(x > high, high, x));
-    }
-};
-
-/// 0 where x < min or x > max, else g
-struct clip_grad_formula {
-    double min, max;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& g) const {
-        V const zero = constant<V>(0.0);
-        return choose(x < constant<V>(min), zero, choose(x > constant<V>(max), zero, g));
-    }
-};
-
-template <class T, class D>
-Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions const& options) {
-    using S = sum_t<T>;
-    static_assert(floating_element<T>, "rowan::clip: x must have a floating-point type: convert it");
-    return zip_elements<S>(exec, clip_formula{options.min, options.max}, x);
-}
-
-}  // namespace detail
-
-/// Clamps every element to [min, max]; NaN propagates.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if a bound is not finite or max < min
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> clip(D exec, Tensor<T, D> const& x, ClipOptions options = {}) {
-    detail::check_clip(options);
-    return detail::clip_elements(exec, x, options);
-}
-template <class X>
-requires detail::changeable_tensor<X>
-auto clip(Cpu exec, X&& x, ClipOptions options = {}) {
-    detail::check_clip(options);
-    return detail::clip_elements(exec, x, options);
-}
-
-/// The same for a row-sparse gradient: merges g, then clamps. The result is merged and equals the clamped dense
-/// gradient.
-/// shapes   g of n rows -> one row for each distinct row id
-/// errors   ValueError as above, and if 0 is not in [min, max], because rows that are absent from g stay 0
-/// cost     a merge, and one read and one write of its rows
-template <class T, device D>
-SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& options = {}) {
-    detail::check_clip(options);
-    if (options.min > 0 || options.max < 0)
-        throw ValueError(options.min > 0 ? "min" : "max", options.min > 0 ? options.min : options.max,
-                         "0 to be in [min, max], as absent rows stay 0");
-    auto merged = merge(exec, g);
-    merged.value() = detail::clip_elements(exec, merged.value(), options);
-    return merged;
-}
-
-/// The gradient of x: 0 where x < min or x > max, else out_grad.
-/// shapes   x [...], out_grad the same -> the same
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> clip_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                       ClipOptions const& options = {}) {
-    detail::check_same_shape("out_grad", out_grad, x);
-    detail::clip_grad_formula const formula{options.min, options.max};
-    return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, out_grad);
-}
-
-struct clip_grad_op {
-    static constexpr std::string_view name = "clip_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    static constexpr unsigned row_inputs = 0b11;
-    using attributes = ClipOptions;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ClipOptions const& = {}) {
-        return spec::elementwise("clip_grad: out@GRAD", out_grad, x);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                            ClipOptions const& options = {}) {
-        return clip_grad(exec, x, out_grad, options);
-    }
-};
-
-/// See clip; x may be dense or row-sparse.
-struct clip_op {
-    static constexpr std::string_view name = "clip";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using attributes = ClipOptions;
-    using grad = grad_rule<clip_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& x, ClipOptions const& = {}) { return x; }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ClipOptions const& options = {}) {
-        return clip(exec, x, options);
-    }
-    template <class T, class D>
-    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, ClipOptions const& options = {}) {
-        return clip(exec, x, options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/scale.hpp: scale, the elements multiplied by a factor plus a bias.
-
-namespace rowan::inline v0 {
-
-/// The settings of scale.
-struct ScaleOptions {
-    double factor = 1;  ///< the factor
-    double bias = 0;    ///< added after the multiplication
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"factor", &ScaleOptions::factor}, field{"bias", &ScaleOptions::bias});
-    }
-};
-
-namespace detail {
-
-/// errors   ValueError if dtype<T>::sum is an integer type that cannot represent the value
-template <class T>
-void check_whole_setting(char const* field, double value) {
-    if constexpr (std::integral<sum_t<T>>) {
-        if (!is_whole<sum_t<T>>(value)) throw ValueError(field, value, "a whole number, as the elements are integers");
-    }
-}
-
-[[noreturn]] inline void sparse_bias(double bias) {
-    throw ValueError("bias", bias, "0 for a SelectedRows, whose absent rows stay 0");
-}
-
-/// factor · x
-struct scale_formula {
-    double factor;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return product(x, constant<V>(factor));
-    }
-};
-
-/// factor · x + bias
-struct affine_formula {
-    double factor, bias;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return plus(product(x, constant<V>(factor)), constant<V>(bias));
-    }
-};
-
-}  // namespace detail
-
-/// factor · x + bias element-wise, computed in dtype<T>::sum. The product is rounded before the addition; a bias of 0
-/// is not added. Integers wrap around.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if the elements are integers and factor or bias is not an integer that dtype<T>::sum represents
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> scale(D const& exec, Tensor<T, D> const& x, double factor, double bias = 0) {
-    using S = detail::sum_t<T>;
-    detail::check_whole_setting<T>("factor", factor);
-    detail::check_whole_setting<T>("bias", bias);
-    if (bias == 0) return detail::zip_elements<S>(exec, detail::scale_formula{factor}, x);
-    return detail::zip_elements<S>(exec, detail::affine_formula{factor, bias}, x);
-}
-
-template <class T, class Device>
-Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias = 0) {
-    return scale(x.device(), x, factor, bias);
-}
-
-struct scale_grad_op;
-
-/// See scale. The result for a SelectedRows is a SelectedRows, and its bias must be 0.
-struct scale_op {
-    static constexpr std::string_view name = "scale";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<scale_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    using attributes = ScaleOptions;
-
-    static constexpr VarSpec infer(VarSpec const& x, attributes const& a) {
-        if (x.type != VarType::SELECTED_ROWS) return spec::elementwise("scale: x", x);
-        if (a.bias != 0) detail::sparse_bias(a.bias);
-        return x;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, attributes const& a) {
-        return scale(exec, x, a.factor, a.bias);
-    }
-    template <class T, class D>
-    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, attributes const& a) {
-        if (a.bias != 0) detail::sparse_bias(a.bias);
-        detail::check_whole_setting<T>("factor", a.factor);
-        if constexpr (std::integral<detail::sum_t<T>>) {
-            return scale(exec, x, static_cast<std::int64_t>(a.factor));
-        } else {
-            return scale(exec, x, a.factor);
-        }
-    }
-};
-
-/// factor · out_grad
-struct scale_grad_op {
-    static constexpr std::string_view name = "scale_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = no_grad;
-    using attributes = scale_op::attributes;
-
-    static constexpr VarSpec infer(VarSpec const& out_grad, attributes const& a) {
-        return scale_op::infer(out_grad, {a.factor, 0});
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, attributes const& a) {
-        return scale_op::run(exec, out_grad, {a.factor, 0});
-    }
-    template <class T, class D>
-    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& out_grad, attributes const& a) {
-        return scale_op::run(exec, out_grad, {a.factor, 0});
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/clip_by_norm.hpp: clip_by_norm and clip_by_global_norm, gradients scaled down to a maximum norm.
-
-namespace rowan::inline v0 {
-
-/// The settings of clip_by_norm and clip_by_global_norm.
-struct ClipByNormOptions {
-    double max_norm = 1;  ///< the maximum norm
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"max_norm", &ClipByNormOptions::max_norm});
-    }
-};
-
-namespace detail {
-
-inline void check_max_norm(double max_norm) {
-    check_finite("max_norm", max_norm);
-    if (max_norm < 0) throw ValueError("max_norm", max_norm, "0 or more");
-}
-
-/// A factor, as one number and as two numbers whose product it is, for types in which the one is not a normal number.
-struct NormFactor {
-    double whole = 1, first = 1, second = 1;
-};
-
-/// The factor that scales values of this squared norm to max_norm, 1 if their norm is not greater; NaN propagates.
-inline NormFactor norm_factor(SquaredNorm const& squared, double max_norm) {
-    double const root = std::sqrt(squared.sum), norm = root / squared.scale;
-    if (norm <= max_norm) return {};
-    double const whole = max_norm / norm;
-    if (max_norm == 0 || !(root <= std::numeric_limits<double>::max())) return {whole, whole, 1};
-    int of_max = 0, of_root = 0;
-    double const ratio = std::frexp(max_norm, &of_max) / std::frexp(root, &of_root);
-    int const power = of_max - of_root + std::ilogb(squared.scale), half = power / 2;
-    return {whole, std::ldexp(ratio, half), std::ldexp(1.0, power - half)};
-}
-
-/// Whether x · factor is x · first · second, because the whole factor is not a normal number of the type of computation.
-template <class S>
-bool in_two_steps(NormFactor const& factor) {
-    if constexpr (is_machine_float<S>) return factor.whole < static_cast<double>(std::numeric_limits<S>::min());
-    return false;
-}
-
-template <template <class, class> class Gradient, class T, class D>
-Gradient<T, D> product_with(D const& exec, Gradient<T, D> const& x, NormFactor const& factor) {
-    if (!in_two_steps<sum_t<T>>(factor)) return scale(exec, x, factor.whole);
-    return scale(exec, scale(exec, x, factor.first), factor.second);
-}
-
-template <class T, class D>
-Tensor<T, D> scaled(D const& exec, Tensor<T, D> const& x, NormFactor const& factor) {
-    static_assert(floating_element<T>, "rowan::clip_by_norm: x must have a floating-point type: convert it");
-    return factor.whole == 1.0 ? x.share() : product_with(exec, x, factor);
-}
-template <class T, class D>
-SelectedRows<T, D> scaled(D const& exec, SelectedRows<T, D> const& g, NormFactor const& factor) {
-    return product_with(exec, g, factor);
-}
-
-/// A gradient with its duplicates summed: an alias if it is merged.
-template <class T, class D>
-class MergedGradient {
-public:
-    MergedGradient(D const& exec, SelectedRows<T, D> const& g)
-        : alias_(g.merged()), rows_(alias_ ? g.share() : merge(exec, g)) {}
-    SquaredNorm squared(D const& exec) const { return squared_of(exec, rows_.value()); }
-
-    SelectedRows<T, D> scaled(D const& exec, NormFactor const& factor) && {
-        if (factor.whole == 1.0) return std::move(rows_);
-        if (alias_ || in_two_steps<sum_t<T>>(factor)) return product_with(exec, rows_, factor);
-        T* const x = rows_.value().data();
-        ElementLoops<D>::template zip<sum_t<T>>(exec, rows_.value().size(), scale_formula{factor.whole}, x, x);
-        return std::move(rows_);
-    }
-
-private:
-    bool alias_;
-    SelectedRows<T, D> rows_;
-};
-
-}  // namespace detail
-
-/// Scales x to the Euclidean norm max_norm if its norm is greater. If the norm is not finite, the elements of the result
-/// are NaN or 0 by IEEE arithmetic. Right for all finite x of float, double and 16-bit types; of user-defined types where
-/// the squared norm is a normal number. Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
-/// shapes   x [n, ...] -> the same
-/// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
-/// cost     two reads of x and one write of the result, and the same again if the squared norm is 0 or does not fit
-///          dtype<T>::sum, or if the factor does not; an x that needs no scaling is returned as an alias; waits for the
-///          device, because the host needs the norm
-template <class T, device D>
-Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
-    detail::check_max_norm(options.max_norm);
-    return detail::scaled(exec, x, detail::norm_factor(detail::squared_of(exec, x), options.max_norm));
-}
-
-/// The same for a row-sparse gradient: merges g, then scales. The result represents the clipped dense gradient; it is
-/// merged, so an optimizer does not sort its rows again.
-/// shapes   g of n rows -> one row for each distinct row id
-/// errors   ValueError as above; ShapeError if g.value() does not have n rows
-/// cost     a merge, a read of its rows, and a read and a write if they need scaling; a merged g that needs no scaling
-///          is returned as an alias; waits for the device
-template <class T, device D>
-SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, ClipByNormOptions const& options = {}) {
-    detail::check_max_norm(options.max_norm);
-    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    detail::MergedGradient merged(exec, g);
-    return std::move(merged).scaled(exec, detail::norm_factor(merged.squared(exec), options.max_norm));
-}
-
-/// Scales all gradients, dense and row-sparse, by one factor to the global norm max_norm if their global norm, which is
-/// √(Σ norm²), is greater. The squared norms, each computed in dtype<T>::sum, are added in double, scaled where needed:
-/// those of the dense gradients in order, then those of the row-sparse ones. Right where clip_by_norm is. Pascanu et al. 2013, as above.
-/// shapes   any number of gradients of any shapes -> the same; the row-sparse ones are merged
-/// errors   as clip_by_norm
-/// cost     that of clip_by_norm for each; waits for the device once per gradient
-template <class T, device D>
-std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_global_norm(
-    D const& exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
-    ClipByNormOptions const& options = {}) {
-    detail::check_max_norm(options.max_norm);
-    for (std::size_t k = 0; k < dense.size(); ++k) detail::check_gradient("dense", k, dense[k]);
-    for (std::size_t k = 0; k < sparse.size(); ++k) detail::check_gradient("sparse", k, sparse[k]);
-    detail::SquaredNorm squared;
-    for (Tensor<T, D> const& x : dense) squared += detail::squared_of(exec, x);
-    std::vector<detail::MergedGradient<T, D>> merged;
-    merged.reserve(sparse.size());
-    for (SelectedRows<T, D> const& g : sparse) squared += merged.emplace_back(exec, g).squared(exec);
-    detail::NormFactor const factor = detail::norm_factor(squared, options.max_norm);
-    std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> out;
-    for (Tensor<T, D> const& x : dense) std::get<0>(out).push_back(detail::scaled(exec, x, factor));
-    for (auto& g : merged) std::get<1>(out).push_back(std::move(g).scaled(exec, factor));
-    return out;
-}
-
-/// See clip_by_norm.
-struct clip_by_norm_op {
-    static constexpr std::string_view name = "clip_by_norm";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ClipByNormOptions;
-    using grad = no_grad;  // clip_by_norm is applied to gradients
-
-    static constexpr VarSpec infer(VarSpec const& x, ClipByNormOptions const& = {}) { return x; }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
-        return clip_by_norm(exec, x, options);
-    }
-    template <class T, class D>
-    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, ClipByNormOptions const& options = {}) {
-        return clip_by_norm(exec, x, options);
-    }
-};
-
-/// See clip_by_global_norm. The slots `x` and `out` hold any number of gradients.
-struct clip_by_global_norm_op {
-    static constexpr std::string_view name = "clip_by_global_norm";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ClipByNormOptions;
-    using grad = no_grad;
-
-    static std::vector<VarSpec> infer(std::span<VarSpec const> x, ClipByNormOptions const& = {}) {
-        return {x.begin(), x.end()};
-    }
-
-    /// Repeats the checks for x in the order of the caller, of which part i is row-sparse if is_sparse[i].
-    template <class T, class D>
-    static void check_list(std::vector<bool> const& is_sparse, std::vector<Tensor<T, D>> const& dense,
-                           std::vector<SelectedRows<T, D>> const& sparse) {
-        detail::visit_list(is_sparse, dense, sparse,
-                           [](std::size_t i, auto const& x) { detail::check_gradient("x", i, x); });
-    }
-
-    template <class T, class D>
-    static auto run(D exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
-                    ClipByNormOptions const& options = {}) {
-        return clip_by_global_norm(exec, dense, sparse, options);
-    }
-
-    // The steps, for gradients of several element types, of which the row-sparse ones are merged: measure each, sum, and
-    // scale each by the factor.
-
-    template <class D, class V>
-    static detail::SquaredNorm measure(D exec, V const& x) {
-        return detail::squared_of(exec, x);
-    }
-    static detail::NormFactor factor(detail::SquaredNorm const& measured, ClipByNormOptions const& options) {
-        return detail::norm_factor(measured, options.max_norm);
-    }
-    template <class D, class V>
-    static V scaled(D exec, V const& x, detail::NormFactor const& factor) {
-        return detail::scaled(exec, x, factor);
-    }
-    static void check(ClipByNormOptions const& options) { detail::check_max_norm(options.max_norm); }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/gradient_clip.hpp: layer::GradientClip, gradient clipping before the optimizer's step.
+// rowan/train/gradient_clip.hpp: layer::GradientClip, gradient clipping before the optimizer's step.
 
 namespace rowan::inline v0::layer {
 
@@ -22143,7 +22145,7 @@ ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&, trai
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/moving_average.hpp: moving_average, an average of a tensor over time.
+// rowan/op/optimizer/moving_average.hpp: moving_average, an average of a tensor over time.
 
 namespace rowan::inline v0 {
 
@@ -22217,7 +22219,7 @@ struct narrowed_moving_average_op : detail::optimizer_op<MovingAverageOptions, s
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/moving_average.hpp: layer::MovingAverage, averages of parameters over the steps of a training.
+// rowan/train/moving_average.hpp: layer::MovingAverage, averages of parameters over the steps of a training.
 
 namespace rowan::inline v0::layer {
 
@@ -22285,7 +22287,7 @@ ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(MovingAverage const&, trained_dtype
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/detail/gradient_sums.hpp: GradientSums, how the gradients of a step's parts are weighed and summed.
+// rowan/train/detail/gradient_sums.hpp: GradientSums, how the gradients of a step's parts are weighed and summed.
 
 namespace rowan::inline v0::detail {
 
@@ -22383,7 +22385,7 @@ constexpr GradientSums gradient_sums() {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/layer/parts.hpp: layer::Parts, the number of batches that make a step.
+// rowan/train/parts.hpp: layer::Parts, the number of batches that make a step.
 
 namespace rowan::inline v0::layer {
 
@@ -22473,7 +22475,7 @@ ROWAN_TEMPLATE(PartsOn<Cpu>::PartsOn(std::int64_t, dtypes<float, double, bfloat1
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/schedule.hpp: layer::Schedule, the learning rate as a function of the step, and the built-in schedules.
+// rowan/train/schedule.hpp: layer::Schedule, the learning rate as a function of the step, and the built-in schedules.
 
 namespace rowan::inline v0::layer {
 
@@ -22551,7 +22553,7 @@ struct Warmup {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/schedule_inl.hpp: definitions of rowan/layer/schedule.hpp.
+// rowan/train/schedule_inl.hpp: definitions of rowan/train/schedule.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <algorithm>
@@ -22592,7 +22594,7 @@ ROWAN_FUNCTION double Warmup::operator()(std::int64_t step) const {
 
 #endif
 
-// rowan/layer/train_options.hpp: TrainOptions, the settings of train and Trainer.
+// rowan/train/train_options.hpp: TrainOptions, the settings of train and Trainer.
 
 namespace rowan::inline v0 {
 
@@ -22687,7 +22689,7 @@ using TrainOptions = TrainOptionsOn<Cpu>;
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/detail/epochs.hpp: Epochs, what train does after each epoch.
+// rowan/train/detail/epochs.hpp: Epochs, what train does after each epoch.
 
 namespace rowan::inline v0::detail {
 
@@ -22731,7 +22733,7 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/layer/detail/epochs_inl.hpp: definitions of rowan/layer/detail/epochs.hpp.
+// rowan/train/detail/epochs_inl.hpp: definitions of rowan/train/detail/epochs.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
@@ -22750,8 +22752,7 @@ ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::Early
     if (!stop) return;
     if (!metrics.contains(stop->metric))
         throw GraphError(std::string("options.stop: there is no metric \"").append(stop->metric).append("\""));
-    if (stop->patience < 0)
-        throw ValueError("options.stop: patience", stop->patience, "0 or more");
+    if (stop->patience < 0) throw ValueError("options.stop: patience", stop->patience, "0 or more");
     if (!(stop->least >= 0)) throw ValueError("options.stop: least", stop->least, "0 or more");
 }
 
@@ -22943,7 +22944,7 @@ constexpr Dims reduced_dims(Reduction reduction, std::int64_t n) {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/loss_options.hpp: the settings of element-wise losses.
+// rowan/op/loss/loss_options.hpp: the settings of element-wise losses.
 
 namespace rowan::inline v0 {
 
@@ -23034,7 +23035,7 @@ struct MarginOptions {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/detail/counted.hpp: Counted and CostDivisor, what means over a batch divide by.
+// rowan/train/detail/counted.hpp: Counted and CostDivisor, what means over a batch divide by.
 
 namespace rowan::inline v0::detail {
 
@@ -23067,7 +23068,7 @@ std::optional<Counted> rows_of_input(Operator const& op);
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/layer/detail/rows_variable.hpp: rows_variable, the variable whose rows weigh a part of a step.
+// rowan/train/detail/rows_variable.hpp: rows_variable, the variable whose rows weigh a part of a step.
 
 namespace rowan::inline v0::detail {
 
@@ -23093,7 +23094,7 @@ inline Variable* rows_variable(Variable& cost) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/layer/detail/counted_inl.hpp: definitions of rowan/layer/detail/counted.hpp.
+// rowan/train/detail/counted_inl.hpp: definitions of rowan/train/detail/counted.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
@@ -23219,7 +23220,7 @@ ROWAN_FUNCTION std::optional<Counted> rows_of_input(Operator const& op) {
 
 #endif
 
-// rowan/layer/detail/cost_weight.hpp: CostWeight, how the costs of the parts of a step make that of one batch.
+// rowan/train/detail/cost_weight.hpp: CostWeight, how the costs of the parts of a step make that of one batch.
 
 namespace rowan::inline v0::detail {
 
@@ -23273,7 +23274,7 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/layer/detail/cost_divisors_inl.hpp: definitions of cost_weight.hpp: the numbers of the parts.
+// rowan/train/detail/cost_divisors_inl.hpp: definitions of cost_weight.hpp: the numbers of the parts.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
@@ -23686,7 +23687,7 @@ void repeat_sums(D const& exec, typename Tensor<T, D>::shape_type const& shape, 
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/reduce_sum.hpp: reduce_sum, the sums of a tensor's elements along some axes.
+// rowan/op/reduce/reduce_sum.hpp: reduce_sum, the sums of a tensor's elements along some axes.
 
 namespace rowan::inline v0 {
 
@@ -23837,7 +23838,7 @@ struct bias_grad_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/detail/cost_weight_inl.hpp: definitions of rowan/layer/detail/cost_weight.hpp.
+// rowan/train/detail/cost_weight_inl.hpp: definitions of rowan/train/detail/cost_weight.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
@@ -24100,7 +24101,7 @@ ROWAN_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variab
 
 #endif
 
-// rowan/layer/detail/parameter_updates.hpp: ParameterUpdates, the optimizers and averages of a trainer's parameters.
+// rowan/train/detail/parameter_updates.hpp: ParameterUpdates, the optimizers and averages of a trainer's parameters.
 
 namespace rowan::inline v0::detail {
 
@@ -24262,7 +24263,7 @@ ROWAN_TEMPLATE(class ParameterUpdates<Cpu>)
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/layer/detail/part_costs.hpp: what ranks that train together tell each other besides gradients.
+// rowan/train/detail/part_costs.hpp: what ranks that train together tell each other besides gradients.
 
 namespace rowan::inline v0::detail {
 
@@ -24302,7 +24303,7 @@ inline void add_variables(NamedValues& to, std::span<Variable* const> variables)
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/layer/detail/part_sums.hpp: PartSums, the gradients of the parts of a step, summed.
+// rowan/train/detail/part_sums.hpp: PartSums, the gradients of the parts of a step, summed.
 
 namespace rowan::inline v0::detail {
 
@@ -24353,7 +24354,7 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/layer/detail/part_sums_inl.hpp: the functions of part_sums.hpp.
+// rowan/train/detail/part_sums_inl.hpp: the functions of part_sums.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <memory>
@@ -24489,7 +24490,7 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
 
 #endif
 
-// rowan/layer/detail/passing_scope.hpp: what a trainer adds to a net for its lifetime, and the guard of its steps.
+// rowan/train/detail/passing_scope.hpp: what a trainer adds to a net for its lifetime, and the guard of its steps.
 
 namespace rowan::inline v0 {
 
@@ -24528,7 +24529,7 @@ private:
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
+// rowan/train/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
 
 namespace rowan::inline v0 {
 
@@ -24672,7 +24673,7 @@ private:
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/trainer_parts_inl.hpp: definitions of rowan/layer/trainer.hpp: the parts of a step.
+// rowan/train/trainer_parts_inl.hpp: definitions of rowan/train/trainer.hpp: the parts of a step.
 
 namespace rowan::inline v0 {
 
@@ -24804,7 +24805,7 @@ ROWAN_HD constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/layer/trainer_inl.hpp: definitions of rowan/layer/trainer.hpp.
+// rowan/train/trainer_inl.hpp: definitions of rowan/train/trainer.hpp.
 
 namespace rowan::inline v0 {
 
@@ -25013,7 +25014,7 @@ ROWAN_TEMPLATE(class Trainer<double, Cpu>)
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/detail/train_loop.hpp: TrainLoop, the epochs and steps of train.
+// rowan/train/detail/train_loop.hpp: TrainLoop, the epochs and steps of train.
 
 namespace rowan::inline v0::detail {
 
@@ -25136,7 +25137,7 @@ ROWAN_TEMPLATE(class TrainLoop<double, Cpu>)
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/layer/train.hpp: train, trains the parameters of a net on batches.
+// rowan/train/train.hpp: train, trains the parameters of a net on batches.
 
 namespace rowan::inline v0 {
 
@@ -26981,8 +26982,8 @@ private:
                 reached.sum = reached.sum.empty() ? part.share() : reached.sum.add_slots(part);
             } else {
                 Value wide = has_gradient(*v) ? block_.kernels.widened(exec_, part) : part.share();
-                reached.sum = reached.sum.empty() ? std::move(wide)
-                                                  : block_.kernels.sum_of_widened(exec_, reached.sum, wide);
+                reached.sum =
+                    reached.sum.empty() ? std::move(wide) : block_.kernels.sum_of_widened(exec_, reached.sum, wide);
             }
         }
     }
@@ -29001,7 +29002,7 @@ struct MatrixRows<Cpu> {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/accuracy.hpp: accuracy, the fraction of rows whose largest element, or one of the k largest, is at the label.
+// rowan/op/loss/accuracy.hpp: accuracy, the fraction of rows whose largest element, or one of the k largest, is at the label.
 
 namespace rowan::inline v0 {
 
@@ -29151,128 +29152,6 @@ Var<double, Device> accuracy(Var<T, Device> const& x, Var<I, Device> const& labe
 }
 
 }  // namespace rowan::inline v0::layer
-
-// rowan/op/activation_options.hpp: the settings of activation functions.
-
-namespace rowan::inline v0 {
-
-/// The settings of relu6.
-struct Relu6Options {
-    double threshold = 6;  ///< the largest result
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"threshold", &Relu6Options::threshold});
-    }
-};
-
-/// The settings of brelu.
-struct BreluOptions {
-    double min = 0;   ///< the smallest result
-    double max = 24;  ///< the largest result
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"min", &BreluOptions::min}, field{"max", &BreluOptions::max});
-    }
-};
-
-/// The settings of leaky_relu.
-struct LeakyReluOptions {
-    double alpha = 0.01;  ///< slope where x < 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"alpha", &LeakyReluOptions::alpha});
-    }
-};
-
-/// The settings of elu.
-struct EluOptions {
-    double alpha = 1;  ///< minus the limit for x to -infinity
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"alpha", &EluOptions::alpha});
-    }
-};
-
-/// The settings of gelu.
-struct GeluOptions {
-    bool approximate = false;  ///< the formula with tanh instead of the normal distribution
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"approximate", &GeluOptions::approximate});
-    }
-};
-
-/// The settings of swish.
-struct SwishOptions {
-    double beta = 1;  ///< factor of x in the logistic function
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"beta", &SwishOptions::beta});
-    }
-};
-
-/// The settings of softplus.
-struct SoftplusOptions {
-    double beta = 1;  ///< sharpness of the bend, above 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"beta", &SoftplusOptions::beta});
-    }
-};
-
-/// The settings of hard_sigmoid.
-struct HardSigmoidOptions {
-    double slope = 0.2;   ///< slope between 0 and 1; PyTorch has 1/6
-    double offset = 0.5;  ///< result at 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"slope", &HardSigmoidOptions::slope}, field{"offset", &HardSigmoidOptions::offset});
-    }
-};
-
-/// The settings of hard_swish.
-struct HardSwishOptions {
-    double threshold = 6;  ///< upper limit of x + offset
-    double scale = 6;      ///< divisor, not 0
-    double offset = 3;     ///< added to x
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"threshold", &HardSwishOptions::threshold}, field{"scale", &HardSwishOptions::scale},
-                     field{"offset", &HardSwishOptions::offset});
-    }
-};
-
-/// The settings of stanh.
-struct StanhOptions {
-    double scale_a = 0.67;    ///< factor of x
-    double scale_b = 1.7159;  ///< factor of the result, not 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"scale_a", &StanhOptions::scale_a}, field{"scale_b", &StanhOptions::scale_b});
-    }
-};
-
-/// The settings of thresholded_relu.
-struct ThresholdedReluOptions {
-    double threshold = 1;  ///< smaller or equal elements become 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"threshold", &ThresholdedReluOptions::threshold});
-    }
-};
-
-}  // namespace rowan::inline v0
 
 // rowan/op/detail/logarithm.hpp: log and log(1 + x), with the same bits for SIMD registers and scalars.
 
@@ -29424,6 +29303,128 @@ ROWAN_HD_INLINE Normal<V> standard_normal(V const& x) {
 }
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/op/elementwise/activation_options.hpp: the settings of activation functions.
+
+namespace rowan::inline v0 {
+
+/// The settings of relu6.
+struct Relu6Options {
+    double threshold = 6;  ///< the largest result
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"threshold", &Relu6Options::threshold});
+    }
+};
+
+/// The settings of brelu.
+struct BreluOptions {
+    double min = 0;   ///< the smallest result
+    double max = 24;  ///< the largest result
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"min", &BreluOptions::min}, field{"max", &BreluOptions::max});
+    }
+};
+
+/// The settings of leaky_relu.
+struct LeakyReluOptions {
+    double alpha = 0.01;  ///< slope where x < 0
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"alpha", &LeakyReluOptions::alpha});
+    }
+};
+
+/// The settings of elu.
+struct EluOptions {
+    double alpha = 1;  ///< minus the limit for x to -infinity
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"alpha", &EluOptions::alpha});
+    }
+};
+
+/// The settings of gelu.
+struct GeluOptions {
+    bool approximate = false;  ///< the formula with tanh instead of the normal distribution
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"approximate", &GeluOptions::approximate});
+    }
+};
+
+/// The settings of swish.
+struct SwishOptions {
+    double beta = 1;  ///< factor of x in the logistic function
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"beta", &SwishOptions::beta});
+    }
+};
+
+/// The settings of softplus.
+struct SoftplusOptions {
+    double beta = 1;  ///< sharpness of the bend, above 0
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"beta", &SoftplusOptions::beta});
+    }
+};
+
+/// The settings of hard_sigmoid.
+struct HardSigmoidOptions {
+    double slope = 0.2;   ///< slope between 0 and 1; PyTorch has 1/6
+    double offset = 0.5;  ///< result at 0
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"slope", &HardSigmoidOptions::slope}, field{"offset", &HardSigmoidOptions::offset});
+    }
+};
+
+/// The settings of hard_swish.
+struct HardSwishOptions {
+    double threshold = 6;  ///< upper limit of x + offset
+    double scale = 6;      ///< divisor, not 0
+    double offset = 3;     ///< added to x
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"threshold", &HardSwishOptions::threshold}, field{"scale", &HardSwishOptions::scale},
+                     field{"offset", &HardSwishOptions::offset});
+    }
+};
+
+/// The settings of stanh.
+struct StanhOptions {
+    double scale_a = 0.67;    ///< factor of x
+    double scale_b = 1.7159;  ///< factor of the result, not 0
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"scale_a", &StanhOptions::scale_a}, field{"scale_b", &StanhOptions::scale_b});
+    }
+};
+
+/// The settings of thresholded_relu.
+struct ThresholdedReluOptions {
+    double threshold = 1;  ///< smaller or equal elements become 0
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"threshold", &ThresholdedReluOptions::threshold});
+    }
+};
+
+}  // namespace rowan::inline v0
 
 // rowan/op/detail/activation_formulas.hpp: the formulas of activation functions, with their gradients.
 
@@ -29699,7 +29700,8 @@ struct thresholded_relu_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V value(V const& x, ThresholdedReluOptions const& o) {
-        return choose(x > constant<V>(o.threshold), x, choose(not_above(x, constant<V>(o.threshold)), constant<V>(0.0), x));
+        return choose(x > constant<V>(o.threshold), x,
+                      choose(not_above(x, constant<V>(o.threshold)), constant<V>(0.0), x));
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -29870,7 +29872,7 @@ struct unary_op : detail::unary_attributes<Formula> {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/activations.hpp: activation functions, element-wise.
+// rowan/op/elementwise/activations.hpp: activation functions, element-wise.
 
 namespace rowan::inline v0 {
 
@@ -30535,8 +30537,7 @@ struct WideProduct {
         constexpr std::int64_t most = std::numeric_limits<S>::max_exponent - 2;  // 2^±most are normal numbers
         std::int64_t const p = power > 2 * most ? 2 * most : power < -2 * most ? -2 * most : power;
         std::int64_t const last = p > most ? most : p < -most ? -most : 0;
-        return product(product(mantissa, power_of_two(static_cast<S>(p - last))),
-                       power_of_two(static_cast<S>(last)));
+        return product(product(mantissa, power_of_two(static_cast<S>(p - last))), power_of_two(static_cast<S>(last)));
     }
 
 private:
@@ -30603,16 +30604,21 @@ private:
         all.multiply(g);
         for (std::size_t i = 0; i < r.n; ++i) {
             S const a = load<S>(x + first + r.summed(i));
-            if (a == 0) ++zeros;
-            else if (is_infinite(a)) ++infinite, all.multiply(a < 0 ? S(-1) : S(1));
-            else all.multiply(a);
+            if (a == 0)
+                ++zeros;
+            else if (is_infinite(a))
+                ++infinite, all.multiply(a < 0 ? S(-1) : S(1));
+            else
+                all.multiply(a);
         }
         for (std::size_t i = 0; i < r.n; ++i) {
             std::size_t const at = first + r.summed(i);
             S const a = load<S>(x + at);
             WideProduct<S> others = all;
-            if (is_infinite(a)) others.multiply(a < 0 ? S(-1) : S(1));
-            else if (a != 0) others.divide(a);
+            if (is_infinite(a))
+                others.multiply(a < 0 ? S(-1) : S(1));
+            else if (a != 0)
+                others.divide(a);
             if (infinite > (is_infinite(a) ? 1U : 0U)) others.multiply(infinity);
             if (zeros > (a == 0 ? 1U : 0U)) others.multiply(S(0));
             store(others.value(), to + at);
@@ -30905,7 +30911,7 @@ void each_lane_along(D const& exec, Shape const& shape, std::size_t axis, F cons
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/argmax.hpp: argmax and argmin, the position of the greatest or smallest element along an axis.
+// rowan/op/reduce/argmax.hpp: argmax and argmin, the position of the greatest or smallest element along an axis.
 
 namespace rowan::inline v0 {
 
@@ -31030,7 +31036,7 @@ using argmin_op = arg_extreme_op<false>;  ///< See argmin.
 
 }  // namespace rowan::inline v0
 
-// rowan/op/argsort.hpp: argsort, the positions along an axis in the order of their elements.
+// rowan/op/reduce/argsort.hpp: argsort, the positions along an axis in the order of their elements.
 
 namespace rowan::inline v0 {
 
@@ -31180,7 +31186,7 @@ struct argsort_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/cumsum.hpp: cumsum, the running sums along an axis.
+// rowan/op/reduce/cumsum.hpp: cumsum, the running sums along an axis.
 
 namespace rowan::inline v0 {
 
@@ -31299,93 +31305,6 @@ struct cumsum_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/one_hot.hpp: one_hot, a row of zeros with a 1 at each id.
-
-namespace rowan::inline v0 {
-
-/// The settings of one_hot.
-struct OneHotOptions {
-    std::int64_t depth = 0;  ///< the width of the rows
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"depth", &OneHotOptions::depth});
-    }
-};
-
-namespace detail {
-
-/// Writes the 1 of a row.
-template <class T, class I>
-struct MarkId {
-    I const* ids;
-    T* to;
-    std::size_t depth;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
-        store(constant<sum_t<T>>(1.0), to + (row * depth + static_cast<std::size_t>(ids[row])));
-    }
-};
-
-/// errors   ShapeError unless ids are [n] or [n, 1]; ValueError if depth is negative
-template <class Shape>
-constexpr void check_one_hot(Shape const& ids, std::int64_t depth) {
-    if (ids.size() != 1 && ids.size() != 2) spec::the_rank_does_not_fit("ids", ids.size(), "1, or 2 with one column");
-    if (ids.size() == 2) spec::same_dim("ids.shape(1)", static_cast<std::int64_t>(ids[1]), 1);
-    if (depth < 0) throw ValueError("depth", depth, "0 or more");
-}
-
-}  // namespace detail
-
-/// A row for each id: 1 in the column of the id, else 0.
-///     one_hot<float>([2 0], {.depth = 3})   ->   [[0 0 1] [1 0 0]]
-/// shapes   ids [n] or [n, 1] -> [n, depth]
-/// errors   IndexError if an id is not in [0, depth); ShapeError if ids have another shape; ValueError if depth is
-///          negative
-/// cost     one write of the result
-template <class T = float, id_type I, device D>
-Tensor<T, D> one_hot(D const& exec, Tensor<I, D> const& ids, OneHotOptions const& options) {
-    detail::check_one_hot(ids.shape(), options.depth);
-    detail::ElementLoops<D>::check(exec, ids);
-    detail::ElementLoops<D>::check_ids(exec, "ids", ids, options.depth);
-    auto const depth = static_cast<std::size_t>(options.depth);
-    auto out = detail::new_tensor<T>(exec, {ids.shape(0), depth});
-    if (out.size() != 0)
-        detail::ElementLoops<D>::zero_rows(exec, ids.size(), depth, out.data(),
-                                           detail::MarkId<T, I>{ids.data(), out.data(), depth});
-    return out;
-}
-
-template <class T = float, class I, class Device>
-Tensor<T, Device> one_hot(Tensor<I, Device> const& ids, OneHotOptions const& options) {
-    return one_hot<T>(ids.device(), ids, options);
-}
-
-/// See one_hot; the elements are float.
-struct one_hot_op {
-    static constexpr std::string_view name = "one_hot";
-    using inputs = slots<slot::ids>;
-    using outputs = slots<slot::out>;
-    using attributes = OneHotOptions;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& ids, OneHotOptions const& options = {}) {
-        spec::dense("one_hot: ids", ids);
-        spec::ids("one_hot: ids", ids);
-        detail::check_one_hot(ids.dims, options.depth);
-        return tensor_spec<float>({ids.dims[0], options.depth}, ids.lod_level);
-    }
-
-    template <id_type I, class D>
-    static Tensor<float, D> run(D exec, Tensor<I, D> const& ids, OneHotOptions const& options = {}) {
-        return one_hot<float>(exec, ids, options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
 // rowan/op/detail/greatest.hpp: the positions of the greatest numbers, in order.
 
 namespace rowan::inline v0::detail {
@@ -31469,7 +31388,7 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/top_k.hpp: top_k, the k greatest elements of each row and their positions.
+// rowan/op/reduce/top_k.hpp: top_k, the k greatest elements of each row and their positions.
 
 namespace rowan::inline v0 {
 
@@ -31486,8 +31405,7 @@ struct TopKOptions {
 namespace detail {
 
 [[noreturn]] inline void bad_k(std::int64_t k, std::int64_t n) {
-    throw ValueError("k", k,
-                     n == UNK ? std::string("at least 1") : "in [1, " + std::to_string(n) + "]");
+    throw ValueError("k", k, n == UNK ? std::string("at least 1") : "in [1, " + std::to_string(n) + "]");
 }
 
 /// Reads the elements of a row as numbers.
@@ -31618,6 +31536,93 @@ struct top_k_op {
     static std::tuple<Tensor<T, D>, Tensor<std::int64_t, D>> run(D exec, Tensor<T, D> const& x,
                                                                  TopKOptions const& options = {}) {
         return top_k(exec, x, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/shape/one_hot.hpp: one_hot, a row of zeros with a 1 at each id.
+
+namespace rowan::inline v0 {
+
+/// The settings of one_hot.
+struct OneHotOptions {
+    std::int64_t depth = 0;  ///< the width of the rows
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"depth", &OneHotOptions::depth});
+    }
+};
+
+namespace detail {
+
+/// Writes the 1 of a row.
+template <class T, class I>
+struct MarkId {
+    I const* ids;
+    T* to;
+    std::size_t depth;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row) const {
+        store(constant<sum_t<T>>(1.0), to + (row * depth + static_cast<std::size_t>(ids[row])));
+    }
+};
+
+/// errors   ShapeError unless ids are [n] or [n, 1]; ValueError if depth is negative
+template <class Shape>
+constexpr void check_one_hot(Shape const& ids, std::int64_t depth) {
+    if (ids.size() != 1 && ids.size() != 2) spec::the_rank_does_not_fit("ids", ids.size(), "1, or 2 with one column");
+    if (ids.size() == 2) spec::same_dim("ids.shape(1)", static_cast<std::int64_t>(ids[1]), 1);
+    if (depth < 0) throw ValueError("depth", depth, "0 or more");
+}
+
+}  // namespace detail
+
+/// A row for each id: 1 in the column of the id, else 0.
+///     one_hot<float>([2 0], {.depth = 3})   ->   [[0 0 1] [1 0 0]]
+/// shapes   ids [n] or [n, 1] -> [n, depth]
+/// errors   IndexError if an id is not in [0, depth); ShapeError if ids have another shape; ValueError if depth is
+///          negative
+/// cost     one write of the result
+template <class T = float, id_type I, device D>
+Tensor<T, D> one_hot(D const& exec, Tensor<I, D> const& ids, OneHotOptions const& options) {
+    detail::check_one_hot(ids.shape(), options.depth);
+    detail::ElementLoops<D>::check(exec, ids);
+    detail::ElementLoops<D>::check_ids(exec, "ids", ids, options.depth);
+    auto const depth = static_cast<std::size_t>(options.depth);
+    auto out = detail::new_tensor<T>(exec, {ids.shape(0), depth});
+    if (out.size() != 0)
+        detail::ElementLoops<D>::zero_rows(exec, ids.size(), depth, out.data(),
+                                           detail::MarkId<T, I>{ids.data(), out.data(), depth});
+    return out;
+}
+
+template <class T = float, class I, class Device>
+Tensor<T, Device> one_hot(Tensor<I, Device> const& ids, OneHotOptions const& options) {
+    return one_hot<T>(ids.device(), ids, options);
+}
+
+/// See one_hot; the elements are float.
+struct one_hot_op {
+    static constexpr std::string_view name = "one_hot";
+    using inputs = slots<slot::ids>;
+    using outputs = slots<slot::out>;
+    using attributes = OneHotOptions;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& ids, OneHotOptions const& options = {}) {
+        spec::dense("one_hot: ids", ids);
+        spec::ids("one_hot: ids", ids);
+        detail::check_one_hot(ids.dims, options.depth);
+        return tensor_spec<float>({ids.dims[0], options.depth}, ids.lod_level);
+    }
+
+    template <id_type I, class D>
+    static Tensor<float, D> run(D exec, Tensor<I, D> const& ids, OneHotOptions const& options = {}) {
+        return one_hot<float>(exec, ids, options);
     }
 };
 
@@ -31815,105 +31820,6 @@ Array<T, Device> unstack(Var<T, Device> const& x) {
 }
 
 }  // namespace rowan::inline v0::layer
-
-// rowan/layer/auc.hpp: Auc, the area under the ROC curve, of any number of batches.
-
-namespace rowan::inline v0 {
-
-/// The area under the ROC curve: the probability that a positive example has a greater probability than a negative one,
-/// where a tie counts half. It is exact, as in scikit-learn, and all probabilities are kept. With `thresholds`, the
-/// memory does not grow: as in Paddle, probabilities are counted in thresholds + 1 buckets, floor(p · thresholds), and
-/// those in one bucket are ties.
-///     Auc auc;
-///     for (auto const& batch : batches) auc.update(infer(predict, batch.feeds, parameters).value(), batch.labels);
-///     double area = auc.value();
-class Auc {
-public:
-    /// errors   none
-    /// cost     8 bytes for each example
-    Auc() = default;
-
-    /// errors   ValueError if thresholds is 0
-    /// cost     memory for twice as many counts
-    explicit Auc(std::size_t thresholds) : thresholds_(static_cast<double>(thresholds)) {
-        if (thresholds == 0) throw ValueError("thresholds", 0, "at least 1");
-        for (auto& counts : counts_) counts.resize(thresholds + 1);
-    }
-
-    /// Adds a batch: the probabilities of the positive class, and labels of 0 and 1.
-    /// shapes   probability [n] or [n, 1], label [n] or [n, 1]
-    /// errors   ShapeError if the sizes differ; ValueError if a probability is not in [0, 1]; IndexError if a label is
-    ///          neither 0 nor 1
-    /// cost     O(n)
-    template <class T, id_type I>
-    void update(Tensor<T> const& probability, Tensor<I> const& label) {
-        static_assert(floating_element<T>, "rowan::Auc: probabilities must have a floating-point type");
-        if (probability.size() != label.size())
-            throw ShapeError("label.size()", std::to_string(label.size()), std::to_string(probability.size()));
-        auto const p = [&](std::size_t i) { return static_cast<double>(dtype<T>::widen(probability.data()[i])); };
-        for (std::size_t i = 0; i < label.size(); ++i) {
-            if (!(p(i) >= 0 && p(i) <= 1))
-                throw ValueError(std::string("probability[").append(std::to_string(i)).append("]"), p(i), "in [0, 1]");
-        }
-        detail::check_ids(Cpu{}, "label", label, 2);
-        auto const is = [&](std::size_t i) { return static_cast<std::size_t>(label.data()[i]); };
-        if (thresholds_ == 0) {
-            std::array<std::size_t, 2> sizes{kept_[0].size(), kept_[1].size()};
-            for (std::size_t i = 0; i < label.size(); ++i) ++sizes[is(i)];
-            for (std::size_t const k : {std::size_t{0}, std::size_t{1}}) {  // before anything is added
-                if (sizes[k] > kept_[k].capacity()) kept_[k].reserve(std::max(sizes[k], 2 * kept_[k].size()));
-            }
-        }
-        for (std::size_t i = 0; i < label.size(); ++i) {
-            if (thresholds_ == 0) {
-                kept_[is(i)].push_back(p(i));
-            } else {
-                ++counts_[is(i)][static_cast<std::size_t>(p(i) * thresholds_)];
-            }
-        }
-    }
-
-    /// The area of all batches; NaN if there are no positive or no negative examples.
-    /// errors   none
-    /// cost     O(n log n) for n examples, and memory for their probabilities; with thresholds O(thresholds)
-    double value() const {
-        double area = 0, positive = 0, negative = 0;
-        auto const tie = [&](std::int64_t positives, std::int64_t negatives) {
-            auto const more = static_cast<double>(positives), less = static_cast<double>(negatives);
-            area += less * (positive + more / 2);
-            positive += more;
-            negative += less;
-        };
-        for (std::size_t i = counts_[0].size(); i-- != 0;) tie(counts_[1][i], counts_[0][i]);
-        auto kept = kept_;
-        for (auto& sorted : kept) std::sort(sorted.begin(), sorted.end());
-        while (!kept[0].empty() || !kept[1].empty()) {
-            double greatest = 0;
-            for (auto const& rest : kept) greatest = std::max(greatest, rest.empty() ? 0 : rest.back());
-            std::array<std::int64_t, 2> equal{};
-            for (std::size_t const k : {std::size_t{0}, std::size_t{1}}) {
-                for (; !kept[k].empty() && kept[k].back() == greatest; kept[k].pop_back()) ++equal[k];
-            }
-            tie(equal[1], equal[0]);
-        }
-        return area / (positive * negative);
-    }
-
-    /// Forgets all batches.
-    /// errors   none
-    /// cost     O(thresholds)
-    void reset() {
-        for (auto& counts : counts_) counts.assign(counts.size(), 0);
-        for (auto& probabilities : kept_) probabilities.clear();
-    }
-
-private:
-    double thresholds_ = 0;                           // 0 if the area is exact
-    std::array<std::vector<std::int64_t>, 2> counts_;  // of negative and of positive examples
-    std::array<std::vector<double>, 2> kept_;          // their probabilities
-};
-
-}  // namespace rowan::inline v0
 
 // rowan/layer/first_values.hpp: FirstValues, the initialization of a parameter: uniform, normal, Xavier, Kaiming, ….
 
@@ -32130,7 +32036,7 @@ ROWAN_FUNCTION void check_known(Dims const& dims) {
 
 #endif
 
-// rowan/op/dropout.hpp: dropout, which sets random elements to 0 in training.
+// rowan/op/elementwise/dropout.hpp: dropout, which sets random elements to 0 in training.
 
 namespace rowan::inline v0 {
 
@@ -32763,7 +32669,7 @@ void column_sums(D const& exec, std::size_t n, std::size_t width, Term const& te
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/batch_norm.hpp: batch_norm, each column of a batch with mean 0 and variance 1, scaled and shifted.
+// rowan/op/norm/batch_norm.hpp: batch_norm, each column of a batch with mean 0 and variance 1, scaled and shifted.
 
 namespace rowan::inline v0 {
 
@@ -33409,7 +33315,7 @@ ROWAN_FUNCTION SortedPicks sort_picks(Ids<> const& list, std::vector<std::int64_
 
 #endif
 
-// rowan/op/beam_search.hpp: beam_search and beam_search_decode, the most probable sequences that a model generates.
+// rowan/op/sequence/beam_search.hpp: beam_search and beam_search_decode, the most probable sequences that a model generates.
 
 namespace rowan::inline v0 {
 
@@ -33713,7 +33619,7 @@ Decoded<T, I, Device> beam_search_decode(Var<I, Device> const& prefixes, Var<T, 
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/identity.hpp: identity_op, which returns an alias of its input; the gradient of add.
+// rowan/op/elementwise/identity.hpp: identity_op, which returns an alias of its input; the gradient of add.
 
 namespace rowan::inline v0 {
 
@@ -33739,7 +33645,7 @@ struct identity_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/add.hpp: add, the sum of two tensors, dense or row-sparse.
+// rowan/op/elementwise/add.hpp: add, the sum of two tensors, dense or row-sparse.
 
 namespace rowan::inline v0 {
 
@@ -33810,7 +33716,7 @@ struct add_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/sub.hpp: sub, the difference of two tensors, and negate.
+// rowan/op/elementwise/sub.hpp: sub, the difference of two tensors, and negate.
 
 namespace rowan::inline v0 {
 
@@ -33908,7 +33814,7 @@ struct sub_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/broadcast.hpp: operators of two tensors whose shapes are broadcast, and maximum and minimum.
+// rowan/op/elementwise/broadcast.hpp: operators of two tensors whose shapes are broadcast, and maximum and minimum.
 
 namespace rowan::inline v0 {
 
@@ -34134,7 +34040,7 @@ requires(detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto minimum(X
 
 }  // namespace rowan::inline v0
 
-// rowan/op/compare.hpp: element-wise comparisons and tests, and logical operators on bool tensors.
+// rowan/op/elementwise/compare.hpp: element-wise comparisons and tests, and logical operators on bool tensors.
 
 namespace rowan::inline v0 {
 
@@ -34440,7 +34346,131 @@ struct any_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/reshape.hpp: reshape, squeeze and unsqueeze, which return aliases with another shape.
+// rowan/op/elementwise/where.hpp: where, elements of one tensor or another by a condition.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// to[row, column] = condition[row, column] ? x[row, column] : y[row, column], each of one element for a row or all of
+/// them. The elements are copied.
+template <class T>
+struct ChooseStep {
+    struct Row {
+        bool const* condition;
+        T const *x, *y;
+        T* to;
+    };
+    BroadcastRows<3> b;
+    bool const* condition;
+    T const *x, *y;
+    T* to;
+
+    ROWAN_HD Row of_row(std::size_t i) const {
+        return {condition + b.offsets[0](i), x + b.offsets[1](i), y + b.offsets[2](i), to + i * b.width};
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+        std::size_t const of_condition = b.one[0] ? 0 : column, of_x = b.one[1] ? 0 : column;
+        row.to[column] = row.condition[of_condition] ? row.x[of_x] : row.y[b.one[2] ? 0 : column];
+    }
+};
+
+struct where_family {
+    static constexpr std::string_view name = "where";
+};
+
+}  // namespace detail
+
+/// The element of x where the condition is true, else that of y.
+///     where({true, false}, {1, 2}, {3, 4})   ->   {1, 4}
+/// shapes   condition [...], x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of all three and one write of the result
+template <class T, device D>
+Tensor<T, D> where(D const& exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    auto const both = detail::broadcast_shape("y", x.shape(), y.shape(), -1);
+    auto const shape = detail::broadcast_shape("condition", both, condition.shape(), -1);
+    detail::ElementLoops<D>::check(exec, condition, x, y);
+    auto out = detail::new_tensor<T>(exec, shape);
+    if (out.size() == 0) return out;
+    auto const b = detail::broadcast_rows<3>(shape, [&](std::size_t k, std::size_t i) {
+        auto const& of = k == 0 ? condition.shape() : k == 1 ? x.shape() : y.shape();
+        return detail::aligned_dim(of, i, shape.size(), -1);
+    });
+    detail::ElementLoops<D>::template each_in_rows<bool>(
+        exec, b.rows, b.width, detail::ChooseStep<T>{b, condition.data(), x.data(), y.data(), out.data()});
+    return out;
+}
+
+template <class C, class X, class Y>
+requires(detail::tensor_argument<C>&& detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto where(C&& condition,
+                                                                                                          X&& x,
+                                                                                                          Y&& y) {
+    return where(x.device(), condition, x, y);
+}
+
+/// The gradient of x or y of where: that of the result where the element was chosen, else 0, whatever the gradient is
+/// there, summed over the elements that were repeated.
+template <bool of_y>
+struct where_grad_op {
+    static constexpr std::string_view name =
+        detail::joined_name<detail::where_family,
+                            std::conditional_t<of_y, detail::y_grad_suffix, detail::x_grad_suffix>>::value;
+    using inputs = slots<slot::condition, std::conditional_t<of_y, slot::y, slot::x>, grad_of<slot::out>>;
+    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
+    static constexpr unsigned row_inputs = 0b111;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const&, VarSpec const& x, VarSpec const&) { return x; }
+
+    /// errors   ShapeError if condition or x does not broadcast to the shape of out_grad
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x,
+                            Tensor<T, D> const& out_grad) {
+        auto const& shape = out_grad.shape();
+        auto const check = [&](char const* field, auto const& of) {
+            if (detail::broadcast_shape(field, shape, of.shape(), -1) != shape)
+                detail::do_not_broadcast(field, detail::shape_text(of.shape()), detail::shape_text(shape));
+        };
+        check("condition", condition);
+        check(of_y ? "y" : "x", x);
+        if (out_grad.size() == 0) return Tensor<T, D>::zeros(exec, x.shape());
+        auto const zero = Tensor<T, D>::zeros(exec, {});
+        auto chosen = of_y ? where(exec, condition, zero, out_grad) : where(exec, condition, out_grad, zero);
+        if (x.shape() == shape) return chosen;
+        auto out = detail::new_tensor<T>(exec, x.shape());
+        detail::sum_repeated(exec, x.shape(), shape, -1, static_cast<T const*>(chosen.data()), out.data());
+        return out;
+    }
+};
+
+/// See where.
+struct where_op {
+    static constexpr std::string_view name = "where";
+    using inputs = slots<slot::condition, slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b111;
+    using grad = grad_rules<grad_rule<where_grad_op<false>>, grad_rule<where_grad_op<true>>>;
+
+    static constexpr VarSpec infer(VarSpec const& condition, VarSpec const& x, VarSpec const& y) {
+        spec::same_dtype("where: condition", condition, tensor_spec<bool>({}));
+        VarSpec like = condition;
+        like.dtype = x.dtype;
+        return detail::broadcast_spec("where: condition", detail::broadcast_spec("where: y", x, y, -1), like, -1);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return where(exec, condition, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/shape/reshape.hpp: reshape, squeeze and unsqueeze, which return aliases with another shape.
 
 namespace rowan::inline v0 {
 
@@ -34690,130 +34720,6 @@ struct unsqueeze_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/where.hpp: where, elements of one tensor or another by a condition.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// to[row, column] = condition[row, column] ? x[row, column] : y[row, column], each of one element for a row or all of
-/// them. The elements are copied.
-template <class T>
-struct ChooseStep {
-    struct Row {
-        bool const* condition;
-        T const *x, *y;
-        T* to;
-    };
-    BroadcastRows<3> b;
-    bool const* condition;
-    T const *x, *y;
-    T* to;
-
-    ROWAN_HD Row of_row(std::size_t i) const {
-        return {condition + b.offsets[0](i), x + b.offsets[1](i), y + b.offsets[2](i), to + i * b.width};
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
-        std::size_t const of_condition = b.one[0] ? 0 : column, of_x = b.one[1] ? 0 : column;
-        row.to[column] = row.condition[of_condition] ? row.x[of_x] : row.y[b.one[2] ? 0 : column];
-    }
-};
-
-struct where_family {
-    static constexpr std::string_view name = "where";
-};
-
-}  // namespace detail
-
-/// The element of x where the condition is true, else that of y.
-///     where({true, false}, {1, 2}, {3, 4})   ->   {1, 4}
-/// shapes   condition [...], x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of all three and one write of the result
-template <class T, device D>
-Tensor<T, D> where(D const& exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    auto const both = detail::broadcast_shape("y", x.shape(), y.shape(), -1);
-    auto const shape = detail::broadcast_shape("condition", both, condition.shape(), -1);
-    detail::ElementLoops<D>::check(exec, condition, x, y);
-    auto out = detail::new_tensor<T>(exec, shape);
-    if (out.size() == 0) return out;
-    auto const b = detail::broadcast_rows<3>(shape, [&](std::size_t k, std::size_t i) {
-        auto const& of = k == 0 ? condition.shape() : k == 1 ? x.shape() : y.shape();
-        return detail::aligned_dim(of, i, shape.size(), -1);
-    });
-    detail::ElementLoops<D>::template each_in_rows<bool>(
-        exec, b.rows, b.width, detail::ChooseStep<T>{b, condition.data(), x.data(), y.data(), out.data()});
-    return out;
-}
-
-template <class C, class X, class Y>
-requires(detail::tensor_argument<C>&& detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto where(C&& condition,
-                                                                                                          X&& x,
-                                                                                                          Y&& y) {
-    return where(x.device(), condition, x, y);
-}
-
-/// The gradient of x or y of where: that of the result where the element was chosen, else 0, whatever the gradient is
-/// there, summed over the elements that were repeated.
-template <bool of_y>
-struct where_grad_op {
-    static constexpr std::string_view name =
-        detail::joined_name<detail::where_family,
-                            std::conditional_t<of_y, detail::y_grad_suffix, detail::x_grad_suffix>>::value;
-    using inputs = slots<slot::condition, std::conditional_t<of_y, slot::y, slot::x>, grad_of<slot::out>>;
-    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
-    static constexpr unsigned row_inputs = 0b111;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const&, VarSpec const& x, VarSpec const&) { return x; }
-
-    /// errors   ShapeError if condition or x does not broadcast to the shape of out_grad
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x,
-                            Tensor<T, D> const& out_grad) {
-        auto const& shape = out_grad.shape();
-        auto const check = [&](char const* field, auto const& of) {
-            if (detail::broadcast_shape(field, shape, of.shape(), -1) != shape)
-                detail::do_not_broadcast(field, detail::shape_text(of.shape()), detail::shape_text(shape));
-        };
-        check("condition", condition);
-        check(of_y ? "y" : "x", x);
-        if (out_grad.size() == 0) return Tensor<T, D>::zeros(exec, x.shape());
-        auto const zero = Tensor<T, D>::zeros(exec, {});
-        auto chosen = of_y ? where(exec, condition, zero, out_grad) : where(exec, condition, out_grad, zero);
-        if (x.shape() == shape) return chosen;
-        auto out = detail::new_tensor<T>(exec, x.shape());
-        detail::sum_repeated(exec, x.shape(), shape, -1, static_cast<T const*>(chosen.data()), out.data());
-        return out;
-    }
-};
-
-/// See where.
-struct where_op {
-    static constexpr std::string_view name = "where";
-    using inputs = slots<slot::condition, slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b111;
-    using grad = grad_rules<grad_rule<where_grad_op<false>>, grad_rule<where_grad_op<true>>>;
-
-    static constexpr VarSpec infer(VarSpec const& condition, VarSpec const& x, VarSpec const& y) {
-        spec::same_dtype("where: condition", condition, tensor_spec<bool>({}));
-        VarSpec like = condition;
-        like.dtype = x.dtype;
-        return detail::broadcast_spec("where: condition", detail::broadcast_spec("where: y", x, y, -1), like, -1);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        return where(exec, condition, x, y);
-    }
-};
-
-}  // namespace rowan::inline v0
-
 // rowan/layer/compare.hpp: element-wise comparisons, tests and choices, such as for the condition of a loop.
 
 namespace rowan::inline v0::detail {
@@ -34969,7 +34875,7 @@ Var<bool, Device> any(Var<bool, Device> const& x) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/concat.hpp: concat, tensors concatenated along one axis.
+// rowan/op/shape/concat.hpp: concat, tensors concatenated along one axis.
 
 namespace rowan::inline v0 {
 
@@ -35668,7 +35574,7 @@ constexpr void crf_label_spec(VarSpec const& label, VarSpec const& x) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/crf_decoding.hpp: crf_decoding, the best tags of sequences in a conditional random field.
+// rowan/op/loss/crf_decoding.hpp: crf_decoding, the best tags of sequences in a conditional random field.
 
 namespace rowan::inline v0 {
 
@@ -35984,7 +35890,7 @@ struct TransposeElement {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/linear_chain_crf.hpp: linear_chain_crf, the loss of a tagger whose tags depend on their neighbours.
+// rowan/op/loss/linear_chain_crf.hpp: linear_chain_crf, the loss of a tagger whose tags depend on their neighbours.
 
 namespace rowan::inline v0 {
 
@@ -36241,7 +36147,7 @@ LoDTensor<T, Device> drop_levels(LoDTensor<T, Device> const& x, std::optional<st
 
 }  // namespace rowan::inline v0
 
-// rowan/op/drop_levels.hpp: drop_levels_op, a batch without its outermost levels.
+// rowan/op/sequence/drop_levels.hpp: drop_levels_op, a batch without its outermost levels.
 
 namespace rowan::inline v0 {
 
@@ -36310,7 +36216,7 @@ Var<T, Device> drop_levels(Var<T, Device> const& x, DropLevelsOptions const& opt
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/edit_distance.hpp: edit_distance, how many tokens one sequence differs from another by.
+// rowan/op/sequence/edit_distance.hpp: edit_distance, how many tokens one sequence differs from another by.
 
 namespace rowan::inline v0 {
 
@@ -36478,7 +36384,7 @@ Var<double, Device> edit_distance(Var<I, Device> const& x, Var<I, Device> const&
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/div.hpp: div, the element-wise quotient of two tensors.
+// rowan/op/elementwise/div.hpp: div, the element-wise quotient of two tensors.
 
 namespace rowan::inline v0 {
 
@@ -36564,7 +36470,7 @@ struct div_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/elementwise_mul.hpp: elementwise_mul, the element-wise product of two tensors.
+// rowan/op/elementwise/elementwise_mul.hpp: elementwise_mul, the element-wise product of two tensors.
 
 namespace rowan::inline v0 {
 
@@ -36604,7 +36510,7 @@ struct elementwise_mul_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/relu.hpp: relu, the element-wise rectified linear unit.
+// rowan/op/elementwise/relu.hpp: relu, the element-wise rectified linear unit.
 
 namespace rowan::inline v0 {
 
@@ -36663,7 +36569,7 @@ using relu_grad_op = unary_grad_op<detail::relu_formula>;  ///< The gradient of 
 
 }  // namespace rowan::inline v0
 
-// rowan/op/sigmoid.hpp: sigmoid, the element-wise logistic function.
+// rowan/op/elementwise/sigmoid.hpp: sigmoid, the element-wise logistic function.
 
 namespace rowan::inline v0 {
 
@@ -36719,7 +36625,7 @@ using sigmoid_grad_op = unary_grad_op<detail::sigmoid_formula>;  ///< The gradie
 
 }  // namespace rowan::inline v0
 
-// rowan/op/tanh.hpp: tanh, the element-wise hyperbolic tangent.
+// rowan/op/elementwise/tanh.hpp: tanh, the element-wise hyperbolic tangent.
 
 namespace rowan::inline v0 {
 
@@ -37116,7 +37022,7 @@ ROWAN_FUNCTION void check_parameter_rows(Dims const& dims, std::vector<std::int6
 
 #endif
 
-// rowan/op/weighted_embedding_bag.hpp: embedding_bag with a weight for each id.
+// rowan/op/table/weighted_embedding_bag.hpp: embedding_bag with a weight for each id.
 
 namespace rowan::inline v0 {
 
@@ -37364,193 +37270,6 @@ ROWAN_TEMPLATE(Var<double> embedding(Var<std::int32_t> const&, Var<double> const
 ROWAN_TEMPLATE(Var<double> embedding_bag(Var<std::int32_t> const&, Var<double> const&, BagOptions const&))
 
 }  // namespace rowan::inline v0::layer
-
-// rowan/layer/entity_f1.hpp: EntityF1, precision, recall and F1 of the entities that tags mark, of any number of batches.
-
-namespace rowan::inline v0 {
-
-/// How tags mark entities: plain has one tag for each type; iob (IOB2, BIO) has B and I, where B begins an entity; ioe has
-/// I and E, where E ends one; iobes has B, I, E and S, where S is an entity of one row.
-enum class TagScheme : std::int32_t { plain = 0, iob = 1, ioe = 2, iobes = 3 };
-
-/// Precision, recall and F1 of entities, such as names in sentences. An entity is right if its type, its first and its
-/// last row are. The number of a tag is type · n + place, where n is the number of places of the scheme, in the order of
-/// its letters: {B, I}, {I, E}, {B, I, E, S}; the tag after all of these, types · n, is outside of entities.
-///     EntityF1 metric(TagScheme::iob, 2);  // tags: B-PER I-PER B-LOC I-LOC O
-///     for (auto const& batch : batches) metric.update(infer(path, batch.feeds, parameters), batch.tags);
-///     double f1 = metric.f1();
-/// Tags that no entity has, such as an I after O, mark entities as in conlleval, seqeval's default mode and Paddle's
-/// chunk_eval: an entity begins where the type changes, at B and S, and after E and S; it ends before such a place. A
-/// quotient whose divisor is 0 is 0.
-class EntityF1 {
-public:
-    /// errors   ValueError if there are no types, or the scheme is none of TagScheme
-    /// cost     memory for three counts per type
-    EntityF1(TagScheme scheme, std::size_t types) : scheme_(scheme), right_(types), predicted_(types), present_(types) {
-        if (types == 0) throw ValueError("types", 0, "at least 1");
-        if (places() == 0) throw ValueError("scheme", static_cast<std::int64_t>(scheme), "a TagScheme");
-    }
-
-    /// Adds a batch of tags. The sequences are those of the last level of label; without levels, all rows are one.
-    /// shapes   predicted and label [n] or [n, 1], predicted with the levels of label, or without levels
-    /// errors   ShapeError if the sizes or the levels differ; IndexError if a tag is not in [0, types · places]. On error,
-    ///          nothing is added
-    /// cost     O(n)
-    template <id_type P, id_type I>
-    void update(LoDTensor<P> const& predicted, LoDTensor<I> const& label) {
-        auto const& p = predicted.value();
-        auto const& l = label.value();
-        if (l.size() != p.size()) throw ShapeError("label.size()", std::to_string(l.size()), std::to_string(p.size()));
-        if (!predicted.lod().empty() && !(predicted.lod() == label.lod()))
-            throw ShapeError("label.lod()", "other levels", "those of predicted");
-        auto const tags = static_cast<std::int64_t>(right_.size()) * places() + 1;
-        detail::check_ids(Cpu{}, "predicted", p, tags);
-        detail::check_ids(Cpu{}, "label", l, tags);
-        std::size_t const rows = l.dimension() == 0 ? 1 : l.shape(0), width = rows == 0 ? 1 : l.size() / rows;
-        if (label.lod().empty()) return count(p.data(), l.data(), l.size());
-        auto const offsets = label.lod()[label.lod().levels() - 1];
-        for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
-            std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
-            count(p.data() + begin, l.data() + begin, static_cast<std::size_t>(offsets[s + 1]) * width - begin);
-        }
-    }
-    /// Adds one sequence of tags.
-    /// shapes   predicted and label [n]
-    /// errors   ShapeError if the sizes differ; IndexError if a tag is not in [0, types · places]
-    /// cost     O(n)
-    template <id_type P, id_type I>
-    void update(Tensor<P> const& predicted, Tensor<I> const& label) {
-        update(LoDTensor<P>(predicted.share()), LoDTensor<I>(label.share()));
-    }
-
-    /// The fraction of the predicted entities that of one type that are right.
-    /// errors   IndexError if there is no such type
-    /// cost     O(1)
-    double precision(std::size_t of) const { return share(at(right_, of), at(predicted_, of)); }
-    /// The fraction of all predicted entities that are right: the micro average.
-    /// errors   none
-    /// cost     O(types)
-    double precision() const { return share(total(right_), total(predicted_)); }
-    /// The fraction of the labelled entities of one type that are predicted.
-    /// errors   IndexError if there is no such type
-    /// cost     O(1)
-    double recall(std::size_t of) const { return share(at(right_, of), at(present_, of)); }
-    /// The fraction of all labelled entities that are predicted.
-    /// errors   none
-    /// cost     O(types)
-    double recall() const { return share(total(right_), total(present_)); }
-    /// The harmonic mean of precision and recall of one type.
-    /// errors   IndexError if there is no such type
-    /// cost     O(1)
-    double f1(std::size_t of) const { return share(2 * at(right_, of), at(predicted_, of) + at(present_, of)); }
-    /// The harmonic mean of precision and recall of all entities, as seqeval's f1_score.
-    /// errors   none
-    /// cost     O(types)
-    double f1() const { return share(2 * total(right_), total(predicted_) + total(present_)); }
-
-    std::int64_t right() const { return total(right_); }          ///< the number of entities predicted as labelled
-    std::int64_t predicted() const { return total(predicted_); }  ///< the number of entities that are predicted
-    std::int64_t labelled() const { return total(present_); }     ///< the number of entities in the labels
-
-    /// Forgets all batches.
-    /// errors   none
-    /// cost     O(types)
-    void reset() {
-        for (auto* counts : {&right_, &predicted_, &present_}) counts->assign(counts->size(), 0);
-    }
-
-private:
-    using Counts = std::vector<std::int64_t>;
-
-    // The letter of a place.
-    static constexpr char letter(TagScheme scheme, std::int64_t place) {
-        if (scheme == TagScheme::plain) return 'I';
-        return (scheme == TagScheme::ioe ? "IE" : "BIES")[place];
-    }
-    std::int64_t places() const noexcept {
-        switch (scheme_) {
-            case TagScheme::plain:
-                return 1;
-            case TagScheme::iob:
-            case TagScheme::ioe:
-                return 2;
-            case TagScheme::iobes:
-                return 4;
-        }
-        return 0;
-    }
-
-    // Finds the entities of a sequence, one by one.
-    template <class I>
-    class Entities {
-    public:
-        std::size_t begin = 0, end = 0;
-        std::int64_t type = 0;
-
-        Entities(EntityF1 const& of, I const* tags, std::size_t n) : of_(of), tags_(tags), n_(n) { next(); }
-        bool there() const noexcept { return begin < n_; }
-        void next() {
-            for (begin = end; begin < n_ && of_.outside(tags_[begin]); ++begin) {
-            }
-            if (begin == n_) return;
-            type = std::int64_t{tags_[begin]} / of_.places();
-            for (end = begin + 1; end < n_ && !of_.begins(tags_[end - 1], tags_[end]); ++end) {
-            }
-        }
-
-    private:
-        EntityF1 const& of_;
-        I const* tags_;
-        std::size_t n_;
-    };
-
-    bool outside(std::int64_t tag) const noexcept { return tag == static_cast<std::int64_t>(right_.size()) * places(); }
-    // Whether the entity that has a tag ends before the next tag.
-    bool begins(std::int64_t tag, std::int64_t next) const noexcept {
-        if (outside(next) || next / places() != tag / places()) return true;
-        char const before = letter(scheme_, tag % places()), now = letter(scheme_, next % places());
-        return before == 'E' || before == 'S' || now == 'B' || now == 'S';
-    }
-
-    template <class P, class I>
-    void count(P const* predicted, I const* label, std::size_t n) {
-        Entities<P> p(*this, predicted, n);
-        Entities<I> l(*this, label, n);
-        while (p.there() || l.there()) {
-            bool const same =
-                p.there() && l.there() && std::tie(p.begin, p.end, p.type) == std::tie(l.begin, l.end, l.type);
-            bool const first = p.there() && (!l.there() || p.begin <= l.begin);
-            bool const other = l.there() && (!p.there() || l.begin <= p.begin);
-            if (same) ++right_[static_cast<std::size_t>(l.type)];
-            if (first) {
-                ++predicted_[static_cast<std::size_t>(p.type)];
-                p.next();
-            }
-            if (other) {
-                ++present_[static_cast<std::size_t>(l.type)];
-                l.next();
-            }
-        }
-    }
-
-    static std::int64_t at(Counts const& counts, std::size_t type) {
-        if (type >= counts.size()) throw IndexError("type", type, counts.size());
-        return counts[type];
-    }
-    static std::int64_t total(Counts const& counts) {
-        std::int64_t sum = 0;
-        for (std::int64_t const count : counts) sum += count;
-        return sum;
-    }
-    static double share(std::int64_t part, std::int64_t all) {
-        return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
-    }
-
-    TagScheme scheme_;
-    Counts right_, predicted_, present_;  // entities by type: correctly predicted, predicted, labelled
-};
-
-}  // namespace rowan::inline v0
 
 // rowan/op/detail/factor.hpp: Factor, an operand of a matrix product.
 
@@ -38058,7 +37777,7 @@ Tensor<T, D> batched_product_grad(D const& exec, Tensor<T, D> const& x, bool tra
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/matmul.hpp: matmul, the product of two matrices or batches of them, and the operators for two matrices.
+// rowan/op/matrix/matmul.hpp: matmul, the product of two matrices or batches of them, and the operators for two matrices.
 
 namespace rowan::inline v0 {
 
@@ -38159,7 +37878,7 @@ struct matmul_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/fc.hpp: fc, a fully connected layer.
+// rowan/op/matrix/fc.hpp: fc, a fully connected layer.
 
 namespace rowan::inline v0 {
 
@@ -38403,7 +38122,7 @@ constexpr void infer_recurrent_cell(std::int64_t gates, VarSpec const& x, VarSpe
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/gru_unit.hpp: gru_unit, one step of a gated recurrent unit.
+// rowan/op/recurrent/gru_unit.hpp: gru_unit, one step of a gated recurrent unit.
 
 namespace rowan::inline v0 {
 
@@ -39044,7 +38763,7 @@ ROWAN_TEMPLATE(std::vector<SelectedRows<double>> split(Cpu const&, SelectedRows<
 
 }  // namespace rowan::inline v0
 
-// rowan/op/split.hpp: split, a tensor split along one axis.
+// rowan/op/shape/split.hpp: split, a tensor split along one axis.
 
 namespace rowan::inline v0 {
 
@@ -39190,7 +38909,7 @@ std::vector<Var<T, Device>> split(Var<T, Device> const& x, std::vector<std::int6
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/lstm_unit.hpp: lstm_unit, one step of a long short-term memory cell.
+// rowan/op/recurrent/lstm_unit.hpp: lstm_unit, one step of a long short-term memory cell.
 
 namespace rowan::inline v0 {
 
@@ -39613,7 +39332,7 @@ Var<T, Device> gru(Var<T, Device> const& x, RecurrentOptions const& options,
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/pick_sequences.hpp: pick_sequences_op, the sequences of a batch that a list names.
+// rowan/op/sequence/pick_sequences.hpp: pick_sequences_op, the sequences of a batch that a list names.
 
 namespace rowan::inline v0 {
 
@@ -39676,7 +39395,7 @@ Var<T, Device> pick_sequences(Var<T, Device> const& x, Var<I, Device> const& ids
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/merge_rows.hpp: rows_where and merge_rows, rows divided between two branches and merged again.
+// rowan/op/sequence/merge_rows.hpp: rows_where and merge_rows, rows divided between two branches and merged again.
 
 namespace rowan::inline v0 {
 
@@ -39924,7 +39643,7 @@ auto if_else(Var<bool, Device> const& mask, Var<T, Device> const& x, Then const&
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/layer_norm.hpp: layer_norm, each row with mean 0 and variance 1, scaled and shifted.
+// rowan/op/norm/layer_norm.hpp: layer_norm, each row with mean 0 and variance 1, scaled and shifted.
 
 namespace rowan::inline v0 {
 
@@ -40212,7 +39931,7 @@ Var<T, Device> layer_norm(Var<T, Device> const& x, LayerNormOptions const& optio
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/lod_reset.hpp: lod_reset_op and lod_from_offsets_op, rows with other levels.
+// rowan/op/sequence/lod_reset.hpp: lod_reset_op and lod_from_offsets_op, rows with other levels.
 
 namespace rowan::inline v0 {
 
@@ -40363,7 +40082,7 @@ void permute(Cpu exec, AxisOffsets const& axes, T const* from, T* to) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/transpose.hpp: transpose, a tensor with its dims in another order.
+// rowan/op/shape/transpose.hpp: transpose, a tensor with its dims in another order.
 
 namespace rowan::inline v0 {
 
@@ -40631,8 +40350,7 @@ void check_soft_labels(Tensor<T, D> const& x, Tensor<T, D> const& label, ClassRo
     check_same_shape("label", label, x);
     check_weights(options, c.classes);
     if (options.ignore_index)
-        throw ValueError("ignore_index", *options.ignore_index,
-                         "none for labels that are probabilities");
+        throw ValueError("ignore_index", *options.ignore_index, "none for labels that are probabilities");
 }
 
 /// to = 0 and kept = 0 where the label is ignored, else the label and 1.
@@ -40780,9 +40498,7 @@ constexpr LabelDims label_dims(LabelFields const& f, VarSpec const& x, VarSpec c
     std::size_t const axis = checked_axis(a.axis.value_or(-1), x.dims.size());
     if (x.dims[axis] != UNK) check_weights(a, static_cast<std::size_t>(x.dims[axis]));
     if (label.dims.size() == x.dims.size()) {
-        if (a.ignore_index)
-            throw ValueError(f.ignore_index, *a.ignore_index,
-                             "none for labels that are probabilities");
+        if (a.ignore_index) throw ValueError(f.ignore_index, *a.ignore_index, "none for labels that are probabilities");
         Dims const dims = spec::elementwise(f.label, label, x).dims;
         return {a.reduction == Reduction::none ? without_axis(dims, axis) : Dims{1}, dims};
     }
@@ -40799,7 +40515,7 @@ constexpr LabelDims label_dims(LabelFields const& f, VarSpec const& x, VarSpec c
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/cross_entropy.hpp: cross_entropy, the loss of probabilities against labels.
+// rowan/op/loss/cross_entropy.hpp: cross_entropy, the loss of probabilities against labels.
 
 namespace rowan::inline v0 {
 
@@ -41046,202 +40762,7 @@ struct cross_entropy_grad_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/softmax.hpp: softmax, the softmax along an axis of a tensor.
-
-namespace rowan::inline v0 {
-
-/// The settings of softmax and log_softmax.
-struct SoftmaxOptions {
-    std::int64_t axis = -1;  ///< the axis of the classes; a negative one counts from the end
-};
-
-/// exp(x - max) / Σ exp(x - max) along an axis, by default row by row, computed in dtype<T>::sum and narrowed once;
-/// user-defined types need an `exp` that ADL finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it
-/// contains a NaN or its maximum is infinite. Goodfellow et al.: Deep Learning, 2016, section 4.1.
-/// shapes   x [...] -> [...]
-/// errors   ShapeError if x has rank 0; ValueError if the axis is not in [-rank, rank)
-/// cost     two reads of x and one write of the result, temporary memory of one row per thread, or of 80 rows; x and the
-///          result may be transposed if the axis is not the last one; the same bits for any number of threads
-template <class T, device D>
-Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type: convert it");
-    detail::ClassRows<T, D> const c("x", x, options.axis, 1);
-    detail::ElementLoops<D>::check(exec, x);
-    if constexpr (std::same_as<D, Cpu>) {
-        if (std::size_t const inner = detail::product_from(x.shape(), c.axis + 1); inner >= 16) {
-            auto out = detail::new_tensor<T>(exec, x.shape());
-            if (out.size() != 0)
-                detail::MatrixRows<D>::softmax_apart(exec, c.n / inner, c.classes, inner, x.data(), out.data());
-            return out;
-        }
-    }
-    auto const rows = c.rows(exec, x);
-    auto out = c.template new_rows<T>(exec);
-    if (out.size() != 0)
-        detail::MatrixRows<D>::softmax(exec, c.n, c.classes, rows.data(), out.data(), detail::NoRowLoss{});
-    return c.back(exec, std::move(out));
-}
-
-/// The gradient of x from the result and its gradient: out · (out_grad - Σ out · out_grad) along the axis.
-/// shapes   both [...] -> [...]
-/// errors   ShapeError if out has rank 0 or the shapes differ; ValueError if the axis is not in [-rank, rank)
-/// cost     two reads of both and one write of the result, temporary memory of one row per thread; all are transposed
-///          if the axis is not the last one
-template <class T, device D>
-Tensor<T, D> softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad,
-                          SoftmaxOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::softmax_grad: out must have a floating-point type");
-    detail::ClassRows<T, D> const c("out", out, options.axis, 1);
-    detail::check_same_shape("out_grad", out_grad, out);
-    detail::ElementLoops<D>::check(exec, out, out_grad);
-    auto const rows = c.rows(exec, out), grads = c.rows(exec, out_grad);
-    auto x_grad = c.template new_rows<T>(exec);
-    if (out.size() != 0)
-        detail::MatrixRows<D>::softmax_grad(exec, c.n, c.classes, rows.data(), grads.data(), x_grad.data());
-    return c.back(exec, std::move(x_grad));
-}
-
-template <class T, class Device>
-Tensor<T, Device> softmax(Tensor<T, Device> const& x, SoftmaxOptions const& options = {}) {
-    return softmax(x.device(), x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad,
-                               SoftmaxOptions const& options = {}) {
-    return softmax_grad(out.device(), out, out_grad, options);
-}
-
-struct softmax_grad_op {
-    static constexpr std::string_view name = "softmax_grad";
-    using inputs = slots<slot::out, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
-        spec::rows_of_elements("softmax_grad: out", out);
-        return spec::elementwise("softmax_grad: out@GRAD", out_grad, out);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-        return softmax_grad(exec, out, out_grad);
-    }
-};
-
-/// The softmax along the last axis of a tensor of rank 2 or more, see softmax.
-struct softmax_op {
-    static constexpr std::string_view name = "softmax";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<softmax_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& x) {
-        spec::rows_of_elements("softmax: x", x);
-        return x;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
-        return softmax(exec, x);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/log_softmax.hpp: log_softmax, the logarithm of the softmax along an axis of a tensor.
-
-namespace rowan::inline v0 {
-
-/// x - max - log(Σ exp(x - max)) along an axis, by default row by row: the logarithm of softmax, finite where the
-/// probability underflows. Computed in dtype<T>::sum and narrowed once; user-defined types need `exp` and `log` that ADL
-/// finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it contains a NaN or its maximum is infinite.
-/// The precision on Cuda is that of its `log`.
-/// shapes   x [...] -> [...]
-/// errors   ShapeError if x has rank 0; ValueError if the axis is not in [-rank, rank)
-/// cost     two reads of x and one write of the result, temporary memory of one row per thread; x and the result are
-///          transposed if the axis is not the last one; the same bits for any number of threads
-template <class T, device D>
-Tensor<T, D> log_softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::log_softmax: x must have a floating-point type: convert it");
-    detail::ClassRows<T, D> const c("x", x, options.axis, 1);
-    detail::ElementLoops<D>::check(exec, x);
-    auto const rows = c.rows(exec, x);
-    auto out = c.template new_rows<T>(exec);
-    if (out.size() != 0) detail::MatrixRows<D>::log_softmax(exec, c.n, c.classes, rows.data(), out.data());
-    return c.back(exec, std::move(out));
-}
-
-/// The gradient of x from the result and its gradient: out_grad - exp(out) · Σ out_grad along the axis.
-/// shapes   both [...] -> [...]
-/// errors   ShapeError if out has rank 0 or the shapes differ; ValueError if the axis is not in [-rank, rank)
-/// cost     two reads of both and one write of the result, temporary memory of one row per thread; all are transposed
-///          if the axis is not the last one
-template <class T, device D>
-Tensor<T, D> log_softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad,
-                              SoftmaxOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::log_softmax_grad: out must have a floating-point type");
-    detail::ClassRows<T, D> const c("out", out, options.axis, 1);
-    detail::check_same_shape("out_grad", out_grad, out);
-    detail::ElementLoops<D>::check(exec, out, out_grad);
-    auto const rows = c.rows(exec, out), grads = c.rows(exec, out_grad);
-    auto x_grad = c.template new_rows<T>(exec);
-    if (out.size() != 0)
-        detail::MatrixRows<D>::log_softmax_grad(exec, c.n, c.classes, rows.data(), grads.data(), x_grad.data());
-    return c.back(exec, std::move(x_grad));
-}
-
-template <class T, class Device>
-Tensor<T, Device> log_softmax(Tensor<T, Device> const& x, SoftmaxOptions const& options = {}) {
-    return log_softmax(x.device(), x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> log_softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad,
-                                   SoftmaxOptions const& options = {}) {
-    return log_softmax_grad(out.device(), out, out_grad, options);
-}
-
-struct log_softmax_grad_op {
-    static constexpr std::string_view name = "log_softmax_grad";
-    using inputs = slots<slot::out, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
-        spec::rows_of_elements("log_softmax_grad: out", out);
-        return spec::elementwise("log_softmax_grad: out@GRAD", out_grad, out);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-        return log_softmax_grad(exec, out, out_grad);
-    }
-};
-
-/// The same along the last axis of a tensor of rank 2 or more, see log_softmax.
-struct log_softmax_op {
-    static constexpr std::string_view name = "log_softmax";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<log_softmax_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& x) {
-        spec::rows_of_elements("log_softmax: x", x);
-        return x;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
-        return log_softmax(exec, x);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/mse.hpp: mse, the mean squared error.
+// rowan/op/loss/mse.hpp: mse, the mean squared error.
 
 namespace rowan::inline v0 {
 
@@ -41352,7 +40873,7 @@ struct mse_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/softmax_with_cross_entropy.hpp: softmax_with_cross_entropy, the cross entropy of logits.
+// rowan/op/loss/softmax_with_cross_entropy.hpp: softmax_with_cross_entropy, the cross entropy of logits.
 
 namespace rowan::inline v0 {
 
@@ -41567,6 +41088,201 @@ struct softmax_with_cross_entropy_grad_op {
 
 }  // namespace rowan::inline v0
 
+// rowan/op/norm/softmax.hpp: softmax, the softmax along an axis of a tensor.
+
+namespace rowan::inline v0 {
+
+/// The settings of softmax and log_softmax.
+struct SoftmaxOptions {
+    std::int64_t axis = -1;  ///< the axis of the classes; a negative one counts from the end
+};
+
+/// exp(x - max) / Σ exp(x - max) along an axis, by default row by row, computed in dtype<T>::sum and narrowed once;
+/// user-defined types need an `exp` that ADL finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it
+/// contains a NaN or its maximum is infinite. Goodfellow et al.: Deep Learning, 2016, section 4.1.
+/// shapes   x [...] -> [...]
+/// errors   ShapeError if x has rank 0; ValueError if the axis is not in [-rank, rank)
+/// cost     two reads of x and one write of the result, temporary memory of one row per thread, or of 80 rows; x and the
+///          result may be transposed if the axis is not the last one; the same bits for any number of threads
+template <class T, device D>
+Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type: convert it");
+    detail::ClassRows<T, D> const c("x", x, options.axis, 1);
+    detail::ElementLoops<D>::check(exec, x);
+    if constexpr (std::same_as<D, Cpu>) {
+        if (std::size_t const inner = detail::product_from(x.shape(), c.axis + 1); inner >= 16) {
+            auto out = detail::new_tensor<T>(exec, x.shape());
+            if (out.size() != 0)
+                detail::MatrixRows<D>::softmax_apart(exec, c.n / inner, c.classes, inner, x.data(), out.data());
+            return out;
+        }
+    }
+    auto const rows = c.rows(exec, x);
+    auto out = c.template new_rows<T>(exec);
+    if (out.size() != 0)
+        detail::MatrixRows<D>::softmax(exec, c.n, c.classes, rows.data(), out.data(), detail::NoRowLoss{});
+    return c.back(exec, std::move(out));
+}
+
+/// The gradient of x from the result and its gradient: out · (out_grad - Σ out · out_grad) along the axis.
+/// shapes   both [...] -> [...]
+/// errors   ShapeError if out has rank 0 or the shapes differ; ValueError if the axis is not in [-rank, rank)
+/// cost     two reads of both and one write of the result, temporary memory of one row per thread; all are transposed
+///          if the axis is not the last one
+template <class T, device D>
+Tensor<T, D> softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad,
+                          SoftmaxOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::softmax_grad: out must have a floating-point type");
+    detail::ClassRows<T, D> const c("out", out, options.axis, 1);
+    detail::check_same_shape("out_grad", out_grad, out);
+    detail::ElementLoops<D>::check(exec, out, out_grad);
+    auto const rows = c.rows(exec, out), grads = c.rows(exec, out_grad);
+    auto x_grad = c.template new_rows<T>(exec);
+    if (out.size() != 0)
+        detail::MatrixRows<D>::softmax_grad(exec, c.n, c.classes, rows.data(), grads.data(), x_grad.data());
+    return c.back(exec, std::move(x_grad));
+}
+
+template <class T, class Device>
+Tensor<T, Device> softmax(Tensor<T, Device> const& x, SoftmaxOptions const& options = {}) {
+    return softmax(x.device(), x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad,
+                               SoftmaxOptions const& options = {}) {
+    return softmax_grad(out.device(), out, out_grad, options);
+}
+
+struct softmax_grad_op {
+    static constexpr std::string_view name = "softmax_grad";
+    using inputs = slots<slot::out, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
+        spec::rows_of_elements("softmax_grad: out", out);
+        return spec::elementwise("softmax_grad: out@GRAD", out_grad, out);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
+        return softmax_grad(exec, out, out_grad);
+    }
+};
+
+/// The softmax along the last axis of a tensor of rank 2 or more, see softmax.
+struct softmax_op {
+    static constexpr std::string_view name = "softmax";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<softmax_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        spec::rows_of_elements("softmax: x", x);
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return softmax(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/norm/log_softmax.hpp: log_softmax, the logarithm of the softmax along an axis of a tensor.
+
+namespace rowan::inline v0 {
+
+/// x - max - log(Σ exp(x - max)) along an axis, by default row by row: the logarithm of softmax, finite where the
+/// probability underflows. Computed in dtype<T>::sum and narrowed once; user-defined types need `exp` and `log` that ADL
+/// finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it contains a NaN or its maximum is infinite.
+/// The precision on Cuda is that of its `log`.
+/// shapes   x [...] -> [...]
+/// errors   ShapeError if x has rank 0; ValueError if the axis is not in [-rank, rank)
+/// cost     two reads of x and one write of the result, temporary memory of one row per thread; x and the result are
+///          transposed if the axis is not the last one; the same bits for any number of threads
+template <class T, device D>
+Tensor<T, D> log_softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::log_softmax: x must have a floating-point type: convert it");
+    detail::ClassRows<T, D> const c("x", x, options.axis, 1);
+    detail::ElementLoops<D>::check(exec, x);
+    auto const rows = c.rows(exec, x);
+    auto out = c.template new_rows<T>(exec);
+    if (out.size() != 0) detail::MatrixRows<D>::log_softmax(exec, c.n, c.classes, rows.data(), out.data());
+    return c.back(exec, std::move(out));
+}
+
+/// The gradient of x from the result and its gradient: out_grad - exp(out) · Σ out_grad along the axis.
+/// shapes   both [...] -> [...]
+/// errors   ShapeError if out has rank 0 or the shapes differ; ValueError if the axis is not in [-rank, rank)
+/// cost     two reads of both and one write of the result, temporary memory of one row per thread; all are transposed
+///          if the axis is not the last one
+template <class T, device D>
+Tensor<T, D> log_softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad,
+                              SoftmaxOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::log_softmax_grad: out must have a floating-point type");
+    detail::ClassRows<T, D> const c("out", out, options.axis, 1);
+    detail::check_same_shape("out_grad", out_grad, out);
+    detail::ElementLoops<D>::check(exec, out, out_grad);
+    auto const rows = c.rows(exec, out), grads = c.rows(exec, out_grad);
+    auto x_grad = c.template new_rows<T>(exec);
+    if (out.size() != 0)
+        detail::MatrixRows<D>::log_softmax_grad(exec, c.n, c.classes, rows.data(), grads.data(), x_grad.data());
+    return c.back(exec, std::move(x_grad));
+}
+
+template <class T, class Device>
+Tensor<T, Device> log_softmax(Tensor<T, Device> const& x, SoftmaxOptions const& options = {}) {
+    return log_softmax(x.device(), x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> log_softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad,
+                                   SoftmaxOptions const& options = {}) {
+    return log_softmax_grad(out.device(), out, out_grad, options);
+}
+
+struct log_softmax_grad_op {
+    static constexpr std::string_view name = "log_softmax_grad";
+    using inputs = slots<slot::out, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
+        spec::rows_of_elements("log_softmax_grad: out", out);
+        return spec::elementwise("log_softmax_grad: out@GRAD", out_grad, out);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
+        return log_softmax_grad(exec, out, out_grad);
+    }
+};
+
+/// The same along the last axis of a tensor of rank 2 or more, see log_softmax.
+struct log_softmax_op {
+    static constexpr std::string_view name = "log_softmax";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<log_softmax_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        spec::rows_of_elements("log_softmax: x", x);
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return log_softmax(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/layer/loss.hpp: losses and softmax.
 
 namespace rowan::inline v0::detail {
@@ -41729,372 +41445,6 @@ ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<st
                                                       CrossEntropyOptions const&))
 
 }  // namespace rowan::inline v0::layer
-
-// rowan/op/detail/rescaled.hpp: powers of two that scale numbers so that their products neither overflow nor vanish.
-
-namespace rowan::inline v0::detail {
-
-/// Whether the squared norm of a row is far from overflow and from underflow, so that no product of its elements with
-/// those of another such row needs to be scaled. False for NaN.
-template <class S>
-ROWAN_HD_INLINE bool is_middling(S const& square) {
-    constexpr S most = std::is_same_v<S, float> ? S(0x1p60) : S(0x1p500), least = 1 / most;
-    return square >= least && square <= most;
-}
-
-/// A power of two whose product with a size >= 0 is close to 1, as far as a normal number is such a power; 1 for 0,
-/// infinity and NaN.
-template <class S>
-ROWAN_HD_INLINE S unit_factor(S const& size) {
-    using limits = std::numeric_limits<S>;
-    constexpr S most = limits::max_exponent - 2, least = limits::min(), greatest = limits::max();
-    if (!(size > 0) || !(size <= greatest)) return 1;
-    S power, rest;
-    split_power(size < least ? least : size, power, rest);
-    return power_of_two(S(0 - (power > most ? most : power)));
-}
-
-/// The greatest |x| of n numbers; NaN does not count.
-template <class S, class T>
-ROWAN_HD S greatest_size(std::size_t n, T const* x) {
-    S most = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        S const a = load<S>(x + i), size = a < 0 ? -a : a;
-        if (size > most) most = size;
-    }
-    return most;
-}
-
-/// Σ (f · a) · (g · b), in 16 interleaved parts, as interleaved_sum.
-template <class S, class T>
-ROWAN_HD S scaled_dot(std::size_t n, T const* a, S const& f, T const* b, S const& g) {
-    S part[16] = {};
-    for (std::size_t i = 0; i < n; ++i) {
-        S const x = product(product(load<S>(a + i), f), product(load<S>(b + i), g));
-        part[i % 16] = plus(part[i % 16], x);
-    }
-    return tree_sum(part);
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/cosine_rows.hpp: the products of rows of which cosine_similarity and its gradient are made.
-
-namespace rowan::inline v0::detail {
-
-/// The dot products of the rows of x and y, of x and of y with themselves. Where they might overflow or vanish, the row
-/// is multiplied by a power of two, its factor.
-template <class S>
-struct ProductsOfRows {
-    static constexpr bool scales = is_machine_float<S>;  // other types have no factors
-    static constexpr std::size_t numbers = scales ? 5 : 3;
-    S* products;  // [numbers, n]
-    std::size_t n;
-
-    ROWAN_HD S& xy(std::size_t row) const { return products[row]; }
-    ROWAN_HD S& xx(std::size_t row) const { return products[n + row]; }
-    ROWAN_HD S& yy(std::size_t row) const { return products[2 * n + row]; }
-    ROWAN_HD S& x_factor(std::size_t row) const { return products[3 * n + row]; }
-    ROWAN_HD S& y_factor(std::size_t row) const { return products[4 * n + row]; }
-
-    /// The least norms of x and y, in the scale of the row.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S least_x(std::size_t row, double epsilon) const { return least(epsilon, 3 * n + row); }
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S least_y(std::size_t row, double epsilon) const { return least(epsilon, 4 * n + row); }
-
-private:
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S least(double epsilon, [[maybe_unused]] std::size_t factor) const {
-        S const e = constant<S>(epsilon);
-        if constexpr (scales) return product(e, products[factor]);
-        return e;
-    }
-};
-
-/// Sets the factors of a row, and computes its products again unless both are 1.
-template <class T>
-struct RescaleRow {
-    using S = sum_t<T>;
-    ProductsOfRows<S> of;
-    std::size_t width;
-    double epsilon;
-    T const *x, *y;
-
-    ROWAN_HD void operator()(std::size_t row) const {
-        T const *const a = x + row * width, *const b = y + row * width;
-        S const f = factor(of.xx(row), a), g = factor(of.yy(row), b);
-        of.x_factor(row) = f;
-        of.y_factor(row) = g;
-        if (f == 1 && g == 1) return;
-        of.xy(row) = scaled_dot(width, a, f, b, g);
-        of.xx(row) = scaled_dot(width, a, f, a, f);
-        of.yy(row) = scaled_dot(width, b, g, b, g);
-    }
-
-private:
-    // Rows shorter than epsilon are scaled as it is, so that it does not become large.
-    ROWAN_HD S factor(S const& square, T const* values) const {
-        if (is_middling(square)) return 1;
-        S const size = greatest_size<S>(width, values), least = constant<S>(epsilon);
-        return size == 0 ? S(1) : unit_factor(size < least ? least : size);
-    }
-};
-
-template <class T, class D>
-struct RowProducts {
-    using S = sum_t<T>;
-    decltype(ElementLoops<D>::template scratch<S>(std::declval<D const&>(), 0)) numbers;
-    ProductsOfRows<S> of;
-
-    RowProducts(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, [[maybe_unused]] double epsilon)
-        : numbers(ElementLoops<D>::template scratch<S>(exec, ProductsOfRows<S>::numbers * x.shape(0))),
-          of{numbers.data(), x.shape(0)} {
-        std::size_t const n = x.shape(0), width = x.shape(1);
-        if (n == 0) return;
-        MatrixRows<D>::dots(exec, n, width, x.data(), y.data(), of.products);
-        MatrixRows<D>::dots(exec, n, width, x.data(), x.data(), of.products + n);
-        MatrixRows<D>::dots(exec, n, width, y.data(), y.data(), of.products + 2 * n);
-        if constexpr (ProductsOfRows<S>::scales)
-            ElementLoops<D>::each(exec, n, 1, RescaleRow<T>{of, width, epsilon, x.data(), y.data()});
-    }
-    RowProducts(RowProducts const&) = delete;
-    RowProducts& operator=(RowProducts const&) = delete;
-};
-
-/// The norm of a row from its square, at least `least`.
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD_INLINE S norm_of(S const& square, S const& least) {
-    S const norm = square_root(square);
-    return norm < least ? least : norm;
-}
-
-template <class T>
-struct CosineOfRow {
-    using S = sum_t<T>;
-    ProductsOfRows<S> of;
-    double epsilon;
-    T* to;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
-        S const x = norm_of(of.xx(row), of.least_x(row, epsilon)), y = norm_of(of.yy(row), of.least_y(row, epsilon));
-        store(limited(S(quotient(quotient(of.xy(row), x), y)), -1.0, 1.0), to + row);  // by rounding beyond 1
-    }
-};
-
-/// Replaces the products of a row by the factors of its gradients: of the other row, and of x and y themselves.
-template <class T>
-struct CosineSlopes {
-    using S = sum_t<T>;
-    ProductsOfRows<S> of;
-    double epsilon;
-    T const* out_grad;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
-        S const least_x = of.least_x(row, epsilon), least_y = of.least_y(row, epsilon), zero = constant<S>(0.0);
-        S const x = norm_of(of.xx(row), least_x), y = norm_of(of.yy(row), least_y);
-        S const other = quotient(quotient(load<S>(out_grad + row), x), y), whole = product(other, of.xy(row));
-        of.xy(row) = other;
-        of.xx(row) = x > least_x ? S(quotient(quotient(whole, x), x)) : zero;
-        of.yy(row) = y > least_y ? S(quotient(quotient(whole, y), y)) : zero;
-    }
-};
-
-template <class T>
-struct CosineGradStep {
-    using S = sum_t<T>;
-    struct Row {
-        S other, of_x, of_y;
-        std::size_t at, row;
-        bool scaled;
-    };
-    ProductsOfRows<S> of;
-    std::size_t width;
-    T const *x, *y;
-    T *x_grad, *y_grad;
-
-    ROWAN_HD Row of_row(std::size_t row) const {
-        bool scaled = false;
-        if constexpr (ProductsOfRows<S>::scales) scaled = of.x_factor(row) != 1 || of.y_factor(row) != 1;
-        return {of.xy(row), of.xx(row), of.yy(row), row * width, row, scaled};
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
-        std::size_t const i = row.at + column;
-        V a = load<V>(x + i), b = load<V>(y + i);
-        if constexpr (ProductsOfRows<S>::scales) {
-            if (row.scaled) {
-                V const f(of.x_factor(row.row)), g(of.y_factor(row.row));
-                a = product(a, f), b = product(b, g);
-                store(product(x_slope(row, a, b), f), x_grad + i);
-                return store(product(y_slope(row, a, b), g), y_grad + i);
-            }
-        }
-        store(x_slope(row, a, b), x_grad + i);
-        store(y_slope(row, a, b), y_grad + i);
-    }
-
-private:
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V x_slope(Row const& row, V const& a, V const& b) {
-        return product(V(row.other), b) - product(V(row.of_x), a);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V y_slope(Row const& row, V const& a, V const& b) {
-        return product(V(row.other), a) - product(V(row.of_y), b);
-    }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/cosine_similarity.hpp: cosine_similarity, the cosine of the angle between rows.
-
-namespace rowan::inline v0 {
-
-/// The settings of cosine_similarity.
-struct CosineOptions {
-    double epsilon = 1e-8;  ///< norms below it count as it, above 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"epsilon", &CosineOptions::epsilon});
-    }
-};
-
-namespace detail {
-
-constexpr void check_cosine(CosineOptions const& options) {
-    check_finite("epsilon", options.epsilon);
-    if (!(options.epsilon > 0)) throw ValueError("epsilon", options.epsilon, "a positive number");
-}
-
-/// The same, and epsilon must be positive in dtype<T>::sum too.
-template <class T>
-void check_cosine(CosineOptions const& options) {
-    check_cosine(options);
-    if (!(constant<sum_t<T>>(0.0) < constant<sum_t<T>>(options.epsilon)))
-        throw ValueError("epsilon", options.epsilon, "a positive number in the type of computation");
-}
-
-}  // namespace detail
-
-/// x · y / (max(|x|, epsilon) · max(|y|, epsilon)) for the rows of x and y, as in PyTorch, and at most 1; computed in
-/// dtype<T>::sum. Row sums are formed in 16 interleaved partial sums. Right for all finite rows if this type is float or
-/// double: a row whose squares might overflow or vanish is scaled by a power of two.
-/// shapes   x [n, width], y [n, width] -> [n, 1]
-/// errors   ValueError if epsilon is not finite or, in dtype<T>::sum, not above 0; ShapeError if x is not a matrix or the
-///          shapes differ
-/// cost     two reads of both, and four more of rows that are scaled; the same bits for any number of threads
-template <class T, device D>
-Tensor<T, D> cosine_similarity(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                               CosineOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::cosine_similarity: x and y must have a floating-point type");
-    detail::check_cosine<T>(options);
-    detail::check_rank("x", x, 2);
-    detail::check_same_shape("y", y, x);
-    detail::ElementLoops<D>::check(exec, x, y);
-    std::size_t const n = x.shape(0);
-    detail::RowProducts<T, D> const products(exec, x, y, options.epsilon);
-    auto out = detail::new_tensor<T>(exec, {n, 1});
-    detail::ElementLoops<D>::each(exec, n, 1,
-                                  detail::CosineOfRow<T>{products.of, options.epsilon, out.data()});
-    return out;
-}
-
-/// The gradients of x and y: out_grad · (y / (|x| |y|) - cos · x / |x|²), and the same with x and y exchanged; a norm
-/// that counts as epsilon is a constant.
-/// shapes   x [n, width], y [n, width], out_grad [n, 1] -> both [n, width]
-/// errors   as cosine_similarity; ShapeError if out_grad has another shape
-/// cost     three reads of both and two writes; the same bits for any number of threads
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> cosine_similarity_grad(D const& exec, Tensor<T, D> const& x,
-                                                              Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
-                                                              CosineOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::cosine_similarity_grad: x and y must have a floating-point type");
-    detail::check_cosine<T>(options);
-    detail::check_rank("x", x, 2);
-    detail::check_same_shape("y", y, x);
-    std::size_t const n = x.shape(0), width = x.shape(1);
-    if (out_grad.dimension() != 2 || out_grad.shape(0) != n || out_grad.shape(1) != 1)
-        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
-                         detail::shape_text(typename Tensor<T, D>::shape_type{n, 1}));
-    detail::ElementLoops<D>::check(exec, x, y, out_grad);
-    detail::RowProducts<T, D> products(exec, x, y, options.epsilon);
-    auto x_grad = detail::new_tensor<T>(exec, x.shape()), y_grad = detail::new_tensor<T>(exec, x.shape());
-    detail::ElementLoops<D>::each(
-        exec, n, 1, detail::CosineSlopes<T>{products.of, options.epsilon, out_grad.data()});
-    detail::ElementLoops<D>::template each_in_rows<detail::sum_t<T>>(
-        exec, n, width,
-        detail::CosineGradStep<T>{products.of, width, x.data(), y.data(), x_grad.data(), y_grad.data()});
-    return {std::move(x_grad), std::move(y_grad)};
-}
-
-template <class T, class Device>
-Tensor<T, Device> cosine_similarity(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                    CosineOptions const& options = {}) {
-    return cosine_similarity(x.device(), x, y, options);
-}
-template <class T, class Device>
-std::tuple<Tensor<T, Device>, Tensor<T, Device>> cosine_similarity_grad(Tensor<T, Device> const& x,
-                                                                        Tensor<T, Device> const& y,
-                                                                        Tensor<T, Device> const& out_grad,
-                                                                        CosineOptions const& options = {}) {
-    return cosine_similarity_grad(x.device(), x, y, out_grad, options);
-}
-
-struct cosine_similarity_grad_op;
-
-/// See cosine_similarity.
-struct cosine_similarity_op {
-    static constexpr std::string_view name = "cosine_similarity";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using attributes = CosineOptions;
-    using grad = grad_rule<cosine_similarity_grad_op, uses<slot::x, slot::y, grad_of<slot::out>>,
-                           makes<grad_of<slot::x>, grad_of<slot::y>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, attributes const& a) {
-        detail::check_cosine(a);
-        spec::matrix("cosine_similarity: x", x);
-        VarSpec out = spec::elementwise("cosine_similarity: y", y, x);
-        out.dims[1] = 1;
-        return out;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, attributes const& a) {
-        return cosine_similarity(exec, x, y, a);
-    }
-};
-
-struct cosine_similarity_grad_op {
-    static constexpr std::string_view name = "cosine_similarity_grad";
-    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>, grad_of<slot::y>>;
-    using attributes = CosineOptions;
-    using grad = no_grad;
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad,
-                                                  attributes const& a) {
-        spec::elementwise("cosine_similarity_grad: out@GRAD", out_grad, cosine_similarity_op::infer(x, y, a));
-        return {x, y};
-    }
-
-    template <class T, class D>
-    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                                      Tensor<T, D> const& out_grad, attributes const& a) {
-        return cosine_similarity_grad(exec, x, y, out_grad, a);
-    }
-};
-
-}  // namespace rowan::inline v0
 
 // rowan/op/detail/loss_formulas.hpp: the formulas of element-wise losses, with their slopes.
 
@@ -42577,7 +41927,7 @@ struct pointwise_loss_grad_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/losses.hpp: element-wise losses.
+// rowan/op/loss/losses.hpp: element-wise losses.
 
 namespace rowan::inline v0 {
 
@@ -42764,6 +42114,370 @@ using cosine_embedding_loss_op =
 
 }  // namespace rowan::inline v0
 
+// rowan/op/detail/rescaled.hpp: powers of two that scale numbers so that their products neither overflow nor vanish.
+
+namespace rowan::inline v0::detail {
+
+/// Whether the squared norm of a row is far from overflow and from underflow, so that no product of its elements with
+/// those of another such row needs to be scaled. False for NaN.
+template <class S>
+ROWAN_HD_INLINE bool is_middling(S const& square) {
+    constexpr S most = std::is_same_v<S, float> ? S(0x1p60) : S(0x1p500), least = 1 / most;
+    return square >= least && square <= most;
+}
+
+/// A power of two whose product with a size >= 0 is close to 1, as far as a normal number is such a power; 1 for 0,
+/// infinity and NaN.
+template <class S>
+ROWAN_HD_INLINE S unit_factor(S const& size) {
+    using limits = std::numeric_limits<S>;
+    constexpr S most = limits::max_exponent - 2, least = limits::min(), greatest = limits::max();
+    if (!(size > 0) || !(size <= greatest)) return 1;
+    S power, rest;
+    split_power(size < least ? least : size, power, rest);
+    return power_of_two(S(0 - (power > most ? most : power)));
+}
+
+/// The greatest |x| of n numbers; NaN does not count.
+template <class S, class T>
+ROWAN_HD S greatest_size(std::size_t n, T const* x) {
+    S most = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        S const a = load<S>(x + i), size = a < 0 ? -a : a;
+        if (size > most) most = size;
+    }
+    return most;
+}
+
+/// Σ (f · a) · (g · b), in 16 interleaved parts, as interleaved_sum.
+template <class S, class T>
+ROWAN_HD S scaled_dot(std::size_t n, T const* a, S const& f, T const* b, S const& g) {
+    S part[16] = {};
+    for (std::size_t i = 0; i < n; ++i) {
+        S const x = product(product(load<S>(a + i), f), product(load<S>(b + i), g));
+        part[i % 16] = plus(part[i % 16], x);
+    }
+    return tree_sum(part);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/cosine_rows.hpp: the products of rows of which cosine_similarity and its gradient are made.
+
+namespace rowan::inline v0::detail {
+
+/// The dot products of the rows of x and y, of x and of y with themselves. Where they might overflow or vanish, the row
+/// is multiplied by a power of two, its factor.
+template <class S>
+struct ProductsOfRows {
+    static constexpr bool scales = is_machine_float<S>;  // other types have no factors
+    static constexpr std::size_t numbers = scales ? 5 : 3;
+    S* products;  // [numbers, n]
+    std::size_t n;
+
+    ROWAN_HD S& xy(std::size_t row) const { return products[row]; }
+    ROWAN_HD S& xx(std::size_t row) const { return products[n + row]; }
+    ROWAN_HD S& yy(std::size_t row) const { return products[2 * n + row]; }
+    ROWAN_HD S& x_factor(std::size_t row) const { return products[3 * n + row]; }
+    ROWAN_HD S& y_factor(std::size_t row) const { return products[4 * n + row]; }
+
+    /// The least norms of x and y, in the scale of the row.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD S least_x(std::size_t row, double epsilon) const { return least(epsilon, 3 * n + row); }
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD S least_y(std::size_t row, double epsilon) const { return least(epsilon, 4 * n + row); }
+
+private:
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD S least(double epsilon, [[maybe_unused]] std::size_t factor) const {
+        S const e = constant<S>(epsilon);
+        if constexpr (scales) return product(e, products[factor]);
+        return e;
+    }
+};
+
+/// Sets the factors of a row, and computes its products again unless both are 1.
+template <class T>
+struct RescaleRow {
+    using S = sum_t<T>;
+    ProductsOfRows<S> of;
+    std::size_t width;
+    double epsilon;
+    T const *x, *y;
+
+    ROWAN_HD void operator()(std::size_t row) const {
+        T const *const a = x + row * width, *const b = y + row * width;
+        S const f = factor(of.xx(row), a), g = factor(of.yy(row), b);
+        of.x_factor(row) = f;
+        of.y_factor(row) = g;
+        if (f == 1 && g == 1) return;
+        of.xy(row) = scaled_dot(width, a, f, b, g);
+        of.xx(row) = scaled_dot(width, a, f, a, f);
+        of.yy(row) = scaled_dot(width, b, g, b, g);
+    }
+
+private:
+    // Rows shorter than epsilon are scaled as it is, so that it does not become large.
+    ROWAN_HD S factor(S const& square, T const* values) const {
+        if (is_middling(square)) return 1;
+        S const size = greatest_size<S>(width, values), least = constant<S>(epsilon);
+        return size == 0 ? S(1) : unit_factor(size < least ? least : size);
+    }
+};
+
+template <class T, class D>
+struct RowProducts {
+    using S = sum_t<T>;
+    decltype(ElementLoops<D>::template scratch<S>(std::declval<D const&>(), 0)) numbers;
+    ProductsOfRows<S> of;
+
+    RowProducts(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, [[maybe_unused]] double epsilon)
+        : numbers(ElementLoops<D>::template scratch<S>(exec, ProductsOfRows<S>::numbers * x.shape(0))),
+          of{numbers.data(), x.shape(0)} {
+        std::size_t const n = x.shape(0), width = x.shape(1);
+        if (n == 0) return;
+        MatrixRows<D>::dots(exec, n, width, x.data(), y.data(), of.products);
+        MatrixRows<D>::dots(exec, n, width, x.data(), x.data(), of.products + n);
+        MatrixRows<D>::dots(exec, n, width, y.data(), y.data(), of.products + 2 * n);
+        if constexpr (ProductsOfRows<S>::scales)
+            ElementLoops<D>::each(exec, n, 1, RescaleRow<T>{of, width, epsilon, x.data(), y.data()});
+    }
+    RowProducts(RowProducts const&) = delete;
+    RowProducts& operator=(RowProducts const&) = delete;
+};
+
+/// The norm of a row from its square, at least `least`.
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S norm_of(S const& square, S const& least) {
+    S const norm = square_root(square);
+    return norm < least ? least : norm;
+}
+
+template <class T>
+struct CosineOfRow {
+    using S = sum_t<T>;
+    ProductsOfRows<S> of;
+    double epsilon;
+    T* to;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row) const {
+        S const x = norm_of(of.xx(row), of.least_x(row, epsilon)), y = norm_of(of.yy(row), of.least_y(row, epsilon));
+        store(limited(S(quotient(quotient(of.xy(row), x), y)), -1.0, 1.0), to + row);  // by rounding beyond 1
+    }
+};
+
+/// Replaces the products of a row by the factors of its gradients: of the other row, and of x and y themselves.
+template <class T>
+struct CosineSlopes {
+    using S = sum_t<T>;
+    ProductsOfRows<S> of;
+    double epsilon;
+    T const* out_grad;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row) const {
+        S const least_x = of.least_x(row, epsilon), least_y = of.least_y(row, epsilon), zero = constant<S>(0.0);
+        S const x = norm_of(of.xx(row), least_x), y = norm_of(of.yy(row), least_y);
+        S const other = quotient(quotient(load<S>(out_grad + row), x), y), whole = product(other, of.xy(row));
+        of.xy(row) = other;
+        of.xx(row) = x > least_x ? S(quotient(quotient(whole, x), x)) : zero;
+        of.yy(row) = y > least_y ? S(quotient(quotient(whole, y), y)) : zero;
+    }
+};
+
+template <class T>
+struct CosineGradStep {
+    using S = sum_t<T>;
+    struct Row {
+        S other, of_x, of_y;
+        std::size_t at, row;
+        bool scaled;
+    };
+    ProductsOfRows<S> of;
+    std::size_t width;
+    T const *x, *y;
+    T *x_grad, *y_grad;
+
+    ROWAN_HD Row of_row(std::size_t row) const {
+        bool scaled = false;
+        if constexpr (ProductsOfRows<S>::scales) scaled = of.x_factor(row) != 1 || of.y_factor(row) != 1;
+        return {of.xy(row), of.xx(row), of.yy(row), row * width, row, scaled};
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+        std::size_t const i = row.at + column;
+        V a = load<V>(x + i), b = load<V>(y + i);
+        if constexpr (ProductsOfRows<S>::scales) {
+            if (row.scaled) {
+                V const f(of.x_factor(row.row)), g(of.y_factor(row.row));
+                a = product(a, f), b = product(b, g);
+                store(product(x_slope(row, a, b), f), x_grad + i);
+                return store(product(y_slope(row, a, b), g), y_grad + i);
+            }
+        }
+        store(x_slope(row, a, b), x_grad + i);
+        store(y_slope(row, a, b), y_grad + i);
+    }
+
+private:
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V x_slope(Row const& row, V const& a, V const& b) {
+        return product(V(row.other), b) - product(V(row.of_x), a);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V y_slope(Row const& row, V const& a, V const& b) {
+        return product(V(row.other), a) - product(V(row.of_y), b);
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/matrix/cosine_similarity.hpp: cosine_similarity, the cosine of the angle between rows.
+
+namespace rowan::inline v0 {
+
+/// The settings of cosine_similarity.
+struct CosineOptions {
+    double epsilon = 1e-8;  ///< norms below it count as it, above 0
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"epsilon", &CosineOptions::epsilon});
+    }
+};
+
+namespace detail {
+
+constexpr void check_cosine(CosineOptions const& options) {
+    check_finite("epsilon", options.epsilon);
+    if (!(options.epsilon > 0)) throw ValueError("epsilon", options.epsilon, "a positive number");
+}
+
+/// The same, and epsilon must be positive in dtype<T>::sum too.
+template <class T>
+void check_cosine(CosineOptions const& options) {
+    check_cosine(options);
+    if (!(constant<sum_t<T>>(0.0) < constant<sum_t<T>>(options.epsilon)))
+        throw ValueError("epsilon", options.epsilon, "a positive number in the type of computation");
+}
+
+}  // namespace detail
+
+/// x · y / (max(|x|, epsilon) · max(|y|, epsilon)) for the rows of x and y, as in PyTorch, and at most 1; computed in
+/// dtype<T>::sum. Row sums are formed in 16 interleaved partial sums. Right for all finite rows if this type is float or
+/// double: a row whose squares might overflow or vanish is scaled by a power of two.
+/// shapes   x [n, width], y [n, width] -> [n, 1]
+/// errors   ValueError if epsilon is not finite or, in dtype<T>::sum, not above 0; ShapeError if x is not a matrix or the
+///          shapes differ
+/// cost     two reads of both, and four more of rows that are scaled; the same bits for any number of threads
+template <class T, device D>
+Tensor<T, D> cosine_similarity(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                               CosineOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::cosine_similarity: x and y must have a floating-point type");
+    detail::check_cosine<T>(options);
+    detail::check_rank("x", x, 2);
+    detail::check_same_shape("y", y, x);
+    detail::ElementLoops<D>::check(exec, x, y);
+    std::size_t const n = x.shape(0);
+    detail::RowProducts<T, D> const products(exec, x, y, options.epsilon);
+    auto out = detail::new_tensor<T>(exec, {n, 1});
+    detail::ElementLoops<D>::each(exec, n, 1, detail::CosineOfRow<T>{products.of, options.epsilon, out.data()});
+    return out;
+}
+
+/// The gradients of x and y: out_grad · (y / (|x| |y|) - cos · x / |x|²), and the same with x and y exchanged; a norm
+/// that counts as epsilon is a constant.
+/// shapes   x [n, width], y [n, width], out_grad [n, 1] -> both [n, width]
+/// errors   as cosine_similarity; ShapeError if out_grad has another shape
+/// cost     three reads of both and two writes; the same bits for any number of threads
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> cosine_similarity_grad(D const& exec, Tensor<T, D> const& x,
+                                                              Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
+                                                              CosineOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::cosine_similarity_grad: x and y must have a floating-point type");
+    detail::check_cosine<T>(options);
+    detail::check_rank("x", x, 2);
+    detail::check_same_shape("y", y, x);
+    std::size_t const n = x.shape(0), width = x.shape(1);
+    if (out_grad.dimension() != 2 || out_grad.shape(0) != n || out_grad.shape(1) != 1)
+        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
+                         detail::shape_text(typename Tensor<T, D>::shape_type{n, 1}));
+    detail::ElementLoops<D>::check(exec, x, y, out_grad);
+    detail::RowProducts<T, D> products(exec, x, y, options.epsilon);
+    auto x_grad = detail::new_tensor<T>(exec, x.shape()), y_grad = detail::new_tensor<T>(exec, x.shape());
+    detail::ElementLoops<D>::each(exec, n, 1, detail::CosineSlopes<T>{products.of, options.epsilon, out_grad.data()});
+    detail::ElementLoops<D>::template each_in_rows<detail::sum_t<T>>(
+        exec, n, width,
+        detail::CosineGradStep<T>{products.of, width, x.data(), y.data(), x_grad.data(), y_grad.data()});
+    return {std::move(x_grad), std::move(y_grad)};
+}
+
+template <class T, class Device>
+Tensor<T, Device> cosine_similarity(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                                    CosineOptions const& options = {}) {
+    return cosine_similarity(x.device(), x, y, options);
+}
+template <class T, class Device>
+std::tuple<Tensor<T, Device>, Tensor<T, Device>> cosine_similarity_grad(Tensor<T, Device> const& x,
+                                                                        Tensor<T, Device> const& y,
+                                                                        Tensor<T, Device> const& out_grad,
+                                                                        CosineOptions const& options = {}) {
+    return cosine_similarity_grad(x.device(), x, y, out_grad, options);
+}
+
+struct cosine_similarity_grad_op;
+
+/// See cosine_similarity.
+struct cosine_similarity_op {
+    static constexpr std::string_view name = "cosine_similarity";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using attributes = CosineOptions;
+    using grad = grad_rule<cosine_similarity_grad_op, uses<slot::x, slot::y, grad_of<slot::out>>,
+                           makes<grad_of<slot::x>, grad_of<slot::y>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, attributes const& a) {
+        detail::check_cosine(a);
+        spec::matrix("cosine_similarity: x", x);
+        VarSpec out = spec::elementwise("cosine_similarity: y", y, x);
+        out.dims[1] = 1;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, attributes const& a) {
+        return cosine_similarity(exec, x, y, a);
+    }
+};
+
+struct cosine_similarity_grad_op {
+    static constexpr std::string_view name = "cosine_similarity_grad";
+    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>, grad_of<slot::y>>;
+    using attributes = CosineOptions;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad,
+                                                  attributes const& a) {
+        spec::elementwise("cosine_similarity_grad: out@GRAD", out_grad, cosine_similarity_op::infer(x, y, a));
+        return {x, y};
+    }
+
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                                      Tensor<T, D> const& out_grad, attributes const& a) {
+        return cosine_similarity_grad(exec, x, y, out_grad, a);
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/layer/losses.hpp: layers of element-wise losses.
 
 namespace rowan::inline v0::layer {
@@ -42900,7 +42614,7 @@ Var<T, Device> cosine_embedding_loss(Var<T, Device> const& x, Var<T, Device> con
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/batched_matmul.hpp: the operator of nets for the products of batches of matrices, see matmul.
+// rowan/op/matrix/batched_matmul.hpp: the operator of nets for the products of batches of matrices, see matmul.
 
 namespace rowan::inline v0 {
 
@@ -43027,8 +42741,7 @@ struct LstmpOptions {
 template <class T, class Device>
 Step<T, Device> lstmp_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmpOptions const& options) {
     std::int64_t const size = options.size, width = options.output_size();
-    if (options.projection < 0)
-        throw ValueError("layer::lstmp_unit: projection", width, "0 or more");
+    if (options.projection < 0) throw ValueError("layer::lstmp_unit: projection", width, "0 or more");
     if (!(options.cell_clip >= 0)) throw ValueError("layer::lstmp_unit: cell_clip", options.cell_clip, "0 or more");
     rowan::detail::CellRollback added;
     rowan::detail::Gates<T, Device> const gates(4, x, {.size = size, .weight = options.weight}, width);
@@ -43690,7 +43403,7 @@ struct pow_formula {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/math.hpp: exp, log, sin, cos, sqrt, rsqrt, square, abs, sign, floor, ceil, round and pow, element-wise.
+// rowan/op/elementwise/math.hpp: exp, log, sin, cos, sqrt, rsqrt, square, abs, sign, floor, ceil, round and pow, element-wise.
 
 namespace rowan::inline v0 {
 
@@ -44013,331 +43726,7 @@ Var<T, Device> pow(Var<T, Device> const& x, PowOptions const& options = {}) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/precision_recall.hpp: PrecisionRecall, of each class, of any number of batches.
-
-namespace rowan::inline v0 {
-
-/// Precision, recall and F1 of each class, and their means over the classes (macro averages). A quotient whose divisor
-/// is 0 is 0, as in scikit-learn.
-///     PrecisionRecall metric(classes);
-///     for (auto const& batch : batches) metric.update(infer(scores, batch.feeds, parameters).value(), batch.labels);
-///     double f1 = metric.f1();
-class PrecisionRecall {
-public:
-    /// errors   ValueError if classes is 0
-    /// cost     memory for three counts per class
-    explicit PrecisionRecall(std::size_t classes) : right_(classes), predicted_(classes), present_(classes) {
-        if (classes == 0) throw ValueError("classes", 0, "at least 1");
-    }
-
-    /// Adds a batch of predicted classes.
-    /// shapes   predicted and label [n]
-    /// errors   ShapeError if the sizes differ; IndexError if a class is not in [0, classes)
-    /// cost     O(n)
-    template <id_type P, id_type I>
-    void update(Tensor<P> const& predicted, Tensor<I> const& label) {
-        check_size(label.size(), predicted.size());
-        check("predicted", predicted);
-        check("label", label);
-        for (std::size_t i = 0; i < label.size(); ++i) count(predicted.data()[i], label.data()[i]);
-    }
-
-    /// Adds a batch of scores; the class with the greatest one, the first of equal ones, is predicted.
-    /// shapes   scores [n, classes], label [n]
-    /// errors   ShapeError if the shapes differ from these; ValueError if a score is NaN; IndexError if a label is not
-    ///          in [0, classes)
-    /// cost     one read of the scores
-    template <floating_element T, id_type I>
-    void update(Tensor<T> const& scores, Tensor<I> const& label) {
-        if (scores.dimension() != 2 || scores.shape(1) != right_.size())
-            throw ShapeError("scores.shape()", detail::shape_text(scores.shape()),
-                             std::string("[n, ").append(std::to_string(right_.size())).append("]"));
-        check_size(label.size(), scores.shape(0));
-        check("label", label);
-        for (std::size_t i = 0; i < scores.size(); ++i) {
-            auto const score = dtype<T>::widen(scores.data()[i]);
-            if (score != score)
-                throw ValueError(std::string("scores[").append(std::to_string(i)).append("]"),
-                                 score, "a number");
-        }
-        for (std::size_t i = 0; i < label.size(); ++i) {
-            T const *const row = scores.data() + i * right_.size(), *most = row;
-            for (T const* p = row; p != row + right_.size(); ++p) {
-                if (dtype<T>::widen(*p) > dtype<T>::widen(*most)) most = p;
-            }
-            count(most - row, label.data()[i]);
-        }
-    }
-
-    /// The fraction of the examples predicted as this class that are of it.
-    /// errors   IndexError if there is no such class
-    /// cost     O(1)
-    double precision(std::size_t of) const { return share(right_, predicted_, of); }
-    /// The fraction of the examples of this class that are predicted as it.
-    /// errors   IndexError if there is no such class
-    /// cost     O(1)
-    double recall(std::size_t of) const { return share(right_, present_, of); }
-    /// The harmonic mean of the precision and the recall of a class.
-    /// errors   IndexError if there is no such class
-    /// cost     O(1)
-    double f1(std::size_t of) const {
-        double const p = precision(of), r = recall(of);
-        return p + r > 0 ? 2 * p * r / (p + r) : 0;
-    }
-
-    /// The mean of the classes' precisions.
-    /// errors   none
-    /// cost     O(classes)
-    double precision() const {
-        return mean([this](std::size_t k) { return precision(k); });
-    }
-    /// The mean of the classes' recalls.
-    /// errors   none
-    /// cost     O(classes)
-    double recall() const {
-        return mean([this](std::size_t k) { return recall(k); });
-    }
-    /// The mean of the classes' F1.
-    /// errors   none
-    /// cost     O(classes)
-    double f1() const {
-        return mean([this](std::size_t k) { return f1(k); });
-    }
-
-    /// Forgets all batches.
-    /// errors   none
-    /// cost     O(classes)
-    void reset() {
-        for (auto* counts : {&right_, &predicted_, &present_}) counts->assign(counts->size(), 0);
-    }
-
-private:
-    using Counts = std::vector<std::int64_t>;
-
-    static void check_size(std::size_t size, std::size_t expected) {
-        if (size != expected) throw ShapeError("label.size()", std::to_string(size), std::to_string(expected));
-    }
-
-    template <class I>
-    void check(char const* field, Tensor<I> const& ids) const {
-        detail::check_ids(Cpu{}, field, ids, static_cast<std::int64_t>(right_.size()));
-    }
-
-    void count(std::int64_t predicted, std::int64_t label) {
-        ++predicted_[static_cast<std::size_t>(predicted)];
-        ++present_[static_cast<std::size_t>(label)];
-        if (predicted == label) ++right_[static_cast<std::size_t>(label)];
-    }
-
-    static double share(Counts const& part, Counts const& all, std::size_t of) {
-        if (of >= all.size()) throw IndexError("class", of, all.size());
-        return all[of] == 0 ? 0 : static_cast<double>(part[of]) / static_cast<double>(all[of]);
-    }
-
-    template <class F>
-    double mean(F const& of) const {
-        double sum = 0;
-        for (std::size_t k = 0; k < right_.size(); ++k) sum += of(k);
-        return sum / static_cast<double>(right_.size());
-    }
-
-    Counts right_, predicted_, present_;  // examples by class: correctly predicted, predicted, labelled
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/detail/batches_ahead.hpp: BatchesAhead, batches that another thread makes.
-
-namespace rowan::inline v0::detail {
-
-/// The batches that `read` puts, which runs in a thread of its own until this ends.
-class BatchesAhead {
-public:
-    /// Takes a batch and waits until there is room for another one. Returns whether more are wanted.
-    using Put = std::function<bool(Feeds&&)>;
-
-    BatchesAhead(std::int64_t most, std::function<void(Put const&)> read);
-    BatchesAhead(BatchesAhead&&) noexcept;
-    BatchesAhead& operator=(BatchesAhead&&) noexcept;
-    ~BatchesAhead();
-
-    class iterator {
-    public:
-        using value_type = Feeds;
-        using difference_type = std::ptrdiff_t;
-
-        iterator() = default;
-        explicit iterator(BatchesAhead& all) : all_(&all) { ++*this; }
-        Feeds const& operator*() const noexcept { return all_->now_; }
-        /// errors   those of the reader; Error in a process that was forked since, which lacks the thread
-        iterator& operator++() {
-            if (!all_->next()) all_ = nullptr;
-            return *this;
-        }
-        void operator++(int) { ++*this; }
-        bool operator==(std::default_sentinel_t) const noexcept { return all_ == nullptr; }
-
-    private:
-        BatchesAhead* all_ = nullptr;
-    };
-    iterator begin() { return iterator(*this); }
-    std::default_sentinel_t end() const noexcept { return {}; }
-
-private:
-    struct Queue;
-    struct End {  // of the thread and the queue
-        void operator()(Queue*) const noexcept;
-    };
-    bool next();
-
-    std::unique_ptr<Queue, End> queue_;
-    Feeds now_;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/layer/detail/batches_ahead_inl.hpp: definitions of rowan/layer/detail/batches_ahead.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <condition_variable>
-#include <deque>
-#include <exception>
-#include <mutex>
-#include <thread>
-#include <utility>
-
-#include <unistd.h>
-
-namespace rowan::inline v0::detail {
-
-struct BatchesAhead::Queue {
-    std::size_t most;
-    std::function<void(Put const&)> read;
-    std::mutex mutex = {};
-    std::condition_variable changed = {};
-    std::deque<Feeds> waiting = {};
-    std::exception_ptr error = {};
-    bool ended = false, stopped = false;
-    ::pid_t process = ::getpid();
-    std::thread thread = {};  // last, so that it starts and ends within the life of the others
-
-    ~Queue() {
-        {
-            std::lock_guard const lock(mutex);
-            stopped = true;
-        }
-        changed.notify_all();
-        if (thread.joinable()) thread.join();
-    }
-
-    bool put(Feeds&& feeds) {
-        std::unique_lock lock(mutex);
-        if (!stopped) waiting.push_back(std::move(feeds));
-        changed.notify_all();
-        changed.wait(lock, [this] { return stopped || waiting.size() < most; });
-        return !stopped;
-    }
-
-    void run() noexcept {
-        std::exception_ptr thrown;
-        try {
-            read([this](Feeds&& feeds) { return put(std::move(feeds)); });
-        } catch (...) {
-            thrown = std::current_exception();
-        }
-        std::lock_guard const lock(mutex);
-        error = std::move(thrown);
-        ended = true;
-        changed.notify_all();
-    }
-};
-
-ROWAN_FUNCTION void BatchesAhead::End::operator()(Queue* queue) const noexcept {
-    // A forked process has no thread to end, and perhaps a locked mutex.
-    if (queue->process == ::getpid()) delete queue;
-}
-
-ROWAN_FUNCTION BatchesAhead::BatchesAhead(std::int64_t most, std::function<void(Put const&)> read)
-    : queue_(new Queue{.most = static_cast<std::size_t>(most), .read = std::move(read)}) {
-    queue_->thread = std::thread(&Queue::run, queue_.get());
-}
-
-ROWAN_FUNCTION BatchesAhead::BatchesAhead(BatchesAhead&&) noexcept = default;
-ROWAN_FUNCTION BatchesAhead& BatchesAhead::operator=(BatchesAhead&&) noexcept = default;
-ROWAN_FUNCTION BatchesAhead::~BatchesAhead() = default;
-
-ROWAN_FUNCTION bool BatchesAhead::next() {
-    now_ = {};  // freed before the next one is taken
-    auto& q = *queue_;
-    if (q.process != ::getpid())
-        throw Error(
-            "prefetch: the thread that makes these batches is not in this process, which was forked after it began");
-    std::unique_lock lock(q.mutex);
-    q.changed.wait(lock, [&] { return q.ended || !q.waiting.empty(); });
-    if (!q.waiting.empty()) {
-        now_ = std::move(q.waiting.front());
-        q.waiting.pop_front();
-        q.changed.notify_all();
-        return true;
-    }
-    if (q.error) std::rethrow_exception(std::exchange(q.error, nullptr));
-    return false;
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/layer/prefetch.hpp: prefetch, batches that are made while the net runs.
-
-namespace rowan::inline v0 {
-
-/// A reader that makes batches ahead: see prefetch. Copies share the reader.
-template <class Reader>
-class Prefetch {
-public:
-    /// Used by prefetch.
-    Prefetch(Reader reader, std::int64_t batches)
-        : reader_(std::make_shared<Reader>(std::move(reader))), batches_(batches) {}
-
-    /// The batches of an epoch, as an input range that is iterated once. They are made from now on.
-    /// errors   std::system_error if there can be no other thread; iterating throws what the reader does, after the
-    ///          batches before, and Error in a process that is forked while it lasts, which lacks the thread
-    /// cost     starts a thread; each batch costs one hand-over between threads
-    detail::BatchesAhead operator()(std::int64_t epoch) const {
-        return {batches_, [reader = reader_, epoch](detail::BatchesAhead::Put const& put) mutable {
-                    for (auto&& feeds : (*reader)(epoch)) {
-                        if (!put(Feeds(std::forward<decltype(feeds)>(feeds)))) break;
-                    }
-                }};
-    }
-
-private:
-    std::shared_ptr<Reader> reader_;
-    std::int64_t batches_;
-};
-
-/// The same reader, which makes this many batches ahead of the one in use, in a thread of its own for each epoch.
-///     train(cost, prefetch(reader, 2), {.epochs = 3});
-/// The batches are those of the reader, in their order; what it throws arrives in their place. If the epoch ends early, as
-/// options.on_batch returns false or a step throws, the reader ends with the batch it is making, for which train waits.
-/// The reader is copied or moved in. It runs in one thread at a time, but not in that of the net: it shares nothing with the
-/// training that one of them writes, has a default_scope() of its own, and must not write again the memory of a batch
-/// before `batches` more have been taken, and with options.parts those of a step.
-/// errors   ValueError if batches is not positive
-/// cost     O(1); memory for this many batches and the one in use
-template <class Reader>
-Prefetch<std::decay_t<Reader>> prefetch(Reader&& reader, std::int64_t batches = 1) {
-    static_assert(std::invocable<std::decay_t<Reader>&, std::int64_t&>,
-                  "rowan::prefetch: the reader is a function of the number of the epoch that returns a range of Feeds");
-    if (batches < 1) throw ValueError("prefetch: batches", batches, "1 or more");
-    return {std::forward<Reader>(reader), batches};
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/op/reduce.hpp: reduce_mean, reduce_max, reduce_min and reduce_prod along some axes.
+// rowan/op/reduce/reduce.hpp: reduce_mean, reduce_max, reduce_min and reduce_prod along some axes.
 
 namespace rowan::inline v0 {
 
@@ -44534,7 +43923,7 @@ Var<T, Device> reduce_sum(Var<T, Device> const& x, ReduceOptions options = {}) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/reorder.hpp: reorder_op, sequences in the order of the lengths of others, and back.
+// rowan/op/sequence/reorder.hpp: reorder_op, sequences in the order of the lengths of others, and back.
 
 namespace rowan::inline v0 {
 
@@ -44691,7 +44080,7 @@ Var<T, Device> reset_first_gru_unit(Var<T, Device> const& x, Var<T, Device> cons
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/row_dot.hpp: row_dot, the dot product of each row of two matrices.
+// rowan/op/matrix/row_dot.hpp: row_dot, the dot product of each row of two matrices.
 
 namespace rowan::inline v0 {
 
@@ -44765,7 +44154,7 @@ struct row_dot_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/shape.hpp: shape, the dims of a tensor as a tensor.
+// rowan/op/shape/shape.hpp: shape, the dims of a tensor as a tensor.
 
 namespace rowan::inline v0 {
 
@@ -44806,7 +44195,7 @@ struct shape_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/stack.hpp: stack, tensors of one shape joined along a new axis.
+// rowan/op/shape/stack.hpp: stack, tensors of one shape joined along a new axis.
 
 namespace rowan::inline v0 {
 
@@ -45172,7 +44561,7 @@ ROWAN_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
 
 #endif
 
-// rowan/op/sequence_pool.hpp: sequence_pool_op, one pooled row for each sequence.
+// rowan/op/sequence/sequence_pool.hpp: sequence_pool_op, one pooled row for each sequence.
 
 namespace rowan::inline v0 {
 
@@ -45660,7 +45049,7 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/sequence_attention.hpp: sequence_attention, the attention of ragged sequences without padding.
+// rowan/op/sequence/sequence_attention.hpp: sequence_attention, the attention of ragged sequences without padding.
 
 namespace rowan::inline v0 {
 
@@ -46081,7 +45470,7 @@ ROWAN_FUNCTION Lod concat_lods(std::span<Lod const> lods, std::optional<std::siz
 
 #endif
 
-// rowan/op/sequence_concat.hpp: sequence_concat_op, the i-th sequences of several batches joined.
+// rowan/op/sequence/sequence_concat.hpp: sequence_concat_op, the i-th sequences of several batches joined.
 
 namespace rowan::inline v0 {
 
@@ -46285,7 +45674,7 @@ inline std::vector<std::int64_t> bounds_of_rows(std::span<std::int64_t const> of
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/sequence_context.hpp: sequence_context, the windows of rows around each row of a sequence.
+// rowan/op/sequence/sequence_context.hpp: sequence_context, the windows of rows around each row of a sequence.
 
 namespace rowan::inline v0 {
 
@@ -46609,7 +45998,7 @@ Var<T, Device> sequence_conv(Var<T, Device> const& x, SequenceConvOptions const&
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/sequence_erase.hpp: sequence_erase_op, sequences without given tokens.
+// rowan/op/sequence/sequence_erase.hpp: sequence_erase_op, sequences without given tokens.
 
 namespace rowan::inline v0 {
 
@@ -46663,7 +46052,7 @@ Var<I, Device> sequence_erase(Var<I, Device> const& x, SequenceEraseOptions cons
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/sequence_expand.hpp: sequence_expand_op, rows or sequences repeated by another input's lengths.
+// rowan/op/sequence/sequence_expand.hpp: sequence_expand_op, rows or sequences repeated by another input's lengths.
 
 namespace rowan::inline v0 {
 
@@ -46819,7 +46208,7 @@ Tensor<bool, D> sequence_mask(Tensor<I, D> const& lengths, std::optional<std::si
 
 }  // namespace rowan::inline v0
 
-// rowan/op/sequence_mask.hpp: sequence_mask_op, a mask of the valid entries of padded sequences.
+// rowan/op/sequence/sequence_mask.hpp: sequence_mask_op, a mask of the valid entries of padded sequences.
 
 namespace rowan::inline v0 {
 
@@ -47069,7 +46458,7 @@ LoDTensor<T, Device> from_padded(Tensor<T, Device> const& padded, std::type_iden
 
 }  // namespace rowan::inline v0
 
-// rowan/op/sequence_pad.hpp: sequence_pad_op, sequences as padded rows, and their lengths.
+// rowan/op/sequence/sequence_pad.hpp: sequence_pad_op, sequences as padded rows, and their lengths.
 
 namespace rowan::inline v0 {
 
@@ -47292,7 +46681,7 @@ ROWAN_FUNCTION std::vector<std::int64_t> reshaped_offsets(Lod const& lod, std::s
 
 #endif
 
-// rowan/op/sequence_reshape.hpp: sequence_reshape_op, sequences with rows of another width.
+// rowan/op/sequence/sequence_reshape.hpp: sequence_reshape_op, sequences with rows of another width.
 
 namespace rowan::inline v0 {
 
@@ -47426,7 +46815,7 @@ LoDTensor<T, Device> sequence_reverse(LoDTensor<T, Device> const& x) {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/sequence_reverse.hpp: sequence_reverse_op, the rows of each sequence in reverse order.
+// rowan/op/sequence/sequence_reverse.hpp: sequence_reverse_op, the rows of each sequence in reverse order.
 
 namespace rowan::inline v0 {
 
@@ -47483,7 +46872,7 @@ Var<T, Device> sequence_reverse(Var<T, Device> const& x) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/sequence_scatter.hpp: sequence_scatter, updates added to places of each row that a sequence of ids names.
+// rowan/op/sequence/sequence_scatter.hpp: sequence_scatter, updates added to places of each row that a sequence of ids names.
 
 namespace rowan::inline v0 {
 
@@ -47555,8 +46944,8 @@ LoDTensor<T, D> sequence_scatter(D const& exec, LoDTensor<T, D> const& x, LoDTen
     if (out.size() != 0) {
         auto rows = detail::with_rows_of_places(out);
         Ids<D> const ids_of_rows(places);
-        detail::SummedRows<D>::add(exec, detail::RowPairs<D>::prepare(exec, ids_of_rows, detail::height_of(rows)), updates,
-                                   rows, detail::most_serial<T>);
+        detail::SummedRows<D>::add(exec, detail::RowPairs<D>::prepare(exec, ids_of_rows, detail::height_of(rows)),
+                                   updates, rows, detail::most_serial<T>);
     }
     return {std::move(out), x.lod()};
 }
@@ -47758,7 +47147,7 @@ ROWAN_FUNCTION std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> con
 
 #endif
 
-// rowan/op/sequence_slice.hpp: sequence_slice_op, a slice of each sequence.
+// rowan/op/sequence/sequence_slice.hpp: sequence_slice_op, a slice of each sequence.
 
 namespace rowan::inline v0 {
 
@@ -47941,7 +47330,7 @@ LoDTensor<T, Device> sequence_softmax_grad(LoDTensor<T, Device> const& out,
 
 }  // namespace rowan::inline v0
 
-// rowan/op/sequence_softmax.hpp: sequence_softmax_op, the softmax over the rows of each sequence.
+// rowan/op/sequence/sequence_softmax.hpp: sequence_softmax_op, the softmax over the rows of each sequence.
 
 namespace rowan::inline v0 {
 
@@ -47999,7 +47388,7 @@ Var<T, Device> sequence_softmax(Var<T, Device> const& x) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/sequence_top_k_mean.hpp: sequence_top_k_mean, the means of the greatest elements of the columns of
+// rowan/op/sequence/sequence_top_k_mean.hpp: sequence_top_k_mean, the means of the greatest elements of the columns of
 // sequences.
 
 namespace rowan::inline v0 {
@@ -48020,9 +47409,7 @@ namespace detail {
 constexpr std::int64_t width_of_means(std::int64_t width, std::vector<std::int64_t> const& ks) {
     if (ks.empty()) throw ShapeError("sequence_top_k_mean: ks.size()", "0", "at least 1");
     for (std::size_t q = 0; q < ks.size(); ++q) {
-        if (ks[q] < 1)
-            throw ValueError("sequence_top_k_mean: ks[" + std::to_string(q) + "]", ks[q],
-                             "1 or more");
+        if (ks[q] < 1) throw ValueError("sequence_top_k_mean: ks[" + std::to_string(q) + "]", ks[q], "1 or more");
     }
     return spec::times("sequence_top_k_mean: x.row_size()", width, static_cast<std::int64_t>(ks.size()));
 }
@@ -48268,7 +47655,7 @@ Var<T, Device> sequence_top_k_mean(Var<T, Device> const& x, SequenceTopKMeanOpti
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/sequence_unpad.hpp: sequence_unpad_op, the sequences at the beginning of padded rows.
+// rowan/op/sequence/sequence_unpad.hpp: sequence_unpad_op, the sequences at the beginning of padded rows.
 
 namespace rowan::inline v0 {
 
@@ -48344,7 +47731,7 @@ Var<T, Device> sequence_unpad(Var<T, Device> const& x, Var<I, Device> const& len
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/shrink.hpp: shrink_op, the sequences that have not ended before a step.
+// rowan/op/sequence/shrink.hpp: shrink_op, the sequences that have not ended before a step.
 
 namespace rowan::inline v0 {
 
@@ -48518,7 +47905,7 @@ template <class T, class Device>
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/expand_rows.hpp: expand_rows, a row repeated for each row of a tensor.
+// rowan/op/sequence/expand_rows.hpp: expand_rows, a row repeated for each row of a tensor.
 
 namespace rowan::inline v0 {
 
@@ -48681,7 +48068,7 @@ inline constexpr bool takes_truth_values = registry<any_op, equal_op, logical_an
 
 }  // namespace rowan::inline v0
 
-// rowan/op/lookup_bag.hpp: lookup_bag, the former name of embedding_bag, which a later version removes.
+// rowan/op/table/lookup_bag.hpp: lookup_bag, the former name of embedding_bag, which a later version removes.
 
 namespace rowan::inline v0 {
 
@@ -48722,7 +48109,7 @@ using weighted_bag_op [[deprecated("use weighted_embedding_bag_op")]] = weighted
 
 }  // namespace rowan::inline v0
 
-// rowan/op/sum_rows.hpp: sum_rows, the former name of reduce_sum along axis 0, which a later version removes.
+// rowan/op/table/sum_rows.hpp: sum_rows, the former name of reduce_sum along axis 0, which a later version removes.
 
 namespace rowan::inline v0 {
 
@@ -49278,5 +48665,614 @@ private:
     std::int64_t height_;
     std::vector<std::uint64_t> bits_;
 };
+
+}  // namespace rowan::inline v0
+
+// rowan/train/auc.hpp: Auc, the area under the ROC curve, of any number of batches.
+
+namespace rowan::inline v0 {
+
+/// The area under the ROC curve: the probability that a positive example has a greater probability than a negative one,
+/// where a tie counts half. It is exact, as in scikit-learn, and all probabilities are kept. With `thresholds`, the
+/// memory does not grow: as in Paddle, probabilities are counted in thresholds + 1 buckets, floor(p · thresholds), and
+/// those in one bucket are ties.
+///     Auc auc;
+///     for (auto const& batch : batches) auc.update(infer(predict, batch.feeds, parameters).value(), batch.labels);
+///     double area = auc.value();
+class Auc {
+public:
+    /// errors   none
+    /// cost     8 bytes for each example
+    Auc() = default;
+
+    /// errors   ValueError if thresholds is 0
+    /// cost     memory for twice as many counts
+    explicit Auc(std::size_t thresholds) : thresholds_(static_cast<double>(thresholds)) {
+        if (thresholds == 0) throw ValueError("thresholds", 0, "at least 1");
+        for (auto& counts : counts_) counts.resize(thresholds + 1);
+    }
+
+    /// Adds a batch: the probabilities of the positive class, and labels of 0 and 1.
+    /// shapes   probability [n] or [n, 1], label [n] or [n, 1]
+    /// errors   ShapeError if the sizes differ; ValueError if a probability is not in [0, 1]; IndexError if a label is
+    ///          neither 0 nor 1
+    /// cost     O(n)
+    template <class T, id_type I>
+    void update(Tensor<T> const& probability, Tensor<I> const& label) {
+        static_assert(floating_element<T>, "rowan::Auc: probabilities must have a floating-point type");
+        if (probability.size() != label.size())
+            throw ShapeError("label.size()", std::to_string(label.size()), std::to_string(probability.size()));
+        auto const p = [&](std::size_t i) { return static_cast<double>(dtype<T>::widen(probability.data()[i])); };
+        for (std::size_t i = 0; i < label.size(); ++i) {
+            if (!(p(i) >= 0 && p(i) <= 1))
+                throw ValueError(std::string("probability[").append(std::to_string(i)).append("]"), p(i), "in [0, 1]");
+        }
+        detail::check_ids(Cpu{}, "label", label, 2);
+        auto const is = [&](std::size_t i) { return static_cast<std::size_t>(label.data()[i]); };
+        if (thresholds_ == 0) {
+            std::array<std::size_t, 2> sizes{kept_[0].size(), kept_[1].size()};
+            for (std::size_t i = 0; i < label.size(); ++i) ++sizes[is(i)];
+            for (std::size_t const k : {std::size_t{0}, std::size_t{1}}) {  // before anything is added
+                if (sizes[k] > kept_[k].capacity()) kept_[k].reserve(std::max(sizes[k], 2 * kept_[k].size()));
+            }
+        }
+        for (std::size_t i = 0; i < label.size(); ++i) {
+            if (thresholds_ == 0) {
+                kept_[is(i)].push_back(p(i));
+            } else {
+                ++counts_[is(i)][static_cast<std::size_t>(p(i) * thresholds_)];
+            }
+        }
+    }
+
+    /// The area of all batches; NaN if there are no positive or no negative examples.
+    /// errors   none
+    /// cost     O(n log n) for n examples, and memory for their probabilities; with thresholds O(thresholds)
+    double value() const {
+        double area = 0, positive = 0, negative = 0;
+        auto const tie = [&](std::int64_t positives, std::int64_t negatives) {
+            auto const more = static_cast<double>(positives), less = static_cast<double>(negatives);
+            area += less * (positive + more / 2);
+            positive += more;
+            negative += less;
+        };
+        for (std::size_t i = counts_[0].size(); i-- != 0;) tie(counts_[1][i], counts_[0][i]);
+        auto kept = kept_;
+        for (auto& sorted : kept) std::sort(sorted.begin(), sorted.end());
+        while (!kept[0].empty() || !kept[1].empty()) {
+            double greatest = 0;
+            for (auto const& rest : kept) greatest = std::max(greatest, rest.empty() ? 0 : rest.back());
+            std::array<std::int64_t, 2> equal{};
+            for (std::size_t const k : {std::size_t{0}, std::size_t{1}}) {
+                for (; !kept[k].empty() && kept[k].back() == greatest; kept[k].pop_back()) ++equal[k];
+            }
+            tie(equal[1], equal[0]);
+        }
+        return area / (positive * negative);
+    }
+
+    /// Forgets all batches.
+    /// errors   none
+    /// cost     O(thresholds)
+    void reset() {
+        for (auto& counts : counts_) counts.assign(counts.size(), 0);
+        for (auto& probabilities : kept_) probabilities.clear();
+    }
+
+private:
+    double thresholds_ = 0;                            // 0 if the area is exact
+    std::array<std::vector<std::int64_t>, 2> counts_;  // of negative and of positive examples
+    std::array<std::vector<double>, 2> kept_;          // their probabilities
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/train/entity_f1.hpp: EntityF1, precision, recall and F1 of the entities that tags mark, of any number of batches.
+
+namespace rowan::inline v0 {
+
+/// How tags mark entities: plain has one tag for each type; iob (IOB2, BIO) has B and I, where B begins an entity; ioe has
+/// I and E, where E ends one; iobes has B, I, E and S, where S is an entity of one row.
+enum class TagScheme : std::int32_t { plain = 0, iob = 1, ioe = 2, iobes = 3 };
+
+/// Precision, recall and F1 of entities, such as names in sentences. An entity is right if its type, its first and its
+/// last row are. The number of a tag is type · n + place, where n is the number of places of the scheme, in the order of
+/// its letters: {B, I}, {I, E}, {B, I, E, S}; the tag after all of these, types · n, is outside of entities.
+///     EntityF1 metric(TagScheme::iob, 2);  // tags: B-PER I-PER B-LOC I-LOC O
+///     for (auto const& batch : batches) metric.update(infer(path, batch.feeds, parameters), batch.tags);
+///     double f1 = metric.f1();
+/// Tags that no entity has, such as an I after O, mark entities as in conlleval, seqeval's default mode and Paddle's
+/// chunk_eval: an entity begins where the type changes, at B and S, and after E and S; it ends before such a place. A
+/// quotient whose divisor is 0 is 0.
+class EntityF1 {
+public:
+    /// errors   ValueError if there are no types, or the scheme is none of TagScheme
+    /// cost     memory for three counts per type
+    EntityF1(TagScheme scheme, std::size_t types) : scheme_(scheme), right_(types), predicted_(types), present_(types) {
+        if (types == 0) throw ValueError("types", 0, "at least 1");
+        if (places() == 0) throw ValueError("scheme", static_cast<std::int64_t>(scheme), "a TagScheme");
+    }
+
+    /// Adds a batch of tags. The sequences are those of the last level of label; without levels, all rows are one.
+    /// shapes   predicted and label [n] or [n, 1], predicted with the levels of label, or without levels
+    /// errors   ShapeError if the sizes or the levels differ; IndexError if a tag is not in [0, types · places]. On error,
+    ///          nothing is added
+    /// cost     O(n)
+    template <id_type P, id_type I>
+    void update(LoDTensor<P> const& predicted, LoDTensor<I> const& label) {
+        auto const& p = predicted.value();
+        auto const& l = label.value();
+        if (l.size() != p.size()) throw ShapeError("label.size()", std::to_string(l.size()), std::to_string(p.size()));
+        if (!predicted.lod().empty() && !(predicted.lod() == label.lod()))
+            throw ShapeError("label.lod()", "other levels", "those of predicted");
+        auto const tags = static_cast<std::int64_t>(right_.size()) * places() + 1;
+        detail::check_ids(Cpu{}, "predicted", p, tags);
+        detail::check_ids(Cpu{}, "label", l, tags);
+        std::size_t const rows = l.dimension() == 0 ? 1 : l.shape(0), width = rows == 0 ? 1 : l.size() / rows;
+        if (label.lod().empty()) return count(p.data(), l.data(), l.size());
+        auto const offsets = label.lod()[label.lod().levels() - 1];
+        for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
+            std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
+            count(p.data() + begin, l.data() + begin, static_cast<std::size_t>(offsets[s + 1]) * width - begin);
+        }
+    }
+    /// Adds one sequence of tags.
+    /// shapes   predicted and label [n]
+    /// errors   ShapeError if the sizes differ; IndexError if a tag is not in [0, types · places]
+    /// cost     O(n)
+    template <id_type P, id_type I>
+    void update(Tensor<P> const& predicted, Tensor<I> const& label) {
+        update(LoDTensor<P>(predicted.share()), LoDTensor<I>(label.share()));
+    }
+
+    /// The fraction of the predicted entities that of one type that are right.
+    /// errors   IndexError if there is no such type
+    /// cost     O(1)
+    double precision(std::size_t of) const { return share(at(right_, of), at(predicted_, of)); }
+    /// The fraction of all predicted entities that are right: the micro average.
+    /// errors   none
+    /// cost     O(types)
+    double precision() const { return share(total(right_), total(predicted_)); }
+    /// The fraction of the labelled entities of one type that are predicted.
+    /// errors   IndexError if there is no such type
+    /// cost     O(1)
+    double recall(std::size_t of) const { return share(at(right_, of), at(present_, of)); }
+    /// The fraction of all labelled entities that are predicted.
+    /// errors   none
+    /// cost     O(types)
+    double recall() const { return share(total(right_), total(present_)); }
+    /// The harmonic mean of precision and recall of one type.
+    /// errors   IndexError if there is no such type
+    /// cost     O(1)
+    double f1(std::size_t of) const { return share(2 * at(right_, of), at(predicted_, of) + at(present_, of)); }
+    /// The harmonic mean of precision and recall of all entities, as seqeval's f1_score.
+    /// errors   none
+    /// cost     O(types)
+    double f1() const { return share(2 * total(right_), total(predicted_) + total(present_)); }
+
+    std::int64_t right() const { return total(right_); }          ///< the number of entities predicted as labelled
+    std::int64_t predicted() const { return total(predicted_); }  ///< the number of entities that are predicted
+    std::int64_t labelled() const { return total(present_); }     ///< the number of entities in the labels
+
+    /// Forgets all batches.
+    /// errors   none
+    /// cost     O(types)
+    void reset() {
+        for (auto* counts : {&right_, &predicted_, &present_}) counts->assign(counts->size(), 0);
+    }
+
+private:
+    using Counts = std::vector<std::int64_t>;
+
+    // The letter of a place.
+    static constexpr char letter(TagScheme scheme, std::int64_t place) {
+        if (scheme == TagScheme::plain) return 'I';
+        return (scheme == TagScheme::ioe ? "IE" : "BIES")[place];
+    }
+    std::int64_t places() const noexcept {
+        switch (scheme_) {
+            case TagScheme::plain:
+                return 1;
+            case TagScheme::iob:
+            case TagScheme::ioe:
+                return 2;
+            case TagScheme::iobes:
+                return 4;
+        }
+        return 0;
+    }
+
+    // Finds the entities of a sequence, one by one.
+    template <class I>
+    class Entities {
+    public:
+        std::size_t begin = 0, end = 0;
+        std::int64_t type = 0;
+
+        Entities(EntityF1 const& of, I const* tags, std::size_t n) : of_(of), tags_(tags), n_(n) { next(); }
+        bool there() const noexcept { return begin < n_; }
+        void next() {
+            for (begin = end; begin < n_ && of_.outside(tags_[begin]); ++begin) {
+            }
+            if (begin == n_) return;
+            type = std::int64_t{tags_[begin]} / of_.places();
+            for (end = begin + 1; end < n_ && !of_.begins(tags_[end - 1], tags_[end]); ++end) {
+            }
+        }
+
+    private:
+        EntityF1 const& of_;
+        I const* tags_;
+        std::size_t n_;
+    };
+
+    bool outside(std::int64_t tag) const noexcept { return tag == static_cast<std::int64_t>(right_.size()) * places(); }
+    // Whether the entity that has a tag ends before the next tag.
+    bool begins(std::int64_t tag, std::int64_t next) const noexcept {
+        if (outside(next) || next / places() != tag / places()) return true;
+        char const before = letter(scheme_, tag % places()), now = letter(scheme_, next % places());
+        return before == 'E' || before == 'S' || now == 'B' || now == 'S';
+    }
+
+    template <class P, class I>
+    void count(P const* predicted, I const* label, std::size_t n) {
+        Entities<P> p(*this, predicted, n);
+        Entities<I> l(*this, label, n);
+        while (p.there() || l.there()) {
+            bool const same =
+                p.there() && l.there() && std::tie(p.begin, p.end, p.type) == std::tie(l.begin, l.end, l.type);
+            bool const first = p.there() && (!l.there() || p.begin <= l.begin);
+            bool const other = l.there() && (!p.there() || l.begin <= p.begin);
+            if (same) ++right_[static_cast<std::size_t>(l.type)];
+            if (first) {
+                ++predicted_[static_cast<std::size_t>(p.type)];
+                p.next();
+            }
+            if (other) {
+                ++present_[static_cast<std::size_t>(l.type)];
+                l.next();
+            }
+        }
+    }
+
+    static std::int64_t at(Counts const& counts, std::size_t type) {
+        if (type >= counts.size()) throw IndexError("type", type, counts.size());
+        return counts[type];
+    }
+    static std::int64_t total(Counts const& counts) {
+        std::int64_t sum = 0;
+        for (std::int64_t const count : counts) sum += count;
+        return sum;
+    }
+    static double share(std::int64_t part, std::int64_t all) {
+        return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
+    }
+
+    TagScheme scheme_;
+    Counts right_, predicted_, present_;  // entities by type: correctly predicted, predicted, labelled
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/train/precision_recall.hpp: PrecisionRecall, of each class, of any number of batches.
+
+namespace rowan::inline v0 {
+
+/// Precision, recall and F1 of each class, and their means over the classes (macro averages). A quotient whose divisor
+/// is 0 is 0, as in scikit-learn.
+///     PrecisionRecall metric(classes);
+///     for (auto const& batch : batches) metric.update(infer(scores, batch.feeds, parameters).value(), batch.labels);
+///     double f1 = metric.f1();
+class PrecisionRecall {
+public:
+    /// errors   ValueError if classes is 0
+    /// cost     memory for three counts per class
+    explicit PrecisionRecall(std::size_t classes) : right_(classes), predicted_(classes), present_(classes) {
+        if (classes == 0) throw ValueError("classes", 0, "at least 1");
+    }
+
+    /// Adds a batch of predicted classes.
+    /// shapes   predicted and label [n]
+    /// errors   ShapeError if the sizes differ; IndexError if a class is not in [0, classes)
+    /// cost     O(n)
+    template <id_type P, id_type I>
+    void update(Tensor<P> const& predicted, Tensor<I> const& label) {
+        check_size(label.size(), predicted.size());
+        check("predicted", predicted);
+        check("label", label);
+        for (std::size_t i = 0; i < label.size(); ++i) count(predicted.data()[i], label.data()[i]);
+    }
+
+    /// Adds a batch of scores; the class with the greatest one, the first of equal ones, is predicted.
+    /// shapes   scores [n, classes], label [n]
+    /// errors   ShapeError if the shapes differ from these; ValueError if a score is NaN; IndexError if a label is not
+    ///          in [0, classes)
+    /// cost     one read of the scores
+    template <floating_element T, id_type I>
+    void update(Tensor<T> const& scores, Tensor<I> const& label) {
+        if (scores.dimension() != 2 || scores.shape(1) != right_.size())
+            throw ShapeError("scores.shape()", detail::shape_text(scores.shape()),
+                             std::string("[n, ").append(std::to_string(right_.size())).append("]"));
+        check_size(label.size(), scores.shape(0));
+        check("label", label);
+        for (std::size_t i = 0; i < scores.size(); ++i) {
+            auto const score = dtype<T>::widen(scores.data()[i]);
+            if (score != score)
+                throw ValueError(std::string("scores[").append(std::to_string(i)).append("]"), score, "a number");
+        }
+        for (std::size_t i = 0; i < label.size(); ++i) {
+            T const *const row = scores.data() + i * right_.size(), *most = row;
+            for (T const* p = row; p != row + right_.size(); ++p) {
+                if (dtype<T>::widen(*p) > dtype<T>::widen(*most)) most = p;
+            }
+            count(most - row, label.data()[i]);
+        }
+    }
+
+    /// The fraction of the examples predicted as this class that are of it.
+    /// errors   IndexError if there is no such class
+    /// cost     O(1)
+    double precision(std::size_t of) const { return share(right_, predicted_, of); }
+    /// The fraction of the examples of this class that are predicted as it.
+    /// errors   IndexError if there is no such class
+    /// cost     O(1)
+    double recall(std::size_t of) const { return share(right_, present_, of); }
+    /// The harmonic mean of the precision and the recall of a class.
+    /// errors   IndexError if there is no such class
+    /// cost     O(1)
+    double f1(std::size_t of) const {
+        double const p = precision(of), r = recall(of);
+        return p + r > 0 ? 2 * p * r / (p + r) : 0;
+    }
+
+    /// The mean of the classes' precisions.
+    /// errors   none
+    /// cost     O(classes)
+    double precision() const {
+        return mean([this](std::size_t k) { return precision(k); });
+    }
+    /// The mean of the classes' recalls.
+    /// errors   none
+    /// cost     O(classes)
+    double recall() const {
+        return mean([this](std::size_t k) { return recall(k); });
+    }
+    /// The mean of the classes' F1.
+    /// errors   none
+    /// cost     O(classes)
+    double f1() const {
+        return mean([this](std::size_t k) { return f1(k); });
+    }
+
+    /// Forgets all batches.
+    /// errors   none
+    /// cost     O(classes)
+    void reset() {
+        for (auto* counts : {&right_, &predicted_, &present_}) counts->assign(counts->size(), 0);
+    }
+
+private:
+    using Counts = std::vector<std::int64_t>;
+
+    static void check_size(std::size_t size, std::size_t expected) {
+        if (size != expected) throw ShapeError("label.size()", std::to_string(size), std::to_string(expected));
+    }
+
+    template <class I>
+    void check(char const* field, Tensor<I> const& ids) const {
+        detail::check_ids(Cpu{}, field, ids, static_cast<std::int64_t>(right_.size()));
+    }
+
+    void count(std::int64_t predicted, std::int64_t label) {
+        ++predicted_[static_cast<std::size_t>(predicted)];
+        ++present_[static_cast<std::size_t>(label)];
+        if (predicted == label) ++right_[static_cast<std::size_t>(label)];
+    }
+
+    static double share(Counts const& part, Counts const& all, std::size_t of) {
+        if (of >= all.size()) throw IndexError("class", of, all.size());
+        return all[of] == 0 ? 0 : static_cast<double>(part[of]) / static_cast<double>(all[of]);
+    }
+
+    template <class F>
+    double mean(F const& of) const {
+        double sum = 0;
+        for (std::size_t k = 0; k < right_.size(); ++k) sum += of(k);
+        return sum / static_cast<double>(right_.size());
+    }
+
+    Counts right_, predicted_, present_;  // examples by class: correctly predicted, predicted, labelled
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/train/detail/batches_ahead.hpp: BatchesAhead, batches that another thread makes.
+
+namespace rowan::inline v0::detail {
+
+/// The batches that `read` puts, which runs in a thread of its own until this ends.
+class BatchesAhead {
+public:
+    /// Takes a batch and waits until there is room for another one. Returns whether more are wanted.
+    using Put = std::function<bool(Feeds&&)>;
+
+    BatchesAhead(std::int64_t most, std::function<void(Put const&)> read);
+    BatchesAhead(BatchesAhead&&) noexcept;
+    BatchesAhead& operator=(BatchesAhead&&) noexcept;
+    ~BatchesAhead();
+
+    class iterator {
+    public:
+        using value_type = Feeds;
+        using difference_type = std::ptrdiff_t;
+
+        iterator() = default;
+        explicit iterator(BatchesAhead& all) : all_(&all) { ++*this; }
+        Feeds const& operator*() const noexcept { return all_->now_; }
+        /// errors   those of the reader; Error in a process that was forked since, which lacks the thread
+        iterator& operator++() {
+            if (!all_->next()) all_ = nullptr;
+            return *this;
+        }
+        void operator++(int) { ++*this; }
+        bool operator==(std::default_sentinel_t) const noexcept { return all_ == nullptr; }
+
+    private:
+        BatchesAhead* all_ = nullptr;
+    };
+    iterator begin() { return iterator(*this); }
+    std::default_sentinel_t end() const noexcept { return {}; }
+
+private:
+    struct Queue;
+    struct End {  // of the thread and the queue
+        void operator()(Queue*) const noexcept;
+    };
+    bool next();
+
+    std::unique_ptr<Queue, End> queue_;
+    Feeds now_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/detail/batches_ahead_inl.hpp: definitions of rowan/train/detail/batches_ahead.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <unistd.h>
+
+namespace rowan::inline v0::detail {
+
+struct BatchesAhead::Queue {
+    std::size_t most;
+    std::function<void(Put const&)> read;
+    std::mutex mutex = {};
+    std::condition_variable changed = {};
+    std::deque<Feeds> waiting = {};
+    std::exception_ptr error = {};
+    bool ended = false, stopped = false;
+    ::pid_t process = ::getpid();
+    std::thread thread = {};  // last, so that it starts and ends within the life of the others
+
+    ~Queue() {
+        {
+            std::lock_guard const lock(mutex);
+            stopped = true;
+        }
+        changed.notify_all();
+        if (thread.joinable()) thread.join();
+    }
+
+    bool put(Feeds&& feeds) {
+        std::unique_lock lock(mutex);
+        if (!stopped) waiting.push_back(std::move(feeds));
+        changed.notify_all();
+        changed.wait(lock, [this] { return stopped || waiting.size() < most; });
+        return !stopped;
+    }
+
+    void run() noexcept {
+        std::exception_ptr thrown;
+        try {
+            read([this](Feeds&& feeds) { return put(std::move(feeds)); });
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+        std::lock_guard const lock(mutex);
+        error = std::move(thrown);
+        ended = true;
+        changed.notify_all();
+    }
+};
+
+ROWAN_FUNCTION void BatchesAhead::End::operator()(Queue* queue) const noexcept {
+    // A forked process has no thread to end, and perhaps a locked mutex.
+    if (queue->process == ::getpid()) delete queue;
+}
+
+ROWAN_FUNCTION BatchesAhead::BatchesAhead(std::int64_t most, std::function<void(Put const&)> read)
+    : queue_(new Queue{.most = static_cast<std::size_t>(most), .read = std::move(read)}) {
+    queue_->thread = std::thread(&Queue::run, queue_.get());
+}
+
+ROWAN_FUNCTION BatchesAhead::BatchesAhead(BatchesAhead&&) noexcept = default;
+ROWAN_FUNCTION BatchesAhead& BatchesAhead::operator=(BatchesAhead&&) noexcept = default;
+ROWAN_FUNCTION BatchesAhead::~BatchesAhead() = default;
+
+ROWAN_FUNCTION bool BatchesAhead::next() {
+    now_ = {};  // freed before the next one is taken
+    auto& q = *queue_;
+    if (q.process != ::getpid())
+        throw Error(
+            "prefetch: the thread that makes these batches is not in this process, which was forked after it began");
+    std::unique_lock lock(q.mutex);
+    q.changed.wait(lock, [&] { return q.ended || !q.waiting.empty(); });
+    if (!q.waiting.empty()) {
+        now_ = std::move(q.waiting.front());
+        q.waiting.pop_front();
+        q.changed.notify_all();
+        return true;
+    }
+    if (q.error) std::rethrow_exception(std::exchange(q.error, nullptr));
+    return false;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/train/prefetch.hpp: prefetch, batches that are made while the net runs.
+
+namespace rowan::inline v0 {
+
+/// A reader that makes batches ahead: see prefetch. Copies share the reader.
+template <class Reader>
+class Prefetch {
+public:
+    /// Used by prefetch.
+    Prefetch(Reader reader, std::int64_t batches)
+        : reader_(std::make_shared<Reader>(std::move(reader))), batches_(batches) {}
+
+    /// The batches of an epoch, as an input range that is iterated once. They are made from now on.
+    /// errors   std::system_error if there can be no other thread; iterating throws what the reader does, after the
+    ///          batches before, and Error in a process that is forked while it lasts, which lacks the thread
+    /// cost     starts a thread; each batch costs one hand-over between threads
+    detail::BatchesAhead operator()(std::int64_t epoch) const {
+        return {batches_, [reader = reader_, epoch](detail::BatchesAhead::Put const& put) mutable {
+                    for (auto&& feeds : (*reader)(epoch)) {
+                        if (!put(Feeds(std::forward<decltype(feeds)>(feeds)))) break;
+                    }
+                }};
+    }
+
+private:
+    std::shared_ptr<Reader> reader_;
+    std::int64_t batches_;
+};
+
+/// The same reader, which makes this many batches ahead of the one in use, in a thread of its own for each epoch.
+///     train(cost, prefetch(reader, 2), {.epochs = 3});
+/// The batches are those of the reader, in their order; what it throws arrives in their place. If the epoch ends early, as
+/// options.on_batch returns false or a step throws, the reader ends with the batch it is making, for which train waits.
+/// The reader is copied or moved in. It runs in one thread at a time, but not in that of the net: it shares nothing with the
+/// training that one of them writes, has a default_scope() of its own, and must not write again the memory of a batch
+/// before `batches` more have been taken, and with options.parts those of a step.
+/// errors   ValueError if batches is not positive
+/// cost     O(1); memory for this many batches and the one in use
+template <class Reader>
+Prefetch<std::decay_t<Reader>> prefetch(Reader&& reader, std::int64_t batches = 1) {
+    static_assert(std::invocable<std::decay_t<Reader>&, std::int64_t&>,
+                  "rowan::prefetch: the reader is a function of the number of the epoch that returns a range of Feeds");
+    if (batches < 1) throw ValueError("prefetch: batches", batches, "1 or more");
+    return {std::forward<Reader>(reader), batches};
+}
 
 }  // namespace rowan::inline v0

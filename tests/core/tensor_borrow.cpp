@@ -1,6 +1,6 @@
 // tests/core/tensor_borrow.cpp: tensors of memory that belongs to others.
 #include <rowan/core/tensor.hpp>
-#include <rowan/op/matmul.hpp>
+#include <rowan/op/matrix/matmul.hpp>
 #include <rowan/sequence/tensor_array.hpp>
 #include <rowan/sparse/adagrad.hpp>
 #include <rowan/sparse/gather.hpp>

@@ -1,2 +1,2 @@
 // tests/cuda/nets.cu: nets, built and trained on the processor in a CUDA source.
-#include "layer/train.cpp"
+#include "train/train.cpp"

@@ -8,7 +8,7 @@
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
-#include <rowan/layer/parameters.hpp>
+#include <rowan/train/parameters.hpp>
 #include <rowan/layer/reduce.hpp>
 
 #include "inputs.hpp"

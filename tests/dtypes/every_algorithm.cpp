@@ -3,18 +3,18 @@
 #include "own_types.hpp"
 #include "refused.hpp"
 
-#include <rowan/op/argmax.hpp>
-#include <rowan/op/argsort.hpp>
-#include <rowan/op/batched_matmul.hpp>
-#include <rowan/op/cumsum.hpp>
-#include <rowan/op/math.hpp>
-#include <rowan/op/one_hot.hpp>
-#include <rowan/op/reduce.hpp>
-#include <rowan/op/row_dot.hpp>
-#include <rowan/op/sequence_scatter.hpp>
-#include <rowan/op/sequence_top_k_mean.hpp>
-#include <rowan/op/top_k.hpp>
-#include <rowan/op/transpose.hpp>
+#include <rowan/op/reduce/argmax.hpp>
+#include <rowan/op/reduce/argsort.hpp>
+#include <rowan/op/matrix/batched_matmul.hpp>
+#include <rowan/op/reduce/cumsum.hpp>
+#include <rowan/op/elementwise/math.hpp>
+#include <rowan/op/shape/one_hot.hpp>
+#include <rowan/op/reduce/reduce.hpp>
+#include <rowan/op/matrix/row_dot.hpp>
+#include <rowan/op/sequence/sequence_scatter.hpp>
+#include <rowan/op/sequence/sequence_top_k_mean.hpp>
+#include <rowan/op/reduce/top_k.hpp>
+#include <rowan/op/shape/transpose.hpp>
 #include <rowan/sequence.hpp>
 #include <rowan/sparse.hpp>
 

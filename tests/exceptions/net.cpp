@@ -10,7 +10,7 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/gru_unit.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/optimizer.hpp>
+#include <rowan/train/optimizer.hpp>
 #include <rowan/layer/rnn.hpp>
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // expect: rowan: the operator of a gradient rule must have no attributes, or those of the operator itself
 #include <rowan/graph/scope.hpp>
-#include <rowan/op/scale.hpp>
+#include <rowan/op/elementwise/scale.hpp>
 
 struct options {
     double limit = 1;

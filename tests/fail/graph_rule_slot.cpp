@@ -1,6 +1,6 @@
 // expect: rowan: a gradient rule reads a slot that is not a slot of the operator and that no rule writes
 #include <rowan/graph/scope.hpp>
-#include <rowan/op/identity.hpp>
+#include <rowan/op/elementwise/identity.hpp>
 
 using reads = rowan::slot::h;
 

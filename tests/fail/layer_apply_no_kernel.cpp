@@ -1,6 +1,6 @@
 // expect: rowan: the operator has no function run for this device and these input types
 #include <rowan/layer/data.hpp>
-#include <rowan/op/lookup_table.hpp>
+#include <rowan/op/table/lookup_table.hpp>
 
 using id = float;
 

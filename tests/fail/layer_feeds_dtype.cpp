@@ -1,5 +1,5 @@
 // expect: rowan::Feed: a batch takes tensors, xtensor expressions, flat ranges and numbers, of element types
-#include <rowan/layer/feeds.hpp>
+#include <rowan/train/feeds.hpp>
 
 #include <vector>
 

@@ -1,4 +1,4 @@
 // expect: rowan::Feeds: the values of a batch have names: ...x., x., ..label., label..
-#include <rowan/layer/feeds.hpp>
+#include <rowan/train/feeds.hpp>
 
 rowan::Feeds const feeds{rowan::Tensor<float>{{1, 2}}, rowan::Tensor<std::int64_t>{1}};

@@ -1,5 +1,5 @@
 // expect: rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types
-#include <rowan/layer/optimizer.hpp>
+#include <rowan/train/optimizer.hpp>
 
 struct mine {
     short bits;

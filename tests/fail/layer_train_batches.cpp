@@ -1,5 +1,5 @@
 // expect: rowan::train: the reader is a function of the number of the epoch: .&..std::int64_t. . return batches
-#include <rowan/layer/train.hpp>
+#include <rowan/train/train.hpp>
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 // expect: rowan::train: the reader returns several batches, such as a std::vector<rowan::Feeds>
-#include <rowan/layer/train.hpp>
+#include <rowan/train/train.hpp>
 
 auto use(rowan::layer::Var<float> cost, rowan::Feeds const& batch) {
     return rowan::train(cost, [&](std::int64_t) { return batch; });

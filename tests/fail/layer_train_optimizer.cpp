@@ -1,5 +1,5 @@
 // expect: rowan::train: options have names and come last: train.cost, reader, ..optimizer = layer::Adam.., .epochs = 20..
-#include <rowan/layer/train.hpp>
+#include <rowan/train/train.hpp>
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 // expect: rowan::registry: dispatch needs at least one operator
-#include <rowan/op/sgd.hpp>
+#include <rowan/op/optimizer/sgd.hpp>
 
 using ops = rowan::registry<>;
 

@@ -1,6 +1,6 @@
 // expect: there_is_no_operator_of_that_name
-#include <rowan/op/fc.hpp>
-#include <rowan/op/sgd.hpp>
+#include <rowan/op/matrix/fc.hpp>
+#include <rowan/op/optimizer/sgd.hpp>
 
 using ops = rowan::registry<rowan::fc_op, rowan::mul_op, rowan::sgd_op>;
 

@@ -1,5 +1,5 @@
 // expect: rowan: embedding_bag on a Thrust device needs #include <rowan/thrust/op/embedding_bag.hpp>
-#include <rowan/op/embedding_bag.hpp>
+#include <rowan/op/table/embedding_bag.hpp>
 #include <rowan/thrust/sequence/lod_tensor.hpp>
 #include <thrust/system/cpp/execution_policy.h>
 

@@ -1,5 +1,5 @@
 // expect: rowan::train: to train on several ranks, include <rowan/distributed/train.hpp>
 #include <rowan/distributed/self.hpp>
-#include <rowan/layer/train_options.hpp>
+#include <rowan/train/train_options.hpp>
 
 rowan::TrainOptions options{.comm = rowan::Self{}, .parts = 8};

@@ -1,7 +1,7 @@
 // tests/fuzz/program.cpp: reads bytes as a program, and runs it within limits on small batches and parameters.
 #include <rowan/io/from_program.hpp>
 #include <rowan/io/to_program.hpp>
-#include <rowan/layer/infer.hpp>
+#include <rowan/train/infer.hpp>
 
 #include "fuzz.hpp"
 

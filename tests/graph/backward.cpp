@@ -4,14 +4,14 @@
 #include "catch.hpp"
 #include "graph/builder.hpp"
 
-#include <rowan/op/accuracy.hpp>
-#include <rowan/op/add.hpp>
-#include <rowan/op/concat.hpp>
-#include <rowan/op/elementwise_mul.hpp>
-#include <rowan/op/lookup_table.hpp>
-#include <rowan/op/reshape.hpp>
-#include <rowan/op/tanh.hpp>
-#include <rowan/op/transpose.hpp>
+#include <rowan/op/loss/accuracy.hpp>
+#include <rowan/op/elementwise/add.hpp>
+#include <rowan/op/shape/concat.hpp>
+#include <rowan/op/elementwise/elementwise_mul.hpp>
+#include <rowan/op/table/lookup_table.hpp>
+#include <rowan/op/shape/reshape.hpp>
+#include <rowan/op/elementwise/tanh.hpp>
+#include <rowan/op/shape/transpose.hpp>
 
 #include <algorithm>
 #include <array>

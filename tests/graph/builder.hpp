@@ -4,8 +4,8 @@
 #include "finite_differences.hpp"
 
 #include <rowan/graph/scope.hpp>
-#include <rowan/op/fc.hpp>
-#include <rowan/op/mse.hpp>
+#include <rowan/op/matrix/fc.hpp>
+#include <rowan/op/loss/mse.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -4,9 +4,9 @@
 #include "catch.hpp"
 #include "graph/builder.hpp"
 
-#include <rowan/op/add.hpp>
-#include <rowan/op/sgd.hpp>
-#include <rowan/op/tanh.hpp>
+#include <rowan/op/elementwise/add.hpp>
+#include <rowan/op/optimizer/sgd.hpp>
+#include <rowan/op/elementwise/tanh.hpp>
 
 #include <algorithm>
 #include <array>

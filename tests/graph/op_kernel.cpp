@@ -4,13 +4,13 @@
 #include "catch.hpp"
 #include "finite_differences.hpp"
 
-#include <rowan/op/add.hpp>
-#include <rowan/op/clip_by_norm.hpp>
-#include <rowan/op/concat.hpp>
-#include <rowan/op/fc.hpp>
-#include <rowan/op/reduce_sum.hpp>
-#include <rowan/op/scale.hpp>
-#include <rowan/op/sum.hpp>
+#include <rowan/op/elementwise/add.hpp>
+#include <rowan/op/optimizer/clip_by_norm.hpp>
+#include <rowan/op/shape/concat.hpp>
+#include <rowan/op/matrix/fc.hpp>
+#include <rowan/op/reduce/reduce_sum.hpp>
+#include <rowan/op/elementwise/scale.hpp>
+#include <rowan/op/elementwise/sum.hpp>
 
 #include <algorithm>
 #include <array>

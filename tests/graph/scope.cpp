@@ -4,10 +4,10 @@
 #include "catch.hpp"
 #include "graph/builder.hpp"
 
-#include <rowan/op/add.hpp>
-#include <rowan/op/lookup_table.hpp>
-#include <rowan/op/sequence_pool.hpp>
-#include <rowan/op/tanh.hpp>
+#include <rowan/op/elementwise/add.hpp>
+#include <rowan/op/table/lookup_table.hpp>
+#include <rowan/op/sequence/sequence_pool.hpp>
+#include <rowan/op/elementwise/tanh.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -24,7 +24,7 @@
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/gru_unit.hpp>
 #include <rowan/layer/if_else.hpp>
-#include <rowan/layer/infer.hpp>
+#include <rowan/train/infer.hpp>
 #include <rowan/layer/layer_norm.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/lod_reset.hpp>

@@ -12,13 +12,13 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/gru_unit.hpp>
-#include <rowan/layer/infer.hpp>
+#include <rowan/train/infer.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/matmul.hpp>
-#include <rowan/layer/predictor.hpp>
+#include <rowan/train/predictor.hpp>
 #include <rowan/layer/reduce_sum.hpp>
 #include <rowan/layer/rnn.hpp>
-#include <rowan/layer/train.hpp>
+#include <rowan/train/train.hpp>
 #include <rowan/layer/while_loop.hpp>
 
 #include <unistd.h>

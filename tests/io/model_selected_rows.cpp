@@ -7,8 +7,8 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/predictor.hpp>
-#include <rowan/layer/train.hpp>
+#include <rowan/train/predictor.hpp>
+#include <rowan/train/train.hpp>
 #include <rowan/sparse/add.hpp>
 
 #include <unistd.h>

@@ -4,8 +4,8 @@
 #include "catch.hpp"
 
 #include <rowan/io/to_program.hpp>
-#include <rowan/op/scale.hpp>
-#include <rowan/op/tanh.hpp>
+#include <rowan/op/elementwise/scale.hpp>
+#include <rowan/op/elementwise/tanh.hpp>
 
 #include <cstdint>
 #include <vector>

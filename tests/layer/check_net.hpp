@@ -7,7 +7,7 @@
 
 #include <rowan/graph/backward.hpp>
 #include <rowan/graph/net.hpp>
-#include <rowan/layer/infer.hpp>
+#include <rowan/train/infer.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/sparse/to_dense.hpp>

@@ -10,7 +10,7 @@
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/matmul.hpp>
 #include <rowan/layer/rnn.hpp>
-#include <rowan/layer/train.hpp>
+#include <rowan/train/train.hpp>
 
 #include <algorithm>
 #include <array>

@@ -14,7 +14,7 @@
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/reduce.hpp>
 #include <rowan/layer/reduce_sum.hpp>
-#include <rowan/layer/train.hpp>
+#include <rowan/train/train.hpp>
 
 #include <algorithm>
 #include <cmath>

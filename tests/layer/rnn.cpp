@@ -8,10 +8,10 @@
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/gru_unit.hpp>
-#include <rowan/layer/infer.hpp>
+#include <rowan/train/infer.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/train.hpp>
-#include <rowan/op/lstm_unit.hpp>
+#include <rowan/train/train.hpp>
+#include <rowan/op/recurrent/lstm_unit.hpp>
 
 #include <array>
 #include <vector>

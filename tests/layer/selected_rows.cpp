@@ -12,7 +12,7 @@
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/reduce.hpp>
 #include <rowan/layer/rnn.hpp>
-#include <rowan/layer/train.hpp>
+#include <rowan/train/train.hpp>
 #include <rowan/layer/while_loop.hpp>
 #include <rowan/sparse/add.hpp>
 

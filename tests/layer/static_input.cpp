@@ -14,7 +14,7 @@
 #include <rowan/layer/sequence_expand.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/sequence_softmax.hpp>
-#include <rowan/layer/train.hpp>
+#include <rowan/train/train.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -12,7 +12,7 @@
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/reduce_sum.hpp>
-#include <rowan/layer/train.hpp>
+#include <rowan/train/train.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // tests/op/accuracy.cpp: the share of rows whose largest number is the label's.
-#include <rowan/op/accuracy.hpp>
+#include <rowan/op/loss/accuracy.hpp>
 
 #include "any_threads.hpp"
 #include "refused.hpp"

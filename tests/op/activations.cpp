@@ -1,5 +1,5 @@
 // tests/op/activations.cpp: activation functions and their gradients against the formulas.
-#include <rowan/op/activations.hpp>
+#include <rowan/op/elementwise/activations.hpp>
 
 #include "check_unary.hpp"
 #include "refused.hpp"

@@ -1,5 +1,5 @@
 // tests/op/add.cpp: sums of two tensors, dense or row-sparse.
-#include <rowan/op/add.hpp>
+#include <rowan/op/elementwise/add.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

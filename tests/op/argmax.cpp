@@ -1,8 +1,8 @@
 // tests/op/argmax.cpp: argmax, argmin, top_k, one_hot and cumsum.
-#include <rowan/op/argmax.hpp>
-#include <rowan/op/cumsum.hpp>
-#include <rowan/op/one_hot.hpp>
-#include <rowan/op/top_k.hpp>
+#include <rowan/op/reduce/argmax.hpp>
+#include <rowan/op/reduce/cumsum.hpp>
+#include <rowan/op/shape/one_hot.hpp>
+#include <rowan/op/reduce/top_k.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

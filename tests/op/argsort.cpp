@@ -1,5 +1,5 @@
 // tests/op/argsort.cpp: positions in the order of elements, against std::stable_sort.
-#include <rowan/op/argsort.hpp>
+#include <rowan/op/reduce/argsort.hpp>
 
 #include "any_threads.hpp"
 #include "inputs.hpp"

@@ -1,5 +1,5 @@
 // tests/op/batch_norm.cpp: columns with mean 0 and variance 1 against PyTorch, and their gradients.
-#include <rowan/op/batch_norm.hpp>
+#include <rowan/op/norm/batch_norm.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

@@ -1,5 +1,5 @@
 // tests/op/batched_matmul.cpp: products of batches of matrices are those of their matrices.
-#include <rowan/op/batched_matmul.hpp>
+#include <rowan/op/matrix/batched_matmul.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

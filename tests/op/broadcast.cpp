@@ -1,7 +1,7 @@
 // tests/op/broadcast.cpp: shapes broadcast by NumPy's rules and with Paddle's axis, against a loop over indices.
-#include <rowan/op/broadcast.hpp>
-#include <rowan/op/div.hpp>
-#include <rowan/op/elementwise_mul.hpp>
+#include <rowan/op/elementwise/broadcast.hpp>
+#include <rowan/op/elementwise/div.hpp>
+#include <rowan/op/elementwise/elementwise_mul.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

@@ -1,5 +1,5 @@
 // tests/op/cast.cpp: elements in another type, and gradients back in the first.
-#include <rowan/op/cast.hpp>
+#include <rowan/op/elementwise/cast.hpp>
 
 #include "../dtypes/own_types.hpp"
 #include "any_threads.hpp"

@@ -1,5 +1,5 @@
 // tests/op/clip.cpp
-#include <rowan/op/clip.hpp>
+#include <rowan/op/elementwise/clip.hpp>
 
 #include "check_gradients.hpp"
 #include "refused.hpp"

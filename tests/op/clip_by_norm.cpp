@@ -1,5 +1,5 @@
 // tests/op/clip_by_norm.cpp
-#include <rowan/op/clip_by_norm.hpp>
+#include <rowan/op/optimizer/clip_by_norm.hpp>
 
 #include "check_gradients.hpp"
 #include "reference.hpp"

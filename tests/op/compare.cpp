@@ -1,5 +1,5 @@
 // tests/op/compare.cpp: comparisons and truth values.
-#include <rowan/op/compare.hpp>
+#include <rowan/op/elementwise/compare.hpp>
 
 #include "any_threads.hpp"
 #include "catch.hpp"

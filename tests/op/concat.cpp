@@ -1,5 +1,5 @@
 // tests/op/concat.cpp: tensors joined along an axis.
-#include <rowan/op/concat.hpp>
+#include <rowan/op/shape/concat.hpp>
 
 #include "any_threads.hpp"
 #include "refused.hpp"

@@ -1,6 +1,6 @@
 // tests/op/cosine_similarity.cpp: cosines of angles between rows against PyTorch's values, and their gradients.
-#include <rowan/op/cosine_similarity.hpp>
-#include <rowan/op/scale.hpp>
+#include <rowan/op/matrix/cosine_similarity.hpp>
+#include <rowan/op/elementwise/scale.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

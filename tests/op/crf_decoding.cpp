@@ -1,5 +1,5 @@
 // tests/op/crf_decoding.cpp: the best paths of conditional random fields among all paths.
-#include <rowan/op/crf_decoding.hpp>
+#include <rowan/op/loss/crf_decoding.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

@@ -1,5 +1,5 @@
 // tests/op/cross_entropy.cpp: losses of probabilities against row numbers and against probabilities.
-#include <rowan/op/cross_entropy.hpp>
+#include <rowan/op/loss/cross_entropy.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

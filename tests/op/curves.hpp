@@ -5,10 +5,10 @@
 
 #include <rowan/core/bfloat16.hpp>
 #include <rowan/core/float16.hpp>
-#include <rowan/op/activations.hpp>
-#include <rowan/op/relu.hpp>
-#include <rowan/op/sigmoid.hpp>
-#include <rowan/op/tanh.hpp>
+#include <rowan/op/elementwise/activations.hpp>
+#include <rowan/op/elementwise/relu.hpp>
+#include <rowan/op/elementwise/sigmoid.hpp>
+#include <rowan/op/elementwise/tanh.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // tests/op/div.cpp: quotients of two tensors.
-#include <rowan/op/div.hpp>
+#include <rowan/op/elementwise/div.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

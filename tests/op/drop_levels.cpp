@@ -1,5 +1,5 @@
 // tests/op/drop_levels.cpp
-#include <rowan/op/drop_levels.hpp>
+#include <rowan/op/sequence/drop_levels.hpp>
 
 #include "check_gradients.hpp"
 

@@ -1,5 +1,5 @@
 // tests/op/dropout.cpp: random zeros, determined by the seed.
-#include <rowan/op/dropout.hpp>
+#include <rowan/op/elementwise/dropout.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

@@ -1,5 +1,5 @@
 // tests/op/edit_distance.cpp: distances of sequences beside a table of all prefixes.
-#include <rowan/op/edit_distance.hpp>
+#include <rowan/op/sequence/edit_distance.hpp>
 
 #include "refused.hpp"
 

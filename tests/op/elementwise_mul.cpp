@@ -1,5 +1,5 @@
 // tests/op/elementwise_mul.cpp: products of two tensors, element by element.
-#include <rowan/op/elementwise_mul.hpp>
+#include <rowan/op/elementwise/elementwise_mul.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

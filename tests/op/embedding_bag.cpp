@@ -1,6 +1,6 @@
 // tests/op/embedding_bag.cpp
-#include <rowan/op/embedding_bag.hpp>
-#include <rowan/op/weighted_embedding_bag.hpp>
+#include <rowan/op/table/embedding_bag.hpp>
+#include <rowan/op/table/weighted_embedding_bag.hpp>
 
 #include "check_gradients.hpp"
 #include "reference.hpp"

@@ -1,5 +1,5 @@
 // tests/op/expand_rows.cpp
-#include <rowan/op/expand_rows.hpp>
+#include <rowan/op/sequence/expand_rows.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

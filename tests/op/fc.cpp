@@ -1,5 +1,5 @@
 // tests/op/fc.cpp
-#include <rowan/op/fc.hpp>
+#include <rowan/op/matrix/fc.hpp>
 
 #include "check_gradients.hpp"
 #include "reference.hpp"

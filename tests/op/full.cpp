@@ -1,5 +1,5 @@
 // tests/op/full.cpp: tensors of one number.
-#include <rowan/op/full.hpp>
+#include <rowan/op/elementwise/full.hpp>
 
 #include "any_threads.hpp"
 #include "refused.hpp"

@@ -1,5 +1,5 @@
 // tests/op/full_like.cpp
-#include <rowan/op/full_like.hpp>
+#include <rowan/op/elementwise/full_like.hpp>
 
 #include "catch.hpp"
 

@@ -1,5 +1,5 @@
 // tests/op/gru_unit.cpp
-#include <rowan/op/gru_unit.hpp>
+#include <rowan/op/recurrent/gru_unit.hpp>
 
 #include "check_gradients.hpp"
 #include "reference.hpp"

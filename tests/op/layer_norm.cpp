@@ -1,10 +1,10 @@
 // tests/op/layer_norm.cpp: rows with mean 0 and variance 1 against PyTorch, and their gradients.
-#include <rowan/op/layer_norm.hpp>
+#include <rowan/op/norm/layer_norm.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"
 
-#include <rowan/op/reduce_sum.hpp>
+#include <rowan/op/reduce/reduce_sum.hpp>
 
 #include <cmath>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // tests/op/linear_chain_crf.cpp: conditional random fields against all paths.
-#include <rowan/op/linear_chain_crf.hpp>
+#include <rowan/op/loss/linear_chain_crf.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

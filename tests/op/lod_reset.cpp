@@ -1,5 +1,5 @@
 // tests/op/lod_reset.cpp
-#include <rowan/op/lod_reset.hpp>
+#include <rowan/op/sequence/lod_reset.hpp>
 
 #include "check_gradients.hpp"
 

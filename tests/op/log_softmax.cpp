@@ -1,5 +1,5 @@
 // tests/op/log_softmax.cpp: log_softmax against NumPy in float64 and PyTorch 2.9.
-#include <rowan/op/log_softmax.hpp>
+#include <rowan/op/norm/log_softmax.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

@@ -1,5 +1,5 @@
 // tests/op/lookup_bag.cpp: the deprecated names.
-#include <rowan/op/lookup_bag.hpp>
+#include <rowan/op/table/lookup_bag.hpp>
 
 #include "catch.hpp"
 

@@ -1,5 +1,5 @@
 // tests/op/lookup_table.cpp
-#include <rowan/op/lookup_table.hpp>
+#include <rowan/op/table/lookup_table.hpp>
 
 #include "check_gradients.hpp"
 #include "refused.hpp"

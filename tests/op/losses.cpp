@@ -1,5 +1,5 @@
 // tests/op/losses.cpp: element-wise losses against PyTorch's values and the formulas in long double.
-#include <rowan/op/losses.hpp>
+#include <rowan/op/loss/losses.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

@@ -1,5 +1,5 @@
 // tests/op/lstm_unit.cpp
-#include <rowan/op/lstm_unit.hpp>
+#include <rowan/op/recurrent/lstm_unit.hpp>
 
 #include "check_gradients.hpp"
 #include "reference.hpp"

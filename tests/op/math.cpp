@@ -1,5 +1,5 @@
 // tests/op/math.cpp: exp, log, sin, cos, roots, powers and rounding, element by element.
-#include <rowan/op/math.hpp>
+#include <rowan/op/elementwise/math.hpp>
 
 #include "check_unary.hpp"
 #include "refused.hpp"

@@ -1,5 +1,5 @@
 // tests/op/matmul.cpp: products of matrices, element by element and bit by bit.
-#include <rowan/op/matmul.hpp>
+#include <rowan/op/matrix/matmul.hpp>
 
 #include "catch.hpp"
 #include "forked.hpp"

@@ -1,5 +1,5 @@
 // tests/op/mse.cpp: means of squared differences, and both gradients.
-#include <rowan/op/mse.hpp>
+#include <rowan/op/loss/mse.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

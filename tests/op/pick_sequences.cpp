@@ -1,5 +1,5 @@
 // tests/op/pick_sequences.cpp
-#include <rowan/op/pick_sequences.hpp>
+#include <rowan/op/sequence/pick_sequences.hpp>
 
 #include "check_gradients.hpp"
 

@@ -3,9 +3,9 @@
 
 #include "catch.hpp"
 
-#include <rowan/op/fc.hpp>
-#include <rowan/op/sgd.hpp>
-#include <rowan/op/sigmoid.hpp>
+#include <rowan/op/matrix/fc.hpp>
+#include <rowan/op/optimizer/sgd.hpp>
+#include <rowan/op/elementwise/sigmoid.hpp>
 
 #include <string>
 

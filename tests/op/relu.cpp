@@ -1,5 +1,5 @@
 // tests/op/relu.cpp: max(x, 0), and its gradient from the result.
-#include <rowan/op/relu.hpp>
+#include <rowan/op/elementwise/relu.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

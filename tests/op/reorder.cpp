@@ -1,5 +1,5 @@
 // tests/op/reorder.cpp
-#include <rowan/op/reorder.hpp>
+#include <rowan/op/sequence/reorder.hpp>
 
 #include "check_gradients.hpp"
 #include "refused.hpp"

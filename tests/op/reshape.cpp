@@ -1,9 +1,9 @@
 // tests/op/reshape.cpp: shape, reshape, squeeze, unsqueeze, transpose, stack and row_dot.
-#include <rowan/op/reshape.hpp>
-#include <rowan/op/row_dot.hpp>
-#include <rowan/op/shape.hpp>
-#include <rowan/op/stack.hpp>
-#include <rowan/op/transpose.hpp>
+#include <rowan/op/shape/reshape.hpp>
+#include <rowan/op/matrix/row_dot.hpp>
+#include <rowan/op/shape/shape.hpp>
+#include <rowan/op/shape/stack.hpp>
+#include <rowan/op/shape/transpose.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

@@ -1,5 +1,5 @@
 // tests/op/scale.cpp: factor · x + bias of tensors, factor · x of SelectedRows.
-#include <rowan/op/scale.hpp>
+#include <rowan/op/elementwise/scale.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

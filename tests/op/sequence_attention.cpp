@@ -1,5 +1,5 @@
 // tests/op/sequence_attention.cpp: the attention of ragged sequences against PyTorch, and its gradients.
-#include <rowan/op/sequence_attention.hpp>
+#include <rowan/op/sequence/sequence_attention.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

@@ -1,5 +1,5 @@
 // tests/op/sequence_concat.cpp
-#include <rowan/op/sequence_concat.hpp>
+#include <rowan/op/sequence/sequence_concat.hpp>
 
 #include "check_gradients.hpp"
 

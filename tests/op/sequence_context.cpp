@@ -1,5 +1,5 @@
 // tests/op/sequence_context.cpp: windows of rows against Paddle's formula, and their gradients.
-#include <rowan/op/sequence_context.hpp>
+#include <rowan/op/sequence/sequence_context.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

@@ -1,5 +1,5 @@
 // tests/op/sequence_erase.cpp
-#include <rowan/op/sequence_erase.hpp>
+#include <rowan/op/sequence/sequence_erase.hpp>
 
 #include "catch.hpp"
 

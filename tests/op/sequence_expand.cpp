@@ -1,5 +1,5 @@
 // tests/op/sequence_expand.cpp
-#include <rowan/op/sequence_expand.hpp>
+#include <rowan/op/sequence/sequence_expand.hpp>
 
 #include "check_gradients.hpp"
 

@@ -1,5 +1,5 @@
 // tests/op/sequence_mask.cpp
-#include <rowan/op/sequence_mask.hpp>
+#include <rowan/op/sequence/sequence_mask.hpp>
 
 #include "catch.hpp"
 

@@ -1,5 +1,5 @@
 // tests/op/sequence_pad.cpp
-#include <rowan/op/sequence_pad.hpp>
+#include <rowan/op/sequence/sequence_pad.hpp>
 
 #include "check_gradients.hpp"
 

@@ -1,5 +1,5 @@
 // tests/op/sequence_pool.cpp
-#include <rowan/op/sequence_pool.hpp>
+#include <rowan/op/sequence/sequence_pool.hpp>
 
 #include "check_gradients.hpp"
 

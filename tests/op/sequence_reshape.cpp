@@ -1,5 +1,5 @@
 // tests/op/sequence_reshape.cpp
-#include <rowan/op/sequence_reshape.hpp>
+#include <rowan/op/sequence/sequence_reshape.hpp>
 
 #include "check_gradients.hpp"
 

@@ -1,5 +1,5 @@
 // tests/op/sequence_reverse.cpp
-#include <rowan/op/sequence_reverse.hpp>
+#include <rowan/op/sequence/sequence_reverse.hpp>
 
 #include "check_gradients.hpp"
 

@@ -1,5 +1,5 @@
 // tests/op/sequence_scatter.cpp
-#include <rowan/op/sequence_scatter.hpp>
+#include <rowan/op/sequence/sequence_scatter.hpp>
 
 #include "check_gradients.hpp"
 #include "refused.hpp"

@@ -1,5 +1,5 @@
 // tests/op/sequence_slice.cpp
-#include <rowan/op/sequence_slice.hpp>
+#include <rowan/op/sequence/sequence_slice.hpp>
 
 #include "check_gradients.hpp"
 

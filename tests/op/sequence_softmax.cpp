@@ -1,5 +1,5 @@
 // tests/op/sequence_softmax.cpp
-#include <rowan/op/sequence_softmax.hpp>
+#include <rowan/op/sequence/sequence_softmax.hpp>
 
 #include "check_gradients.hpp"
 

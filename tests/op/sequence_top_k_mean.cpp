@@ -1,5 +1,5 @@
 // tests/op/sequence_top_k_mean.cpp
-#include <rowan/op/sequence_top_k_mean.hpp>
+#include <rowan/op/sequence/sequence_top_k_mean.hpp>
 
 #include "check_gradients.hpp"
 #include "refused.hpp"

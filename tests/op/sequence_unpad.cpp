@@ -1,9 +1,9 @@
 // tests/op/sequence_unpad.cpp
-#include <rowan/op/sequence_unpad.hpp>
+#include <rowan/op/sequence/sequence_unpad.hpp>
 
 #include "check_gradients.hpp"
 
-#include <rowan/op/sequence_pad.hpp>
+#include <rowan/op/sequence/sequence_pad.hpp>
 
 #include <cstdint>
 

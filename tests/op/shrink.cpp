@@ -1,5 +1,5 @@
 // tests/op/shrink.cpp
-#include <rowan/op/shrink.hpp>
+#include <rowan/op/sequence/shrink.hpp>
 
 #include "check_gradients.hpp"
 #include "refused.hpp"

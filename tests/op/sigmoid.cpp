@@ -1,5 +1,5 @@
 // tests/op/sigmoid.cpp: the logistic function, and its gradient from the result.
-#include <rowan/op/sigmoid.hpp>
+#include <rowan/op/elementwise/sigmoid.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

@@ -1,5 +1,5 @@
 // tests/op/softmax.cpp: rows as probabilities, and the gradient from the result.
-#include <rowan/op/softmax.hpp>
+#include <rowan/op/norm/softmax.hpp>
 
 #include "../dtypes/own_types.hpp"
 #include "any_threads.hpp"

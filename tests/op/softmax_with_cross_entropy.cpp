@@ -1,11 +1,11 @@
 // tests/op/softmax_with_cross_entropy.cpp: losses of logits.
-#include <rowan/op/softmax_with_cross_entropy.hpp>
+#include <rowan/op/loss/softmax_with_cross_entropy.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"
 #include "refused.hpp"
 
-#include <rowan/op/softmax.hpp>
+#include <rowan/op/norm/softmax.hpp>
 
 #include <cmath>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // tests/op/split.cpp: a tensor divided along an axis.
-#include <rowan/op/split.hpp>
+#include <rowan/op/shape/split.hpp>
 
 #include "any_threads.hpp"
 #include "refused.hpp"

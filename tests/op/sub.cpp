@@ -1,5 +1,5 @@
 // tests/op/sub.cpp: differences of two tensors.
-#include <rowan/op/sub.hpp>
+#include <rowan/op/elementwise/sub.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

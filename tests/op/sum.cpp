@@ -1,5 +1,5 @@
 // tests/op/sum.cpp
-#include <rowan/op/sum.hpp>
+#include <rowan/op/elementwise/sum.hpp>
 
 #include "check_gradients.hpp"
 #include "reference.hpp"

@@ -1,5 +1,5 @@
 // tests/op/tanh.cpp: the hyperbolic tangent, and its gradient from the result.
-#include <rowan/op/tanh.hpp>
+#include <rowan/op/elementwise/tanh.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

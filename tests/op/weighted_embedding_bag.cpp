@@ -1,5 +1,5 @@
 // tests/op/weighted_embedding_bag.cpp
-#include <rowan/op/weighted_embedding_bag.hpp>
+#include <rowan/op/table/weighted_embedding_bag.hpp>
 
 #include "check_gradients.hpp"
 #include "refused.hpp"

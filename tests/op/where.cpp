@@ -1,12 +1,12 @@
 // tests/op/where.cpp: elements of one tensor or another, against a loop over tensors that are broadcast by add.
-#include <rowan/op/where.hpp>
+#include <rowan/op/elementwise/where.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"
 #include "refused.hpp"
 
-#include <rowan/op/add.hpp>
-#include <rowan/op/cast.hpp>
+#include <rowan/op/elementwise/add.hpp>
+#include <rowan/op/elementwise/cast.hpp>
 
 #include <cmath>
 #include <cstdint>

@@ -3,6 +3,7 @@
 #include <rowan/io/model.hpp>
 #include <rowan/io/npy.hpp>
 #include <rowan/layer.hpp>
+#include <rowan/train.hpp>
 
 #include <cstdint>
 #include <filesystem>

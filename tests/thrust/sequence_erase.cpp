@@ -1,7 +1,7 @@
 // tests/thrust/sequence_erase.cpp: sequences without some of their tokens, and their distances, on a device.
 #include "sequences.hpp"
 
-#include <rowan/op/edit_distance.hpp>
+#include <rowan/op/sequence/edit_distance.hpp>
 #include <rowan/thrust/op.hpp>
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Multiplies matrices with the BLAS, and encodes a descriptor with nanopb.
 #include <rowan/io/message.hpp>
 #include <rowan/io/tensor_desc.hpp>
-#include <rowan/op/matmul.hpp>
+#include <rowan/op/matrix/matmul.hpp>
 
 #include <iostream>
 

@@ -3,7 +3,7 @@
 
 #include <rowan/graph/op_kernel.hpp>
 #include <rowan/op/builtin_ops.hpp>
-#include <rowan/op/full.hpp>
+#include <rowan/op/elementwise/full.hpp>
 
 #include <cstdint>
 #include <type_traits>

@@ -111,9 +111,8 @@ void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
         f(std::size_t{0}, n);
         return;
     }
-    detail::for_each_share(static_cast<int>(threads), ranges, [&](std::size_t k) {
-        f(k * grain, k * grain + std::min(grain, n - k * grain));
-    });
+    detail::for_each_share(static_cast<int>(threads), ranges,
+                           [&](std::size_t k) { f(k * grain, k * grain + std::min(grain, n - k * grain)); });
 }
 
 namespace detail {

@@ -234,7 +234,8 @@ inline void* Helpers::run(void* argument) {
         int state = Helper::called;
         if (!me.state.compare_exchange_strong(state, Helper::working, std::memory_order_acq_rel)) continue;
         me.call->work();
-        if (process_helpers().forks() != forks) std::terminate();  // f forked here and returned: its caller is not in this process
+        if (process_helpers().forks() != forks)
+            std::terminate();  // f forked here and returned: its caller is not in this process
         me.state.store(Helper::free, std::memory_order_release);
         me.state.notify_one();
     }
@@ -253,7 +254,8 @@ ROWAN_FUNCTION void run_shares(int threads, std::size_t shares, void (*share)(vo
     Helper* const called = helpers.call(call, static_cast<int>(most) - 1);
     call.work();
     in_team() = false;
-    if (helpers.forks() != forks) throw Error("a process that is forked within a parallel call must not return from it");
+    if (helpers.forks() != forks)
+        throw Error("a process that is forked within a parallel call must not return from it");
     helpers.dismiss(called);
     if (call.error) std::rethrow_exception(call.error);
 }

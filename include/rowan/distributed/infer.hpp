@@ -7,12 +7,12 @@
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/shards.hpp>
-#include <rowan/layer/detail/table_lookups.hpp>
-#include <rowan/layer/feeds.hpp>
-#include <rowan/layer/infer.hpp>
-#include <rowan/layer/parameters.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/train/detail/table_lookups.hpp>
+#include <rowan/train/feeds.hpp>
+#include <rowan/train/infer.hpp>
+#include <rowan/train/parameters.hpp>
 
 namespace rowan::inline v0 {
 

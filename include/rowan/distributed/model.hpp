@@ -7,9 +7,9 @@
 #include <rowan/distributed/detail/shard_files.hpp>
 #include <rowan/io/model.hpp>
 #include <rowan/io/to_program.hpp>
-#include <rowan/layer/parameters.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/op/forward_ops.hpp>
+#include <rowan/train/parameters.hpp>
 
 #include <string>
 

@@ -9,9 +9,9 @@
 #include <rowan/distributed/detail/row_reduction.hpp>
 #include <rowan/distributed/detail/shards.hpp>
 #include <rowan/graph/value.hpp>
-#include <rowan/layer/comm.hpp>
-#include <rowan/layer/detail/part_exchange.hpp>
-#include <rowan/layer/train.hpp>
+#include <rowan/train/comm.hpp>
+#include <rowan/train/detail/part_exchange.hpp>
+#include <rowan/train/train.hpp>
 
 #include <cstddef>
 #include <cstdint>

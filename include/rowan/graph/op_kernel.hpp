@@ -49,11 +49,11 @@ struct op_kernel {
     /// The names of the slots. The first slot may hold any number of values.
     std::span<std::string_view const> inputs, outputs;
     detail::TypeTag const* op = nullptr;  ///< the operator's type, see is()
-    OpFamily family = OpFamily::none;  ///< see family_of
-    unsigned row_inputs = 0;           ///< see row_inputs_of
-    unsigned level_inputs = 0;         ///< see level_inputs_of
-    unsigned sparse_inputs = 0;        ///< bit i is set if slot i may hold a row-sparse value
-    bool sums_rows = false;            ///< see sums_rows_of
+    OpFamily family = OpFamily::none;     ///< see family_of
+    unsigned row_inputs = 0;              ///< see row_inputs_of
+    unsigned level_inputs = 0;            ///< see level_inputs_of
+    unsigned sparse_inputs = 0;           ///< bit i is set if slot i may hold a row-sparse value
+    bool sums_rows = false;               ///< see sums_rows_of
     /// Whether the rows of result i correspond to rows of the inputs.
     bool (*row_output)(AttributesRef attributes, std::size_t i);
     bool (*row_wise)(AttributesRef attributes);  ///< see row_wise_of

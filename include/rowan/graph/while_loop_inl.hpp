@@ -136,8 +136,8 @@ private:
                 reached.sum = reached.sum.empty() ? part.share() : reached.sum.add_slots(part);
             } else {
                 Value wide = has_gradient(*v) ? block_.kernels.widened(exec_, part) : part.share();
-                reached.sum = reached.sum.empty() ? std::move(wide)
-                                                  : block_.kernels.sum_of_widened(exec_, reached.sum, wide);
+                reached.sum =
+                    reached.sum.empty() ? std::move(wide) : block_.kernels.sum_of_widened(exec_, reached.sum, wide);
             }
         }
     }

@@ -3,8 +3,8 @@
 
 #include <rowan/io/detail/program_reader.hpp>
 #include <rowan/io/operator_maker.hpp>
-#include <rowan/layer/optimizer.hpp>
 #include <rowan/op/forward_ops.hpp>
+#include <rowan/train/optimizer.hpp>
 
 #include <vector>
 

@@ -10,11 +10,11 @@
 #include <rowan/io/checkpoint_file.hpp>
 #include <rowan/io/from_program.hpp>
 #include <rowan/io/to_program.hpp>
-#include <rowan/layer/detail/check_fits.hpp>
-#include <rowan/layer/infer.hpp>
-#include <rowan/layer/loaded_model.hpp>
-#include <rowan/layer/parameters.hpp>
 #include <rowan/layer/var.hpp>
+#include <rowan/train/detail/check_fits.hpp>
+#include <rowan/train/infer.hpp>
+#include <rowan/train/loaded_model.hpp>
+#include <rowan/train/parameters.hpp>
 
 #include <array>
 #include <cstddef>
@@ -191,9 +191,8 @@ LoadedNet load_net(std::string const& path, LoadOptions const& options, VarSpec 
         Variable* const v = net.scope->find(name);
         if (v == nullptr || v->role() != Role::parameter)
             of_another_net(file, " has a value \"", name, "\", which is not a parameter of its program");
-        net.parameters.set(name, [&]<class... T>(dtypes<T...>) {
-            return load_value<Device, T...>(file, name, options);
-        }(Dtypes{}));
+        net.parameters.set(
+            name, [&]<class... T>(dtypes<T...>) { return load_value<Device, T...>(file, name, options); }(Dtypes{}));
         check_fits(*v, net.parameters.find(name));
     }
     for (auto const& v : net.scope->variables()) {
@@ -203,8 +202,10 @@ LoadedNet load_net(std::string const& path, LoadOptions const& options, VarSpec 
     return net;
 }
 
-ROWAN_TEMPLATE(LoadedNet load_net<forward_ops, dtypes<float>, Cpu>(std::string const&, LoadOptions const&, VarSpec const*))
-ROWAN_TEMPLATE(LoadedNet load_net<forward_ops, dtypes<double>, Cpu>(std::string const&, LoadOptions const&, VarSpec const*))
+ROWAN_TEMPLATE(LoadedNet load_net<forward_ops, dtypes<float>, Cpu>(std::string const&, LoadOptions const&,
+                                                                   VarSpec const*))
+ROWAN_TEMPLATE(LoadedNet load_net<forward_ops, dtypes<double>, Cpu>(std::string const&, LoadOptions const&,
+                                                                    VarSpec const*))
 
 }  // namespace detail
 

@@ -4,9 +4,9 @@
 #include <rowan/graph/detail/compiled_kernels.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/io/op_attributes.hpp>
-#include <rowan/op/cast.hpp>
+#include <rowan/op/elementwise/cast.hpp>
+#include <rowan/op/elementwise/full.hpp>
 #include <rowan/op/forward_ops.hpp>
-#include <rowan/op/full.hpp>
 
 #include <algorithm>
 #include <array>

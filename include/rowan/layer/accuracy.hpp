@@ -3,7 +3,7 @@
 
 #include <rowan/core/ids.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/accuracy.hpp>
+#include <rowan/op/loss/accuracy.hpp>
 
 namespace rowan::inline v0::layer {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/activations.hpp>
+#include <rowan/op/elementwise/activations.hpp>
 
 namespace rowan::inline v0::layer {
 

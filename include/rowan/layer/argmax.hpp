@@ -5,11 +5,11 @@
 #include <rowan/layer/cast.hpp>
 #include <rowan/layer/detail/axis_from_first.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/argmax.hpp>
-#include <rowan/op/argsort.hpp>
-#include <rowan/op/cumsum.hpp>
-#include <rowan/op/one_hot.hpp>
-#include <rowan/op/top_k.hpp>
+#include <rowan/op/reduce/argmax.hpp>
+#include <rowan/op/reduce/argsort.hpp>
+#include <rowan/op/reduce/cumsum.hpp>
+#include <rowan/op/reduce/top_k.hpp>
+#include <rowan/op/shape/one_hot.hpp>
 
 #include <cstdint>
 #include <type_traits>

@@ -6,7 +6,7 @@
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/batch_norm.hpp>
+#include <rowan/op/norm/batch_norm.hpp>
 
 #include <cstdint>
 #include <string>

@@ -3,7 +3,7 @@
 
 #include <rowan/core/ids.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/beam_search.hpp>
+#include <rowan/op/sequence/beam_search.hpp>
 
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/cast.hpp>
+#include <rowan/op/elementwise/cast.hpp>
 
 namespace rowan::inline v0::layer {
 

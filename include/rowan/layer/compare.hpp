@@ -2,12 +2,12 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/broadcast.hpp>
-#include <rowan/op/compare.hpp>
 #include <rowan/op/detail/joined_name.hpp>
-#include <rowan/op/full_like.hpp>
-#include <rowan/op/reshape.hpp>
-#include <rowan/op/where.hpp>
+#include <rowan/op/elementwise/broadcast.hpp>
+#include <rowan/op/elementwise/compare.hpp>
+#include <rowan/op/elementwise/full_like.hpp>
+#include <rowan/op/elementwise/where.hpp>
+#include <rowan/op/shape/reshape.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/concat.hpp>
+#include <rowan/op/shape/concat.hpp>
 
 #include <cstdint>
 #include <initializer_list>

@@ -4,8 +4,8 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/crf_decoding.hpp>
-#include <rowan/op/linear_chain_crf.hpp>
+#include <rowan/op/loss/crf_decoding.hpp>
+#include <rowan/op/loss/linear_chain_crf.hpp>
 
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/drop_levels.hpp>
+#include <rowan/op/sequence/drop_levels.hpp>
 
 namespace rowan::inline v0::layer {
 

@@ -3,7 +3,7 @@
 
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/dropout.hpp>
+#include <rowan/op/elementwise/dropout.hpp>
 
 #include <cstdint>
 

@@ -3,7 +3,7 @@
 
 #include <rowan/core/ids.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/edit_distance.hpp>
+#include <rowan/op/sequence/edit_distance.hpp>
 
 namespace rowan::inline v0::layer {
 

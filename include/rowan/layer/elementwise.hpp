@@ -2,18 +2,18 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/add.hpp>
-#include <rowan/op/broadcast.hpp>
-#include <rowan/op/clip.hpp>
-#include <rowan/op/div.hpp>
-#include <rowan/op/elementwise_mul.hpp>
-#include <rowan/op/full_like.hpp>
-#include <rowan/op/relu.hpp>
-#include <rowan/op/scale.hpp>
-#include <rowan/op/sigmoid.hpp>
-#include <rowan/op/sub.hpp>
-#include <rowan/op/sum.hpp>
-#include <rowan/op/tanh.hpp>
+#include <rowan/op/elementwise/add.hpp>
+#include <rowan/op/elementwise/broadcast.hpp>
+#include <rowan/op/elementwise/clip.hpp>
+#include <rowan/op/elementwise/div.hpp>
+#include <rowan/op/elementwise/elementwise_mul.hpp>
+#include <rowan/op/elementwise/full_like.hpp>
+#include <rowan/op/elementwise/relu.hpp>
+#include <rowan/op/elementwise/scale.hpp>
+#include <rowan/op/elementwise/sigmoid.hpp>
+#include <rowan/op/elementwise/sub.hpp>
+#include <rowan/op/elementwise/sum.hpp>
+#include <rowan/op/elementwise/tanh.hpp>
 
 #include <concepts>
 #include <initializer_list>

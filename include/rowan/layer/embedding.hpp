@@ -8,9 +8,9 @@
 #include <rowan/layer/first_values.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/selected_rows.hpp>
-#include <rowan/op/embedding_bag.hpp>
-#include <rowan/op/lookup_table.hpp>
-#include <rowan/op/weighted_embedding_bag.hpp>
+#include <rowan/op/table/embedding_bag.hpp>
+#include <rowan/op/table/lookup_table.hpp>
+#include <rowan/op/table/weighted_embedding_bag.hpp>
 
 #include <concepts>
 #include <cstddef>

@@ -3,8 +3,8 @@
 
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/layer/parameter.hpp>
-#include <rowan/op/fc.hpp>
-#include <rowan/op/matmul.hpp>
+#include <rowan/op/matrix/fc.hpp>
+#include <rowan/op/matrix/matmul.hpp>
 
 #include <concepts>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/full.hpp>
+#include <rowan/op/elementwise/full.hpp>
 
 namespace rowan::inline v0::layer {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/detail/recurrent_cell.hpp>
-#include <rowan/op/gru_unit.hpp>
+#include <rowan/op/recurrent/gru_unit.hpp>
 
 #include <concepts>
 

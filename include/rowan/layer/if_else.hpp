@@ -3,7 +3,7 @@
 
 #include <rowan/layer/cast.hpp>
 #include <rowan/layer/pick_sequences.hpp>
-#include <rowan/op/merge_rows.hpp>
+#include <rowan/op/sequence/merge_rows.hpp>
 
 #include <cstdint>
 

@@ -4,7 +4,7 @@
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/layer_norm.hpp>
+#include <rowan/op/norm/layer_norm.hpp>
 
 #include <cstdint>
 #include <string>

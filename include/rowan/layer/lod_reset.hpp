@@ -3,7 +3,7 @@
 
 #include <rowan/core/ids.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/lod_reset.hpp>
+#include <rowan/op/sequence/lod_reset.hpp>
 
 namespace rowan::inline v0::layer {
 

@@ -5,12 +5,12 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/layer/detail/along_axis.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/cross_entropy.hpp>
-#include <rowan/op/log_softmax.hpp>
-#include <rowan/op/loss_options.hpp>
-#include <rowan/op/mse.hpp>
-#include <rowan/op/softmax.hpp>
-#include <rowan/op/softmax_with_cross_entropy.hpp>
+#include <rowan/op/loss/cross_entropy.hpp>
+#include <rowan/op/loss/loss_options.hpp>
+#include <rowan/op/loss/mse.hpp>
+#include <rowan/op/loss/softmax_with_cross_entropy.hpp>
+#include <rowan/op/norm/log_softmax.hpp>
+#include <rowan/op/norm/softmax.hpp>
 
 #include <concepts>
 #include <cstdint>

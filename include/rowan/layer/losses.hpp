@@ -3,8 +3,8 @@
 
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/cosine_similarity.hpp>
-#include <rowan/op/losses.hpp>
+#include <rowan/op/loss/losses.hpp>
+#include <rowan/op/matrix/cosine_similarity.hpp>
 
 namespace rowan::inline v0::layer {
 

@@ -5,7 +5,7 @@
 #include <rowan/layer/detail/recurrent_cell.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/split.hpp>
-#include <rowan/op/lstm_unit.hpp>
+#include <rowan/op/recurrent/lstm_unit.hpp>
 
 #include <array>
 #include <concepts>

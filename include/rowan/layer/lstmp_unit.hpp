@@ -43,8 +43,7 @@ struct LstmpOptions {
 template <class T, class Device>
 Step<T, Device> lstmp_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmpOptions const& options) {
     std::int64_t const size = options.size, width = options.output_size();
-    if (options.projection < 0)
-        throw ValueError("layer::lstmp_unit: projection", width, "0 or more");
+    if (options.projection < 0) throw ValueError("layer::lstmp_unit: projection", width, "0 or more");
     if (!(options.cell_clip >= 0)) throw ValueError("layer::lstmp_unit: cell_clip", options.cell_clip, "0 or more");
     rowan::detail::CellRollback added;
     rowan::detail::Gates<T, Device> const gates(4, x, {.size = size, .weight = options.weight}, width);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/math.hpp>
+#include <rowan/op/elementwise/math.hpp>
 
 namespace rowan::inline v0::layer {
 

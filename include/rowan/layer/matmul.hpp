@@ -2,8 +2,8 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/batched_matmul.hpp>
-#include <rowan/op/matmul.hpp>
+#include <rowan/op/matrix/batched_matmul.hpp>
+#include <rowan/op/matrix/matmul.hpp>
 
 #include <concepts>
 

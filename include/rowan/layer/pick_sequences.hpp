@@ -3,7 +3,7 @@
 
 #include <rowan/core/ids.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/pick_sequences.hpp>
+#include <rowan/op/sequence/pick_sequences.hpp>
 
 namespace rowan::inline v0::layer {
 

@@ -3,7 +3,7 @@
 
 #include <rowan/layer/detail/axis_from_first.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/reduce.hpp>
+#include <rowan/op/reduce/reduce.hpp>
 
 #include <utility>
 

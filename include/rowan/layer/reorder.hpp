@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/reorder.hpp>
+#include <rowan/op/sequence/reorder.hpp>
 
 namespace rowan::inline v0::layer {
 

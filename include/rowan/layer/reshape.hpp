@@ -3,11 +3,11 @@
 
 #include <rowan/layer/detail/axis_from_first.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/reshape.hpp>
-#include <rowan/op/row_dot.hpp>
-#include <rowan/op/shape.hpp>
-#include <rowan/op/stack.hpp>
-#include <rowan/op/transpose.hpp>
+#include <rowan/op/matrix/row_dot.hpp>
+#include <rowan/op/shape/reshape.hpp>
+#include <rowan/op/shape/shape.hpp>
+#include <rowan/op/shape/stack.hpp>
+#include <rowan/op/shape/transpose.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/sequence_attention.hpp>
+#include <rowan/op/sequence/sequence_attention.hpp>
 
 namespace rowan::inline v0::layer {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/sequence_concat.hpp>
+#include <rowan/op/sequence/sequence_concat.hpp>
 
 #include <initializer_list>
 #include <utility>

@@ -5,7 +5,7 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/sequence_context.hpp>
+#include <rowan/op/sequence/sequence_context.hpp>
 
 #include <cstdint>
 #include <optional>

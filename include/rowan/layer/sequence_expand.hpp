@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/sequence_expand.hpp>
+#include <rowan/op/sequence/sequence_expand.hpp>
 
 namespace rowan::inline v0::layer {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/sequence_pad.hpp>
+#include <rowan/op/sequence/sequence_pad.hpp>
 
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/sequence_pool.hpp>
+#include <rowan/op/sequence/sequence_pool.hpp>
 
 #include <concepts>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/sequence_reverse.hpp>
+#include <rowan/op/sequence/sequence_reverse.hpp>
 
 namespace rowan::inline v0::layer {
 

@@ -4,7 +4,7 @@
 
 #include <rowan/core/ids.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/sequence_scatter.hpp>
+#include <rowan/op/sequence/sequence_scatter.hpp>
 
 namespace rowan::inline v0::layer {
 

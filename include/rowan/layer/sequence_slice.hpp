@@ -3,7 +3,7 @@
 
 #include <rowan/core/ids.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/sequence_slice.hpp>
+#include <rowan/op/sequence/sequence_slice.hpp>
 
 namespace rowan::inline v0::layer {
 

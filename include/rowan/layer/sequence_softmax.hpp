@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/sequence_softmax.hpp>
+#include <rowan/op/sequence/sequence_softmax.hpp>
 
 namespace rowan::inline v0::layer {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/sequence_top_k_mean.hpp>
+#include <rowan/op/sequence/sequence_top_k_mean.hpp>
 
 namespace rowan::inline v0::layer {
 

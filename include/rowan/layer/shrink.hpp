@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/shrink.hpp>
+#include <rowan/op/sequence/shrink.hpp>
 
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/split.hpp>
+#include <rowan/op/shape/split.hpp>
 
 #include <cstdint>
 #include <utility>

@@ -52,20 +52,20 @@ namespace slot {
     struct slot {                                       \
         static constexpr std::string_view name = #slot; \
     };
-ROWAN_SLOT(x)       // input
-ROWAN_SLOT(y)       // second input
+ROWAN_SLOT(x)          // input
+ROWAN_SLOT(y)          // second input
 ROWAN_SLOT(condition)  // truth values
-ROWAN_SLOT(w)       // weight or table
-ROWAN_SLOT(b)       // bias
-ROWAN_SLOT(out)     // result
-ROWAN_SLOT(saved)   // values that the forward pass saves for the backward pass
-ROWAN_SLOT(ids)     // row ids of a table
-ROWAN_SLOT(offset)  // first row of each sequence that is kept
-ROWAN_SLOT(length)  // number of rows of each sequence
-ROWAN_SLOT(weight)  // weight of each id
-ROWAN_SLOT(updates) // rows that are added at places
-ROWAN_SLOT(label)   // target of a loss
-ROWAN_SLOT(query)   // rows of attention: what is asked, what answers by its scores, and what is returned
+ROWAN_SLOT(w)          // weight or table
+ROWAN_SLOT(b)          // bias
+ROWAN_SLOT(out)        // result
+ROWAN_SLOT(saved)      // values that the forward pass saves for the backward pass
+ROWAN_SLOT(ids)        // row ids of a table
+ROWAN_SLOT(offset)     // first row of each sequence that is kept
+ROWAN_SLOT(length)     // number of rows of each sequence
+ROWAN_SLOT(weight)     // weight of each id
+ROWAN_SLOT(updates)    // rows that are added at places
+ROWAN_SLOT(label)      // target of a loss
+ROWAN_SLOT(query)      // rows of attention: what is asked, what answers by its scores, and what is returned
 ROWAN_SLOT(key)
 ROWAN_SLOT(value)
 ROWAN_SLOT(seed)    // random seed

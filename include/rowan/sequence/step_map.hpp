@@ -224,8 +224,7 @@ struct StepElements<Cpu> {
     static std::span<std::int64_t const> part(Tensor<std::int64_t> const& elements, std::size_t begin, std::size_t n) {
         return {elements.data() + begin, n};
     }
-    static KeptSpan<std::int64_t const> kept(Tensor<std::int64_t> const& elements,
-                                             std::span<std::int64_t const> part) {
+    static KeptSpan<std::int64_t const> kept(Tensor<std::int64_t> const& elements, std::span<std::int64_t const> part) {
         return {part, elements.storage().memory()};
     }
     static Tensor<std::int64_t> on_host(Tensor<std::int64_t> const& elements, StepMap<> const&) {

@@ -76,9 +76,7 @@ ROWAN_FUNCTION void RowPlan<Cpu>::build(Cpu exec, Ids<> const& ids, std::int64_t
         if (packed) {
             auto const row = [=](std::uint64_t e) { return e >> position_bits; };
             auto const position = [=](std::uint64_t e) { return e & ((std::uint64_t{1} << position_bits) - 1); };
-            auto const fill = [&](std::size_t i) {
-                return static_cast<std::uint64_t>(list[i]) << position_bits | i;
-            };
+            auto const fill = [&](std::size_t i) { return static_cast<std::uint64_t>(list[i]) << position_bits | i; };
             std::uint64_t* const sorted = detail::radix_sort(threads, n, row_bits, a, a + n, row, fill);
             rows_ = sorted == a ? n : 0;
             split(threads, sorted, row, position);

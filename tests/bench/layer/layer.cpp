@@ -7,6 +7,7 @@
 //
 // The last line of each block of batches is the number of words with padding.
 #include <rowan/layer.hpp>
+#include <rowan/train.hpp>
 
 #include <algorithm>
 #include <chrono>

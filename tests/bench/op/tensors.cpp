@@ -1,15 +1,15 @@
 // tests/bench/op/tensors.cpp: broadcasting, reductions, transposes, products of batches and functions of elements. A line
 // of JSON for each case; tests/bench/tensors.py runs the same cases with PyTorch.
-#include <rowan/op/activations.hpp>
-#include <rowan/op/add.hpp>
-#include <rowan/op/elementwise_mul.hpp>
-#include <rowan/op/log_softmax.hpp>
-#include <rowan/op/matmul.hpp>
-#include <rowan/op/reduce.hpp>
-#include <rowan/op/reduce_sum.hpp>
-#include <rowan/op/softmax.hpp>
-#include <rowan/op/softmax_with_cross_entropy.hpp>
-#include <rowan/op/transpose.hpp>
+#include <rowan/op/elementwise/activations.hpp>
+#include <rowan/op/elementwise/add.hpp>
+#include <rowan/op/elementwise/elementwise_mul.hpp>
+#include <rowan/op/norm/log_softmax.hpp>
+#include <rowan/op/matrix/matmul.hpp>
+#include <rowan/op/reduce/reduce.hpp>
+#include <rowan/op/reduce/reduce_sum.hpp>
+#include <rowan/op/norm/softmax.hpp>
+#include <rowan/op/loss/softmax_with_cross_entropy.hpp>
+#include <rowan/op/shape/transpose.hpp>
 
 #include <algorithm>
 #include <chrono>

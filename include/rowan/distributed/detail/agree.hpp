@@ -5,7 +5,7 @@
 #include <rowan/detail/named_values.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/remote_error.hpp>
-#include <rowan/layer/detail/train_call.hpp>
+#include <rowan/train/detail/train_call.hpp>
 
 #include <array>
 #include <cstddef>

@@ -7,7 +7,7 @@
 #include <rowan/graph/value.hpp>
 #include <rowan/io/checkpoint_file.hpp>
 #include <rowan/io/detail/naming_file.hpp>
-#include <rowan/layer/parameters.hpp>
+#include <rowan/train/parameters.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -10,7 +10,7 @@
 #include <rowan/distributed/partition.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/io/model.hpp>
-#include <rowan/layer/detail/table_lookups.hpp>
+#include <rowan/train/detail/table_lookups.hpp>
 
 #include <algorithm>
 #include <array>

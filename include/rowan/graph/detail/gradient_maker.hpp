@@ -4,9 +4,9 @@
 #include <rowan/graph/detail/array_kernels.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/scope.hpp>
-#include <rowan/op/full_like.hpp>
-#include <rowan/op/sum.hpp>
-#include <rowan/op/to_dense.hpp>
+#include <rowan/op/elementwise/full_like.hpp>
+#include <rowan/op/elementwise/sum.hpp>
+#include <rowan/op/table/to_dense.hpp>
 
 #include <algorithm>
 #include <cstddef>

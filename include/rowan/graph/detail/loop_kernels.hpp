@@ -3,9 +3,9 @@
 
 #include <rowan/detail/on_device.hpp>
 #include <rowan/graph/op_kernel.hpp>
-#include <rowan/op/cast.hpp>
-#include <rowan/op/full_like.hpp>
-#include <rowan/op/sum.hpp>
+#include <rowan/op/elementwise/cast.hpp>
+#include <rowan/op/elementwise/full_like.hpp>
+#include <rowan/op/elementwise/sum.hpp>
 
 #include <algorithm>
 #include <cstddef>

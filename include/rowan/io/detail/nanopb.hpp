@@ -20,7 +20,8 @@
 #error "rowan: descriptors need nanopb 0.4"
 #endif
 #if defined(PB_FIELD_32BIT) || defined(PB_NO_ERRMSG) || defined(PB_BUFFER_ONLY) || defined(PB_WITHOUT_64BIT)
-#error "rowan: nanopb must be used without PB_FIELD_32BIT, PB_NO_ERRMSG, PB_BUFFER_ONLY and PB_WITHOUT_64BIT, which change its library"
+#error \
+    "rowan: nanopb must be used without PB_FIELD_32BIT, PB_NO_ERRMSG, PB_BUFFER_ONLY and PB_WITHOUT_64BIT, which change its library"
 #endif
 #ifdef PB_ENABLE_MALLOC
 #error "rowan: nanopb must be used without PB_ENABLE_MALLOC"
@@ -60,7 +61,8 @@ constexpr WireMessage const* wire_submessage() {
 
 /// The message types of the fields that are messages, in their order, followed by null pointers.
 template <std::size_t n>
-constexpr std::array<pb_msgdesc_t const*, n + 1> present(WireField const (&fields)[n], pb_msgdesc_t const* const (&messages)[n]) {
+constexpr std::array<pb_msgdesc_t const*, n + 1> present(WireField const (&fields)[n],
+                                                         pb_msgdesc_t const* const (&messages)[n]) {
     std::array<pb_msgdesc_t const*, n + 1> all{};
     std::size_t end = 0;
     for (std::size_t i = 0; i < n; ++i) {
@@ -86,33 +88,43 @@ constexpr pb_size_t required_fields(std::span<WireField const> fields) {
 // The expansion of one field in each part of a message. A field is (struct, REQUIRED or OPTIONAL or REPEATED, protobuf
 // type, member, number).
 #define ROWAN_FIELD_INFO(T, rule, type, member, number) PB_GEN_FIELD_INFO_AUTO(T, CALLBACK, rule, type, member, number)
-#define ROWAN_FIELD_ASSERT(T, rule, type, member, number) PB_GEN_FIELD_INFO_ASSERT_AUTO(T, CALLBACK, rule, type, member, number)
+#define ROWAN_FIELD_ASSERT(T, rule, type, member, number) \
+    PB_GEN_FIELD_INFO_ASSERT_AUTO(T, CALLBACK, rule, type, member, number)
 #define ROWAN_FIELD_MESSAGE(T, rule, type, member, number) submessage<decltype(T::member)>(),
 #define ROWAN_FIELD_WIRE(T, rule, type, member, number) \
-    WireField{#member, number, PB_HTYPE_##rule == PB_HTYPE_REQUIRED, PB_HTYPE_##rule == PB_HTYPE_REPEATED, \
-              wire_kind_of<decltype(T::member)>(), wire_submessage<decltype(T::member)>(), \
+    WireField{#member,                                  \
+              number,                                   \
+              PB_HTYPE_##rule == PB_HTYPE_REQUIRED,     \
+              PB_HTYPE_##rule == PB_HTYPE_REPEATED,     \
+              wire_kind_of<decltype(T::member)>(),      \
+              wire_submessage<decltype(T::member)>(),   \
               PB_HTYPE_##rule == PB_HTYPE_REPEATED ? memory_of<wire_value_t<decltype(T::member)>>() : 0},
 #define ROWAN_FIELD_VISIT(T, rule, type, member, number) \
-    case number: return f(x.member);
+    case number:                                         \
+        return f(x.member);
 
 /// Makes the struct T a message. FIELDS(X, T) lists its fields in ascending order of their numbers. To be used in
 /// namespace rowan::v0::detail.
-#define ROWAN_MESSAGE(T, FIELDS) \
-    template <> \
-    struct message<T> { \
-        static constexpr WireField fields[]{FIELDS(ROWAN_FIELD_WIRE, T)}; \
+#define ROWAN_MESSAGE(T, FIELDS)                                                                             \
+    template <>                                                                                              \
+    struct message<T> {                                                                                      \
+        static constexpr WireField fields[]{FIELDS(ROWAN_FIELD_WIRE, T)};                                    \
         static_assert(std::size(fields) <= WireSeen::max_fields && std::end(fields)[-1].tag <= PB_SIZE_MAX); \
-        static constexpr WireMessage wire{#T, fields, message_rules<T>::value, message_rules<T>::all}; \
-        static constexpr std::uint32_t info[] = {FIELDS(ROWAN_FIELD_INFO, T) 0}; \
-        static constexpr auto messages = present(fields, {FIELDS(ROWAN_FIELD_MESSAGE, T)}); \
-        static constexpr pb_msgdesc_t descriptor{info, messages.data(), nullptr, message_field<T>, \
-                                                 std::size(fields), required_fields(fields), \
-                                                 static_cast<pb_size_t>(std::end(fields)[-1].tag)}; \
-        FIELDS(ROWAN_FIELD_ASSERT, T) \
-        /* calls f with the member whose number is `tag` */ \
-        template <class X, class F> \
-        static bool visit(X& x, pb_size_t tag, F const& f) { \
-            switch (tag) { FIELDS(ROWAN_FIELD_VISIT, T) } \
-            return true; \
-        } \
+        static constexpr WireMessage wire{#T, fields, message_rules<T>::value, message_rules<T>::all};       \
+        static constexpr std::uint32_t info[] = {FIELDS(ROWAN_FIELD_INFO, T) 0};                             \
+        static constexpr auto messages = present(fields, {FIELDS(ROWAN_FIELD_MESSAGE, T)});                  \
+        static constexpr pb_msgdesc_t descriptor{info,                                                       \
+                                                 messages.data(),                                            \
+                                                 nullptr,                                                    \
+                                                 message_field<T>,                                           \
+                                                 std::size(fields),                                          \
+                                                 required_fields(fields),                                    \
+                                                 static_cast<pb_size_t>(std::end(fields)[-1].tag)};          \
+        FIELDS(ROWAN_FIELD_ASSERT, T)                                                                        \
+        /* calls f with the member whose number is `tag` */                                                  \
+        template <class X, class F>                                                                          \
+        static bool visit(X& x, pb_size_t tag, F const& f) {                                                 \
+            switch (tag) { FIELDS(ROWAN_FIELD_VISIT, T) }                                                    \
+            return true;                                                                                     \
+        }                                                                                                    \
     };

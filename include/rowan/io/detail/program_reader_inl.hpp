@@ -6,9 +6,9 @@
 #include <rowan/io/op_attributes.hpp>
 #include <rowan/layer/cond.hpp>
 #include <rowan/layer/dropout.hpp>
-#include <rowan/layer/optimizer.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/while_loop.hpp>
+#include <rowan/train/optimizer.hpp>
 
 #include <memory>
 #include <type_traits>

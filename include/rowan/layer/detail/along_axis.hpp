@@ -4,9 +4,9 @@
 #include <rowan/layer/var.hpp>
 #include <rowan/op/detail/class_rows.hpp>
 #include <rowan/op/infer.hpp>
-#include <rowan/op/lod_reset.hpp>
-#include <rowan/op/reshape.hpp>
-#include <rowan/op/transpose.hpp>
+#include <rowan/op/sequence/lod_reset.hpp>
+#include <rowan/op/shape/reshape.hpp>
+#include <rowan/op/shape/transpose.hpp>
 
 #include <array>
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/rnn.hpp>
 #include <rowan/graph/scope.hpp>
-#include <rowan/op/add.hpp>
+#include <rowan/op/elementwise/add.hpp>
 
 #include <span>
 #include <string_view>

@@ -3,9 +3,9 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/detail/extremes.hpp>
-#include <rowan/op/activation_options.hpp>
 #include <rowan/op/detail/logarithm.hpp>
 #include <rowan/op/detail/normal_cdf.hpp>
+#include <rowan/op/elementwise/activation_options.hpp>
 
 #include <string_view>
 
@@ -281,7 +281,8 @@ struct thresholded_relu_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V value(V const& x, ThresholdedReluOptions const& o) {
-        return choose(x > constant<V>(o.threshold), x, choose(not_above(x, constant<V>(o.threshold)), constant<V>(0.0), x));
+        return choose(x > constant<V>(o.threshold), x,
+                      choose(not_above(x, constant<V>(o.threshold)), constant<V>(0.0), x));
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>

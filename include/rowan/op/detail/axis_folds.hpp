@@ -9,7 +9,7 @@
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/detail/wide_product.hpp>
-#include <rowan/op/reduce_sum.hpp>
+#include <rowan/op/reduce/reduce_sum.hpp>
 
 #include <array>
 #include <cstddef>

@@ -6,7 +6,7 @@
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/infer.hpp>
-#include <rowan/op/transpose.hpp>
+#include <rowan/op/shape/transpose.hpp>
 
 #include <array>
 #include <cstddef>

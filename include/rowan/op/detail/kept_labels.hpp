@@ -7,7 +7,7 @@
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/detail/class_rows.hpp>
 #include <rowan/op/detail/reduction.hpp>
-#include <rowan/op/loss_options.hpp>
+#include <rowan/op/loss/loss_options.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -37,8 +37,7 @@ void check_soft_labels(Tensor<T, D> const& x, Tensor<T, D> const& label, ClassRo
     check_same_shape("label", label, x);
     check_weights(options, c.classes);
     if (options.ignore_index)
-        throw ValueError("ignore_index", *options.ignore_index,
-                         "none for labels that are probabilities");
+        throw ValueError("ignore_index", *options.ignore_index, "none for labels that are probabilities");
 }
 
 /// to = 0 and kept = 0 where the label is ignored, else the label and 1.
@@ -186,9 +185,7 @@ constexpr LabelDims label_dims(LabelFields const& f, VarSpec const& x, VarSpec c
     std::size_t const axis = checked_axis(a.axis.value_or(-1), x.dims.size());
     if (x.dims[axis] != UNK) check_weights(a, static_cast<std::size_t>(x.dims[axis]));
     if (label.dims.size() == x.dims.size()) {
-        if (a.ignore_index)
-            throw ValueError(f.ignore_index, *a.ignore_index,
-                             "none for labels that are probabilities");
+        if (a.ignore_index) throw ValueError(f.ignore_index, *a.ignore_index, "none for labels that are probabilities");
         Dims const dims = spec::elementwise(f.label, label, x).dims;
         return {a.reduction == Reduction::none ? without_axis(dims, axis) : Dims{1}, dims};
     }

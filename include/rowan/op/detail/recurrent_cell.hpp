@@ -6,7 +6,7 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/exponential.hpp>
 #include <rowan/op/infer.hpp>
-#include <rowan/op/matmul.hpp>
+#include <rowan/op/matrix/matmul.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -92,8 +92,7 @@ struct WideProduct {
         constexpr std::int64_t most = std::numeric_limits<S>::max_exponent - 2;  // 2^±most are normal numbers
         std::int64_t const p = power > 2 * most ? 2 * most : power < -2 * most ? -2 * most : power;
         std::int64_t const last = p > most ? most : p < -most ? -most : 0;
-        return product(product(mantissa, power_of_two(static_cast<S>(p - last))),
-                       power_of_two(static_cast<S>(last)));
+        return product(product(mantissa, power_of_two(static_cast<S>(p - last))), power_of_two(static_cast<S>(last)));
     }
 
 private:
@@ -160,16 +159,21 @@ private:
         all.multiply(g);
         for (std::size_t i = 0; i < r.n; ++i) {
             S const a = load<S>(x + first + r.summed(i));
-            if (a == 0) ++zeros;
-            else if (is_infinite(a)) ++infinite, all.multiply(a < 0 ? S(-1) : S(1));
-            else all.multiply(a);
+            if (a == 0)
+                ++zeros;
+            else if (is_infinite(a))
+                ++infinite, all.multiply(a < 0 ? S(-1) : S(1));
+            else
+                all.multiply(a);
         }
         for (std::size_t i = 0; i < r.n; ++i) {
             std::size_t const at = first + r.summed(i);
             S const a = load<S>(x + at);
             WideProduct<S> others = all;
-            if (is_infinite(a)) others.multiply(a < 0 ? S(-1) : S(1));
-            else if (a != 0) others.divide(a);
+            if (is_infinite(a))
+                others.multiply(a < 0 ? S(-1) : S(1));
+            else if (a != 0)
+                others.divide(a);
             if (infinite > (is_infinite(a) ? 1U : 0U)) others.multiply(infinity);
             if (zeros > (a == 0 ? 1U : 0U)) others.multiply(S(0));
             store(others.value(), to + at);

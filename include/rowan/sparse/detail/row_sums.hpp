@@ -84,8 +84,7 @@ private:
         team(static_cast<int>(threads_), [&](std::size_t t) {
             for (std::size_t i = next.fetch_add(group); i < length(k); i = next.fetch_add(group)) {
                 std::size_t const n = std::min(group, length(k) - i);
-                S const* const sum =
-                    blocks_[t](plan_.positions().data() + begin(k) + i, n, length(k) - i - n);
+                S const* const sum = blocks_[t](plan_.positions().data() + begin(k) + i, n, length(k) - i - n);
                 std::copy_n(sum, width_, group_sums_.data() + i / group * width_);
             }
         });

@@ -28,7 +28,7 @@ inline constexpr std::size_t most_serial = rounds_terms<T> ? 1 : any_number;
 /// The same for the sum that merge forms, in blocks of 64.
 template <class T>
 inline constexpr std::size_t most_as_merged = std::is_integral_v<T> ? any_number
-    : rounds_terms<T>                                               ? 1
+                                              : rounds_terms<T>     ? 1
                                                                     : block_size;
 
 /// Whether no row occurs more than `most` times.
@@ -67,9 +67,11 @@ struct SummedRows<Cpu> {
         std::size_t const width = src.row_size();
         T* const to = table.data();
         auto const row = [=](std::size_t k) { return to + static_cast<std::size_t>(rows[k]) * width; };
-        RowSums<U>(exec, plan, src).run(
-            [&](std::size_t k) { prefetch_row<true>(row(k), width * sizeof(T)); },
-            [&](std::size_t k, sum_t<U> const* sum) { for_lanes<compute_t<T, U>>(add_lanes{}, width, sum, row(k)); });
+        RowSums<U>(exec, plan, src)
+            .run([&](std::size_t k) { prefetch_row<true>(row(k), width * sizeof(T)); },
+                 [&](std::size_t k, sum_t<U> const* sum) {
+                     for_lanes<compute_t<T, U>>(add_lanes{}, width, sum, row(k));
+                 });
     }
 };
 

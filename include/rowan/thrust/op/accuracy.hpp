@@ -1,7 +1,7 @@
 // rowan/thrust/op/accuracy.hpp: accuracy on a device.
 #pragma once
 
-#include <rowan/op/accuracy.hpp>
+#include <rowan/op/loss/accuracy.hpp>
 #include <rowan/thrust/detail/elementwise.hpp>
 #include <rowan/thrust/op/detail/fold.hpp>
 

@@ -1,7 +1,7 @@
 // rowan/thrust/op/cast.hpp: the range check of cast on a device.
 #pragma once
 
-#include <rowan/op/cast.hpp>
+#include <rowan/op/elementwise/cast.hpp>
 #include <rowan/thrust/core/synchronize.hpp>
 #include <rowan/thrust/detail/elementwise.hpp>
 #include <rowan/thrust/op/detail/fold.hpp>

@@ -1,7 +1,7 @@
 // rowan/thrust/op/compare.hpp: any on a device, which reduces truth values.
 #pragma once
 
-#include <rowan/op/compare.hpp>
+#include <rowan/op/elementwise/compare.hpp>
 #include <rowan/thrust/detail/elementwise.hpp>
 #include <rowan/thrust/op/detail/fold.hpp>
 

@@ -1,7 +1,7 @@
 // rowan/thrust/op/embedding_bag.hpp: embedding_bag on a device, with and without weights.
 #pragma once
 
-#include <rowan/op/weighted_embedding_bag.hpp>
+#include <rowan/op/table/weighted_embedding_bag.hpp>
 #include <rowan/thrust/detail/elementwise.hpp>
 #include <rowan/thrust/detail/on_device.hpp>
 #include <rowan/thrust/op/detail/bag_kernels.hpp>

@@ -1,7 +1,7 @@
 // rowan/thrust/op/matmul.hpp: matrix products on devices that use host memory. cublas.hpp has those on Cuda.
 #pragma once
 
-#include <rowan/op/matmul.hpp>
+#include <rowan/op/matrix/matmul.hpp>
 #include <rowan/thrust/detail/elementwise.hpp>
 
 #include <cstddef>

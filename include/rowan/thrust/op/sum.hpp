@@ -1,7 +1,7 @@
 // rowan/thrust/op/sum.hpp: sum on a device, of many tensors or row-sparse gradients.
 #pragma once
 
-#include <rowan/op/sum.hpp>
+#include <rowan/op/elementwise/sum.hpp>
 #include <rowan/thrust/detail/elementwise.hpp>
 #include <rowan/thrust/detail/kept.hpp>
 #include <rowan/thrust/sparse/scatter_add.hpp>

@@ -139,7 +139,7 @@ public:
 
     /// The number of rows planned, including duplicates.
     std::size_t size() const noexcept { return size_; }
-    std::int64_t height() const noexcept { return height_; }            ///< of the table
+    std::int64_t height() const noexcept { return height_; }     ///< of the table
     Device device() const noexcept { return memory_.device(); }  ///< the execution of calls that are given none
 
     /// The lookups grouped by row, in input order within a row. In device memory, as are rows() and offsets().

@@ -1,8 +1,8 @@
 // rowan/thrust/op/detail/concat_split.hpp: concat and split on a device.
 #pragma once
 
-#include <rowan/op/concat.hpp>
-#include <rowan/op/split.hpp>
+#include <rowan/op/shape/concat.hpp>
+#include <rowan/op/shape/split.hpp>
 #include <rowan/thrust/detail/copy_rows.hpp>
 #include <rowan/thrust/detail/elementwise.hpp>
 

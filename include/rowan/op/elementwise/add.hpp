@@ -1,0 +1,84 @@
+// rowan/op/elementwise/add.hpp: add, the sum of two tensors, dense or row-sparse.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/op/detail/broadcast.hpp>
+#include <rowan/op/elementwise/identity.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sparse/add.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// x + y
+struct add_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return plus(x, y);
+    }
+};
+
+}  // namespace detail
+
+/// x + y element-wise, computed in dtype<T>::sum. Integers wrap around.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> add(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    return detail::zip_broadcast(exec, detail::add_formula{}, x, y);
+}
+
+template <class T, class Device>
+Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return add(x.device(), x, y);
+}
+
+/// Adds two tensors, two SelectedRows, or one of each; the result is dense if either input is dense. The gradient of
+/// both inputs is an alias of the gradient of the result.
+struct add_op {
+    static constexpr std::string_view name = "add";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                            grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
+        if (x.type != VarType::SELECTED_ROWS) spec::dense("add: x", x);
+        if (y.type != VarType::SELECTED_ROWS) spec::dense("add: y", y);
+        spec::same_dtype("add: y", y, x);
+        VarSpec const& kind = x.type == VarType::SELECTED_ROWS ? y : x;
+        return {
+            .type = kind.type, .dtype = x.dtype, .dims = spec::same_dims("add: y", y, x), .lod_level = kind.lod_level};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        detail::check_same_shape("y", y, x);
+        return add(exec, x, y);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, SelectedRows<T, D> const& y) {
+        return add(exec, x, y);
+    }
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, SelectedRows<T, D> const& y) {
+        return add(exec, x, y);
+    }
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, SelectedRows<T, D> const& x, Tensor<T, D> const& y) {
+        return add(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,172 @@
+// rowan/op/elementwise/cast.hpp: cast, a tensor converted to another element type.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/op/detail/joined_name.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <atomic>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct cast_family {
+    static constexpr std::string_view name = "cast_";
+};
+
+/// Whether dtype<To>::sum is constructible from dtype<From>::sum.
+template <class To, class From>
+concept castable = std::constructible_from<sum_t<To>, sum_t<From>>;
+
+/// Whether a cast from From to To truncates floating-point numbers to integers, where they may be out of range.
+template <class To, class From>
+inline constexpr bool cast_may_fail =
+    std::integral<sum_t<To>>&& std::floating_point<sum_t<From>> && !std::same_as<To, bool>;
+
+/// The least value of an integer type I and the power of two above its greatest value, converted to S.
+template <class I, class S>
+inline constexpr S least_whole = static_cast<S>(std::numeric_limits<I>::min());
+template <class I, class S>
+inline constexpr S after_wholes = 2 * static_cast<S>(std::numeric_limits<I>::max() / 2 + 1);
+
+/// Whether To can represent trunc(x); false for NaN.
+template <class To, class S>
+ROWAN_HD bool holds_whole_part(S x) {
+    using I = std::conditional_t<std::integral<To>, To, sum_t<To>>;
+    constexpr S least = least_whole<I, S>, after = after_wholes<I, S>;
+    S const whole = std::trunc(x);
+    return whole >= least && whole < after;
+}
+
+template <class To, class From>
+struct CastElement {
+    From const* from;
+    To* to;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        auto const wide = dtype<From>::widen(from[i]);
+        if constexpr (std::same_as<To, bool>) {
+            to[i] = wide != sum_t<From>{};
+        } else {
+            to[i] = dtype<To>::narrow(static_cast<sum_t<To>>(wide));
+        }
+    }
+};
+
+template <class To, class From>
+[[noreturn]] void refuse_cast(std::size_t i, From const& x) {
+    throw ValueError(std::string("x[").append(std::to_string(i)).append("]"),
+                     static_cast<double>(dtype<From>::widen(x)),
+                     std::string("a number whose integer part ").append(dtype<To>::name).append(" holds"));
+}
+
+/// Checks on a device that To can represent the truncated elements. The Thrust specialization is in
+/// rowan/thrust/op/cast.hpp.
+template <class D>
+struct CastCheck {
+    static_assert(has_backend<D>, "rowan: cast on a Thrust device needs #include <rowan/thrust/op/cast.hpp>");
+};
+
+template <>
+struct CastCheck<Cpu> {
+    template <class To, class From>
+    static void check(Cpu exec, std::size_t n, From const* from) {
+        std::atomic<bool> good{true};
+        auto const fits = [&](std::size_t i) { return holds_whole_part<To>(dtype<From>::widen(from[i])); };
+        for_ranges(exec, n, 1, [&](std::size_t begin, std::size_t end) {
+            bool all = true;
+            for (std::size_t i = begin; i < end; ++i) all = all && fits(i);
+            if (!all) good = false;
+        });
+        if (good) return;
+        std::size_t i = 0;
+        while (fits(i)) ++i;
+        refuse_cast<To>(i, from[i]);
+    }
+};
+
+}  // namespace detail
+
+/// Converts the elements of x to `To` through dtype<From>::sum and dtype<To>::sum. Floating-point numbers are truncated
+/// toward zero when converted to integers, integers out of range wrap around, and nonzero elements become true when
+/// converted to bool.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if a floating-point number to be converted to an integer is NaN or out of range
+/// cost     one read of x and one write of the result; floating point to integer reads x once more and waits for the
+///          device
+template <class To, class From, device D>
+Tensor<To, D> cast(D const& exec, Tensor<From, D> const& x) {
+    static_assert(detail::castable<To, From>, "rowan::cast: give dtype<To>::sum a constructor from dtype<From>::sum");
+    detail::ElementLoops<D>::check(exec, x);
+    if constexpr (detail::cast_may_fail<To, From>) detail::CastCheck<D>::template check<To>(exec, x.size(), x.data());
+    auto out = detail::new_tensor<To>(exec, x.shape());
+    detail::ElementLoops<D>::each(exec, x.size(), 1, detail::CastElement<To, From>{x.data(), out.data()});
+    return out;
+}
+
+template <class To, class X>
+requires detail::tensor_argument<X>
+auto cast(X&& x) { return cast<To>(x.device(), x); }
+
+/// Casts the gradient back to the element type of x; neither type may be an integer type. Only the type and shape of x
+/// are used.
+struct cast_grad_op {
+    static constexpr std::string_view name = "cast_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad) {
+        spec::dense("cast_grad: x", x);
+        VarSpec x_grad = spec::elementwise("cast_grad: out@GRAD", out_grad);
+        x_grad.dims = spec::same_dims("cast_grad: out@GRAD", out_grad, x);
+        x_grad.dtype = x.dtype;
+        return x_grad;
+    }
+
+    /// errors   ShapeError if the shapes differ
+    template <class From, class To, class D>
+    requires(!std::integral<detail::sum_t<From>> &&
+             !std::integral<detail::sum_t<To>>) static Tensor<From, D> run(D exec, Tensor<From, D> const& x,
+                                                                           Tensor<To, D> const& out_grad) {
+        detail::check_same_shape("out_grad", out_grad, x);
+        return cast<From>(exec, out_grad);
+    }
+};
+
+/// See cast. The element type of the result is part of the operator: the names are cast_f32 and so on.
+template <class To>
+struct cast_op {
+    static constexpr std::string_view name = detail::joined_name<detail::cast_family, dtype<To>>::value;
+    static constexpr OpFamily family = OpFamily::cast;
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<cast_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        VarSpec out = spec::elementwise("cast: x", x);
+        out.dtype = dtype<To>::wire;
+        return out;
+    }
+
+    template <class From, class D>
+    requires detail::castable<To, From>
+    static Tensor<To, D> run(D exec, Tensor<From, D> const& x) { return cast<To>(exec, x); }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,153 @@
+// rowan/op/elementwise/clip.hpp: clip, elements clamped to an interval.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sparse/merge.hpp>
+
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+/// The settings of clip.
+struct ClipOptions {
+    double min = -1;  ///< lower bound
+    double max = 1;   ///< upper bound
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max});
+    }
+};
+
+namespace detail {
+
+inline void check_clip(ClipOptions const& options) {
+    check_finite("min", options.min);
+    check_finite("max", options.max);
+    if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
+}
+
+/// x clamped to [min, max]
+struct clip_formula {
+    double min, max;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        V const low = constant<V>(min), high = constant<V>(max);
+        return choose(x < low, low, choose(x > high, high, x));
+    }
+};
+
+/// 0 where x < min or x > max, else g
+struct clip_grad_formula {
+    double min, max;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& g) const {
+        V const zero = constant<V>(0.0);
+        return choose(x < constant<V>(min), zero, choose(x > constant<V>(max), zero, g));
+    }
+};
+
+template <class T, class D>
+Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions const& options) {
+    using S = sum_t<T>;
+    static_assert(floating_element<T>, "rowan::clip: x must have a floating-point type: convert it");
+    return zip_elements<S>(exec, clip_formula{options.min, options.max}, x);
+}
+
+}  // namespace detail
+
+/// Clamps every element to [min, max]; NaN propagates.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if a bound is not finite or max < min
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> clip(D exec, Tensor<T, D> const& x, ClipOptions options = {}) {
+    detail::check_clip(options);
+    return detail::clip_elements(exec, x, options);
+}
+template <class X>
+requires detail::changeable_tensor<X>
+auto clip(Cpu exec, X&& x, ClipOptions options = {}) {
+    detail::check_clip(options);
+    return detail::clip_elements(exec, x, options);
+}
+
+/// The same for a row-sparse gradient: merges g, then clamps. The result is merged and equals the clamped dense
+/// gradient.
+/// shapes   g of n rows -> one row for each distinct row id
+/// errors   ValueError as above, and if 0 is not in [min, max], because rows that are absent from g stay 0
+/// cost     a merge, and one read and one write of its rows
+template <class T, device D>
+SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& options = {}) {
+    detail::check_clip(options);
+    if (options.min > 0 || options.max < 0)
+        throw ValueError(options.min > 0 ? "min" : "max", options.min > 0 ? options.min : options.max,
+                         "0 to be in [min, max], as absent rows stay 0");
+    auto merged = merge(exec, g);
+    merged.value() = detail::clip_elements(exec, merged.value(), options);
+    return merged;
+}
+
+/// The gradient of x: 0 where x < min or x > max, else out_grad.
+/// shapes   x [...], out_grad the same -> the same
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> clip_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                       ClipOptions const& options = {}) {
+    detail::check_same_shape("out_grad", out_grad, x);
+    detail::clip_grad_formula const formula{options.min, options.max};
+    return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, out_grad);
+}
+
+struct clip_grad_op {
+    static constexpr std::string_view name = "clip_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b11;
+    using attributes = ClipOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ClipOptions const& = {}) {
+        return spec::elementwise("clip_grad: out@GRAD", out_grad, x);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                            ClipOptions const& options = {}) {
+        return clip_grad(exec, x, out_grad, options);
+    }
+};
+
+/// See clip; x may be dense or row-sparse.
+struct clip_op {
+    static constexpr std::string_view name = "clip";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using attributes = ClipOptions;
+    using grad = grad_rule<clip_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, ClipOptions const& = {}) { return x; }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ClipOptions const& options = {}) {
+        return clip(exec, x, options);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, ClipOptions const& options = {}) {
+        return clip(exec, x, options);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,319 @@
+// rowan/op/elementwise/compare.hpp: element-wise comparisons and tests, and logical operators on bool tensors.
+#pragma once
+
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/broadcast.hpp>
+#include <rowan/op/detail/joined_name.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
+#include <rowan/op/detail/unary.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Compares elements as dtype<T>::sum.
+template <class Op, class T>
+struct CompareElement {
+    T const *x, *y;
+    bool* out;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        sum_t<T> const a = dtype<T>::widen(x[i]), b = dtype<T>::widen(y[i]);
+        out[i] = Op::holds(a, b);
+    }
+};
+
+/// The same for shapes that are broadcast.
+template <class Op, class T>
+struct CompareInRow {
+    struct Row {
+        T const *x, *y;
+    };
+    BroadcastRows<2> b;
+    T const *x, *y;
+    bool* out;
+
+    ROWAN_HD Row of_row(std::size_t row) const { return {x + b.offsets[0](row), y + b.offsets[1](row)}; }
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(Row const& at, std::size_t row, std::size_t column) const {
+        sum_t<T> const left = dtype<T>::widen(at.x[b.one[0] ? 0 : column]);
+        sum_t<T> const right = dtype<T>::widen(at.y[b.one[1] ? 0 : column]);
+        out[row * b.width + column] = Op::holds(left, right);
+    }
+};
+
+/// Tests elements as dtype<T>::sum.
+template <class Op, class T>
+struct TestElement {
+    T const* x;
+    bool* out;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        sum_t<T> const a = dtype<T>::widen(x[i]);
+        out[i] = Op::holds(a);
+    }
+};
+
+/// Computes on a device whether any element is true. The Thrust specialization is in rowan/thrust/op/compare.hpp.
+template <class D>
+struct AnyElement {
+    static_assert(has_backend<D>, "rowan: any on a Thrust device needs #include <rowan/thrust/op/compare.hpp>");
+};
+
+template <>
+struct AnyElement<Cpu> {
+    static void any(Cpu, std::size_t n, bool const* x, bool* out) {
+        *out = std::any_of(x, x + n, [](bool b) { return b; });
+    }
+};
+
+/// Base of the binary operators that return a bool tensor.
+template <class Op>
+struct compare_op {
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
+        VarSpec out = broadcast_spec(joined_name<Op, y_suffix>::value.data(), x, y, -1);
+        out.dtype = dtype<bool>::wire;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<bool, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        auto const shape = broadcast_shape("y", x.shape(), y.shape(), -1);
+        ElementLoops<D>::check(exec, x, y);
+        auto out = new_tensor<bool>(exec, shape);
+        if (x.shape() == y.shape()) {
+            ElementLoops<D>::each(exec, x.size(), 1, CompareElement<Op, T>{x.data(), y.data(), out.data()});
+        } else if (out.size() != 0) {
+            auto const b = broadcast_rows_of(shape, x, y, -1);
+            ElementLoops<D>::each_element(exec, b.rows, b.width,
+                                          CompareInRow<Op, T>{b, x.data(), y.data(), out.data()});
+        }
+        return out;
+    }
+};
+
+/// Base of the operators of one tensor that return a bool tensor.
+template <class Op>
+struct test_op {
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        VarSpec out = spec::elementwise(joined_name<Op, x_suffix>::value.data(), x);
+        out.dtype = dtype<bool>::wire;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<bool, D> run(D exec, Tensor<T, D> const& x) {
+        ElementLoops<D>::check(exec, x);
+        auto out = new_tensor<bool>(exec, x.shape());
+        ElementLoops<D>::each(exec, x.size(), 1, TestElement<Op, T>{x.data(), out.data()});
+        return out;
+    }
+};
+
+}  // namespace detail
+
+/// x < y element-wise; false where either is NaN.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+struct less_op : detail::compare_op<less_op> {
+    static constexpr std::string_view name = "less";
+    /// Whether a < b.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a, S const& b) {
+        return a < b;
+    }
+};
+
+/// x <= y element-wise; false where either is NaN. Shapes and errors as less_op.
+struct less_equal_op : detail::compare_op<less_equal_op> {
+    static constexpr std::string_view name = "less_equal";
+    /// Whether a <= b.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a, S const& b) {
+        return a < b || a == b;
+    }
+};
+
+/// x > y element-wise; false where either is NaN. Shapes and errors as less_op.
+struct greater_op : detail::compare_op<greater_op> {
+    static constexpr std::string_view name = "greater";
+    /// Whether a > b.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a, S const& b) {
+        return less_op::holds(b, a);
+    }
+};
+
+/// x >= y element-wise; false where either is NaN. Shapes and errors as less_op.
+struct greater_equal_op : detail::compare_op<greater_equal_op> {
+    static constexpr std::string_view name = "greater_equal";
+    /// Whether a >= b.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a, S const& b) {
+        return less_equal_op::holds(b, a);
+    }
+};
+
+/// x == y element-wise; false where either is NaN. Shapes and errors as less_op.
+struct equal_op : detail::compare_op<equal_op> {
+    static constexpr std::string_view name = "equal";
+    /// Whether a == b.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a, S const& b) {
+        return a == b;
+    }
+};
+
+/// x && y element-wise; a nonzero number is true.
+struct logical_and_op : detail::compare_op<logical_and_op> {
+    static constexpr std::string_view name = "logical_and";
+    /// Whether both are nonzero.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a, S const& b) {
+        return a != 0 && b != 0;
+    }
+};
+
+/// x || y element-wise; a nonzero number is true.
+struct logical_or_op : detail::compare_op<logical_or_op> {
+    static constexpr std::string_view name = "logical_or";
+    /// Whether at least one is nonzero.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a, S const& b) {
+        return a != 0 || b != 0;
+    }
+};
+
+/// !x element-wise; a nonzero number is true.
+struct logical_not_op : detail::test_op<logical_not_op> {
+    static constexpr std::string_view name = "logical_not";
+    /// Whether it is zero.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a) {
+        return a == 0;
+    }
+};
+
+/// Whether elements are neither infinite nor NaN.
+/// shapes   x [...] -> [...]
+struct isfinite_op : detail::test_op<isfinite_op> {
+    static constexpr std::string_view name = "isfinite";
+    /// Whether a is finite: a - a is NaN if not.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a) {
+        S const zero = a - a;
+        return zero == a - a;
+    }
+};
+
+/// Whether elements are NaN. Shapes as isfinite_op.
+struct isnan_op : detail::test_op<isnan_op> {
+    static constexpr std::string_view name = "isnan";
+    /// Whether a is NaN.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a) {
+        S const same = a;
+        return !(a == same);
+    }
+};
+
+/// Whether elements are infinity or -infinity. Shapes as isfinite_op.
+struct isinf_op : detail::test_op<isinf_op> {
+    static constexpr std::string_view name = "isinf";
+    /// Whether a is infinite.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a) {
+        return !isfinite_op::holds(a) && !isnan_op::holds(a);
+    }
+};
+
+/// Whether elements are neither infinite nor NaN; true for all integers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<bool, D> isfinite(D const& exec, Tensor<T, D> const& x) {
+    return isfinite_op::run(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto isfinite(X&& x) { return isfinite_op::run(x.device(), x); }
+
+/// Whether elements are NaN.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<bool, D> isnan(D const& exec, Tensor<T, D> const& x) {
+    return isnan_op::run(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto isnan(X&& x) { return isnan_op::run(x.device(), x); }
+
+/// Whether elements are infinity or -infinity.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<bool, D> isinf(D const& exec, Tensor<T, D> const& x) {
+    return isinf_op::run(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto isinf(X&& x) { return isinf_op::run(x.device(), x); }
+
+/// Whether any element is true; false if there are none.
+/// shapes   x [...] -> [1]
+struct any_op {
+    static constexpr std::string_view name = "any";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        spec::dense("any: x", x);
+        spec::same_dtype("any: x", x, tensor_spec<bool>({}));
+        return tensor_spec<bool>({1});
+    }
+
+    template <class D>
+    static Tensor<bool, D> run(D exec, Tensor<bool, D> const& x) {
+        detail::ElementLoops<D>::check(exec, x);
+        auto out = detail::new_tensor<bool>(exec, {1});
+        detail::AnyElement<D>::any(exec, x.size(), x.data(), out.data());
+        return out;
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,97 @@
+// rowan/op/elementwise/div.hpp: div, the element-wise quotient of two tensors.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/arithmetic.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/broadcast.hpp>
+#include <rowan/op/elementwise/sub.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// -(g · out / y)
+struct div_grad_y_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& g, V const& out, V const& y) const {
+        return minus(constant<V>(0.0), quotient(product(g, out), y));
+    }
+};
+
+}  // namespace detail
+
+/// x / y element-wise, computed in dtype<T>::sum. A division by zero is ±inf, or NaN for 0 / 0.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> div(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    static_assert(floating_element<T>, "rowan::div: x must have a floating-point type: convert it with rowan::cast");
+    return detail::zip_broadcast(exec, detail::divided{}, x, y);
+}
+
+/// The gradient of y from the result and its gradient: -(out_grad · out / y). That of x is div(out_grad, y).
+/// shapes   out_grad [...], out and y the same -> the same
+/// errors   ShapeError if the shapes differ
+/// cost     one read of each and one write of the result
+template <class T, device D>
+Tensor<T, D> div_grad_y(D const& exec, Tensor<T, D> const& out_grad, Tensor<T, D> const& out, Tensor<T, D> const& y) {
+    detail::check_same_shape("out", out, out_grad);
+    detail::check_same_shape("y", y, out_grad);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::div_grad_y_formula{}, out_grad, out, y);
+}
+
+template <class T, class Device>
+Tensor<T, Device> div(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return div(x.device(), x, y);
+}
+template <class T, class Device>
+Tensor<T, Device> div_grad_y(Tensor<T, Device> const& out_grad, Tensor<T, Device> const& out,
+                             Tensor<T, Device> const& y) {
+    return div_grad_y(out_grad.device(), out_grad, out, y);
+}
+
+struct div_grad_y_op {
+    static constexpr std::string_view name = "div_grad_y";
+    using inputs = slots<grad_of<slot::out>, slot::out, slot::y>;
+    using outputs = slots<grad_of<slot::y>>;
+    static constexpr unsigned row_inputs = 0b111;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out_grad, VarSpec const& out, VarSpec const& y) {
+        return spec::elementwise("div_grad_y: y", y, spec::elementwise("div_grad_y: out", out, out_grad));
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, Tensor<T, D> const& out, Tensor<T, D> const& y) {
+        return div_grad_y(exec, out_grad, out, y);
+    }
+};
+
+/// See div. The gradient of x is a quotient, too: out_grad / y.
+struct div_op {
+    static constexpr std::string_view name = "div";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad =
+        grad_rules<grad_rule<div_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
+                   grad_rule<div_grad_y_op, uses<grad_of<slot::out>, slot::out, slot::y>, makes<grad_of<slot::y>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("div: y", y, x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        detail::check_same_shape("y", y, x);
+        return div(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0

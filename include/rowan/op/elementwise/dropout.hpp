@@ -1,0 +1,230 @@
+// rowan/op/elementwise/dropout.hpp: dropout, which sets random elements to 0 in training.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/detail/random.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+[[noreturn]] inline void bad_probability(double probability) {
+    throw ValueError("probability", probability, "in [0, 1]");
+}
+
+constexpr void check_dropout(double probability) {
+    if (!(probability >= 0 && probability <= 1)) bad_probability(probability);
+}
+
+/// A seed in a tensor.
+struct SeedAt {
+    std::int64_t const* seed;
+    ROWAN_HD std::uint64_t operator()() const { return static_cast<std::uint64_t>(*seed); }
+};
+
+/// x · factor if kept, else 0
+template <class T>
+ROWAN_HD_INLINE void store_kept(bool kept, T const* x, sum_t<T> const& factor, T* to) {
+    sum_t<T> const scaled = product(load<sum_t<T>>(x), factor);
+    store(kept ? scaled : constant<sum_t<T>>(0.0), to);
+}
+
+template <class T, class Seed>
+struct DropElement {
+    T const* x;
+    T* to;
+    std::uint8_t* mask;
+    Seed seed;
+    double probability;
+    sum_t<T> factor;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        bool const kept = uniform_at(seed(), i) >= probability;
+        mask[i] = kept ? 1 : 0;
+        store_kept(kept, x + i, factor, to + i);
+    }
+};
+
+template <class T>
+struct DropGradient {
+    std::uint8_t const* mask;
+    T const* out_grad;
+    T* to;
+    sum_t<T> factor;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const { store_kept(mask[i] != 0, out_grad + i, factor, to + i); }
+};
+
+template <class T, class D, class Seed>
+std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_elements(D const& exec, Tensor<T, D> const& x,
+                                                                double probability, Seed const& seed) {
+    using S = sum_t<T>;
+    static_assert(floating_element<T>, "rowan::dropout: x must have a floating-point type: convert it");
+    check_dropout(probability);
+    ElementLoops<D>::check(exec, x);
+    auto out = new_tensor<T>(exec, x.shape());
+    auto mask = new_tensor<std::uint8_t>(exec, x.shape());
+    S const factor = constant<S>(1 / (1 - probability));
+    ElementLoops<D>::each(exec, x.size(), 1,
+                          DropElement<T, Seed>{.x = x.data(),
+                                               .to = out.data(),
+                                               .mask = mask.data(),
+                                               .seed = seed,
+                                               .probability = probability,
+                                               .factor = factor});
+    return {std::move(out), std::move(mask)};
+}
+
+template <class T, class D>
+std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_nothing(D const& exec, Tensor<T, D> const& x,
+                                                               double probability) {
+    check_dropout(probability);
+    ElementLoops<D>::check(exec, x);
+    return {ElementLoops<D>::copy(exec, x), Tensor<std::uint8_t, D>::full(exec, x.shape(), 1)};
+}
+
+}  // namespace detail
+
+/// In training, sets each element to 0 with the given probability and multiplies the others by 1 / (1 - probability);
+/// otherwise returns a copy of x. The mask is 1 where x was kept. The random numbers depend only on the seed and the
+/// position of the element, so each training step needs another seed. Srivastava et al.: Dropout, 2014.
+/// shapes   x [...] -> the result [...] and the mask [...]
+/// errors   ValueError unless probability is in [0, 1]
+/// cost     one read of x and one write of both; the same bits for any number of threads
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> dropout(D const& exec, Tensor<T, D> const& x, double probability,
+                                                          std::uint64_t seed, bool training = true) {
+    if (!training) return detail::drop_nothing(exec, x, probability);
+    return detail::drop_elements(exec, x, probability, detail::GivenValue<std::uint64_t>{seed});
+}
+
+/// The gradient of x. In training out_grad / (1 - probability) where the mask is not 0, else 0; otherwise out_grad.
+/// shapes   mask [...], out_grad [...] -> [...]
+/// errors   ShapeError if the shapes differ; ValueError unless probability is in [0, 1]
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Tensor<T, D> const& out_grad,
+                          double probability, bool training = true) {
+    using S = detail::sum_t<T>;
+    static_assert(floating_element<T>, "rowan::dropout_grad: out_grad must have a floating-point type");
+    detail::check_dropout(probability);
+    detail::check_same_shape("out_grad", out_grad, mask);
+    detail::ElementLoops<D>::check(exec, mask, out_grad);
+    if (!training) return detail::ElementLoops<D>::copy(exec, out_grad);
+    auto x_grad = detail::new_tensor<T>(exec, out_grad.shape());
+    S const factor = detail::constant<S>(1 / (1 - probability));
+    detail::ElementLoops<D>::each(exec, mask.size(), 1,
+                                  detail::DropGradient<T>{mask.data(), out_grad.data(), x_grad.data(), factor});
+    return x_grad;
+}
+
+template <class T, class Device>
+std::tuple<Tensor<T, Device>, Tensor<std::uint8_t, Device>> dropout(Tensor<T, Device> const& x, double probability,
+                                                                    std::uint64_t seed, bool training = true) {
+    return dropout(x.device(), x, probability, seed, training);
+}
+template <class T, class Device>
+Tensor<T, Device> dropout_grad(Tensor<std::uint8_t, Device> const& mask, Tensor<T, Device> const& out_grad,
+                               double probability, bool training = true) {
+    return dropout_grad(mask.device(), mask, out_grad, probability, training);
+}
+
+namespace detail {
+
+/// Checks that the seed is an int64 tensor of rank 1. It has one element in training, else none.
+constexpr void check_seed(char const* field, VarSpec const& seed) {
+    spec::dense(field, seed);
+    spec::rank(field, seed, 1, "1");
+    if (seed.dtype != rowan::dtype<std::int64_t>::wire)
+        spec::the_element_types_do_not_match(field, seed.dtype, rowan::dtype<std::int64_t>::wire);
+}
+
+template <class D>
+bool has_seed(Tensor<std::int64_t, D> const& seed) {
+    if (seed.size() > 1) throw ShapeError("seed.size()", std::to_string(seed.size()), "0 or 1");
+    return seed.size() == 1;
+}
+
+}  // namespace detail
+
+/// The settings of dropout in nets.
+struct DropoutOptions {
+    double probability = 0.5;  ///< of setting an element to 0
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"probability", &DropoutOptions::probability});
+    }
+};
+
+struct dropout_grad_op;
+
+/// See dropout. The slot `seed` holds the seed in training and is empty otherwise; `saved` holds the mask.
+/// shapes   x [...], seed [1] or [0] of int64 -> [...] and the mask [...]
+struct dropout_op {
+    static constexpr std::string_view name = "dropout";
+    using inputs = slots<slot::x, slot::seed>;
+    using outputs = slots<slot::out, slot::saved>;
+    using grad = grad_rule<dropout_grad_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    using attributes = DropoutOptions;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& seed, attributes const& a) {
+        VarSpec mask = spec::elementwise("dropout: x", x);
+        detail::check_seed("dropout: seed", seed);
+        detail::check_dropout(a.probability);
+        mask.dtype = rowan::dtype<std::uint8_t>::wire;
+        return {x, mask};
+    }
+
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> run(D exec, Tensor<T, D> const& x,
+                                                                 Tensor<std::int64_t, D> const& seed,
+                                                                 attributes const& a) {
+        if (!detail::has_seed(seed)) return detail::drop_nothing(exec, x, a.probability);
+        detail::ElementLoops<D>::check(exec, seed);
+        auto const value = detail::ElementLoops<D>::value_of(detail::SeedAt{seed.data()});
+        return detail::drop_elements(exec, x, a.probability, value);
+    }
+};
+
+struct dropout_grad_op {
+    static constexpr std::string_view name = "dropout_grad";
+    using inputs = slots<slot::saved, slot::seed, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+    using attributes = dropout_op::attributes;
+
+    static constexpr VarSpec infer(VarSpec const& mask, VarSpec const& seed, VarSpec const& out_grad,
+                                   attributes const&) {
+        spec::dense("dropout_grad: saved", mask);
+        detail::check_seed("dropout_grad: seed", seed);
+        VarSpec x = spec::elementwise("dropout_grad: out@GRAD", out_grad);
+        x.dims = spec::same_dims("dropout_grad: out@GRAD", out_grad, mask);
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<std::uint8_t, D> const& mask, Tensor<std::int64_t, D> const& seed,
+                            Tensor<T, D> const& out_grad, attributes const& a) {
+        return dropout_grad(exec, mask, out_grad, a.probability, detail::has_seed(seed));
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,103 @@
+// rowan/op/elementwise/full.hpp: full, a tensor filled with one value.
+#pragma once
+
+#include <rowan/core/detail/checked.hpp>
+#include <rowan/core/device.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/op/detail/joined_name.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/op/var_spec.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace rowan::inline v0 {
+
+/// The settings of full.
+struct ConstantOptions {
+    Dims dims = {};    ///< the shape of the result
+    double value = 0;  ///< the value of every element
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"dims", &ConstantOptions::dims}, field{"value", &ConstantOptions::value});
+    }
+};
+
+namespace detail {
+
+[[noreturn]] inline void unknown_dim(std::size_t i) {
+    throw ShapeError(std::string("dims[").append(std::to_string(i)).append("]"), "UNK", "a count");
+}
+
+struct full_family {
+    static constexpr std::string_view name = "fill_";
+};
+
+/// Converts a number to an element.
+/// errors   ValueError if elements are integers and cannot represent the value
+template <class T>
+T as_element(double value) {
+    if constexpr (std::integral<sum_t<T>>) {
+        using I = std::conditional_t<std::integral<T>, T, sum_t<T>>;
+        if (!is_whole<I>(value))
+            throw ValueError("value", value,
+                             std::string("a whole number that ").append(dtype<T>::name).append(" holds"));
+    }
+    return dtype<T>::narrow(constant<sum_t<T>>(value));
+}
+
+}  // namespace detail
+
+/// A tensor of these dims filled with the value, which is converted to dtype<T>::sum and narrowed.
+/// shapes   [dims...]
+/// errors   ShapeError if a dim is UNK; ValueError if elements are integers and cannot represent the value
+/// cost     one write
+template <class T, device D>
+Tensor<T, D> full(D const& exec, Dims const& dims, double value) {
+    detail::ElementLoops<D>::check(exec);
+    typename Tensor<T, D>::shape_type shape;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+        if (dims[i] == UNK) detail::unknown_dim(i);
+        shape.push_back(static_cast<std::size_t>(dims[i]));
+    }
+    return Tensor<T, D>::full(exec, shape, detail::as_element<T>(value));
+}
+
+template <class T, class Device = Cpu>
+Tensor<T, Device> full(Dims const& dims, double value) {
+    return full<T>(Device{}, dims, value);
+}
+
+/// See full. Without an input to deduce it from, the element type is part of the operator; in files the names are
+/// fill_f32 and so on.
+template <class T>
+struct full_op {
+    static constexpr std::string_view name = detail::joined_name<detail::full_family, dtype<T>>::value;
+    static constexpr OpFamily family = OpFamily::full;
+    using inputs = slots<>;
+    using outputs = slots<slot::out>;
+    using grad = no_grad;
+
+    using attributes = ConstantOptions;
+
+    static constexpr VarSpec infer(attributes const& a) {
+        for (std::size_t i = 0; i < a.dims.size(); ++i) {
+            if (a.dims[i] == UNK) detail::unknown_dim(i);
+        }
+        return tensor_spec<T>(a.dims);
+    }
+
+    template <class D>
+    static Tensor<T, D> run(D exec, attributes const& a) {
+        return full<T>(exec, a.dims, a.value);
+    }
+};
+
+}  // namespace rowan::inline v0

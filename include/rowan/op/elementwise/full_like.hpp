@@ -1,0 +1,62 @@
+// rowan/op/elementwise/full_like.hpp: full_like_op, a tensor of the shape of another, filled with one value.
+#pragma once
+
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/op/elementwise/full.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+/// The settings of full_like.
+struct FullLikeOptions {
+    double value = 0;  ///< the value of every element
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"value", &FullLikeOptions::value});
+    }
+};
+
+/// The gradient of full_like, whose result does not depend on the elements of x: zeros.
+struct full_like_grad_op {
+    static constexpr std::string_view name = "zeros_like";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out_grad) {
+        return spec::elementwise("zeros_like: out@GRAD", out_grad);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
+        return Tensor<T, D>::zeros(exec, out_grad.shape());
+    }
+};
+
+/// See full; the shape and the element type are those of x.
+struct full_like_op {
+    static constexpr std::string_view name = "fill_like";  // the name in files
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using attributes = FullLikeOptions;
+    using grad = grad_rule<full_like_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {
+        return spec::elementwise("full_like: x", x);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, FullLikeOptions const& options = {}) {
+        return Tensor<T, D>::full(exec, x.shape(), detail::as_element<T>(options.value));
+    }
+};
+
+}  // namespace rowan::inline v0

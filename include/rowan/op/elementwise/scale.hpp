@@ -1,0 +1,146 @@
+// rowan/op/elementwise/scale.hpp: scale, the elements multiplied by a factor plus a bias.
+#pragma once
+
+#include <rowan/core/detail/checked.hpp>
+#include <rowan/core/device.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sparse/scale.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+/// The settings of scale.
+struct ScaleOptions {
+    double factor = 1;  ///< the factor
+    double bias = 0;    ///< added after the multiplication
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"factor", &ScaleOptions::factor}, field{"bias", &ScaleOptions::bias});
+    }
+};
+
+namespace detail {
+
+/// errors   ValueError if dtype<T>::sum is an integer type that cannot represent the value
+template <class T>
+void check_whole_setting(char const* field, double value) {
+    if constexpr (std::integral<sum_t<T>>) {
+        if (!is_whole<sum_t<T>>(value)) throw ValueError(field, value, "a whole number, as the elements are integers");
+    }
+}
+
+[[noreturn]] inline void sparse_bias(double bias) {
+    throw ValueError("bias", bias, "0 for a SelectedRows, whose absent rows stay 0");
+}
+
+/// factor · x
+struct scale_formula {
+    double factor;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return product(x, constant<V>(factor));
+    }
+};
+
+/// factor · x + bias
+struct affine_formula {
+    double factor, bias;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return plus(product(x, constant<V>(factor)), constant<V>(bias));
+    }
+};
+
+}  // namespace detail
+
+/// factor · x + bias element-wise, computed in dtype<T>::sum. The product is rounded before the addition; a bias of 0
+/// is not added. Integers wrap around.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if the elements are integers and factor or bias is not an integer that dtype<T>::sum represents
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> scale(D const& exec, Tensor<T, D> const& x, double factor, double bias = 0) {
+    using S = detail::sum_t<T>;
+    detail::check_whole_setting<T>("factor", factor);
+    detail::check_whole_setting<T>("bias", bias);
+    if (bias == 0) return detail::zip_elements<S>(exec, detail::scale_formula{factor}, x);
+    return detail::zip_elements<S>(exec, detail::affine_formula{factor, bias}, x);
+}
+
+template <class T, class Device>
+Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias = 0) {
+    return scale(x.device(), x, factor, bias);
+}
+
+struct scale_grad_op;
+
+/// See scale. The result for a SelectedRows is a SelectedRows, and its bias must be 0.
+struct scale_op {
+    static constexpr std::string_view name = "scale";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<scale_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    using attributes = ScaleOptions;
+
+    static constexpr VarSpec infer(VarSpec const& x, attributes const& a) {
+        if (x.type != VarType::SELECTED_ROWS) return spec::elementwise("scale: x", x);
+        if (a.bias != 0) detail::sparse_bias(a.bias);
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, attributes const& a) {
+        return scale(exec, x, a.factor, a.bias);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, attributes const& a) {
+        if (a.bias != 0) detail::sparse_bias(a.bias);
+        detail::check_whole_setting<T>("factor", a.factor);
+        if constexpr (std::integral<detail::sum_t<T>>) {
+            return scale(exec, x, static_cast<std::int64_t>(a.factor));
+        } else {
+            return scale(exec, x, a.factor);
+        }
+    }
+};
+
+/// factor · out_grad
+struct scale_grad_op {
+    static constexpr std::string_view name = "scale_grad";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = no_grad;
+    using attributes = scale_op::attributes;
+
+    static constexpr VarSpec infer(VarSpec const& out_grad, attributes const& a) {
+        return scale_op::infer(out_grad, {a.factor, 0});
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, attributes const& a) {
+        return scale_op::run(exec, out_grad, {a.factor, 0});
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& out_grad, attributes const& a) {
+        return scale_op::run(exec, out_grad, {a.factor, 0});
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,137 @@
+// rowan/op/elementwise/where.hpp: where, elements of one tensor or another by a condition.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/op/detail/broadcast.hpp>
+#include <rowan/op/detail/joined_name.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
+#include <rowan/op/elementwise/broadcast.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// to[row, column] = condition[row, column] ? x[row, column] : y[row, column], each of one element for a row or all of
+/// them. The elements are copied.
+template <class T>
+struct ChooseStep {
+    struct Row {
+        bool const* condition;
+        T const *x, *y;
+        T* to;
+    };
+    BroadcastRows<3> b;
+    bool const* condition;
+    T const *x, *y;
+    T* to;
+
+    ROWAN_HD Row of_row(std::size_t i) const {
+        return {condition + b.offsets[0](i), x + b.offsets[1](i), y + b.offsets[2](i), to + i * b.width};
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+        std::size_t const of_condition = b.one[0] ? 0 : column, of_x = b.one[1] ? 0 : column;
+        row.to[column] = row.condition[of_condition] ? row.x[of_x] : row.y[b.one[2] ? 0 : column];
+    }
+};
+
+struct where_family {
+    static constexpr std::string_view name = "where";
+};
+
+}  // namespace detail
+
+/// The element of x where the condition is true, else that of y.
+///     where({true, false}, {1, 2}, {3, 4})   ->   {1, 4}
+/// shapes   condition [...], x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of all three and one write of the result
+template <class T, device D>
+Tensor<T, D> where(D const& exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    auto const both = detail::broadcast_shape("y", x.shape(), y.shape(), -1);
+    auto const shape = detail::broadcast_shape("condition", both, condition.shape(), -1);
+    detail::ElementLoops<D>::check(exec, condition, x, y);
+    auto out = detail::new_tensor<T>(exec, shape);
+    if (out.size() == 0) return out;
+    auto const b = detail::broadcast_rows<3>(shape, [&](std::size_t k, std::size_t i) {
+        auto const& of = k == 0 ? condition.shape() : k == 1 ? x.shape() : y.shape();
+        return detail::aligned_dim(of, i, shape.size(), -1);
+    });
+    detail::ElementLoops<D>::template each_in_rows<bool>(
+        exec, b.rows, b.width, detail::ChooseStep<T>{b, condition.data(), x.data(), y.data(), out.data()});
+    return out;
+}
+
+template <class C, class X, class Y>
+requires(detail::tensor_argument<C>&& detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto where(C&& condition,
+                                                                                                          X&& x,
+                                                                                                          Y&& y) {
+    return where(x.device(), condition, x, y);
+}
+
+/// The gradient of x or y of where: that of the result where the element was chosen, else 0, whatever the gradient is
+/// there, summed over the elements that were repeated.
+template <bool of_y>
+struct where_grad_op {
+    static constexpr std::string_view name =
+        detail::joined_name<detail::where_family,
+                            std::conditional_t<of_y, detail::y_grad_suffix, detail::x_grad_suffix>>::value;
+    using inputs = slots<slot::condition, std::conditional_t<of_y, slot::y, slot::x>, grad_of<slot::out>>;
+    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
+    static constexpr unsigned row_inputs = 0b111;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const&, VarSpec const& x, VarSpec const&) { return x; }
+
+    /// errors   ShapeError if condition or x does not broadcast to the shape of out_grad
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x,
+                            Tensor<T, D> const& out_grad) {
+        auto const& shape = out_grad.shape();
+        auto const check = [&](char const* field, auto const& of) {
+            if (detail::broadcast_shape(field, shape, of.shape(), -1) != shape)
+                detail::do_not_broadcast(field, detail::shape_text(of.shape()), detail::shape_text(shape));
+        };
+        check("condition", condition);
+        check(of_y ? "y" : "x", x);
+        if (out_grad.size() == 0) return Tensor<T, D>::zeros(exec, x.shape());
+        auto const zero = Tensor<T, D>::zeros(exec, {});
+        auto chosen = of_y ? where(exec, condition, zero, out_grad) : where(exec, condition, out_grad, zero);
+        if (x.shape() == shape) return chosen;
+        auto out = detail::new_tensor<T>(exec, x.shape());
+        detail::sum_repeated(exec, x.shape(), shape, -1, static_cast<T const*>(chosen.data()), out.data());
+        return out;
+    }
+};
+
+/// See where.
+struct where_op {
+    static constexpr std::string_view name = "where";
+    using inputs = slots<slot::condition, slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b111;
+    using grad = grad_rules<grad_rule<where_grad_op<false>>, grad_rule<where_grad_op<true>>>;
+
+    static constexpr VarSpec infer(VarSpec const& condition, VarSpec const& x, VarSpec const& y) {
+        spec::same_dtype("where: condition", condition, tensor_spec<bool>({}));
+        VarSpec like = condition;
+        like.dtype = x.dtype;
+        return detail::broadcast_spec("where: condition", detail::broadcast_spec("where: y", x, y, -1), like, -1);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return where(exec, condition, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,98 @@
+// rowan/op/loss/loss_options.hpp: the settings of element-wise losses.
+#pragma once
+
+#include <rowan/op/detail/reduction.hpp>
+#include <rowan/op/fields.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// The settings of binary_cross_entropy and sigmoid_cross_entropy_with_logits.
+struct BinaryCrossEntropyOptions {
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+    /// elements with this label do not count: their loss and gradient are 0, and the mean is that of the others
+    std::optional<std::int64_t> ignore_index = {};
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"reduction", &BinaryCrossEntropyOptions::reduction},
+                     field{"ignore_index", &BinaryCrossEntropyOptions::ignore_index});
+    }
+};
+
+/// The settings of losses that have no others.
+struct LossOptions {
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    /// Those of losses that can also ignore labels, which these options do not.
+    operator BinaryCrossEntropyOptions() const { return {.reduction = reduction}; }
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"reduction", &LossOptions::reduction});
+    }
+};
+
+/// The settings of cross_entropy and softmax_with_cross_entropy.
+struct CrossEntropyOptions {
+    Reduction reduction = Reduction::mean;          ///< applied to the losses of the rows
+    std::optional<std::int64_t> ignore_index = {};  ///< rows with this label do not count
+    std::optional<std::int64_t> axis = {};          ///< the axis of the classes; default the last one
+    std::vector<double> weights = {};               ///< a factor of the losses for each class; empty: all are 1
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"reduction", &CrossEntropyOptions::reduction},
+                     field{"ignore_index", &CrossEntropyOptions::ignore_index},
+                     field{"axis", &CrossEntropyOptions::axis}, field{"weights", &CrossEntropyOptions::weights});
+    }
+};
+
+/// The settings of huber.
+struct HuberOptions {
+    double delta = 1;                       ///< the distance at which the loss becomes linear, above 0
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"delta", &HuberOptions::delta}, field{"reduction", &HuberOptions::reduction});
+    }
+};
+
+/// The settings of smooth_l1.
+struct SmoothL1Options {
+    double beta = 1;  ///< the distance at which the loss becomes linear, at least 0; Paddle's 1 / sigma²
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"beta", &SmoothL1Options::beta}, field{"reduction", &SmoothL1Options::reduction});
+    }
+};
+
+/// The settings of log_loss.
+struct LogLossOptions {
+    double epsilon = 1e-4;                  ///< added to probabilities, at least 0
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"epsilon", &LogLossOptions::epsilon}, field{"reduction", &LogLossOptions::reduction});
+    }
+};
+
+/// The settings of margin_rank_loss and cosine_embedding_loss.
+struct MarginOptions {
+    double margin = 0;  ///< of margin_rank_loss: where the loss ends; of the other one: where it begins
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"margin", &MarginOptions::margin}, field{"reduction", &MarginOptions::reduction});
+    }
+};
+
+}  // namespace rowan::inline v0

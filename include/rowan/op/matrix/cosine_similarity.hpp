@@ -1,0 +1,156 @@
+// rowan/op/matrix/cosine_similarity.hpp: cosine_similarity, the cosine of the angle between rows.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/cosine_rows.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+/// The settings of cosine_similarity.
+struct CosineOptions {
+    double epsilon = 1e-8;  ///< norms below it count as it, above 0
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"epsilon", &CosineOptions::epsilon});
+    }
+};
+
+namespace detail {
+
+constexpr void check_cosine(CosineOptions const& options) {
+    check_finite("epsilon", options.epsilon);
+    if (!(options.epsilon > 0)) throw ValueError("epsilon", options.epsilon, "a positive number");
+}
+
+/// The same, and epsilon must be positive in dtype<T>::sum too.
+template <class T>
+void check_cosine(CosineOptions const& options) {
+    check_cosine(options);
+    if (!(constant<sum_t<T>>(0.0) < constant<sum_t<T>>(options.epsilon)))
+        throw ValueError("epsilon", options.epsilon, "a positive number in the type of computation");
+}
+
+}  // namespace detail
+
+/// x · y / (max(|x|, epsilon) · max(|y|, epsilon)) for the rows of x and y, as in PyTorch, and at most 1; computed in
+/// dtype<T>::sum. Row sums are formed in 16 interleaved partial sums. Right for all finite rows if this type is float or
+/// double: a row whose squares might overflow or vanish is scaled by a power of two.
+/// shapes   x [n, width], y [n, width] -> [n, 1]
+/// errors   ValueError if epsilon is not finite or, in dtype<T>::sum, not above 0; ShapeError if x is not a matrix or the
+///          shapes differ
+/// cost     two reads of both, and four more of rows that are scaled; the same bits for any number of threads
+template <class T, device D>
+Tensor<T, D> cosine_similarity(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                               CosineOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::cosine_similarity: x and y must have a floating-point type");
+    detail::check_cosine<T>(options);
+    detail::check_rank("x", x, 2);
+    detail::check_same_shape("y", y, x);
+    detail::ElementLoops<D>::check(exec, x, y);
+    std::size_t const n = x.shape(0);
+    detail::RowProducts<T, D> const products(exec, x, y, options.epsilon);
+    auto out = detail::new_tensor<T>(exec, {n, 1});
+    detail::ElementLoops<D>::each(exec, n, 1, detail::CosineOfRow<T>{products.of, options.epsilon, out.data()});
+    return out;
+}
+
+/// The gradients of x and y: out_grad · (y / (|x| |y|) - cos · x / |x|²), and the same with x and y exchanged; a norm
+/// that counts as epsilon is a constant.
+/// shapes   x [n, width], y [n, width], out_grad [n, 1] -> both [n, width]
+/// errors   as cosine_similarity; ShapeError if out_grad has another shape
+/// cost     three reads of both and two writes; the same bits for any number of threads
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> cosine_similarity_grad(D const& exec, Tensor<T, D> const& x,
+                                                              Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
+                                                              CosineOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::cosine_similarity_grad: x and y must have a floating-point type");
+    detail::check_cosine<T>(options);
+    detail::check_rank("x", x, 2);
+    detail::check_same_shape("y", y, x);
+    std::size_t const n = x.shape(0), width = x.shape(1);
+    if (out_grad.dimension() != 2 || out_grad.shape(0) != n || out_grad.shape(1) != 1)
+        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
+                         detail::shape_text(typename Tensor<T, D>::shape_type{n, 1}));
+    detail::ElementLoops<D>::check(exec, x, y, out_grad);
+    detail::RowProducts<T, D> products(exec, x, y, options.epsilon);
+    auto x_grad = detail::new_tensor<T>(exec, x.shape()), y_grad = detail::new_tensor<T>(exec, x.shape());
+    detail::ElementLoops<D>::each(exec, n, 1, detail::CosineSlopes<T>{products.of, options.epsilon, out_grad.data()});
+    detail::ElementLoops<D>::template each_in_rows<detail::sum_t<T>>(
+        exec, n, width,
+        detail::CosineGradStep<T>{products.of, width, x.data(), y.data(), x_grad.data(), y_grad.data()});
+    return {std::move(x_grad), std::move(y_grad)};
+}
+
+template <class T, class Device>
+Tensor<T, Device> cosine_similarity(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                                    CosineOptions const& options = {}) {
+    return cosine_similarity(x.device(), x, y, options);
+}
+template <class T, class Device>
+std::tuple<Tensor<T, Device>, Tensor<T, Device>> cosine_similarity_grad(Tensor<T, Device> const& x,
+                                                                        Tensor<T, Device> const& y,
+                                                                        Tensor<T, Device> const& out_grad,
+                                                                        CosineOptions const& options = {}) {
+    return cosine_similarity_grad(x.device(), x, y, out_grad, options);
+}
+
+struct cosine_similarity_grad_op;
+
+/// See cosine_similarity.
+struct cosine_similarity_op {
+    static constexpr std::string_view name = "cosine_similarity";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using attributes = CosineOptions;
+    using grad = grad_rule<cosine_similarity_grad_op, uses<slot::x, slot::y, grad_of<slot::out>>,
+                           makes<grad_of<slot::x>, grad_of<slot::y>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, attributes const& a) {
+        detail::check_cosine(a);
+        spec::matrix("cosine_similarity: x", x);
+        VarSpec out = spec::elementwise("cosine_similarity: y", y, x);
+        out.dims[1] = 1;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, attributes const& a) {
+        return cosine_similarity(exec, x, y, a);
+    }
+};
+
+struct cosine_similarity_grad_op {
+    static constexpr std::string_view name = "cosine_similarity_grad";
+    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>, grad_of<slot::y>>;
+    using attributes = CosineOptions;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad,
+                                                  attributes const& a) {
+        spec::elementwise("cosine_similarity_grad: out@GRAD", out_grad, cosine_similarity_op::infer(x, y, a));
+        return {x, y};
+    }
+
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                                      Tensor<T, D> const& out_grad, attributes const& a) {
+        return cosine_similarity_grad(exec, x, y, out_grad, a);
+    }
+};
+
+}  // namespace rowan::inline v0

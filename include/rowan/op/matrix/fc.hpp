@@ -1,0 +1,71 @@
+// rowan/op/matrix/fc.hpp: fc, a fully connected layer.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/op/matrix/matmul.hpp>
+#include <rowan/op/reduce/reduce_sum.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+/// The affine map x · w + b.
+/// shapes   x [n, inputs], w [inputs, outputs], b [outputs] -> [n, outputs]
+/// errors   ShapeError if ranks or dims do not match
+/// cost     2 · n · inputs · outputs operations; the same bits for any number of threads
+template <class T, device D>
+Tensor<T, D> fc(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b) {
+    detail::check_rank("x", x, 2);
+    detail::check_rank("w", w, 2);
+    std::size_t const n = x.shape(0), inputs = x.shape(1), outputs = w.shape(1);
+    if (w.shape(0) != inputs)
+        throw ShapeError("w.shape(0)", std::to_string(w.shape(0)), std::to_string(inputs) + ", the width of x");
+    if (b.dimension() != 1 || b.shape(0) != outputs)
+        throw ShapeError("b.shape()", detail::shape_text(b.shape()), "[" + std::to_string(outputs) + "]");
+    detail::ElementLoops<D>::check(exec, x, w, b);
+    auto out = detail::new_tensor<T>(exec, {n, outputs});
+    detail::ElementLoops<D>::repeat_row(exec, n, outputs, b.data(), out.data());
+    detail::Products<D>::template multiply<T>(exec, n, outputs, inputs, {x.data(), inputs}, {w.data(), outputs},
+                                              out.data(), true);
+    return out;
+}
+
+template <class T, class Device>
+Tensor<T, Device> fc(Tensor<T, Device> const& x, Tensor<T, Device> const& w, Tensor<T, Device> const& b) {
+    return fc(x.device(), x, w, b);
+}
+
+struct fc_op {
+    static constexpr std::string_view name = "fc";
+    using inputs = slots<slot::x, slot::w, slot::b>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b001;
+    using grad = grad_rules<grad_rule<mul_nt_op, uses<grad_of<slot::out>, slot::w>, makes<grad_of<slot::x>>>,
+                            grad_rule<mul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::w>>>,
+                            grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::b>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& b) {
+        spec::matrix("fc: x", x);
+        spec::matrix("fc: w", w);
+        spec::dense("fc: b", b);
+        spec::rank("fc: b", b, 1, "1");
+        spec::same_dtype("fc: w", w, x);
+        spec::same_dtype("fc: b", b, x);
+        spec::same_dim("fc: w.shape(0)", w.dims[0], x.dims[1]);
+        return {.type = VarType::LOD_TENSOR,
+                .dtype = x.dtype,
+                .dims = {x.dims[0], spec::same_dim("fc: b.shape(0)", b.dims[0], w.dims[1])},
+                .lod_level = x.lod_level};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b) {
+        return fc(exec, x, w, b);
+    }
+};
+
+}  // namespace rowan::inline v0

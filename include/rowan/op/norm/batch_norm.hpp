@@ -1,0 +1,277 @@
+// rowan/op/norm/batch_norm.hpp: batch_norm, each column of a batch with mean 0 and variance 1, scaled and shifted.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/norm_formulas.hpp>
+#include <rowan/op/detail/reduction.hpp>
+#include <rowan/op/detail/row_passes.hpp>
+#include <rowan/op/elementwise/dropout.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+/// The settings of batch_norm.
+struct BatchNormOptions {
+    double momentum = 0.9;  ///< the part of the moving mean and variance that a step keeps; PyTorch's is 1 - momentum
+    double epsilon = 1e-5;  ///< added to the variance
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"momentum", &BatchNormOptions::momentum}, field{"epsilon", &BatchNormOptions::epsilon});
+    }
+};
+
+namespace detail {
+
+[[noreturn]] inline void bad_norm_momentum(double momentum) { throw ValueError("momentum", momentum, "in [0, 1]"); }
+
+constexpr void check_batch_norm(BatchNormOptions const& options) {
+    check_norm_epsilon(options.epsilon);
+    if (!(options.momentum >= 0 && options.momentum <= 1)) bad_norm_momentum(options.momentum);
+}
+
+/// Checks that a tensor has an element for each column of x.
+template <class W, class T, class D>
+void check_one_per_column(char const* field, Tensor<W, D> const& w, Tensor<T, D> const& x) {
+    if (w.dimension() == 1 && w.shape(0) == x.shape(1)) return;
+    throw ShapeError(std::string(field) + ".shape()", shape_text(w.shape()),
+                     "[" + std::to_string(x.shape(1)) + "], the width of x");
+}
+
+/// The means and the inverse deviations of the columns of x.
+template <class T, class D>
+class ColumnNorm {
+    using S = sum_t<T>;
+    using Loops = ElementLoops<D>;
+    decltype(Loops::template scratch<S>(std::declval<D const&>(), 0)) numbers_;
+
+public:
+    NormOfColumns<T> norm;
+
+    /// In training those of the batch, else the moving ones. If next_mean is not nullptr, it and next_variance get the
+    /// next moving statistics.
+    template <class M>
+    ColumnNorm(D const& exec, Tensor<T, D> const& x, Tensor<M, D> const& mean, Tensor<M, D> const& variance,
+               BatchNormOptions const& options, bool training, M* next_mean, M* next_variance)
+        : numbers_(Loops::template scratch<S>(exec, 2 * x.shape(1))), norm{x.data(), numbers_.data(),
+                                                                           numbers_.data() + x.shape(1), x.shape(1)} {
+        std::size_t const n = x.shape(0), width = norm.width;
+        S *const means = numbers_.data(), *const deviations = means + width;
+        training = training && n != 0;
+        if (training) {
+            column_sums<S>(exec, n, width, FromFirstRow<T>{x.data(), width}, means);
+            Loops::each(exec, width, 1, MeansFromFirstRow<T>{x.data(), means, n});
+            column_sums<S>(exec, n, width, SquaredDeviation<T>{norm}, deviations);
+            Loops::each(exec, width, 1, MeansOfSums<S>{deviations, n});
+        } else {
+            Loops::template zip<S>(exec, width, same_number{}, means, mean.data());
+            Loops::template zip<S>(exec, width, same_number{}, deviations, variance.data());
+        }
+        if (next_mean != nullptr) {
+            MoveTowards const move{training ? options.momentum : 1};
+            Loops::template zip<S>(exec, width, move, next_mean, mean.data(), static_cast<S const*>(means));
+            Loops::template zip<S>(exec, width, move, next_variance, variance.data(),
+                                   static_cast<S const*>(deviations));
+        }
+        Loops::each(exec, width, 1, InvertDeviations<S>{deviations, options.epsilon});
+    }
+};
+
+/// Checks all arguments but out_grad.
+template <class T, class M, class D>
+void check_batch_norm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<M, D> const& mean,
+                      Tensor<M, D> const& variance, BatchNormOptions const& options) {
+    static_assert(floating_element<T>, "rowan::batch_norm: x must have a floating-point type: convert it");
+    static_assert(std::is_same_v<M, T> || std::is_same_v<M, kept_t<T>>,
+                  "rowan::batch_norm: mean and variance must have the type of x or dtype<T>::sum");
+    check_batch_norm(options);
+    check_rank("x", x, 2);
+    check_one_per_column("scale", scale, x);
+    check_one_per_column("mean", mean, x);
+    check_one_per_column("variance", variance, x);
+    ElementLoops<D>::check(exec, x, scale, mean, variance);
+}
+
+/// Whether statistics of x may have this element type: that of x, or that of its sums.
+constexpr bool is_dtype_of_statistics(std::int32_t statistics, std::int32_t x) {
+    bool const narrow = x == dtype<bfloat16>::wire || x == dtype<float16>::wire, own = x >= 1000;
+    return statistics == x || own || (narrow && statistics == dtype<float>::wire);
+}
+
+}  // namespace detail
+
+/// Normalises each column: (x - mean) / √(variance + epsilon) · scale + shift. In training, with the mean and the
+/// variance of the column over all rows of the batch (divided by their number), and moves the moving statistics towards
+/// these: momentum · moving + (1 - momentum) · that of the batch, as Paddle's; otherwise with the moving ones, which
+/// remain. In training, a batch of one row gives the shift, and one without rows changes nothing. Ioffe and Szegedy:
+/// Batch Normalization, 2015. The sums over rows are those of reduce_sum, in blocks of 64; the mean is x[0] + that of x -
+/// x[0], so that equal elements have the variance 0, however large they are; the variance is that of x - mean, in a
+/// second pass. The bits are the same for any number of threads and on every device. User-defined types need
+/// a sqrt. Moving statistics of 16-bit numbers should be floats: rounded to 16 bits in every step, they stop moving at a
+/// distance. M is the type of x or dtype<T>::sum.
+/// shapes   x [n, width]; scale, shift, mean and variance [width] -> [n, width], and the next mean and variance [width]
+/// errors   ShapeError if x is not a matrix or the others do not have its width; ValueError if epsilon is negative or
+///          not finite, or momentum is not in [0, 1]
+/// cost     in training three reads of x, otherwise one, and one write; temporary memory for the sums of blocks: 1/64
+///          of x
+template <class T, device D, class M = T>
+std::tuple<Tensor<T, D>, Tensor<M, D>, Tensor<M, D>> batch_norm(D const& exec, Tensor<T, D> const& x,
+                                                                Tensor<T, D> const& scale, Tensor<T, D> const& shift,
+                                                                Tensor<M, D> const& mean, Tensor<M, D> const& variance,
+                                                                BatchNormOptions const& options, bool training) {
+    using S = detail::sum_t<T>;
+    detail::check_batch_norm(exec, x, scale, mean, variance, options);
+    detail::check_one_per_column("shift", shift, x);
+    detail::ElementLoops<D>::check(exec, shift);
+    auto out = detail::new_tensor<T>(exec, x.shape());
+    auto next_mean = detail::new_tensor<M>(exec, mean.shape()),
+         next_variance = detail::new_tensor<M>(exec, mean.shape());
+    detail::ColumnNorm<T, D> const columns(exec, x, mean, variance, options, training, next_mean.data(),
+                                           next_variance.data());
+    detail::ElementLoops<D>::template each_of_rows<S>(
+        exec, x.shape(0), x.shape(1), x.shape(1),
+        detail::ScaleAndShift<detail::NormOfColumns<T>, T>{columns.norm, scale.data(), shift.data(), out.data()});
+    return {std::move(out), std::move(next_mean), std::move(next_variance)};
+}
+
+/// The gradients of x, scale and shift. In training, mean and variance depend on x: with h the normalised x and g =
+/// out_grad, that of x is (g - mean of g - h · mean of g · h) · scale / √(variance + epsilon), with means over the
+/// rows.
+/// shapes   x and out_grad [n, width]; scale, mean and variance [width] -> [n, width], [width], [width]
+/// errors   as batch_norm; ShapeError if out_grad does not have the shape of x
+/// cost     in training, five reads of x, otherwise two; and one write
+template <class T, device D, class M = T>
+std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm_grad(
+    D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<M, D> const& mean,
+    Tensor<M, D> const& variance, Tensor<T, D> const& out_grad, BatchNormOptions const& options, bool training) {
+    using S = detail::sum_t<T>;
+    using Loops = detail::ElementLoops<D>;
+    detail::check_batch_norm(exec, x, scale, mean, variance, options);
+    detail::check_same_shape("out_grad", out_grad, x);
+    Loops::check(exec, out_grad);
+    std::size_t const n = x.shape(0), width = x.shape(1);
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    auto scale_grad = detail::new_tensor<T>(exec, scale.shape()),
+         shift_grad = detail::new_tensor<T>(exec, scale.shape());
+    detail::ColumnNorm<T, D> const columns(exec, x, mean, variance, options, training, static_cast<M*>(nullptr),
+                                           static_cast<M*>(nullptr));
+    auto sums = Loops::template scratch<S>(exec, 2 * width);
+    S *const grad = sums.data(), *const along = grad + width;
+    detail::column_sums<S>(exec, n, width, detail::MatrixElement<T>{out_grad.data(), width}, grad);
+    detail::column_sums<S>(exec, n, width,
+                           detail::TimesNorm<detail::NormOfColumns<T>, T>{columns.norm, out_grad.data()}, along);
+    Loops::template zip<S>(exec, width, detail::same_number{}, shift_grad.data(), static_cast<S const*>(grad));
+    Loops::template zip<S>(exec, width, detail::same_number{}, scale_grad.data(), static_cast<S const*>(along));
+    if (n != 0) Loops::each(exec, 2 * width, 1, detail::MeansOfSums<S>{grad, n});
+    Loops::template each_of_rows<S>(exec, n, width, width,
+                                    detail::GradOfColumns<T>{.norm = columns.norm,
+                                                             .grad_mean = training ? grad : nullptr,
+                                                             .along_mean = training ? along : nullptr,
+                                                             .scale = scale.data(),
+                                                             .out_grad = out_grad.data(),
+                                                             .to = x_grad.data()});
+    return {std::move(x_grad), std::move(scale_grad), std::move(shift_grad)};
+}
+
+template <class T, class Device, class M = T>
+std::tuple<Tensor<T, Device>, Tensor<M, Device>, Tensor<M, Device>> batch_norm(
+    Tensor<T, Device> const& x, Tensor<T, Device> const& scale, Tensor<T, Device> const& shift,
+    Tensor<M, Device> const& mean, Tensor<M, Device> const& variance, BatchNormOptions const& options, bool training) {
+    return batch_norm(x.device(), x, scale, shift, mean, variance, options, training);
+}
+
+namespace detail {
+
+template <class T, class M, class D>
+using BatchNormResults = std::tuple<LoDTensor<T, D>, LoDTensor<M, D>, LoDTensor<M, D>>;
+
+/// The levels of x for the first result alone; the others have an element per column, which may be as many as rows.
+template <class T, class M, class D>
+BatchNormResults<T, M, D> with_lod_of(LoDTensor<T, D> const& x,
+                                      std::tuple<Tensor<T, D>, Tensor<M, D>, Tensor<M, D>> results) {
+    auto& [rows, first, second] = results;
+    return {LoDTensor<T, D>(std::move(rows), x.lod()), std::move(first), std::move(second)};
+}
+
+}  // namespace detail
+
+struct batch_norm_grad_op {
+    static constexpr std::string_view name = "batch_norm_grad";
+    using inputs = slots<slot::x, slot::w, slot::mean, slot::variance, slot::seed, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>;
+    using attributes = BatchNormOptions;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& w, VarSpec const&, VarSpec const&,
+                                                  VarSpec const&, VarSpec const& out_grad, BatchNormOptions const&) {
+        return {spec::elementwise("batch_norm_grad: out@GRAD", out_grad, x), w, w};
+    }
+
+    template <class T, class M, class D>
+    static detail::BatchNormResults<T, T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
+                                                 Tensor<M, D> const& mean, Tensor<M, D> const& variance,
+                                                 Tensor<std::int64_t, D> const& seed, Tensor<T, D> const& out_grad,
+                                                 BatchNormOptions const& options) {
+        return detail::with_lod_of(
+            x, batch_norm_grad(exec, x.value(), w, mean, variance, out_grad, options, detail::has_seed(seed)));
+    }
+};
+
+/// See batch_norm. The slots w and b hold scale and shift; the slot `seed` has an element in training and none
+/// otherwise, as in dropout.
+/// shapes   x [n, width]; w, b, mean and variance [width]; seed [1] or [0] of int64 -> [n, width], [width], [width];
+///          mean and variance may have elements of dtype<T>::sum, then also their results
+struct batch_norm_op {
+    static constexpr std::string_view name = "batch_norm";
+    using inputs = slots<slot::x, slot::w, slot::b, slot::mean, slot::variance, slot::seed>;
+    using outputs = slots<slot::out, slot::next_mean, slot::next_variance>;
+    using attributes = BatchNormOptions;
+    using grad = grad_rule<batch_norm_grad_op>;
+    static constexpr std::array<std::int8_t, 6> next{-1, -1, -1, 1, 2, -1};
+
+    static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
+                                                  VarSpec const& mean, VarSpec const& variance, VarSpec const& seed,
+                                                  BatchNormOptions const& options) {
+        detail::check_batch_norm(options);
+        spec::matrix("batch_norm: x", x);
+        detail::check_seed("batch_norm: seed", seed);
+        VarSpec out = x, row = x;
+        row.dims = {x.dims[1]};
+        row.lod_level = 0;
+        for (VarSpec const& one : {w, b, mean, variance}) {
+            spec::dense("batch_norm: scale, shift, mean or variance", one);
+            row.dims = spec::same_dims("batch_norm: scale, shift, mean or variance", one, row);
+        }
+        for (VarSpec const& one : {w, b}) spec::same_dtype("batch_norm: scale or shift", one, x);
+        if (!detail::is_dtype_of_statistics(mean.dtype, x.dtype)) spec::same_dtype("batch_norm: mean", mean, x);
+        spec::same_dtype("batch_norm: variance", variance, mean);
+        out.dims[1] = row.dims[0];
+        row.dtype = mean.dtype;
+        return {out, row, row};
+    }
+
+    template <class T, class M, class D>
+    static detail::BatchNormResults<T, M, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
+                                                 Tensor<T, D> const& b, Tensor<M, D> const& mean,
+                                                 Tensor<M, D> const& variance, Tensor<std::int64_t, D> const& seed,
+                                                 BatchNormOptions const& options) {
+        return detail::with_lod_of(x,
+                                   batch_norm(exec, x.value(), w, b, mean, variance, options, detail::has_seed(seed)));
+    }
+};
+
+}  // namespace rowan::inline v0

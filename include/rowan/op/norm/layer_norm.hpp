@@ -1,0 +1,261 @@
+// rowan/op/norm/layer_norm.hpp: layer_norm, each row with mean 0 and variance 1, scaled and shifted.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/norm_formulas.hpp>
+#include <rowan/op/detail/row_passes.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+/// The settings of layer_norm.
+struct LayerNormOptions {
+    std::int64_t begin_axis = -1;  ///< the first axis that is normalised, Paddle's begin_norm_axis; -1 is the last one
+    double epsilon = 1e-5;         ///< added to the variance
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"begin_axis", &LayerNormOptions::begin_axis}, field{"epsilon", &LayerNormOptions::epsilon});
+    }
+};
+
+namespace detail {
+
+[[noreturn]] inline void bad_begin_axis(std::int64_t axis, std::size_t rank) {
+    std::string const most = std::to_string(rank - 1);
+    throw ValueError("begin_axis", axis,
+                     std::string("in [1, ").append(most) + "] or [-" + most + ", -1]: axis 0 is that of rows");
+}
+
+/// The first axis that is normalised, as a number from 1 on.
+constexpr std::size_t first_normalised(LayerNormOptions const& options, std::size_t rank) {
+    check_norm_epsilon(options.epsilon);
+    auto const dims = static_cast<std::int64_t>(rank);
+    std::int64_t const axis = options.begin_axis < 0 ? options.begin_axis + dims : options.begin_axis;
+    if (axis < 1 || axis >= dims) bad_begin_axis(options.begin_axis, rank);
+    return static_cast<std::size_t>(axis);
+}
+
+/// The shape from an axis on.
+template <class Shape>
+constexpr Shape shape_from(Shape const& shape, std::size_t axis) {
+    Shape tail;
+    for (; axis < shape.size(); ++axis) tail.push_back(shape[axis]);
+    return tail;
+}
+
+/// The rows that layer_norm normalises.
+template <class T, class D>
+struct NormRows {
+    typename Tensor<T, D>::shape_type tail;
+    std::size_t n, width;
+
+    NormRows(Tensor<T, D> const& x, LayerNormOptions const& options) {
+        if (x.dimension() < 2) throw ShapeError("x rank", std::to_string(x.dimension()), "at least 2");
+        std::size_t const axis = first_normalised(options, x.dimension());
+        tail = shape_from(x.shape(), axis);
+        width = product_from(x.shape(), axis);
+        n = 1;
+        for (std::size_t i = 0; i < axis; ++i) n *= x.shape(i);
+    }
+
+    void check(char const* field, Tensor<T, D> const* w) const {
+        if (w != nullptr && w->shape() != tail)
+            throw ShapeError(std::string(field) + ".shape()", shape_text(w->shape()),
+                             shape_text(tail) + ", the dims of x from begin_axis on");
+    }
+};
+
+template <class T, class D>
+Tensor<T, D> normalised_rows(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const* scale, Tensor<T, D> const* shift,
+                             LayerNormOptions const& options) {
+    using S = sum_t<T>;
+    static_assert(floating_element<T>, "rowan::layer_norm: x must have a floating-point type: convert it");
+    NormRows<T, D> const rows(x, options);
+    rows.check("scale", scale);
+    rows.check("shift", shift);
+    ElementLoops<D>::check(exec, x);
+    if (scale != nullptr) ElementLoops<D>::check(exec, *scale);
+    if (shift != nullptr) ElementLoops<D>::check(exec, *shift);
+    auto out = new_tensor<T>(exec, x.shape());
+    auto numbers = ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
+    NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
+    RowPasses<D>::template run<S>(
+        exec, rows.n, rows.width,
+        ScaleAndShift<NormOfRows<T>, T>{norm, scale == nullptr ? nullptr : scale->data(),
+                                        shift == nullptr ? nullptr : shift->data(), out.data()},
+        MeanOfRow<T>{norm}, VarianceOfRow<T>{norm});
+    return out;
+}
+
+}  // namespace detail
+
+/// Normalises each row, along the last axis or from begin_axis on: (x - mean) / √(variance + epsilon) · scale + shift,
+/// with the mean and the variance of the row (divided by its size). Ba et al.: Layer Normalization, 2016. The mean is the
+/// first element + the mean of x - that, so that equal elements have the variance 0, however large they are; the variance
+/// is that of x - mean, in a second pass. Both sums have 16 interleaved parts, as in softmax; they are computed in
+/// dtype<T>::sum. The bits are the same for any number of threads and on every device. User-defined types need a sqrt.
+/// shapes   x [n, ...], scale and shift the dims of x from begin_axis on -> [n, ...]
+/// errors   ShapeError if the rank of x is below 2 or scale or shift has another shape; ValueError if begin_axis is 0
+///          or not an axis of x, or epsilon is negative or not finite
+/// cost     one read of x, which stays in the cache for the second and third pass over a row, and one write
+template <class T, device D>
+Tensor<T, D> layer_norm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<T, D> const& shift,
+                        LayerNormOptions const& options = {}) {
+    return detail::normalised_rows(exec, x, &scale, &shift, options);
+}
+/// The same without scale and shift.
+template <class T, device D>
+Tensor<T, D> layer_norm(D const& exec, Tensor<T, D> const& x, LayerNormOptions const& options = {}) {
+    return detail::normalised_rows<T, D>(exec, x, nullptr, nullptr, options);
+}
+
+template <class T, class Device>
+Tensor<T, Device> layer_norm(Tensor<T, Device> const& x, Tensor<T, Device> const& scale, Tensor<T, Device> const& shift,
+                             LayerNormOptions const& options = {}) {
+    return layer_norm(x.device(), x, scale, shift, options);
+}
+template <class T, class Device>
+Tensor<T, Device> layer_norm(Tensor<T, Device> const& x, LayerNormOptions const& options = {}) {
+    return layer_norm(x.device(), x, options);
+}
+
+/// The gradient of x. With h the normalised row and g = out_grad · scale:
+/// (g - mean of g - h · mean of g · h) / √(variance + epsilon)
+/// shapes   x and out_grad [n, ...], scale as in layer_norm -> [n, ...]
+/// errors   as layer_norm; ShapeError if out_grad does not have the shape of x
+/// cost     one read of both and one write; mean and variance are computed again
+template <class T, device D>
+Tensor<T, D> layer_norm_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale,
+                             Tensor<T, D> const& out_grad, LayerNormOptions const& options = {}) {
+    using S = detail::sum_t<T>;
+    detail::NormRows<T, D> const rows(x, options);
+    rows.check("scale", &scale);
+    detail::check_same_shape("out_grad", out_grad, x);
+    detail::ElementLoops<D>::check(exec, x, scale, out_grad);
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 4);
+    detail::NormOfRows<T> const norm{x.data(), numbers.data(), 4, rows.width, options.epsilon};
+    detail::GradOfRows<T> const grad{norm, scale.data(), out_grad.data(), x_grad.data()};
+    detail::RowPasses<D>::template run<S>(exec, rows.n, rows.width, grad, detail::MeanOfRow<T>{norm},
+                                          detail::VarianceOfRow<T>{norm}, detail::MeanOfGrad<T>{grad},
+                                          detail::MeanOfGradByNorm<T>{grad});
+    return x_grad;
+}
+
+/// The gradients of scale and shift: the sums of out_grad · h and of out_grad over the rows, in blocks of 64 rows as in
+/// reduce_sum; h is the normalised row.
+/// shapes   x and out_grad [n, ...] -> two tensors with the dims of x from begin_axis on
+/// errors   as layer_norm; ShapeError if out_grad does not have the shape of x
+/// cost     two reads of both; temporary memory for the sums of blocks: 1/64 of x
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> layer_norm_param_grad(D const& exec, Tensor<T, D> const& x,
+                                                             Tensor<T, D> const& out_grad,
+                                                             LayerNormOptions const& options = {}) {
+    using S = detail::sum_t<T>;
+    detail::NormRows<T, D> const rows(x, options);
+    detail::check_same_shape("out_grad", out_grad, x);
+    detail::ElementLoops<D>::check(exec, x, out_grad);
+    auto scale_grad = detail::new_tensor<T>(exec, rows.tail), shift_grad = detail::new_tensor<T>(exec, rows.tail);
+    auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
+    detail::NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
+    detail::RowPasses<D>::template run<S>(exec, rows.n, rows.width, detail::NoStep{}, detail::MeanOfRow<T>{norm},
+                                          detail::VarianceOfRow<T>{norm});
+    detail::column_sums<S>(exec, rows.n, rows.width, detail::TimesNorm<detail::NormOfRows<T>, T>{norm, out_grad.data()},
+                           scale_grad.data());
+    detail::column_sums<S>(exec, rows.n, rows.width, detail::MatrixElement<T>{out_grad.data(), rows.width},
+                           shift_grad.data());
+    return {std::move(scale_grad), std::move(shift_grad)};
+}
+
+/// The gradient of x; see layer_norm_grad.
+struct layer_norm_grad_op {
+    static constexpr std::string_view name = "layer_norm_grad";
+    using inputs = slots<slot::x, slot::w, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = LayerNormOptions;
+    static constexpr unsigned row_inputs = 0b101;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const& out_grad, LayerNormOptions const&) {
+        return spec::elementwise("layer_norm_grad: out@GRAD", out_grad, x);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& out_grad,
+                            LayerNormOptions const& options) {
+        return layer_norm_grad(exec, x, w, out_grad, options);
+    }
+};
+
+/// The gradients of scale and shift; see layer_norm_param_grad.
+struct layer_norm_param_grad_op {
+    static constexpr std::string_view name = "layer_norm_param_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::w>, grad_of<slot::b>>;
+    using attributes = LayerNormOptions;
+    static constexpr unsigned row_inputs = 0b11;
+    static constexpr bool sums_rows = true;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& out_grad,
+                                                  LayerNormOptions const& options) {
+        VarSpec w = spec::elementwise("layer_norm_param_grad: out@GRAD", out_grad, x);
+        w.dims = detail::shape_from(x.dims, detail::first_normalised(options, x.dims.size()));
+        w.lod_level = 0;
+        return {w, w};
+    }
+
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                                                      LayerNormOptions const& options) {
+        return layer_norm_param_grad(exec, x, out_grad, options);
+    }
+};
+
+/// See layer_norm. The slots w and b hold scale and shift.
+struct layer_norm_op {
+    static constexpr std::string_view name = "layer_norm";
+    using inputs = slots<slot::x, slot::w, slot::b>;
+    using outputs = slots<slot::out>;
+    using attributes = LayerNormOptions;
+    static constexpr unsigned row_inputs = 0b001;
+    using grad = grad_rules<grad_rule<layer_norm_grad_op>, grad_rule<layer_norm_param_grad_op>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
+                                   LayerNormOptions const& options) {
+        spec::dense("layer_norm: x", x);
+        if (x.dims.size() < 2) spec::the_rank_does_not_fit("layer_norm: x", x.dims.size(), "at least 2");
+        std::size_t const axis = detail::first_normalised(options, x.dims.size());
+        VarSpec out = x, like = x;
+        like.dims = detail::shape_from(x.dims, axis);
+        spec::dense("layer_norm: scale", w);
+        spec::dense("layer_norm: shift", b);
+        spec::same_dtype("layer_norm: scale", w, x);
+        spec::same_dtype("layer_norm: shift", b, x);
+        like.dims = spec::same_dims("layer_norm: scale", w, like);
+        like.dims = spec::same_dims("layer_norm: shift", b, like);
+        for (std::size_t i = 0; i < like.dims.size(); ++i) out.dims[axis + i] = like.dims[i];
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b,
+                            LayerNormOptions const& options) {
+        return layer_norm(exec, x, w, b, options);
+    }
+};
+
+}  // namespace rowan::inline v0

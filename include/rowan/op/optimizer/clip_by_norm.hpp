@@ -1,0 +1,227 @@
+// rowan/op/optimizer/clip_by_norm.hpp: clip_by_norm and clip_by_global_norm, gradients scaled down to a maximum norm.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/concat_split.hpp>
+#include <rowan/op/detail/lists.hpp>
+#include <rowan/op/elementwise/scale.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sparse/detail/scaled_norm.hpp>
+#include <rowan/sparse/merge.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+#include <rowan/sparse/squared_norm.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// The settings of clip_by_norm and clip_by_global_norm.
+struct ClipByNormOptions {
+    double max_norm = 1;  ///< the maximum norm
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"max_norm", &ClipByNormOptions::max_norm});
+    }
+};
+
+namespace detail {
+
+inline void check_max_norm(double max_norm) {
+    check_finite("max_norm", max_norm);
+    if (max_norm < 0) throw ValueError("max_norm", max_norm, "0 or more");
+}
+
+/// A factor, as one number and as two numbers whose product it is, for types in which the one is not a normal number.
+struct NormFactor {
+    double whole = 1, first = 1, second = 1;
+};
+
+/// The factor that scales values of this squared norm to max_norm, 1 if their norm is not greater; NaN propagates.
+inline NormFactor norm_factor(SquaredNorm const& squared, double max_norm) {
+    double const root = std::sqrt(squared.sum), norm = root / squared.scale;
+    if (norm <= max_norm) return {};
+    double const whole = max_norm / norm;
+    if (max_norm == 0 || !(root <= std::numeric_limits<double>::max())) return {whole, whole, 1};
+    int of_max = 0, of_root = 0;
+    double const ratio = std::frexp(max_norm, &of_max) / std::frexp(root, &of_root);
+    int const power = of_max - of_root + std::ilogb(squared.scale), half = power / 2;
+    return {whole, std::ldexp(ratio, half), std::ldexp(1.0, power - half)};
+}
+
+/// Whether x · factor is x · first · second, because the whole factor is not a normal number of the type of computation.
+template <class S>
+bool in_two_steps(NormFactor const& factor) {
+    if constexpr (is_machine_float<S>) return factor.whole < static_cast<double>(std::numeric_limits<S>::min());
+    return false;
+}
+
+template <template <class, class> class Gradient, class T, class D>
+Gradient<T, D> product_with(D const& exec, Gradient<T, D> const& x, NormFactor const& factor) {
+    if (!in_two_steps<sum_t<T>>(factor)) return scale(exec, x, factor.whole);
+    return scale(exec, scale(exec, x, factor.first), factor.second);
+}
+
+template <class T, class D>
+Tensor<T, D> scaled(D const& exec, Tensor<T, D> const& x, NormFactor const& factor) {
+    static_assert(floating_element<T>, "rowan::clip_by_norm: x must have a floating-point type: convert it");
+    return factor.whole == 1.0 ? x.share() : product_with(exec, x, factor);
+}
+template <class T, class D>
+SelectedRows<T, D> scaled(D const& exec, SelectedRows<T, D> const& g, NormFactor const& factor) {
+    return product_with(exec, g, factor);
+}
+
+/// A gradient with its duplicates summed: an alias if it is merged.
+template <class T, class D>
+class MergedGradient {
+public:
+    MergedGradient(D const& exec, SelectedRows<T, D> const& g)
+        : alias_(g.merged()), rows_(alias_ ? g.share() : merge(exec, g)) {}
+    SquaredNorm squared(D const& exec) const { return squared_of(exec, rows_.value()); }
+
+    SelectedRows<T, D> scaled(D const& exec, NormFactor const& factor) && {
+        if (factor.whole == 1.0) return std::move(rows_);
+        if (alias_ || in_two_steps<sum_t<T>>(factor)) return product_with(exec, rows_, factor);
+        T* const x = rows_.value().data();
+        ElementLoops<D>::template zip<sum_t<T>>(exec, rows_.value().size(), scale_formula{factor.whole}, x, x);
+        return std::move(rows_);
+    }
+
+private:
+    bool alias_;
+    SelectedRows<T, D> rows_;
+};
+
+}  // namespace detail
+
+/// Scales x to the Euclidean norm max_norm if its norm is greater. If the norm is not finite, the elements of the result
+/// are NaN or 0 by IEEE arithmetic. Right for all finite x of float, double and 16-bit types; of user-defined types where
+/// the squared norm is a normal number. Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
+/// shapes   x [n, ...] -> the same
+/// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
+/// cost     two reads of x and one write of the result, and the same again if the squared norm is 0 or does not fit
+///          dtype<T>::sum, or if the factor does not; an x that needs no scaling is returned as an alias; waits for the
+///          device, because the host needs the norm
+template <class T, device D>
+Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
+    detail::check_max_norm(options.max_norm);
+    return detail::scaled(exec, x, detail::norm_factor(detail::squared_of(exec, x), options.max_norm));
+}
+
+/// The same for a row-sparse gradient: merges g, then scales. The result represents the clipped dense gradient; it is
+/// merged, so an optimizer does not sort its rows again.
+/// shapes   g of n rows -> one row for each distinct row id
+/// errors   ValueError as above; ShapeError if g.value() does not have n rows
+/// cost     a merge, a read of its rows, and a read and a write if they need scaling; a merged g that needs no scaling
+///          is returned as an alias; waits for the device
+template <class T, device D>
+SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, ClipByNormOptions const& options = {}) {
+    detail::check_max_norm(options.max_norm);
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    detail::MergedGradient merged(exec, g);
+    return std::move(merged).scaled(exec, detail::norm_factor(merged.squared(exec), options.max_norm));
+}
+
+/// Scales all gradients, dense and row-sparse, by one factor to the global norm max_norm if their global norm, which is
+/// √(Σ norm²), is greater. The squared norms, each computed in dtype<T>::sum, are added in double, scaled where needed:
+/// those of the dense gradients in order, then those of the row-sparse ones. Right where clip_by_norm is. Pascanu et al. 2013, as above.
+/// shapes   any number of gradients of any shapes -> the same; the row-sparse ones are merged
+/// errors   as clip_by_norm
+/// cost     that of clip_by_norm for each; waits for the device once per gradient
+template <class T, device D>
+std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_global_norm(
+    D const& exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
+    ClipByNormOptions const& options = {}) {
+    detail::check_max_norm(options.max_norm);
+    for (std::size_t k = 0; k < dense.size(); ++k) detail::check_gradient("dense", k, dense[k]);
+    for (std::size_t k = 0; k < sparse.size(); ++k) detail::check_gradient("sparse", k, sparse[k]);
+    detail::SquaredNorm squared;
+    for (Tensor<T, D> const& x : dense) squared += detail::squared_of(exec, x);
+    std::vector<detail::MergedGradient<T, D>> merged;
+    merged.reserve(sparse.size());
+    for (SelectedRows<T, D> const& g : sparse) squared += merged.emplace_back(exec, g).squared(exec);
+    detail::NormFactor const factor = detail::norm_factor(squared, options.max_norm);
+    std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> out;
+    for (Tensor<T, D> const& x : dense) std::get<0>(out).push_back(detail::scaled(exec, x, factor));
+    for (auto& g : merged) std::get<1>(out).push_back(std::move(g).scaled(exec, factor));
+    return out;
+}
+
+/// See clip_by_norm.
+struct clip_by_norm_op {
+    static constexpr std::string_view name = "clip_by_norm";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = ClipByNormOptions;
+    using grad = no_grad;  // clip_by_norm is applied to gradients
+
+    static constexpr VarSpec infer(VarSpec const& x, ClipByNormOptions const& = {}) { return x; }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
+        return clip_by_norm(exec, x, options);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, ClipByNormOptions const& options = {}) {
+        return clip_by_norm(exec, x, options);
+    }
+};
+
+/// See clip_by_global_norm. The slots `x` and `out` hold any number of gradients.
+struct clip_by_global_norm_op {
+    static constexpr std::string_view name = "clip_by_global_norm";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = ClipByNormOptions;
+    using grad = no_grad;
+
+    static std::vector<VarSpec> infer(std::span<VarSpec const> x, ClipByNormOptions const& = {}) {
+        return {x.begin(), x.end()};
+    }
+
+    /// Repeats the checks for x in the order of the caller, of which part i is row-sparse if is_sparse[i].
+    template <class T, class D>
+    static void check_list(std::vector<bool> const& is_sparse, std::vector<Tensor<T, D>> const& dense,
+                           std::vector<SelectedRows<T, D>> const& sparse) {
+        detail::visit_list(is_sparse, dense, sparse,
+                           [](std::size_t i, auto const& x) { detail::check_gradient("x", i, x); });
+    }
+
+    template <class T, class D>
+    static auto run(D exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
+                    ClipByNormOptions const& options = {}) {
+        return clip_by_global_norm(exec, dense, sparse, options);
+    }
+
+    // The steps, for gradients of several element types, of which the row-sparse ones are merged: measure each, sum, and
+    // scale each by the factor.
+
+    template <class D, class V>
+    static detail::SquaredNorm measure(D exec, V const& x) {
+        return detail::squared_of(exec, x);
+    }
+    static detail::NormFactor factor(detail::SquaredNorm const& measured, ClipByNormOptions const& options) {
+        return detail::norm_factor(measured, options.max_norm);
+    }
+    template <class D, class V>
+    static V scaled(D exec, V const& x, detail::NormFactor const& factor) {
+        return detail::scaled(exec, x, factor);
+    }
+    static void check(ClipByNormOptions const& options) { detail::check_max_norm(options.max_norm); }
+};
+
+}  // namespace rowan::inline v0

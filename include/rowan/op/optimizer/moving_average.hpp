@@ -1,0 +1,82 @@
+// rowan/op/optimizer/moving_average.hpp: moving_average, an average of a tensor over time.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/op/detail/optimizer_op.hpp>
+#include <rowan/sparse/detail/optimizer.hpp>
+#include <rowan/sparse/update_rows.hpp>
+
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+/// The options of moving_average.
+struct MovingAverageOptions {
+    double decay = 0.999;  ///< the part of the average that a step keeps, in [0, 1)
+};
+
+namespace detail {
+
+struct moving_average_formula {
+    double decay;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& x, V& average) const {
+        average = product(constant<V>(decay), average) + product(constant<V>(1.0 - decay), x);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& x, V& average, V& sum) const {
+        (*this)(x, sum);
+        average = sum;
+    }
+};
+
+}  // namespace detail
+
+/// average = decay · average + (1 - decay) · x. The average of 16-bit numbers should be a tensor of floats: rounded to 16
+/// bits in every step, an average whose steps are less than half of its last bit does not move.
+/// shapes   average and x of one shape, rank at least 1
+/// errors   ShapeError if shapes differ; ValueError if decay is not in [0, 1)
+/// cost     one pass over both; the same bits for any number of threads and on every device
+template <class A, class T, device D>
+void moving_average(D const& exec, Tensor<A, D>& average, Tensor<T, D> const& x,
+                    MovingAverageOptions const& options = {}) {
+    detail::check_types<T, A>();
+    detail::check_decay("decay", options.decay);
+    update_rows(exec, x, LaneRule{detail::moving_average_formula{options.decay}}, average);
+}
+
+template <class A, class T, class Device>
+void moving_average(Tensor<A, Device>& average, Tensor<T, Device> const& x, MovingAverageOptions const& options = {}) {
+    moving_average(average.device(), average, x, options);
+}
+
+/// See moving_average. The slot `param` holds the average and `grad` holds x.
+struct moving_average_op : detail::optimizer_op<MovingAverageOptions> {
+    static constexpr std::string_view name = "moving_average";
+
+    template <class T, class D>
+    static void run(D exec, Tensor<T, D>& average, Tensor<T, D> const& x, MovingAverageOptions const& options = {}) {
+        moving_average(exec, average, x, options);
+    }
+};
+
+/// The same for elements that are narrower than their sums: the state `moment` is the average in the type of sums, and
+/// `param` is that average, narrowed.
+struct narrowed_moving_average_op : detail::optimizer_op<MovingAverageOptions, slot::moment> {
+    static constexpr std::string_view name = "narrowed_moving_average";
+    static constexpr bool begins_with_param = true;  // its state begins with the values of param
+
+    template <class T, class S, class D>
+    static void run(D exec, Tensor<T, D>& average, Tensor<S, D>& sum, Tensor<T, D> const& x,
+                    MovingAverageOptions const& options = {}) {
+        detail::check_types<T, T, S>();
+        detail::check_decay("decay", options.decay);
+        update_rows(exec, x, LaneRule{detail::moving_average_formula{options.decay}}, average, sum);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,22 @@
+// rowan/op/optimizer/rowwise_adagrad.hpp: rowwise_adagrad_op, row-wise AdaGrad as an operator.
+#pragma once
+
+#include <rowan/op/detail/optimizer_op.hpp>
+#include <rowan/sparse/rowwise_adagrad.hpp>
+
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+/// See rowwise_adagrad; the gradient may be dense or row-sparse.
+struct rowwise_adagrad_op : detail::optimizer_op<AdagradOptions, slot::moment> {
+    static constexpr std::string_view name = "rowwise_adagrad";
+
+    template <class P, class S, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, G const& grad,
+                    AdagradOptions const& options = {}) {
+        rowwise_adagrad(exec, param, moment, grad, options);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,189 @@
+// rowan/op/recurrent/gru_unit.hpp: gru_unit, one step of a gated recurrent unit.
+#pragma once
+
+#include <rowan/op/detail/recurrent_cell.hpp>
+#include <rowan/op/matrix/fc.hpp>
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Computes the gates of one step and the next state.
+template <class T>
+struct GruStep {
+    T const *x, *hidden, *h_prev;
+    T *saved, *h;
+    std::size_t size;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(std::size_t row, std::size_t k) const {
+        T const *const xs = x + row * 3 * size + k, *const gs = hidden + row * 3 * size + k;
+        T* const keep = saved + row * 4 * size + k;
+        V const one = constant<V>(1.0);
+        V const r = logistic(V(load<V>(xs) + load<V>(gs)));
+        V const z = logistic(V(load<V>(xs + size) + load<V>(gs + size)));
+        V const g = load<V>(gs + 2 * size);
+        V const c = hyperbolic_tangent(V(load<V>(xs + 2 * size) + product(r, g)));
+        V const next = product(V(one - z), c) + product(z, load<V>(h_prev + row * size + k));
+        store(r, keep);
+        store(z, keep + size);
+        store(c, keep + 2 * size);
+        store(g, keep + 3 * size);
+        store(next, h + row * size + k);
+    }
+};
+
+/// Computes the gradients of the gates, and that of h_prev without the part that comes through h_prev · w.
+template <class T>
+struct GruGradStep {
+    T const *saved, *h_prev, *h_grad;
+    T *x_grad, *hidden_grad, *h_prev_grad;
+    std::size_t size;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(std::size_t row, std::size_t k) const {
+        T const* const keep = saved + row * 4 * size + k;
+        T *const xs = x_grad + row * 3 * size + k, *const gs = hidden_grad + row * 3 * size + k;
+        V const one = constant<V>(1.0);
+        V const r = load<V>(keep), z = load<V>(keep + size);
+        V const c = load<V>(keep + 2 * size), g = load<V>(keep + 3 * size);
+        V const d = load<V>(h_grad + row * size + k);
+        V const dc = product(product(d, V(one - z)), V(one - product(c, c)));
+        V const dz = product(product(d, V(load<V>(h_prev + row * size + k) - c)), product(z, V(one - z)));
+        V const dr = product(product(dc, g), product(r, V(one - r)));
+        store(dr, xs);
+        store(dr, gs);
+        store(dz, xs + size);
+        store(dz, gs + size);
+        store(dc, xs + 2 * size);
+        store(product(dc, r), gs + 2 * size);
+        store(product(d, z), h_prev_grad + row * size + k);
+    }
+};
+
+}  // namespace detail
+
+/// One step of a GRU (Cho et al. 2014) in PyTorch's and cuDNN's form, which applies the reset gate after the matrix
+/// product. With g = h_prev · w + b:
+///     r = sigmoid(x_r + g_r);  z = sigmoid(x_z + g_z);  c = tanh(x_c + r · g_c);  h = (1 - z) · c + z · h_prev
+/// `x` is the contribution of the input to the gates, which one matrix product can compute for all steps.
+/// shapes   x [n, 3 · size] in the order r, z, c; h_prev [n, size], w [size, 3 · size], b [3 · size] -> h [n, size],
+///          and r, z, c, g_c [n, 4 · size] for the gradient
+/// errors   ShapeError if shapes do not match
+/// cost     6 · n · size² operations, one pass over the gates
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> gru_unit(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev,
+                                                Tensor<T, D> const& w, Tensor<T, D> const& b) {
+    detail::check_recurrent_cell(3, x, h_prev, w);
+    std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
+    detail::ElementLoops<D>::check(exec, x);
+    auto const hidden = fc(exec, h_prev, w, b);
+    auto h = detail::new_tensor<T>(exec, {n, size});
+    auto saved = detail::new_tensor<T>(exec, {n, 4 * size});
+    detail::GruStep<T> const step{.x = x.data(),
+                                  .hidden = hidden.data(),
+                                  .h_prev = h_prev.data(),
+                                  .saved = saved.data(),
+                                  .h = h.data(),
+                                  .size = size};
+    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 3 * size, step);
+    return {std::move(h), std::move(saved)};
+}
+
+/// The gradients of x, of g = h_prev · w + b, and of h_prev, from the values that gru_unit saved and the gradient of h.
+/// shapes   saved [n, 4 · size], h_prev and h_grad [n, size], w [size, 3 · size] -> [n, 3 · size], [n, 3 · size],
+///          [n, size]
+/// errors   ShapeError if shapes do not match
+/// cost     6 · n · size² operations, one pass over the gates
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> gru_unit_grad(D const& exec, Tensor<T, D> const& saved,
+                                                                   Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
+                                                                   Tensor<T, D> const& h_grad) {
+    detail::check_rank("h_prev", h_prev, 2);
+    std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
+    detail::check_rows_like("saved", saved, n, 4 * size);
+    detail::check_rows_like("h_grad", h_grad, n, size);
+    detail::check_rows_like("w", w, size, 3 * size);
+    detail::ElementLoops<D>::check(exec, saved, h_prev, w, h_grad);
+    auto x_grad = detail::new_tensor<T>(exec, {n, 3 * size});
+    auto hidden_grad = detail::new_tensor<T>(exec, {n, 3 * size});
+    auto h_prev_grad = detail::new_tensor<T>(exec, {n, size});
+    detail::GruGradStep<T> const step{.saved = saved.data(),
+                                      .h_prev = h_prev.data(),
+                                      .h_grad = h_grad.data(),
+                                      .x_grad = x_grad.data(),
+                                      .hidden_grad = hidden_grad.data(),
+                                      .h_prev_grad = h_prev_grad.data(),
+                                      .size = size};
+    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 3 * size, step);
+    if (size != 0)
+        detail::Products<D>::template multiply<T>(exec, n, size, 3 * size, {hidden_grad.data(), 3 * size},
+                                                  {w.data(), 3 * size, true}, h_prev_grad.data(), true);
+    return {std::move(x_grad), std::move(hidden_grad), std::move(h_prev_grad)};
+}
+
+namespace slot {
+
+/// The gradient of h_prev · w + b.
+struct hidden_grad {
+    static constexpr std::string_view name = "hidden@GRAD";  ///< the name of the slot
+};
+
+}  // namespace slot
+
+struct gru_unit_grad_op {
+    static constexpr std::string_view name = "gru_unit_grad";
+    using inputs = slots<slot::saved, slot::h_prev, slot::w, grad_of<slot::h>>;
+    using outputs = slots<grad_of<slot::x>, slot::hidden_grad, grad_of<slot::h_prev>>;
+    static constexpr unsigned row_inputs = 0b1011;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 3> infer(VarSpec const&, VarSpec const& h_prev, VarSpec const& w,
+                                                  VarSpec const&) {
+        VarSpec gates = h_prev;
+        gates.dims[1] = w.dims[1];
+        return {gates, gates, h_prev};
+    }
+
+    template <class T, class D>
+    static auto run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
+                    Tensor<T, D> const& h_grad) {
+        return gru_unit_grad(exec, saved, h_prev, w, h_grad);
+    }
+};
+
+/// See gru_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
+struct gru_unit_op {
+    static constexpr std::string_view name = "gru_unit";
+    using inputs = slots<slot::x, slot::h_prev, slot::w, slot::b>;
+    using outputs = slots<slot::h, slot::saved>;
+    static constexpr unsigned row_inputs = 0b0011;
+    using grad = grad_rules<grad_rule<gru_unit_grad_op>,
+                            grad_rule<mul_tn_op, uses<slot::h_prev, slot::hidden_grad>, makes<grad_of<slot::w>>>,
+                            grad_rule<bias_grad_op, uses<slot::hidden_grad>, makes<grad_of<slot::b>>>>;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
+                                                  VarSpec const& b) {
+        detail::infer_recurrent_cell(3, x, h_prev, w, b);
+        VarSpec h = x, saved = x;
+        h.dims[1] = h_prev.dims[1];
+        saved.dims[1] = spec::times("gru_unit: h_prev.shape(1)", h_prev.dims[1], 4);
+        return {h, saved};
+    }
+
+    template <class T, class D>
+    static auto run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
+                    Tensor<T, D> const& b) {
+        return gru_unit(exec, x, h_prev, w, b);
+    }
+};
+
+}  // namespace rowan::inline v0

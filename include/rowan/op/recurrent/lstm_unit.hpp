@@ -1,0 +1,190 @@
+// rowan/op/recurrent/lstm_unit.hpp: lstm_unit, one step of a long short-term memory cell.
+#pragma once
+
+#include <rowan/op/detail/recurrent_cell.hpp>
+#include <rowan/op/matrix/fc.hpp>
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Computes the gates of one step, the next cell and the next state.
+template <class T>
+struct LstmStep {
+    T const *x, *hidden, *c_prev;
+    T *saved, *h, *c;
+    std::size_t size;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(std::size_t row, std::size_t k) const {
+        T* const keep = saved + row * 5 * size + k;
+        V const i = logistic(gate<V>(row, 0, k)), f = logistic(gate<V>(row, 1, k));
+        V const u = hyperbolic_tangent(gate<V>(row, 2, k)), o = logistic(gate<V>(row, 3, k));
+        V const now = product(f, load<V>(c_prev + row * size + k)) + product(i, u);
+        V const t = hyperbolic_tangent(now);
+        store(i, keep);
+        store(f, keep + size);
+        store(u, keep + 2 * size);
+        store(o, keep + 3 * size);
+        store(t, keep + 4 * size);
+        store(now, c + row * size + k);
+        store(product(o, t), h + row * size + k);
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V gate(std::size_t row, std::size_t j, std::size_t k) const {
+        std::size_t const at = (row * 4 + j) * size + k;
+        return V(load<V>(x + at) + load<V>(hidden + at));
+    }
+};
+
+/// Computes the gradients of the gates and of c_prev.
+template <class T>
+struct LstmGradStep {
+    T const *saved, *c_prev, *h_grad, *c_grad;
+    T *x_grad, *c_prev_grad;
+    std::size_t size;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(std::size_t row, std::size_t k) const {
+        T const* const keep = saved + row * 5 * size + k;
+        T* const xs = x_grad + row * 4 * size + k;
+        std::size_t const here = row * size + k;
+        V const one = constant<V>(1.0);
+        V const i = load<V>(keep), f = load<V>(keep + size);
+        V const u = load<V>(keep + 2 * size), o = load<V>(keep + 3 * size);
+        V const t = load<V>(keep + 4 * size), dh = load<V>(h_grad + here);
+        V const dc = load<V>(c_grad + here) + product(product(dh, o), V(one - product(t, t)));
+        store(product(product(dc, u), slope(i)), xs);
+        store(product(product(dc, load<V>(c_prev + here)), slope(f)), xs + size);
+        store(product(product(dc, i), V(one - product(u, u))), xs + 2 * size);
+        store(product(product(dh, t), slope(o)), xs + 3 * size);
+        store(product(dc, f), c_prev_grad + here);
+    }
+
+    /// The derivative of a sigmoid whose value is y.
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V slope(V const& y) {
+        return product(y, V(constant<V>(1.0) - y));
+    }
+};
+
+}  // namespace detail
+
+/// One step of an LSTM (Hochreiter and Schmidhuber 1997, with a forget gate). With g = x + h_prev · w + b:
+///     i = sigmoid(g_i); f = sigmoid(g_f); u = tanh(g_u); o = sigmoid(g_o); c = f · c_prev + i · u; h = o · tanh(c)
+/// `x` is the contribution of the input to the gates, which one matrix product can compute for all steps.
+/// shapes   x [n, 4 · size] in PyTorch's order i, f, u, o; h_prev and c_prev [n, size], w [size, 4 · size],
+///          b [4 · size] -> h and c [n, size], and i, f, u, o, tanh(c) [n, 5 · size] for the gradient
+/// errors   ShapeError if shapes do not match
+/// cost     8 · n · size² operations, one pass over the gates
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> lstm_unit(D const& exec, Tensor<T, D> const& x,
+                                                               Tensor<T, D> const& h_prev, Tensor<T, D> const& c_prev,
+                                                               Tensor<T, D> const& w, Tensor<T, D> const& b) {
+    detail::check_recurrent_cell(4, x, h_prev, w);
+    std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
+    detail::check_rows_like("c_prev", c_prev, n, size);
+    detail::ElementLoops<D>::check(exec, x, c_prev);
+    auto const hidden = fc(exec, h_prev, w, b);
+    auto h = detail::new_tensor<T>(exec, {n, size});
+    auto c = detail::new_tensor<T>(exec, {n, size});
+    auto saved = detail::new_tensor<T>(exec, {n, 5 * size});
+    detail::LstmStep<T> const step{.x = x.data(),
+                                   .hidden = hidden.data(),
+                                   .c_prev = c_prev.data(),
+                                   .saved = saved.data(),
+                                   .h = h.data(),
+                                   .c = c.data(),
+                                   .size = size};
+    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 4 * size, step);
+    return {std::move(h), std::move(c), std::move(saved)};
+}
+
+/// The gradients of the gates and of c_prev, from the values that lstm_unit saved and the gradients of h and c.
+/// shapes   saved [n, 5 · size], c_prev, h_grad and c_grad [n, size] -> [n, 4 · size], [n, size]
+/// errors   ShapeError if shapes do not match
+/// cost     one pass over the gates
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> lstm_unit_grad(D const& exec, Tensor<T, D> const& saved,
+                                                      Tensor<T, D> const& c_prev, Tensor<T, D> const& h_grad,
+                                                      Tensor<T, D> const& c_grad) {
+    detail::check_rank("c_prev", c_prev, 2);
+    std::size_t const n = c_prev.shape(0), size = c_prev.shape(1);
+    detail::check_rows_like("saved", saved, n, 5 * size);
+    detail::check_rows_like("h_grad", h_grad, n, size);
+    detail::check_rows_like("c_grad", c_grad, n, size);
+    detail::ElementLoops<D>::check(exec, saved, c_prev, h_grad, c_grad);
+    auto x_grad = detail::new_tensor<T>(exec, {n, 4 * size});
+    auto c_prev_grad = detail::new_tensor<T>(exec, {n, size});
+    detail::LstmGradStep<T> const step{.saved = saved.data(),
+                                       .c_prev = c_prev.data(),
+                                       .h_grad = h_grad.data(),
+                                       .c_grad = c_grad.data(),
+                                       .x_grad = x_grad.data(),
+                                       .c_prev_grad = c_prev_grad.data(),
+                                       .size = size};
+    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 4 * size, step);
+    return {std::move(x_grad), std::move(c_prev_grad)};
+}
+
+struct lstm_unit_grad_op {
+    static constexpr std::string_view name = "lstm_unit_grad";
+    using inputs = slots<slot::saved, slot::c_prev, grad_of<slot::h>, grad_of<slot::c>>;
+    using outputs = slots<grad_of<slot::x>, grad_of<slot::c_prev>>;
+    static constexpr unsigned row_inputs = 0b1111;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const&, VarSpec const& c_prev, VarSpec const&,
+                                                  VarSpec const&) {
+        VarSpec gates = c_prev;
+        gates.dims[1] = spec::times("lstm_unit: c_prev.shape(1)", c_prev.dims[1], 4);
+        return {gates, c_prev};
+    }
+
+    template <class T, class D>
+    static auto run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& c_prev, Tensor<T, D> const& h_grad,
+                    Tensor<T, D> const& c_grad) {
+        return lstm_unit_grad(exec, saved, c_prev, h_grad, c_grad);
+    }
+};
+
+/// See lstm_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
+struct lstm_unit_op {
+    static constexpr std::string_view name = "lstm_unit";
+    using inputs = slots<slot::x, slot::h_prev, slot::c_prev, slot::w, slot::b>;
+    using outputs = slots<slot::h, slot::c, slot::saved>;
+    static constexpr unsigned row_inputs = 0b00111;
+    using grad = grad_rules<grad_rule<lstm_unit_grad_op>,
+                            grad_rule<mul_nt_op, uses<grad_of<slot::x>, slot::w>, makes<grad_of<slot::h_prev>>>,
+                            grad_rule<mul_tn_op, uses<slot::h_prev, grad_of<slot::x>>, makes<grad_of<slot::w>>>,
+                            grad_rule<bias_grad_op, uses<grad_of<slot::x>>, makes<grad_of<slot::b>>>>;
+
+    static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& c_prev,
+                                                  VarSpec const& w, VarSpec const& b) {
+        detail::infer_recurrent_cell(4, x, h_prev, w, b);
+        static_cast<void>(spec::same_dims("lstm_unit: c_prev", c_prev, h_prev));
+        VarSpec h = x, saved = x;
+        h.dims[1] = h_prev.dims[1];
+        saved.dims[1] = spec::times("lstm_unit: h_prev.shape(1)", h_prev.dims[1], 5);
+        return {h, h, saved};
+    }
+
+    template <class T, class D>
+    static auto run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& c_prev,
+                    Tensor<T, D> const& w, Tensor<T, D> const& b) {
+        return lstm_unit(exec, x, h_prev, c_prev, w, b);
+    }
+};
+
+}  // namespace rowan::inline v0

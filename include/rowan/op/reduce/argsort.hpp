@@ -1,0 +1,165 @@
+// rowan/op/reduce/argsort.hpp: argsort, the positions along an axis in the order of their elements.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/extremes.hpp>
+#include <rowan/op/detail/concat_split.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+/// The settings of argsort.
+struct ArgsortOptions {
+    std::int64_t axis = -1;   ///< negative values count from the end
+    bool descending = false;  ///< whether the greatest element comes first
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"axis", &ArgsortOptions::axis}, field{"descending", &ArgsortOptions::descending});
+    }
+};
+
+namespace detail {
+
+/// Sorts the positions of lanes along an axis, in runs that become longer. Those of lane k are from[k · n + i].
+template <class T>
+struct SortRuns {
+    using S = sum_t<T>;
+    static constexpr std::size_t shortest = 16;
+
+    T const* x;
+    std::int64_t const* from;
+    std::int64_t* to;
+    std::size_t n, inner, run, runs;  // `runs` runs of each lane, of `run` positions, are written
+    bool descending;
+
+    /// Makes a run of two sorted ones, or of unsorted positions if it is a shortest one.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const lane = k / runs, begin = (k - lane * runs) * run, end = n - begin < run ? n : begin + run;
+        T const* const first = x + (lane / inner * n * inner + lane % inner);
+        auto const key = [&](std::int64_t i) { return load<S>(first + static_cast<std::size_t>(i) * inner); };
+        std::int64_t* const out = to + lane * n;
+        if (run == shortest) {
+            for (std::size_t i = begin; i < end; ++i) {
+                S const now = key(static_cast<std::int64_t>(i));
+                std::size_t place = i;
+                for (; place > begin && precedes(now, key(out[place - 1])); --place) out[place] = out[place - 1];
+                out[place] = static_cast<std::int64_t>(i);
+            }
+            return;
+        }
+        std::int64_t const* const in = from + lane * n;
+        std::size_t const middle = n - begin < run / 2 ? n : begin + run / 2;
+        std::int64_t const *left = in + begin, *right = in + middle;
+        std::int64_t const *const left_end = right, *const right_end = in + end;
+        std::size_t i = begin;
+        if (left != left_end && right != right_end) {
+            for (S a = key(*left), b = key(*right);; ++i) {  // of equal elements, that of the left run comes first
+                bool const is_right = precedes(b, a);
+                out[i] = is_right ? *right : *left;
+                right += is_right ? 1 : 0;
+                left += is_right ? 0 : 1;
+                if (left == left_end || right == right_end) break;
+                (is_right ? b : a) = key(is_right ? *right : *left);
+            }
+            ++i;
+        }
+        for (; left != left_end; ++left) out[i++] = *left;
+        for (; right != right_end; ++right) out[i++] = *right;
+    }
+
+private:
+    /// NaN is the greatest.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD bool precedes(S const& a, S const& b) const {
+        more_extreme<true> const more;
+        return descending ? more(a, b) : more(b, a);
+    }
+};
+
+/// Writes the positions of lanes to where their elements are.
+struct PlaceLanes {
+    std::int64_t const* from;
+    std::int64_t* to;
+    std::size_t n, inner;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const outer = k / (n * inner), rest = k - outer * n * inner;
+        to[k] = from[(outer * inner + rest % inner) * n + rest / inner];
+    }
+};
+
+}  // namespace detail
+
+/// The positions of the elements along an axis in ascending order, or descending, where equal elements keep their order
+/// and NaN is the greatest: ascending, the result is that of NumPy's argsort(x, kind="stable").
+///     argsort([3 1 2])                           ->   [1 2 0]
+///     argsort([3 1 3], {.descending = true})     ->   [0 2 1]
+/// shapes   x [...] -> [...]
+/// errors   ValueError if the axis is not in [-rank, rank)
+/// cost     O(size · log(dim of the axis)), by merging runs of 16, 32, 64, …, of which a thread merges two; temporary
+///          memory of 8 bytes for each element, or 16 if the axis is not the last one
+template <class T, device D>
+Tensor<std::int64_t, D> argsort(D const& exec, Tensor<T, D> const& x, ArgsortOptions const& options = {}) {
+    using Sort = detail::SortRuns<T>;
+    using Loops = detail::ElementLoops<D>;
+    Loops::check(exec, x);
+    std::size_t const axis = detail::checked_axis(options.axis, x.dimension());
+    auto out = detail::new_tensor<std::int64_t>(exec, x.shape());
+    if (x.size() == 0) return out;
+    std::size_t const n = x.shape(axis), inner = detail::product_from(x.shape(), axis + 1), lanes = x.size() / n;
+    bool const more = n > Sort::shortest;
+    auto first = Loops::template scratch<std::int64_t>(exec, inner == 1 ? 0 : x.size());
+    auto second = Loops::template scratch<std::int64_t>(exec, more ? x.size() : 0);
+    std::int64_t *to = inner == 1 ? out.data() : first.data(), *from = second.data();
+    for (std::size_t run = Sort::shortest;; run *= 2) {
+        std::size_t const runs = (n - 1) / run + 1;
+        Loops::each(exec, lanes * runs, n < run ? n : run,
+                    Sort{x.data(), from, to, n, inner, run, runs, options.descending});
+        if (runs == 1) break;
+        std::swap(from, to);
+    }
+    if (to != out.data()) Loops::each(exec, x.size(), 1, detail::PlaceLanes{to, out.data(), n, inner});
+    return out;
+}
+
+template <class T, class Device>
+Tensor<std::int64_t, Device> argsort(Tensor<T, Device> const& x, ArgsortOptions const& options = {}) {
+    return argsort(x.device(), x, options);
+}
+
+/// See argsort.
+struct argsort_op {
+    static constexpr std::string_view name = "argsort";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = ArgsortOptions;
+    using grad = no_grad;
+
+    static constexpr bool row_wise(ArgsortOptions const& options) { return options.axis > 0; }
+
+    static constexpr VarSpec infer(VarSpec const& x, ArgsortOptions const& options = {}) {
+        VarSpec out = spec::elementwise("argsort: x", x);
+        detail::checked_axis(options.axis, x.dims.size());
+        out.dtype = rowan::dtype<std::int64_t>::wire;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<std::int64_t, D> run(D exec, Tensor<T, D> const& x, ArgsortOptions const& options = {}) {
+        return argsort(exec, x, options);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,134 @@
+// rowan/op/reduce/cumsum.hpp: cumsum, the running sums along an axis.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/axis_lanes.hpp>
+#include <rowan/op/detail/concat_split.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+namespace rowan::inline v0 {
+
+/// The settings of cumsum.
+struct CumsumOptions {
+    std::int64_t axis = -1;  ///< negative values count from the end
+    bool exclusive = false;  ///< whether the element itself is left out of its sum
+    bool reverse = false;    ///< whether to sum from the end
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"axis", &CumsumOptions::axis}, field{"exclusive", &CumsumOptions::exclusive},
+                     field{"reverse", &CumsumOptions::reverse});
+    }
+};
+
+namespace detail {
+
+/// The running sums of lanes; those of floats are kept in double, as a sum of many floats no longer grows.
+template <class T>
+struct SumLanes {
+    T const* x;
+    T* out;
+    std::size_t n, inner;
+    bool exclusive, reverse;
+
+    ROWAN_NO_EXEC_CHECK
+    template <std::size_t N>
+    ROWAN_HD void lanes(std::size_t first, std::size_t) const {
+        using S = sum_t<T>;
+        using Wide = std::conditional_t<std::is_same_v<S, float>, double, S>;
+        Wide sums[N];
+        for (std::size_t e = 0; e < N; ++e) sums[e] = constant<Wide>(0.0);
+        for (std::size_t i = 0; i < n; ++i) {
+            std::size_t const at = first + (reverse ? n - 1 - i : i) * inner;
+            for (std::size_t e = 0; e < N; ++e) {
+                Wide const more(load<S>(x + (at + e))), sum = i == 0 ? more : plus(sums[e], more);
+                store(static_cast<S>(exclusive ? sums[e] : sum), out + (at + e));
+                sums[e] = sum;
+            }
+        }
+    }
+};
+
+}  // namespace detail
+
+/// The running sums along an axis: each element is replaced by the sum of those up to it. They are formed in order in
+/// dtype<T>::sum, those of floats and of 16-bit elements in double, and each is narrowed once: the sums of n floats
+/// have an error of half a last bit and n · 2^-53 · Σ|x|.
+///     cumsum([1 2 3])                                           ->   [1 3 6]
+///     cumsum([1 2 3], {.exclusive = true})                      ->   [0 1 3]
+///     cumsum([1 2 3], {.exclusive = true, .reverse = true})     ->   [5 3 0]
+/// shapes   x [...] -> [...]
+/// errors   ValueError if the axis is not in [-rank, rank)
+/// cost     one read of x and one write of the result; a thread sums whole lanes
+template <class T, device D>
+Tensor<T, D> cumsum(D const& exec, Tensor<T, D> const& x, CumsumOptions const& options = {}) {
+    detail::ElementLoops<D>::check(exec, x);
+    std::size_t const axis = detail::checked_axis(options.axis, x.dimension());
+    auto out = detail::new_tensor<T>(exec, x.shape());
+    if (x.size() == 0) return out;
+    detail::each_lane_along(
+        exec, x.shape(), axis,
+        detail::SumLanes<T>{x.data(), out.data(), x.shape(axis), detail::product_from(x.shape(), axis + 1),
+                            options.exclusive, options.reverse});
+    return out;
+}
+
+template <class T = void, class X>  // as many parameters as xtensor's
+requires detail::tensor_argument<X>
+auto cumsum(X&& x) { return cumsum(x.device(), x, CumsumOptions()); }
+template <class X>
+requires detail::tensor_argument<X>
+auto cumsum(X&& x, CumsumOptions options) { return cumsum(x.device(), x, options); }
+
+/// The gradient of x: the running sums of that of the result from the other end.
+struct cumsum_grad_op {
+    static constexpr std::string_view name = "cumsum_grad";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = CumsumOptions;
+    using grad = no_grad;
+
+    static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }
+
+    static constexpr VarSpec infer(VarSpec const& out_grad, CumsumOptions const& = {}) { return out_grad; }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, CumsumOptions options = {}) {
+        options.reverse = !options.reverse;
+        return cumsum(exec, out_grad, options);
+    }
+};
+
+/// See cumsum.
+struct cumsum_op {
+    static constexpr std::string_view name = "cumsum";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = CumsumOptions;
+    using grad = grad_rule<cumsum_grad_op>;
+
+    static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }
+
+    static constexpr VarSpec infer(VarSpec const& x, CumsumOptions const& options = {}) {
+        spec::dense("cumsum: x", x);
+        detail::checked_axis(options.axis, x.dims.size());
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, CumsumOptions const& options = {}) {
+        return cumsum(exec, x, options);
+    }
+};
+
+}  // namespace rowan::inline v0

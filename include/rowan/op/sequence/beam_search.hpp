@@ -1,0 +1,279 @@
+// rowan/op/sequence/beam_search.hpp: beam_search and beam_search_decode, the most probable sequences that a model generates.
+#pragma once
+
+#include <rowan/core/copy.hpp>
+#include <rowan/core/detail/checked.hpp>
+#include <rowan/core/ids.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/on_device.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sequence/pick_sequences.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// The settings of beam_search.
+struct BeamSearchOptions {
+    std::int64_t beam_size = 4;  ///< number of hypotheses that remain for each source
+    std::int64_t end_id = 1;     ///< the token that ends a hypothesis
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"beam_size", &BeamSearchOptions::beam_size}, field{"end_id", &BeamSearchOptions::end_id});
+    }
+};
+
+namespace detail {
+
+constexpr void check_beam(BeamSearchOptions const& options) {
+    if (options.beam_size < 1) throw ValueError("beam_size", options.beam_size, "1 or more");
+}
+
+/// An extension of a hypothesis; its token is -1 if the hypothesis has ended.
+template <class S>
+struct BeamItem {
+    S score;
+    std::int64_t parent, token;
+};
+
+/// Whether a score precedes another one; NaN follows all others.
+template <class S>
+bool precedes(S const& a, S const& b) {
+    return a > b || (a == a && !(b == b));
+}
+
+/// Inserts an item into a list that is sorted by decreasing score and has at most `most` items. Of equal scores, the
+/// earlier one stays first.
+template <class S>
+void insert_item(std::vector<BeamItem<S>>& best, std::size_t most, BeamItem<S> const& item) {
+    if (best.size() == most) {
+        if (!precedes(item.score, best.back().score)) return;
+        best.pop_back();
+    }
+    auto const before = [&](BeamItem<S> const& other) { return !precedes(item.score, other.score); };
+    best.insert(std::ranges::partition_point(best, before), item);
+}
+
+template <class V, class D>
+void check_levels_of(char const* field, LoDTensor<V, D> const& x) {
+    if (x.lod().levels() != 1)
+        throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(x.lod().levels()), "1");
+    x.check();
+}
+
+template <class T>
+LoDTensor<T> host_of(LoDTensor<T> const& x) {
+    return x.share();
+}
+template <class T, class D>
+LoDTensor<T> host_of(LoDTensor<T, D> const& x) {
+    return {to_host(x.device(), x.value()), x.lod()};
+}
+
+template <class V>
+Tensor<V> tensor_of(std::vector<V> const& list) {
+    auto made = Tensor<V>::from_shape({list.size()});
+    std::ranges::copy(list, made.data());
+    return made;
+}
+
+/// Checks prefixes with a score for each.
+template <class I, class T, class D>
+void check_hypotheses(LoDTensor<I, D> const& prefixes, char const* field, LoDTensor<T, D> const& scores) {
+    check_levels_of("prefixes", prefixes);
+    if (prefixes.value().dimension() != 1)
+        throw ShapeError("prefixes rank", std::to_string(prefixes.value().dimension()), "1");
+    check_levels_of(field, scores);
+    check_height(field, scores.value(), static_cast<std::int64_t>(prefixes.lod().sequences(0)));
+}
+
+}  // namespace detail
+
+/// One step of a beam search. A source has hypotheses: prefixes of tokens, with scores. Every hypothesis that does not
+/// end with options.end_id is extended by every token; its score plus that of the token is the score of the extension.
+/// A hypothesis that has ended remains as it is. The options.beam_size candidates of each source with the highest
+/// scores are returned in decreasing order; of equal ones, that of the earlier hypothesis and of the smaller token is
+/// first, and NaN is last. Paddle's beam_search, with the prefixes in place of its parents' links.
+///
+///     prefixes [0 5] [0 7]  |  [0 3]    scores of tokens  [3, tokens]    two sources, with 2 and 1 hypotheses
+///     ->       [0 7 2] [0 5 1]  |  [0 3 6] [0 3 3]          parents 1 0 2 2
+///
+/// shapes   prefixes [n] with one level: the tokens of each of m hypotheses; log_probability [m, tokens] with one
+///          level: the hypotheses of each source; scores [m] -> prefixes, the last token and the score of each hypothesis that
+///          remains, the latter two with the level of log_probability, and the row of log_probability that it extends
+/// errors   ShapeError if shapes or levels do not match; ValueError if options.beam_size is less than 1
+/// cost     O(m · tokens), O(beam_size) for each candidate that enters a beam, and one copy of the prefixes, on one
+///          thread of the host; values in device memory are copied, which synchronizes
+template <class T, id_type I, device D>
+std::tuple<LoDTensor<I, D>, LoDTensor<I, D>, LoDTensor<T, D>, Tensor<std::int64_t, D>> beam_search(
+    D const& exec, LoDTensor<I, D> const& prefixes, LoDTensor<T, D> const& log_probability, Tensor<T, D> const& scores,
+    BeamSearchOptions const& options = {}) {
+    using S = detail::sum_t<T>;
+    detail::check_beam(options);
+    detail::check_hypotheses(prefixes, "log_probability", log_probability);
+    detail::check_rank("log_probability", log_probability.value(), 2);
+    detail::check_rank("scores", scores, 1);
+    detail::check_height("scores", scores, static_cast<std::int64_t>(log_probability.value().shape(0)));
+    auto const tokens = detail::host_of(prefixes);
+    auto const host_probability = to_host(exec, log_probability.value());
+    auto const host_scores = to_host(exec, scores);
+    auto const offsets = tokens.lod()[0], sources = log_probability.lod()[0];
+    I const* const token = tokens.value().data();
+    std::size_t const width = log_probability.value().shape(1);
+    std::vector<I> made, last;
+    std::vector<T> totals;
+    std::vector<std::int64_t> parents, lengths, beams;
+    std::vector<detail::BeamItem<S>> best;
+    for (std::size_t source = 0; source + 1 < sources.size(); ++source) {
+        best.clear();
+        for (auto r = static_cast<std::size_t>(sources[source]); r < static_cast<std::size_t>(sources[source + 1]);
+             ++r) {
+            S const score = dtype<T>::widen(host_scores.data()[r]);
+            auto const parent = static_cast<std::int64_t>(r);
+            bool const ended = offsets[r] < offsets[r + 1] &&
+                               std::int64_t{token[static_cast<std::size_t>(offsets[r + 1]) - 1]} == options.end_id;
+            auto const most = static_cast<std::size_t>(options.beam_size);
+            if (ended) detail::insert_item<S>(best, most, {score, parent, -1});
+            for (std::size_t k = 0; k < width && !ended; ++k) {
+                S const total = score + S(dtype<T>::widen(host_probability.data()[r * width + k]));
+                detail::insert_item<S>(best, most, {total, parent, static_cast<std::int64_t>(k)});
+            }
+        }
+        beams.push_back(static_cast<std::int64_t>(best.size()));
+        for (auto const& item : best) {
+            auto const r = static_cast<std::size_t>(item.parent);
+            made.insert(made.end(), token + offsets[r], token + offsets[r + 1]);
+            if (item.token >= 0) made.push_back(static_cast<I>(item.token));
+            lengths.push_back(offsets[r + 1] - offsets[r] + (item.token >= 0 ? 1 : 0));
+            last.push_back(made.back());
+            totals.push_back(dtype<T>::narrow(item.score));
+            parents.push_back(item.parent);
+        }
+    }
+    Lod const level = Lod::from_lengths({beams});
+    return {LoDTensor<I, D>(to_device(exec, detail::tensor_of(made)), Lod::from_lengths({lengths})),
+            LoDTensor<I, D>(to_device(exec, detail::tensor_of(last)), level),
+            LoDTensor<T, D>(to_device(exec, detail::tensor_of(totals)), level),
+            to_device(exec, detail::tensor_of(parents))};
+}
+
+/// The hypotheses of each source in the order of decreasing scores, with two levels: sources, and hypotheses.
+/// Paddle's beam_search_decode.
+///     prefixes [0 5 1] [0 7 1] | [0 3 1], scores -2 -1 | -3    ->    [0 7 1] [0 5 1] | [0 3 1], scores -1 -2 | -3
+/// shapes   prefixes [n] with one level, scores [m] with one level, as beam_search returns them -> [n] with two levels,
+///          [m] with the level of scores
+/// errors   ShapeError if shapes or levels do not match
+/// cost     one read and one write of all tokens and scores; from device memory, scores are copied to the host
+template <class T, id_type I, device D>
+std::tuple<LoDTensor<I, D>, LoDTensor<T, D>> beam_search_decode(D const& exec, LoDTensor<I, D> const& prefixes,
+                                                                LoDTensor<T, D> const& scores) {
+    detail::check_hypotheses(prefixes, "scores", scores);
+    detail::check_rank("scores", scores.value(), 1);
+    auto const host_scores = to_host(exec, scores.value());
+    auto const sources = scores.lod()[0];
+    std::vector<std::int64_t> order(host_scores.size());
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    auto const score = [&](std::int64_t r) {
+        return detail::sum_t<T>(dtype<T>::widen(host_scores.data()[static_cast<std::size_t>(r)]));
+    };
+    for (std::size_t s = 0; s + 1 < sources.size(); ++s)
+        std::stable_sort(order.begin() + sources[s], order.begin() + sources[s + 1],
+                         [&](std::int64_t a, std::int64_t b) { return detail::precedes(score(a), score(b)); });
+    auto sorted = pick_sequences(exec, prefixes, order);
+    LoDTensor<T, D> const rows(scores.value().share());
+    Lod const levels{sources, sorted.lod()[0]};
+    return {LoDTensor<I, D>(std::move(sorted).value(), levels),
+            LoDTensor<T, D>(pick_sequences(exec, rows, order).value(), scores.lod())};
+}
+
+namespace slot {
+
+/// The score of each hypothesis.
+struct scores {
+    static constexpr std::string_view name = "scores";  ///< the name of the slot
+};
+/// The hypothesis that each hypothesis extends.
+struct parents {
+    static constexpr std::string_view name = "parents";  ///< the name of the slot
+};
+
+}  // namespace slot
+
+/// See beam_search. The slot `ids` holds the prefixes, x the scores of tokens, and y those of hypotheses; `last` holds
+/// the last tokens.
+struct beam_search_op {
+    static constexpr std::string_view name = "beam_search";
+    static constexpr bool row_output = false;
+    using inputs = slots<slot::ids, slot::x, slot::y>;
+    using outputs = slots<slot::out, slot::last, slot::scores, slot::parents>;
+    using attributes = BeamSearchOptions;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 4> infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y,
+                                                  BeamSearchOptions const& options = {}) {
+        detail::check_beam(options);
+        spec::dense("beam_search: prefixes", ids);
+        spec::ids("beam_search: prefixes", ids);
+        spec::rank("beam_search: prefixes", ids, 1, "1");
+        spec::has_levels("beam_search: prefixes", ids);
+        spec::matrix("beam_search: log_probability", x);
+        spec::has_levels("beam_search: log_probability", x);
+        spec::dense("beam_search: scores", y);
+        spec::rank("beam_search: scores", y, 1, "1");
+        spec::same_dtype("beam_search: scores", y, x);
+        VarSpec tokens = ids, total = x;
+        tokens.dims = total.dims = {UNK};
+        return {tokens, tokens, total, tensor_spec<std::int64_t>({UNK})};
+    }
+
+    template <class T, id_type I, class D>
+    static auto run(D exec, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& x, LoDTensor<T, D> const& y,
+                    BeamSearchOptions const& options = {}) {
+        return beam_search(exec, ids, x, y.value(), options);
+    }
+};
+
+/// See beam_search_decode. The slot `ids` holds the prefixes, x the scores.
+struct beam_search_decode_op {
+    static constexpr std::string_view name = "beam_search_decode";
+    static constexpr bool row_output = false;
+    using inputs = slots<slot::ids, slot::x>;
+    using outputs = slots<slot::out, slot::scores>;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& ids, VarSpec const& x) {
+        spec::dense("beam_search_decode: prefixes", ids);
+        spec::ids("beam_search_decode: prefixes", ids);
+        spec::rank("beam_search_decode: prefixes", ids, 1, "1");
+        spec::has_levels("beam_search_decode: prefixes", ids);
+        spec::dense("beam_search_decode: scores", x);
+        spec::rank("beam_search_decode: scores", x, 1, "1");
+        spec::has_levels("beam_search_decode: scores", x);
+        VarSpec sentences = ids;
+        sentences.lod_level = 2;
+        return {sentences, x};
+    }
+
+    template <class T, id_type I, class D>
+    static auto run(D exec, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& x) {
+        return beam_search_decode(exec, ids, x);
+    }
+};
+
+}  // namespace rowan::inline v0

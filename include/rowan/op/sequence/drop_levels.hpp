@@ -1,0 +1,62 @@
+// rowan/op/sequence/drop_levels.hpp: drop_levels_op, a batch without its outermost levels.
+#pragma once
+
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sequence/drop_levels.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+/// The settings of drop_levels.
+struct DropLevelsOptions {
+    std::optional<std::size_t> levels = {};  ///< the number of levels to drop; all by default
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"levels", &DropLevelsOptions::levels});
+    }
+};
+
+/// The gradient of the rows, with the levels of x.
+struct drop_levels_grad_op {
+    static constexpr std::string_view name = "drop_levels_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the levels of x are used
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        return {out_grad.value().share(), x.lod()};
+    }
+};
+
+/// See drop_levels.
+struct drop_levels_op {
+    static constexpr std::string_view name = "drop_levels";
+    static constexpr bool row_output = false;
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = DropLevelsOptions;
+    using grad = grad_rule<drop_levels_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, DropLevelsOptions const& options = {}) {
+        spec::dense("drop_levels: x", x);
+        VarSpec out = x;
+        out.lod_level -= detail::levels_to_drop("drop_levels: levels", options.levels, x.lod_level);
+        return out;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, DropLevelsOptions const& options = {}) {
+        return drop_levels(x, options.levels);
+    }
+};
+
+}  // namespace rowan::inline v0

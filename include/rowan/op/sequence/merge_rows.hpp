@@ -1,0 +1,226 @@
+// rowan/op/sequence/merge_rows.hpp: rows_where and merge_rows, rows divided between two branches and merged again.
+#pragma once
+
+#include <rowan/core/copy.hpp>
+#include <rowan/core/ids.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/copy_rows.hpp>
+#include <rowan/detail/on_device.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sequence/lod.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Checks that all elements of a list are 0 or 1.
+template <class D>
+void check_branches(D const& exec, Ids<> const& list) {
+    check_list("ids", list);
+    check_ids(host_exec(exec), "ids", list, 2);
+}
+
+/// errors   ValueError if the value is neither 0 nor 1
+constexpr void check_branch(std::int64_t value) {
+    if (value != 0 && value != 1) throw ValueError("value", value, "0 or 1");
+}
+
+/// The number of elements that are 1.
+inline std::size_t count_ones(Ids<> const& list) {
+    std::size_t ones = 0;
+    for (std::size_t i = 0; i < list.size(); ++i) ones += list[i] == 1 ? 1 : 0;
+    return ones;
+}
+
+/// For each element of the list, the next row of `ones` if it is 1, else that of `zeros`.
+template <class T>
+std::vector<T*> branch_rows(Ids<> const& list, T* ones, T* zeros, std::size_t width) {
+    std::vector<T*> rows(list.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        T*& next = list[i] == 1 ? ones : zeros;
+        rows[i] = next;
+        next += width;
+    }
+    return rows;
+}
+
+}  // namespace detail
+
+/// The positions of the elements that equal `value`, which is 0 or 1, in ascending order.
+/// shapes   ids [n] -> [count]
+/// errors   IndexError if an element is neither 0 nor 1; ValueError if value is neither; ShapeError if ids are a tensor
+///          whose rank is not 1
+/// cost     one read of ids on the host; from device memory they are copied, which synchronizes
+template <device D>
+Tensor<std::int64_t, D> rows_where(D const& exec, std::type_identity_t<Ids<D>> ids, std::int64_t value) {
+    detail::check_branch(value);
+    detail::HostIds<D> const on_host(exec, ids);
+    Ids<> const& list = on_host;
+    detail::check_branches(exec, list);
+    std::vector<std::int64_t> rows;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        if (list[i] == value) rows.push_back(static_cast<std::int64_t>(i));
+    }
+    auto host = Tensor<std::int64_t>::from_shape({rows.size()});
+    std::copy(rows.begin(), rows.end(), host.data());
+    return to_device(exec, std::move(host));
+}
+
+/// Row i is the next row of x if ids[i] is 1, or of y if it is 0. Paddle's merge_lod_tensor, for rows.
+///
+///     ids {1, 0, 0, 1}    x  a b    y  c d    ->    a c d b
+///
+/// shapes   ids [n], x [ones, ...], y [zeros, ...] -> [n, ...]
+/// errors   IndexError if an id is neither 0 nor 1; ShapeError if ids are a tensor whose rank is not 1, x or y has
+///          another number of rows, or trailing dims differ
+/// cost     one read and one write of every row; ids in device memory are copied to the host, which synchronizes
+template <class T, device D>
+Tensor<T, D> merge_rows(D const& exec, std::type_identity_t<Ids<D>> ids, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    detail::HostIds<D> const on_host(exec, ids);
+    Ids<> const& list = on_host;
+    detail::check_branches(exec, list);
+    std::size_t const ones = detail::count_ones(list);
+    detail::check_height("x", x, static_cast<std::int64_t>(ones));
+    detail::check_height("y", y, static_cast<std::int64_t>(list.size() - ones));
+    detail::check_trailing("y", y, x.shape());
+    auto shape = x.shape();
+    shape[0] = list.size();
+    auto out = detail::new_tensor<T>(exec, shape);
+    std::size_t const width = out.row_size();
+    auto const rows = detail::branch_rows<T const>(list, x.data(), y.data(), width);
+    T* const to = out.data();
+    detail::copy_rows(
+        exec, list.size(), width * sizeof(T), [&](std::size_t i) { return rows[i]; },
+        [=](std::size_t i) { return to + i * width; });
+    return out;
+}
+
+/// The adjoint of merge_rows: divides out_grad into the gradients of x and y. Paddle's split_lod_tensor, for rows.
+/// shapes   ids [n], out_grad [n, ...] -> [ones, ...] and [zeros, ...]
+/// errors   as merge_rows
+/// cost     as merge_rows
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> merge_rows_grad(D const& exec, std::type_identity_t<Ids<D>> ids,
+                                                       Tensor<T, D> const& out_grad) {
+    detail::HostIds<D> const on_host(exec, ids);
+    Ids<> const& list = on_host;
+    detail::check_branches(exec, list);
+    detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(list.size()));
+    auto shape = out_grad.shape();
+    shape[0] = detail::count_ones(list);
+    auto x = detail::new_tensor<T>(exec, shape);
+    shape[0] = list.size() - shape[0];
+    auto y = detail::new_tensor<T>(exec, shape);
+    std::size_t const width = out_grad.row_size();
+    auto const rows = detail::branch_rows<T>(list, x.data(), y.data(), width);
+    T const* const from = out_grad.data();
+    detail::copy_rows(
+        exec, list.size(), width * sizeof(T), [=](std::size_t i) { return from + i * width; },
+        [&](std::size_t i) { return rows[i]; });
+    return {std::move(x), std::move(y)};
+}
+
+/// The settings of rows_where.
+struct RowsWhereOptions {
+    std::int64_t value = 1;  ///< 0 or 1
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"value", &RowsWhereOptions::value});
+    }
+};
+
+/// See rows_where. There is an id for each first-level sequence of x, or for each row if it has no levels.
+/// errors   ShapeError if x has another number of sequences or rows
+struct rows_where_op {
+    static constexpr std::string_view name = "rows_where";
+    static constexpr bool row_output = false;
+    static constexpr unsigned level_inputs = 0b10;
+    using inputs = slots<slot::ids, slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = RowsWhereOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, RowsWhereOptions const& options = {}) {
+        detail::check_branch(options.value);
+        spec::dense("rows_where: ids", ids);
+        spec::ids("rows_where: ids", ids);
+        spec::rank("rows_where: ids", ids, 1, "1");
+        spec::dense("rows_where: x", x);
+        spec::has_rows("rows_where: x", x);
+        if (x.lod_level == 0) spec::same_dim("rows_where: ids.shape(0)", ids.dims[0], x.dims[0]);
+        return tensor_spec<std::int64_t>({UNK});
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<std::int64_t, D> run(D exec, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& x,
+                                          RowsWhereOptions const& options = {}) {
+        auto const expected = x.lod().empty() ? x.value().shape()[0] : x.lod().sequences(0);
+        if (ids.value().size() != expected)
+            throw ShapeError("ids.shape(0)", std::to_string(ids.value().size()),
+                             std::to_string(expected) + ", the number of rows or sequences of x");
+        return LoDTensor<std::int64_t, D>(rows_where(exec, ids.value(), options.value));
+    }
+};
+
+struct merge_rows_grad_op {
+    static constexpr std::string_view name = "merge_rows_grad";
+    static constexpr bool row_output = false;
+    using inputs = slots<slot::ids, slot::x, slot::y, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>, grad_of<slot::y>>;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const&, VarSpec const& x, VarSpec const& y, VarSpec const&) {
+        return {x, y};
+    }
+
+    template <class T, id_type I, class D>
+    static auto run(D exec, Tensor<I, D> const& ids, Tensor<T, D> const&, Tensor<T, D> const&,
+                    Tensor<T, D> const& out_grad) {
+        return merge_rows_grad(exec, ids, out_grad);
+    }
+};
+
+/// See merge_rows. In the step of a recurrent layer, the result has a row for each sequence.
+struct merge_rows_op {
+    static constexpr std::string_view name = "merge_rows";
+    using inputs = slots<slot::ids, slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<merge_rows_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y) {
+        spec::dense("merge_rows: ids", ids);
+        spec::ids("merge_rows: ids", ids);
+        spec::rank("merge_rows: ids", ids, 1, "1");
+        spec::dense("merge_rows: x", x);
+        spec::has_rows("merge_rows: x", x);
+        spec::dense("merge_rows: y", y);
+        spec::has_rows("merge_rows: y", y);
+        spec::same_dtype("merge_rows: y", y, x);
+        VarSpec out = x, other = y;
+        out.dims[0] = other.dims[0] = UNK;
+        out.lod_level = 0;
+        out.dims = spec::same_dims("merge_rows: y", other, out);
+        out.dims[0] = ids.dims[0];
+        return out;
+    }
+
+    template <class T, id_type I, class D>
+    static Tensor<T, D> run(D exec, Tensor<I, D> const& ids, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return merge_rows(exec, ids, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0

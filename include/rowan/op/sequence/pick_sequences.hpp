@@ -1,0 +1,53 @@
+// rowan/op/sequence/pick_sequences.hpp: pick_sequences_op, the sequences of a batch that a list names.
+#pragma once
+
+#include <rowan/core/ids.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sequence/pick_sequences.hpp>
+
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+struct pick_sequences_grad_op {
+    static constexpr std::string_view name = "pick_sequences_grad";
+    using inputs = slots<slot::x, slot::ids, grad_of<slot::out>>;  // only the shape and the levels of x are used
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&) { return x; }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
+                               LoDTensor<T, D> const& out_grad) {
+        return pick_sequences_grad(exec, out_grad.value(), x, ids.value());
+    }
+};
+
+/// See pick_sequences.
+struct pick_sequences_op {
+    static constexpr std::string_view name = "pick_sequences";
+    static constexpr bool row_output = false;
+    using inputs = slots<slot::x, slot::ids>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<pick_sequences_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids) {
+        spec::dense("pick_sequences: x", x);
+        spec::has_rows("pick_sequences: x", x);
+        spec::dense("pick_sequences: ids", ids);
+        spec::ids("pick_sequences: ids", ids);
+        spec::rank("pick_sequences: ids", ids, 1, "1");
+        VarSpec out = x;
+        out.dims[0] = x.lod_level == 0 ? ids.dims[0] : UNK;
+        return out;
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids) {
+        return pick_sequences(exec, x, ids.value());
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,88 @@
+// rowan/op/sequence/sequence_concat.hpp: sequence_concat_op, the i-th sequences of several batches joined.
+#pragma once
+
+#include <rowan/op/detail/concat_split.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sequence/sequence_concat.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// The settings of sequence_concat.
+struct SequenceConcatOptions {
+    std::optional<std::size_t> level = {};  ///< the level whose sequences are concatenated; the last by default
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"level", &SequenceConcatOptions::level});
+    }
+};
+
+/// Splits the gradient of the result into the gradients of the inputs.
+struct sequence_concat_grad_op {
+    static constexpr std::string_view name = "sequence_concat_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the levels of x are used
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = SequenceConcatOptions;
+    using grad = no_grad;
+
+    static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&,
+                                                SequenceConcatOptions const& = {}) {
+        return {x.begin(), x.end()};
+    }
+
+    template <class T, class D>
+    static std::vector<LoDTensor<T, D>> run(D exec, std::vector<LoDTensor<T, D>> const& x,
+                                            LoDTensor<T, D> const& out_grad,
+                                            SequenceConcatOptions const& options = {}) {
+        std::vector<Lod> lods;
+        for (auto const& part : x) lods.push_back(part.lod());
+        return sequence_concat_grad(exec, out_grad, lods, options.level);
+    }
+};
+
+/// See sequence_concat. The slot `x` holds all batches as a std::vector.
+struct sequence_concat_op {
+    static constexpr std::string_view name = "sequence_concat";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = SequenceConcatOptions;
+    using grad = grad_rule<sequence_concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(std::span<VarSpec const> x, SequenceConcatOptions const& options = {}) {
+        detail::check_some(x.size());
+        spec::dense("sequence_concat: x", x[0]);
+        spec::has_rows("sequence_concat: x", x[0]);
+        spec::has_levels("sequence_concat: x", x[0]);
+        spec::has_level("sequence_concat: level", x[0], options.level.value_or(0));
+        VarSpec out = x[0];
+        out.dims[0] = UNK;
+        for (std::size_t k = 1; k < x.size(); ++k) {
+            detail::with_part_name("sequence_concat: x", k, [&](char const* name) {
+                VarSpec part = x[k];
+                spec::dense(name, part);
+                spec::same_dtype(name, part, out);
+                spec::has_rows(name, part);
+                part.dims[0] = UNK;
+                out.dims = spec::same_dims(name, part, out);
+                spec::same_levels(name, part, out);
+            });
+        }
+        return out;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, std::vector<LoDTensor<T, D>> const& x,
+                               SequenceConcatOptions const& options = {}) {
+        return sequence_concat(exec, x, options.level);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,265 @@
+// rowan/op/sequence/sequence_context.hpp: sequence_context, the windows of rows around each row of a sequence.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/on_device.hpp>
+#include <rowan/op/detail/sequence_windows.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sequence/detail/sequences.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+/// The settings of sequence_context: the window of row i is rows [i + start, i + start + length) of its sequence.
+struct SequenceContextOptions {
+    std::int64_t start = 0;   ///< the first row of the window, relative to its own
+    std::int64_t length = 1;  ///< the number of rows of the window
+    double pad_value = 0;     ///< the elements outside of the sequence
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"start", &SequenceContextOptions::start}, field{"length", &SequenceContextOptions::length},
+                     field{"pad_value", &SequenceContextOptions::pad_value});
+    }
+};
+
+namespace detail {
+
+[[noreturn]] inline void bad_window(char const* field, std::int64_t x, char const* expected) {
+    throw ShapeError(field, std::to_string(x), expected);
+}
+
+/// Rows before and after a sequence that its windows reach.
+struct ContextRows {
+    std::int64_t before, after;
+    constexpr std::int64_t both() const { return before + after; }
+};
+
+constexpr ContextRows rows_of_context(SequenceContextOptions const& window) {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    if (window.length < 1 || window.length > most)
+        bad_window("sequence_context: length", window.length, "in [1, 2^31)");
+    if (window.start < -most || window.start > most)
+        bad_window("sequence_context: start", window.start, "in (-2^31, 2^31)");
+    return {std::max<std::int64_t>(0, -window.start), std::max<std::int64_t>(0, window.start + window.length - 1)};
+}
+
+/// Throws unless x is a batch of sequences whose rows are elements or vectors.
+template <class T, class D>
+void check_context(D const& exec, LoDTensor<T, D> const& x) {
+    check_sequences(exec, "x", x);
+    if (x.shape().size() > 2) throw ShapeError("x rank", std::to_string(x.shape().size()), "1 or 2");
+}
+
+template <class T, class D>
+LoDTensor<T, D> context_of(D const& exec, LoDTensor<T, D> const& x, Tensor<T, D> const* padding,
+                           SequenceContextOptions const& window) {
+    ContextRows const around = rows_of_context(window);
+    check_context(exec, x);
+    std::size_t const width = x.value().row_size(), length = static_cast<std::size_t>(window.length);
+    if (padding != nullptr) {
+        check_height("padding", *padding, around.both());
+        check_trailing("padding", *padding, x.shape());
+    }
+    auto out = new_tensor<T>(exec, {x.shape()[0], length, width});
+    auto const on_host = bounds_of_rows(last_level(x.lod()));
+    OnDevice<std::int64_t, D> const bounds(exec, on_host);
+    ElementLoops<D>::each_element(exec, x.shape()[0] * length, width,
+                                  CopyContext<T>{{bounds.data(), window.start, window.length, width},
+                                                 x.value().data(),
+                                                 padding == nullptr ? nullptr : padding->data(),
+                                                 around.before,
+                                                 checked_number<T>("pad_value", window.pad_value),
+                                                 out.data()});
+    return {out.reshaped({x.shape()[0], length * width}), x.lod()};
+}
+
+template <class T, class D>
+ContextRows check_context_grad(D const& exec, Tensor<T, D> const& out_grad, LoDTensor<T, D> const& x,
+                               SequenceContextOptions const& window) {
+    ContextRows const around = rows_of_context(window);
+    check_context(exec, x);
+    std::size_t const width = x.value().row_size() * static_cast<std::size_t>(window.length);
+    check_trailing("out_grad", out_grad, typename Tensor<T, D>::shape_type{0, width});
+    check_height("out_grad", out_grad, static_cast<std::int64_t>(x.shape()[0]));
+    return around;
+}
+
+}  // namespace detail
+
+/// The windows of rows around each row: row i of the result is rows i + start, …, i + start + length - 1 of the sequence
+/// of the last level that row i belongs to. Rows outside of the sequence are pad_value, or the rows of `padding`: first
+/// those before a sequence, then those after it. Paddle's sequence_conv without its product, and sequence_enumerate.
+///
+///     [a b c]  [d]     start -1, length 3   ->   [0 a b] [a b c] [b c 0]   [0 d 0]
+///
+/// shapes   x [n] or [n, width] -> [n, length] or [n, length * width] with the levels of x; padding [before + after,
+///          width] or [before + after], where before is max(0, -start) and after is max(0, start + length - 1)
+/// errors   ShapeError if x has no levels or a rank above 2, padding has another shape, length is not in [1, 2^31) or
+///          start not in (-2^31, 2^31), or the result is too large; ValueError if the element type is an integer and
+///          cannot represent pad_value
+/// cost     one write of the result, and 16 bytes per row
+template <class T, device D>
+LoDTensor<T, D> sequence_context(D const& exec, LoDTensor<T, D> const& x, SequenceContextOptions const& window) {
+    return detail::context_of<T, D>(exec, x, nullptr, window);
+}
+template <class T, device D>
+LoDTensor<T, D> sequence_context(D const& exec, LoDTensor<T, D> const& x, Tensor<T, D> const& padding,
+                                 SequenceContextOptions const& window) {
+    return detail::context_of(exec, x, &padding, window);
+}
+
+/// The gradient of x from that of the result of sequence_context: for each row the sum over the windows that hold it, in
+/// the order of its places in them.
+/// shapes   x [n, ...], out_grad [n, length * width] -> the shape and levels of x
+/// errors   as sequence_context, and ShapeError if out_grad has another shape
+/// cost     one read of out_grad and one write of the result
+template <class T, device D>
+LoDTensor<T, D> sequence_context_grad(D const& exec, std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                      LoDTensor<T, D> const& x, SequenceContextOptions const& window) {
+    detail::check_context_grad(exec, out_grad, x, window);
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    std::size_t const width = x_grad.row_size();
+    auto const on_host = detail::bounds_of_rows(detail::last_level(x.lod()));
+    detail::OnDevice<std::int64_t, D> const bounds(exec, on_host);
+    detail::ElementLoops<D>::each_element(
+        exec, x.shape()[0], width,
+        detail::SumContext<T>{{bounds.data(), window.start, window.length, width}, out_grad.data(), x_grad.data()});
+    return {std::move(x_grad), x.lod()};
+}
+
+/// The gradient of the padding: for each of its rows the sum over the windows that hold it, sequence by sequence in
+/// blocks of 64. Only the levels and the shape of x are used.
+/// shapes   x [n, ...], out_grad [n, length * width] -> the shape of padding
+/// errors   as sequence_context_grad
+/// cost     one read of a part of out_grad: before + after windows per sequence
+template <class T, device D>
+Tensor<T, D> sequence_padding_grad(D const& exec, std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                   LoDTensor<T, D> const& x, SequenceContextOptions const& window) {
+    auto const around = detail::check_context_grad(exec, out_grad, x, window);
+    auto shape = x.shape();
+    shape[0] = static_cast<std::size_t>(around.both());
+    auto grad = detail::new_tensor<T>(exec, shape);
+    std::size_t const width = x.value().row_size();
+    auto const offsets = detail::last_level(x.lod());
+    detail::OnDevice<std::int64_t, D> const bounds(exec, offsets);
+    detail::ElementLoops<D>::each_element(exec, shape[0], width,
+                                          detail::SumPadding<T>{{bounds.data(), window.start, window.length, width},
+                                                                offsets.size() - 1,
+                                                                around.before,
+                                                                out_grad.data(),
+                                                                grad.data()});
+    return grad;
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> sequence_context(LoDTensor<T, Device> const& x, SequenceContextOptions const& window) {
+    return sequence_context(x.device(), x, window);
+}
+template <class T, class Device>
+LoDTensor<T, Device> sequence_context(LoDTensor<T, Device> const& x, Tensor<T, Device> const& padding,
+                                      SequenceContextOptions const& window) {
+    return sequence_context(x.device(), x, padding, window);
+}
+
+struct sequence_context_grad_op {
+    static constexpr std::string_view name = "sequence_context_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the shape and the levels of x are used
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = SequenceContextOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequenceContextOptions const&) { return x; }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
+                               SequenceContextOptions const& window) {
+        return sequence_context_grad(exec, out_grad.value(), x, window);
+    }
+};
+
+struct sequence_padding_grad_op {
+    static constexpr std::string_view name = "sequence_padding_grad";
+    using inputs = slots<slot::x, slot::w, grad_of<slot::out>>;  // only the shape and the levels of x are used
+    using outputs = slots<grad_of<slot::w>>;
+    using attributes = SequenceContextOptions;
+    using grad = no_grad;
+    static constexpr bool row_output = false;
+
+    static constexpr VarSpec infer(VarSpec const&, VarSpec const& w, VarSpec const&, SequenceContextOptions const&) {
+        return w;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const&,
+                               LoDTensor<T, D> const& out_grad, SequenceContextOptions const& window) {
+        return LoDTensor<T, D>(sequence_padding_grad(exec, out_grad.value(), x, window));
+    }
+};
+
+/// See sequence_context.
+struct sequence_context_op {
+    static constexpr std::string_view name = "sequence_context";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = SequenceContextOptions;
+    using grad = grad_rule<sequence_context_grad_op>;
+    static constexpr bool row_wise = true;
+
+    static constexpr VarSpec infer(VarSpec const& x, SequenceContextOptions const& window) {
+        spec::dense("sequence_context: x", x);
+        spec::has_rows("sequence_context: x", x);
+        spec::has_levels("sequence_context: x", x);
+        if (x.dims.size() > 2) spec::the_rank_does_not_fit("sequence_context: x", x.dims.size(), "1 or 2");
+        detail::rows_of_context(window);
+        VarSpec out = x;
+        out.dims = {x.dims[0], spec::times("sequence_context: x.row_size()", x.dims.product_from(1), window.length)};
+        return out;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, SequenceContextOptions const& window) {
+        return sequence_context(exec, x, window);
+    }
+};
+
+/// See sequence_context; the slot `w` holds the rows of the padding.
+struct padded_sequence_context_op {
+    static constexpr std::string_view name = "padded_sequence_context";
+    using inputs = slots<slot::x, slot::w>;
+    using outputs = slots<slot::out>;
+    using attributes = SequenceContextOptions;
+    using grad = grad_rules<grad_rule<sequence_context_grad_op>, grad_rule<sequence_padding_grad_op>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, SequenceContextOptions const& window) {
+        VarSpec const out = sequence_context_op::infer(x, window);
+        spec::dense("sequence_context: padding", w);
+        spec::same_dtype("sequence_context: padding", w, x);
+        VarSpec like = x;
+        like.dims[0] = detail::rows_of_context(window).both();
+        spec::same_dims("sequence_context: padding", w, like);
+        return out;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& w,
+                               SequenceContextOptions const& window) {
+        return sequence_context(exec, x, w.value(), window);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,48 @@
+// rowan/op/sequence/sequence_erase.hpp: sequence_erase_op, sequences without given tokens.
+#pragma once
+
+#include <rowan/core/ids.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sequence/sequence_erase.hpp>
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// The settings of sequence_erase.
+struct SequenceEraseOptions {
+    std::vector<std::int64_t> tokens = {};  ///< the tokens to remove
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"tokens", &SequenceEraseOptions::tokens});
+    }
+};
+
+/// See sequence_erase.
+struct sequence_erase_op {
+    static constexpr std::string_view name = "sequence_erase";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = SequenceEraseOptions;
+    using grad = no_grad;
+    static constexpr bool row_wise = true;
+
+    static constexpr VarSpec infer(VarSpec const& x, SequenceEraseOptions const&) {
+        spec::tokens("sequence_erase: x", "sequence_erase: x.row_size()", x);
+        VarSpec out = x;
+        out.dims[0] = UNK;
+        return out;
+    }
+
+    template <id_type I, class D>
+    static LoDTensor<I, D> run(D exec, LoDTensor<I, D> const& x, SequenceEraseOptions const& options) {
+        return sequence_erase(exec, x, options.tokens);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,65 @@
+// rowan/op/sequence/sequence_pool.hpp: sequence_pool_op, one pooled row for each sequence.
+#pragma once
+
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sequence/sequence_pool.hpp>
+
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+/// The settings of sequence_pool.
+struct SequencePoolOptions {
+    Pooling pool = Pooling::sum;  ///< the reduction of the rows of a sequence
+    double pad_value = 0;         ///< the elements of the row of an empty sequence
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"pool", &SequencePoolOptions::pool}, field{"pad_value", &SequencePoolOptions::pad_value});
+    }
+};
+
+struct sequence_pool_grad_op {
+    static constexpr std::string_view name = "sequence_pool_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = SequencePoolOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequencePoolOptions const& = {}) { return x; }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
+                               SequencePoolOptions const& options) {
+        return sequence_pool_grad(exec, x, out_grad.value(), options.pool);
+    }
+};
+
+/// See sequence_pool.
+struct sequence_pool_op {
+    static constexpr std::string_view name = "sequence_pool";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = SequencePoolOptions;
+    using grad = grad_rule<sequence_pool_grad_op>;
+    static constexpr bool row_wise = true;
+
+    static constexpr VarSpec infer(VarSpec const& x, SequencePoolOptions const& = {}) {
+        spec::dense("sequence_pool: x", x);
+        spec::has_rows("sequence_pool: x", x);
+        spec::has_levels("sequence_pool: x", x);
+        VarSpec out = x;
+        out.dims[0] = UNK;
+        --out.lod_level;
+        return out;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, SequencePoolOptions const& options = {}) {
+        return sequence_pool(exec, x, options.pool, options.pad_value);
+    }
+};
+
+}  // namespace rowan::inline v0

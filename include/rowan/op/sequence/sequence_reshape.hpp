@@ -1,0 +1,66 @@
+// rowan/op/sequence/sequence_reshape.hpp: sequence_reshape_op, sequences with rows of another width.
+#pragma once
+
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sequence/sequence_reshape.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+/// The settings of sequence_reshape.
+struct SequenceReshapeOptions {
+    std::int64_t width = 1;  ///< number of elements of a row
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"width", &SequenceReshapeOptions::width});
+    }
+};
+
+/// The gradient of the result with the shape and the levels of x, an alias.
+struct sequence_reshape_grad_op {
+    static constexpr std::string_view name = "sequence_reshape_grad";
+    static constexpr bool row_wise = true;
+    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the shape and the levels of x are used
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
+
+    /// errors   ShapeError if out_grad does not have as many elements as x
+    template <class T, class D>
+    static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        return {out_grad.value().reshaped(x.shape()), x.lod()};
+    }
+};
+
+/// See sequence_reshape.
+struct sequence_reshape_op {
+    static constexpr std::string_view name = "sequence_reshape";
+    static constexpr bool row_wise = true;
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = SequenceReshapeOptions;
+    using grad = grad_rule<sequence_reshape_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, SequenceReshapeOptions const& options = {}) {
+        detail::check_new_width("sequence_reshape: width", options.width);
+        spec::dense("sequence_reshape: x", x);
+        spec::has_rows("sequence_reshape: x", x);
+        spec::has_levels("sequence_reshape: x", x);
+        VarSpec out = x;
+        out.dims = {UNK, options.width};
+        return out;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, SequenceReshapeOptions const& options = {}) {
+        return sequence_reshape(x, options.width);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,47 @@
+// rowan/op/sequence/sequence_reverse.hpp: sequence_reverse_op, the rows of each sequence in reverse order.
+#pragma once
+
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sequence/sequence_reverse.hpp>
+
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+struct sequence_reverse_grad_op {
+    static constexpr std::string_view name = "sequence_reverse_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the levels of x are used
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        return sequence_reverse(exec, LoDTensor<T, D>(out_grad.value().share(), x.lod()));
+    }
+};
+
+/// See sequence_reverse.
+struct sequence_reverse_op {
+    static constexpr std::string_view name = "sequence_reverse";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<sequence_reverse_grad_op>;
+    static constexpr bool row_wise = true;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        spec::dense("sequence_reverse: x", x);
+        spec::has_rows("sequence_reverse: x", x);
+        spec::has_levels("sequence_reverse: x", x);
+        return x;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x) {
+        return sequence_reverse(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,165 @@
+// rowan/op/sequence/sequence_scatter.hpp: sequence_scatter, updates added to places of each row that a sequence of ids names.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/core/ids.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/on_device.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/op/sequence/drop_levels.hpp>
+#include <rowan/sequence/detail/sequences.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/sparse/detail/summed_rows.hpp>
+#include <rowan/sparse/gather.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// For each id, its place in a tensor [rows, dim, ...] whose first two dims are one: sequence s belongs to row s.
+inline std::vector<std::int64_t> places_of_ids(Ids<> const& ids, Lod const& lod, std::size_t rows, std::size_t dim) {
+    check_levels("ids.lod()", lod);
+    auto const offsets = last_level(lod);
+    if (offsets.size() != rows + 1)
+        throw ShapeError("x.shape(0)", std::to_string(rows),
+                         std::to_string(offsets.size() - 1) + ", the number of sequences of ids");
+    check_list("ids", ids);
+    std::vector<std::int64_t> places(ids.size());
+    for (std::size_t s = 0; s < rows; ++s) {
+        for (auto i = static_cast<std::size_t>(offsets[s]); i < static_cast<std::size_t>(offsets[s + 1]); ++i) {
+            if (ids[i] < 0 || static_cast<std::size_t>(ids[i]) >= dim) throw IndexError("ids", i, ids[i], dim);
+            places[i] = static_cast<std::int64_t>(s * dim) + ids[i];
+        }
+    }
+    return places;
+}
+
+/// An alias of x [n, d, ...] as [n * d, ...].
+template <class T, class D>
+Tensor<T, D> with_rows_of_places(Tensor<T, D> const& x) {
+    auto shape = x.shape();
+    shape[1] *= shape[0];
+    shape.erase(shape.begin());
+    return x.reshaped(shape);
+}
+
+/// Throws unless x has places with elements.
+template <class T, class D>
+void check_places(char const* field, Tensor<T, D> const& x) {
+    if (x.dimension() < 2) throw ShapeError(std::string(field) + " rank", std::to_string(x.dimension()), "at least 2");
+}
+
+}  // namespace detail
+
+/// Adds updates to places of rows: out[s, ids[i]] = x[s, ids[i]] + updates[i] for each id i of sequence s of the last
+/// level of ids. Paddle's sequence_scatter.
+///
+///     x [0 0 0] [0 0 0]    ids [2 0 2] [1]    updates [1 2 3] [4]   ->   [2 0 4] [0 4 0]
+///
+/// The gradient of x is that of the result; that of updates consists of its elements at the ids.
+/// shapes   x [n, d, ...], ids [m] with n sequences in the last level, updates [m, ...] -> the shape and the levels of
+///          x
+/// errors   ShapeError if x has a rank below 2, ids have no levels or another number of sequences, or updates another
+///          number of rows than ids or other trailing dims; IndexError if an id is not in [0, d)
+/// The updates of a place are added in order, as by scatter_add; where dtype<T>::sum is another type than T, their sum
+/// is added, as in merge, so that each element is narrowed once.
+/// cost     a copy of x, and scatter_add of the updates, with a sort if duplicates are summed; ids in device memory are
+///          copied to the host, which synchronizes
+template <class T, id_type I, device D>
+LoDTensor<T, D> sequence_scatter(D const& exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
+                                 Tensor<T, D> const& updates) {
+    detail::ElementLoops<D>::check(exec, x.value(), updates);
+    x.check();
+    ids.check();
+    detail::check_places("x", x.value());
+    detail::HostIds<D> const on_host(exec, ids.value());
+    auto const places = detail::places_of_ids(on_host, ids.lod(), x.shape()[0], x.shape()[1]);
+    detail::check_height("updates", updates, static_cast<std::int64_t>(places.size()));
+    auto like = x.shape();
+    like.erase(like.begin());
+    detail::check_trailing("updates", updates, like);
+    auto out = detail::ElementLoops<D>::copy(exec, x.value());
+    if (out.size() != 0) {
+        auto rows = detail::with_rows_of_places(out);
+        Ids<D> const ids_of_rows(places);
+        detail::SummedRows<D>::add(exec, detail::RowPairs<D>::prepare(exec, ids_of_rows, detail::height_of(rows)),
+                                   updates, rows, detail::most_serial<T>);
+    }
+    return {std::move(out), x.lod()};
+}
+
+template <class T, id_type I, class Device>
+LoDTensor<T, Device> sequence_scatter(LoDTensor<T, Device> const& x, LoDTensor<I, Device> const& ids,
+                                      Tensor<T, Device> const& updates) {
+    return sequence_scatter(x.device(), x, ids, updates);
+}
+
+/// The gradient of the updates.
+struct sequence_scatter_grad_op {
+    static constexpr std::string_view name = "sequence_scatter_grad";
+    using inputs = slots<slot::ids, slot::updates, grad_of<slot::out>>;  // only the levels of updates are used
+    using outputs = slots<grad_of<slot::updates>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const&, VarSpec const& updates, VarSpec const&) { return updates; }
+
+    /// errors   as sequence_scatter for an x with the shape of out_grad
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& updates,
+                               LoDTensor<T, D> const& out_grad) {
+        auto const& g = out_grad.value();
+        ids.check();
+        detail::check_places("out_grad", g);
+        detail::HostIds<D> const on_host(exec, ids.value());
+        auto const places = detail::places_of_ids(on_host, ids.lod(), g.shape(0), g.shape(1));
+        auto shape = g.shape();
+        shape.erase(shape.begin());
+        shape[0] = places.size();
+        if (updates.shape() != shape)
+            throw ShapeError("updates.shape()", detail::shape_text(updates.shape()), detail::shape_text(shape));
+        if (updates.value().size() == 0) return {Tensor<T, D>::zeros(exec, shape), updates.lod()};
+        return {gather(exec, detail::with_rows_of_places(g), places), updates.lod()};
+    }
+};
+
+/// See sequence_scatter.
+struct sequence_scatter_op {
+    static constexpr std::string_view name = "sequence_scatter";
+    using inputs = slots<slot::x, slot::ids, slot::updates>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rules<grad_rule<drop_levels_grad_op>, grad_rule<sequence_scatter_grad_op>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids, VarSpec const& updates) {
+        spec::dense("sequence_scatter: x", x);
+        if (x.dims.size() < 2) spec::the_rank_does_not_fit("sequence_scatter: x", x.dims.size(), "at least 2");
+        spec::dense("sequence_scatter: ids", ids);
+        spec::ids("sequence_scatter: ids", ids);
+        spec::rank("sequence_scatter: ids", ids, 1, "1");
+        spec::has_levels("sequence_scatter: ids", ids);
+        spec::dense("sequence_scatter: updates", updates);
+        spec::same_dtype("sequence_scatter: updates", updates, x);
+        VarSpec like = updates;
+        like.dims = {ids.dims[0]};
+        for (std::size_t i = 2; i < x.dims.size(); ++i) like.dims.push_back(x.dims[i]);
+        spec::same_dims("sequence_scatter: updates", updates, like);
+        return x;
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
+                               LoDTensor<T, D> const& updates) {
+        return sequence_scatter(exec, x, ids, updates.value());
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,57 @@
+// rowan/op/sequence/sequence_slice.hpp: sequence_slice_op, a slice of each sequence.
+#pragma once
+
+#include <rowan/core/ids.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sequence/sequence_slice.hpp>
+
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+struct sequence_slice_grad_op {
+    static constexpr std::string_view name = "sequence_slice_grad";
+    using inputs = slots<slot::x, slot::offset, slot::length, grad_of<slot::out>>;  // only the levels of x are used
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&, VarSpec const&) { return x; }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& offset,
+                               LoDTensor<I, D> const& length, LoDTensor<T, D> const& out_grad) {
+        return sequence_slice_grad(exec, out_grad, x.lod(), offset.value(), length.value());
+    }
+};
+
+/// See sequence_slice. Offsets and lengths have the same element type.
+struct sequence_slice_op {
+    static constexpr std::string_view name = "sequence_slice";
+    using inputs = slots<slot::x, slot::offset, slot::length>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<sequence_slice_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset, VarSpec const& length) {
+        spec::dense("sequence_slice: x", x);
+        spec::has_rows("sequence_slice: x", x);
+        spec::has_levels("sequence_slice: x", x);
+        spec::dense("sequence_slice: offset", offset);
+        spec::ids("sequence_slice: offset", offset);
+        spec::rank("sequence_slice: offset", offset, 1, "1");
+        spec::dense("sequence_slice: length", length);
+        spec::same_dtype("sequence_slice: length", length, offset);
+        spec::same_dims("sequence_slice: length", length, offset);
+        VarSpec out = x;
+        out.dims[0] = UNK;
+        return out;
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& offset,
+                               LoDTensor<I, D> const& length) {
+        return sequence_slice(exec, x, offset.value(), length.value());
+    }
+};
+
+}  // namespace rowan::inline v0

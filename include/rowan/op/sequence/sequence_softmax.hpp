@@ -1,0 +1,47 @@
+// rowan/op/sequence/sequence_softmax.hpp: sequence_softmax_op, the softmax over the rows of each sequence.
+#pragma once
+
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sequence/sequence_softmax.hpp>
+
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+struct sequence_softmax_grad_op {
+    static constexpr std::string_view name = "sequence_softmax_grad";
+    using inputs = slots<slot::out, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out, VarSpec const&) { return out; }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& out, LoDTensor<T, D> const& out_grad) {
+        return sequence_softmax_grad(exec, out, out_grad.value());
+    }
+};
+
+/// See sequence_softmax.
+struct sequence_softmax_op {
+    static constexpr std::string_view name = "sequence_softmax";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<sequence_softmax_grad_op>;
+    static constexpr bool row_wise = true;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        spec::dense("sequence_softmax: x", x);
+        spec::has_rows("sequence_softmax: x", x);
+        spec::has_levels("sequence_softmax: x", x);
+        return x;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x) {
+        return sequence_softmax(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0

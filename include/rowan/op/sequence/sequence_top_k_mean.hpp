@@ -1,0 +1,271 @@
+// rowan/op/sequence/sequence_top_k_mean.hpp: sequence_top_k_mean, the means of the greatest elements of the columns of
+// sequences.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/on_device.hpp>
+#include <rowan/op/detail/greatest.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sequence/detail/sequences.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// The settings of sequence_top_k_mean.
+struct SequenceTopKMeanOptions {
+    std::vector<std::int64_t> ks;  ///< the numbers of elements that are averaged, for each of which there is a mean
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"ks", &SequenceTopKMeanOptions::ks});
+    }
+};
+
+namespace detail {
+
+/// Throws unless there are numbers, all positive. Returns the number of means of a row of `width` elements, or UNK.
+constexpr std::int64_t width_of_means(std::int64_t width, std::vector<std::int64_t> const& ks) {
+    if (ks.empty()) throw ShapeError("sequence_top_k_mean: ks.size()", "0", "at least 1");
+    for (std::size_t q = 0; q < ks.size(); ++q) {
+        if (ks[q] < 1) throw ValueError("sequence_top_k_mean: ks[" + std::to_string(q) + "]", ks[q], "1 or more");
+    }
+    return spec::times("sequence_top_k_mean: x.row_size()", width, static_cast<std::int64_t>(ks.size()));
+}
+
+/// The columns of sequences: number i is column i % width of sequence i / width.
+template <class T>
+struct ColumnsOfSequences {
+    T const* x;
+    std::int64_t const* offsets;
+    std::int64_t const* kept;  // offsets, too: how many greatest elements the columns of each sequence keep
+    std::int64_t* tops;        // for each column, the rows of these elements, in descending order
+    std::size_t width;
+
+    ROWAN_HD std::size_t first(std::size_t i) const { return static_cast<std::size_t>(offsets[i / width]); }
+    ROWAN_HD std::size_t length(std::size_t i) const {
+        return static_cast<std::size_t>(offsets[i / width + 1] - offsets[i / width]);
+    }
+    ROWAN_HD std::size_t found(std::size_t i) const {
+        return static_cast<std::size_t>(kept[i / width + 1] - kept[i / width]);
+    }
+    ROWAN_HD std::int64_t* top(std::size_t i) const {
+        return tops + static_cast<std::size_t>(kept[i / width]) * width + i % width * found(i);
+    }
+    ROWAN_HD std::size_t place(std::size_t i, std::int64_t row) const {
+        return static_cast<std::size_t>(row) * width + i % width;
+    }
+};
+
+/// Reads the elements of a column as numbers.
+template <class T>
+struct NumberOfColumn {
+    T const* x;
+    std::size_t width;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE sum_t<T> operator()(std::int64_t row) const {
+        return load<sum_t<T>>(x + static_cast<std::size_t>(row) * width);
+    }
+};
+
+/// Finds the greatest elements of a column.
+template <class T>
+struct FindTop {
+    ColumnsOfSequences<T> at;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        std::int64_t const* const ends = at.offsets + i / at.width;
+        if (at.found(i) != 0)
+            Greatest<NumberOfColumn<T>>{{at.x + i % at.width, at.width}, at.top(i), at.found(i)}(ends[0], ends[1]);
+    }
+};
+
+/// Averages the greatest elements of a column, for each of `count` numbers.
+template <class T>
+struct MeansOfTop {
+    ColumnsOfSequences<T> at;
+    std::int64_t const* ks;
+    std::size_t count;
+    T* out;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        using S = sum_t<T>;
+        std::int64_t const* const top = at.top(i);
+        std::size_t const found = at.found(i);
+        for (std::size_t q = 0; q < count; ++q) {
+            S sum = constant<S>(0.0);
+            for (std::size_t k = 0; k < found && static_cast<std::int64_t>(k) < ks[q]; ++k) {
+                S const more = load<S>(at.x + at.place(i, top[k]));
+                sum = k == 0 ? more : plus(sum, more);
+            }
+            store(quotient(sum, constant<S>(static_cast<double>(ks[q]))), out + (i * count + q));
+        }
+    }
+};
+
+/// Writes the gradients of a column.
+template <class T>
+struct SpreadMeans {
+    ColumnsOfSequences<T> at;
+    std::int64_t const* ks;
+    std::size_t count;
+    T const* g;
+    T* to;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        using S = sum_t<T>;
+        std::int64_t const* const top = at.top(i);
+        std::size_t const begin = at.first(i), end = begin + at.length(i), found = at.found(i);
+        for (std::size_t row = begin; row < end; ++row)
+            store(constant<S>(0.0), to + at.place(i, static_cast<std::int64_t>(row)));
+        for (std::size_t k = 0; k < found; ++k) {
+            S sum = constant<S>(0.0);
+            for (std::size_t q = 0; q < count; ++q) {
+                if (static_cast<std::int64_t>(k) >= ks[q]) continue;
+                sum = plus(sum, quotient(load<S>(g + (i * count + q)), constant<S>(static_cast<double>(ks[q]))));
+            }
+            store(sum, to + at.place(i, top[k]));
+        }
+    }
+};
+
+/// Finds the greatest elements of all columns and calls visit(columns, ks, each), where each(f) calls f(i) for each
+/// column.
+template <class T, class D, class Visit>
+void visit_top(D const& exec, LoDTensor<T, D> const& x, std::vector<std::int64_t> const& ks, Visit const& visit) {
+    auto const offsets = last_level(x.lod());
+    std::size_t const sequences = offsets.size() - 1, width = x.value().row_size();
+    std::size_t const columns = sequences * width;
+    if (columns == 0) return;
+    std::int64_t const most = *std::ranges::max_element(ks);
+    std::vector<std::int64_t> numbers(offsets.begin(), offsets.end());
+    numbers.push_back(0);
+    for (std::size_t s = 0; s < sequences; ++s)
+        numbers.push_back(numbers.back() + std::min(most, offsets[s + 1] - offsets[s]));
+    auto tops = new_tensor<std::int64_t>(exec, {static_cast<std::size_t>(numbers.back()), width});
+    numbers.insert(numbers.end(), ks.begin(), ks.end());
+    OnDevice<std::int64_t, D> const uploaded(exec, numbers);
+    std::int64_t const* const kept = uploaded.data() + offsets.size();
+    auto const each = [&](auto const& f) { ElementLoops<D>::each(exec, columns, x.shape()[0] / sequences + 1, f); };
+    ColumnsOfSequences<T> const at{x.value().data(), uploaded.data(), kept, tops.data(), width};
+    each(FindTop<T>{at});
+    visit(at, kept + offsets.size(), each);
+}
+
+}  // namespace detail
+
+/// For each sequence of the last level, each column and each k of `ks`: the sum of the k greatest elements of the
+/// column, divided by k. If the sequence is shorter than k, zeros are added, as in Paddle's sequence_topk_avg_pooling.
+/// Sums are formed in descending order; of equal elements the first counts, and NaN is the greatest.
+///
+///     [1 4] [3 2] [5 0]    ks {1, 2}   ->   [5 4 4 3]           of column 0, then of column 1
+///
+/// shapes   x [n, ...] with levels -> [number of sequences, row_size * ks.size()] with the upper levels of x
+/// errors   ShapeError if x has no levels or ks is empty; ValueError if one of ks is less than 1
+/// cost     one read of x, and at most O(length · log k) steps for a column of a sequence, which one thread processes; 8 bytes
+///          for each of the greatest elements
+template <class T, device D>
+LoDTensor<T, D> sequence_top_k_mean(D const& exec, LoDTensor<T, D> const& x, SequenceTopKMeanOptions const& options) {
+    detail::check_sequences(exec, "x", x);
+    std::size_t const width = x.value().row_size(), count = options.ks.size();
+    detail::width_of_means(static_cast<std::int64_t>(width), options.ks);
+    std::size_t const sequences = detail::last_level(x.lod()).size() - 1;
+    auto out = detail::new_tensor<T>(exec, {sequences, width, count});
+    detail::visit_top(exec, x, options.ks, [&](auto const& at, std::int64_t const* ks, auto const& each) {
+        each(detail::MeansOfTop<T>{at, ks, count, out.data()});
+    });
+    return {out.reshaped({sequences, width * count}), detail::upper_levels(x.lod())};
+}
+
+/// The gradient of x: for each of the greatest elements, the sum of the gradients of its means, each divided by its k.
+/// shapes   x [n, ...], out_grad as the result of sequence_top_k_mean -> the shape and the levels of x
+/// errors   as sequence_top_k_mean, and ShapeError if out_grad has another shape
+/// cost     as sequence_top_k_mean, and one write of the result
+template <class T, device D>
+LoDTensor<T, D> sequence_top_k_mean_grad(D const& exec, LoDTensor<T, D> const& x,
+                                         std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                         SequenceTopKMeanOptions const& options) {
+    detail::check_sequences(exec, "x", x);
+    auto const width = static_cast<std::int64_t>(x.value().row_size());
+    auto const means = static_cast<std::size_t>(detail::width_of_means(width, options.ks));
+    detail::check_trailing("out_grad", out_grad, typename Tensor<T, D>::shape_type{0, means});
+    detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(detail::last_level(x.lod()).size()) - 1);
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    detail::visit_top(exec, x, options.ks, [&](auto const& at, std::int64_t const* ks, auto const& each) {
+        each(detail::SpreadMeans<T>{at, ks, options.ks.size(), out_grad.data(), x_grad.data()});
+    });
+    return {std::move(x_grad), x.lod()};
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> sequence_top_k_mean(LoDTensor<T, Device> const& x, SequenceTopKMeanOptions const& options) {
+    return sequence_top_k_mean(x.device(), x, options);
+}
+template <class T, class Device>
+LoDTensor<T, Device> sequence_top_k_mean_grad(LoDTensor<T, Device> const& x,
+                                              std::type_identity_t<Tensor<T, Device>> const& out_grad,
+                                              SequenceTopKMeanOptions const& options) {
+    return sequence_top_k_mean_grad(x.device(), x, out_grad, options);
+}
+
+struct sequence_top_k_mean_grad_op {
+    static constexpr std::string_view name = "sequence_top_k_mean_grad";
+    static constexpr bool row_wise = true;
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = SequenceTopKMeanOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequenceTopKMeanOptions const&) { return x; }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
+                               SequenceTopKMeanOptions const& options) {
+        return sequence_top_k_mean_grad(exec, x, out_grad.value(), options);
+    }
+};
+
+/// See sequence_top_k_mean.
+struct sequence_top_k_mean_op {
+    static constexpr std::string_view name = "sequence_top_k_mean";
+    static constexpr bool row_wise = true;
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = SequenceTopKMeanOptions;
+    using grad = grad_rule<sequence_top_k_mean_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, SequenceTopKMeanOptions const& options) {
+        spec::dense("sequence_top_k_mean: x", x);
+        spec::has_rows("sequence_top_k_mean: x", x);
+        spec::has_levels("sequence_top_k_mean: x", x);
+        VarSpec out = x;
+        out.dims = {UNK, detail::width_of_means(x.dims.product_from(1), options.ks)};
+        --out.lod_level;
+        return out;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, SequenceTopKMeanOptions const& options) {
+        return sequence_top_k_mean(exec, x, options);
+    }
+};
+
+}  // namespace rowan::inline v0

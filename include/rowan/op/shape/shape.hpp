@@ -1,0 +1,54 @@
+// rowan/op/shape/shape.hpp: shape, the dims of a tensor as a tensor.
+#pragma once
+
+#include <rowan/core/copy.hpp>
+#include <rowan/core/device.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+/// The dims of x; of a batch with levels, the first one is the number of all rows.
+///     shape(Tensor<float>::zeros({2, 3}))   ->   [2 3]
+/// shapes   x [...] -> [rank]
+/// errors   ValueError if exec.threads is negative
+/// cost     O(rank), and a copy to the device
+template <class T, device D>
+Tensor<std::int64_t, D> shape(D const& exec, Tensor<T, D> const& x) {
+    detail::ElementLoops<D>::check(exec, x);
+    auto dims = Tensor<std::int64_t>::from_shape({x.dimension()});
+    for (std::size_t i = 0; i < x.dimension(); ++i) dims(i) = static_cast<std::int64_t>(x.shape(i));
+    return to_device(exec, std::move(dims));
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto shape(X&& x) { return shape(x.device(), x); }
+
+/// See shape.
+struct shape_op {
+    static constexpr std::string_view name = "shape";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr bool row_output = false;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        spec::dense("shape: x", x);
+        return tensor_spec<std::int64_t>({static_cast<std::int64_t>(x.dims.size())});
+    }
+
+    template <class T, class D>
+    static Tensor<std::int64_t, D> run(D exec, Tensor<T, D> const& x) {
+        return shape(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0

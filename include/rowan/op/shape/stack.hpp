@@ -1,0 +1,148 @@
+// rowan/op/shape/stack.hpp: stack, tensors of one shape joined along a new axis.
+#pragma once
+
+#include <rowan/core/detail/checked.hpp>
+#include <rowan/core/device.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/op/detail/concat_split.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// The axis of stack.
+struct StackOptions {
+    std::int64_t axis = 0;  ///< the new axis; negative values count from the end of the result
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"axis", &StackOptions::axis});
+    }
+};
+
+namespace detail {
+
+/// The shape with a dim of n at the axis.
+template <class Shape>
+constexpr Shape stacked_shape(Shape const& shape, std::size_t n, std::size_t axis) {
+    if (shape.size() == max_tensor_rank) spec::the_rank_does_not_fit("x[0]", shape.size(), "at most 7");
+    Shape result;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (i == axis) result.push_back(static_cast<std::remove_cvref_t<decltype(shape[0])>>(n));
+        result.push_back(shape[i]);
+    }
+    if (axis == shape.size()) result.push_back(static_cast<std::remove_cvref_t<decltype(result[0])>>(n));
+    return result;
+}
+
+}  // namespace detail
+
+/// Joins tensors of one shape along a new axis.
+///     stack({[1 2], [3 4]})               ->   [[1 2] [3 4]]
+///     stack({[1 2], [3 4]}, {.axis = 1})  ->   [[1 3] [2 4]]
+/// shapes   n tensors x[k] [...] -> [...] with a dim of n at the axis
+/// errors   ShapeError if x is empty, shapes differ, or the rank is 8; ValueError if the axis is not in
+///          [-rank - 1, rank + 1)
+/// cost     one read and one write of every element
+template <class T, device D>
+Tensor<T, D> stack(D const& exec, std::vector<Tensor<T, D>> const& x, StackOptions const& options = {}) {
+    detail::ElementLoops<D>::check(exec);
+    detail::check_some(x.size());
+    std::size_t const axis = detail::checked_axis(options.axis, x[0].dimension() + 1);
+    auto const shape = detail::stacked_shape(x[0].shape(), x.size(), axis);
+    std::size_t const inner = detail::product_from(shape, axis + 1);
+    std::vector<T const*> from;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+        detail::ElementLoops<D>::check(exec, x[k]);
+        if (x[k].shape() != x[0].shape())
+            throw ShapeError(detail::part_name("x", k).append(".shape()"), detail::shape_text(x[k].shape()),
+                             detail::shape_text(x[0].shape()).append(", that of x[0]"));
+        from.push_back(x[k].data());
+    }
+    auto out = detail::new_tensor<T>(exec, shape);
+    std::size_t const outer = out.size() == 0 ? 0 : out.size() / (inner * x.size());
+    detail::ConcatSplit<D>::join(exec, outer, std::vector<std::size_t>(x.size(), inner), from, out.data());
+    return out;
+}
+
+template <class T, class Device>
+Tensor<T, Device> stack(std::vector<Tensor<T, Device>> const& x, StackOptions const& options = {}) {
+    return stack(x.empty() ? Device{} : x[0].device(), x, options);
+}
+
+struct stack_grad_op;
+
+/// See stack. The slot `x` holds all tensors as a std::vector.
+struct stack_op {
+    static constexpr std::string_view name = "stack";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<stack_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using attributes = StackOptions;
+
+    static constexpr bool row_wise(StackOptions const& options) { return options.axis > 0; }
+    static constexpr bool row_output(StackOptions const& options) { return options.axis > 0; }
+
+    static constexpr VarSpec infer(std::span<VarSpec const> x, StackOptions const& options) {
+        detail::check_some(x.size());
+        spec::dense("stack: x", x[0]);
+        VarSpec out = x[0];
+        for (std::size_t k = 1; k < x.size(); ++k) {
+            detail::with_part_name("stack: x", k, [&](char const* name) {
+                spec::dense(name, x[k]);
+                spec::same_dtype(name, x[k], out);
+                out.dims = spec::same_dims(name, x[k], out);
+            });
+        }
+        std::size_t const axis = detail::checked_axis(options.axis, out.dims.size() + 1);
+        out.dims = detail::stacked_shape(out.dims, x.size(), axis);
+        if (axis == 0) out.lod_level = 0;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x, StackOptions const& options) {
+        return stack(exec, x, options);
+    }
+};
+
+/// Cuts the gradient of the result into the gradients of the inputs.
+struct stack_grad_op {
+    static constexpr std::string_view name = "stack_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+    using attributes = StackOptions;
+
+    static constexpr bool row_wise(StackOptions const& options) { return options.axis > 0; }
+
+    static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&, StackOptions const&) {
+        return {x.begin(), x.end()};
+    }
+
+    /// errors   ShapeError if x is empty or out_grad does not have the shape of the result; ValueError if the axis is
+    ///          out of range
+    template <class T, class D>
+    static std::vector<Tensor<T, D>> run(D exec, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad,
+                                         StackOptions const& options) {
+        detail::ElementLoops<D>::check(exec, out_grad);
+        detail::check_some(x.size());
+        std::size_t const axis = detail::checked_axis(options.axis, x[0].dimension() + 1);
+        auto const shape = detail::stacked_shape(x[0].shape(), x.size(), axis);
+        if (out_grad.shape() != shape)
+            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
+        auto parts = detail::cut_along(exec, out_grad, axis, std::vector<std::int64_t>(x.size(), 1));
+        for (auto& part : parts) part = part.reshaped(x[0].shape());
+        return parts;
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,170 @@
+// rowan/op/shape/transpose.hpp: transpose, a tensor with its dims in another order.
+#pragma once
+
+#include <rowan/core/detail/checked.hpp>
+#include <rowan/core/device.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/axis_sums.hpp>
+#include <rowan/op/detail/permute.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// The order of transpose.
+struct TransposeOptions {
+    std::vector<std::int64_t> perm{};  ///< dim i of the result is dim perm[i] of x; empty: all dims reversed
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"perm", &TransposeOptions::perm});
+    }
+};
+
+namespace detail {
+
+[[noreturn]] inline void bad_perm(std::vector<std::int64_t> const& perm, std::size_t rank) {
+    throw ShapeError("perm", shape_text(perm),
+                     std::string("each of the ").append(std::to_string(rank)).append(" axes of x once"));
+}
+
+/// The dims of x in the order of the result, negative ones counted from the end.
+constexpr std::array<std::size_t, 8> checked_perm(std::vector<std::int64_t> const& perm, std::size_t rank) {
+    std::array<std::size_t, 8> order{};
+    for (std::size_t i = 0; i < rank; ++i) order[i] = rank - 1 - i;
+    if (perm.empty()) return order;
+    if (perm.size() != rank) bad_perm(perm, rank);
+    auto const dims = static_cast<std::int64_t>(rank);
+    std::array<bool, 8> seen{};
+    for (std::size_t i = 0; i < rank; ++i) {
+        if (perm[i] < -dims || perm[i] >= dims) bad_perm(perm, rank);
+        order[i] = static_cast<std::size_t>(perm[i] < 0 ? perm[i] + dims : perm[i]);
+        if (seen[order[i]]) bad_perm(perm, rank);
+        seen[order[i]] = true;
+    }
+    return order;
+}
+
+template <class Shape>
+constexpr Shape permuted_shape(Shape const& shape, std::array<std::size_t, 8> const& order) {
+    Shape result;
+    for (std::size_t i = 0; i < shape.size(); ++i) result.push_back(shape[order[i]]);
+    return result;
+}
+
+template <class T, class D>
+Tensor<T, D> permuted(D const& exec, Tensor<T, D> const& x, std::array<std::size_t, 8> const& order) {
+    ElementLoops<D>::check(exec, x);
+    auto const shape = permuted_shape(x.shape(), order);
+    auto out = new_tensor<T>(exec, shape);
+    if (out.size() == 0) return out;
+    CopyByAxes<T> copy{x.data(), out.data(), {}};
+    for (std::size_t i = 0; i < shape.size(); ++i) copy.rows.push(shape[i], product_from(x.shape(), order[i] + 1));
+    if constexpr (std::same_as<D, Cpu>) {
+        permute(exec, copy.rows, copy.from, copy.to);
+    } else {
+        copy.split_row();
+        ElementLoops<D>::each_element(exec, copy.rows.elements(), copy.width, copy);
+    }
+    return out;
+}
+
+}  // namespace detail
+
+/// x with its dims in another order: dim i of the result is dim perm[i] of x. By default, all dims are reversed.
+///     transpose(x)                         // [n, m] -> [m, n]
+///     transpose(x, {.perm = {0, 2, 1}})    // [b, n, m] -> [b, m, n]
+/// With a variable as perm, write rowan::transpose(x, {.perm = p}): without `rowan::`, g++ takes xtensor's function.
+/// shapes   x [...] -> the dims of x in the order of perm
+/// errors   ShapeError if perm does not name each axis of x once
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> transpose(D exec, Tensor<T, D> const& x, TransposeOptions options = {}) {
+    return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
+}
+template <class X>
+requires detail::changeable_tensor<X>
+auto transpose(Cpu exec, X&& x, TransposeOptions options = {}) {
+    return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
+}
+
+template <class X>
+requires detail::tensor_argument<X>
+auto transpose(X&& x) { return detail::permuted(x.device(), x, detail::checked_perm({}, x.dimension())); }
+template <class X>
+requires detail::tensor_argument<X>
+auto transpose(X&& x, TransposeOptions options) {
+    return detail::permuted(x.device(), x, detail::checked_perm(options.perm, x.dimension()));
+}
+
+/// The gradient of x: that of the result in the order of x.
+struct transpose_grad_op {
+    static constexpr std::string_view name = "transpose_grad";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = TransposeOptions;
+    using grad = no_grad;
+
+    static constexpr bool row_wise(TransposeOptions const& options) {
+        return !options.perm.empty() && options.perm[0] == 0;
+    }
+    static constexpr bool row_output(TransposeOptions const& options) { return row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& out_grad, TransposeOptions const& options = {}) {
+        VarSpec x = out_grad;
+        x.dims = detail::permuted_shape(out_grad.dims, order_of_x(options, x.dims.size()));
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, TransposeOptions const& options = {}) {
+        return detail::permuted(exec, out_grad, order_of_x(options, out_grad.dimension()));
+    }
+
+private:
+    static constexpr std::array<std::size_t, 8> order_of_x(TransposeOptions const& options, std::size_t rank) {
+        auto const order = detail::checked_perm(options.perm, rank);
+        std::array<std::size_t, 8> back{};
+        for (std::size_t i = 0; i < rank; ++i) back[order[i]] = i;
+        return back;
+    }
+};
+
+/// See transpose.
+struct transpose_op {
+    static constexpr std::string_view name = "transpose";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = TransposeOptions;
+    using grad = grad_rule<transpose_grad_op>;
+
+    static constexpr bool row_wise(TransposeOptions const& options) { return transpose_grad_op::row_wise(options); }
+    static constexpr bool row_output(TransposeOptions const& options) { return row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& x, TransposeOptions const& options = {}) {
+        spec::dense("transpose: x", x);
+        auto const order = detail::checked_perm(options.perm, x.dims.size());
+        VarSpec out = x;
+        out.dims = detail::permuted_shape(x.dims, order);
+        if (!x.dims.empty() && order[0] != 0) out.lod_level = 0;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, TransposeOptions const& options = {}) {
+        return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,199 @@
+// rowan/op/table/embedding_bag.hpp: embedding_bag, one pooled row for each bag of ids, with a row-sparse gradient.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/bags.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sequence/sequence_erase.hpp>
+#include <rowan/sparse/detail/known_ids.hpp>
+#include <rowan/sparse/find_rows.hpp>
+#include <rowan/sparse/gather.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+namespace rowan::inline v0 {
+
+/// The settings of embedding_bag.
+struct BagOptions {
+    /// sum, mean, sqrt (divides by the root of the number of ids, or of the sum of the squared weights) or max
+    Pooling pool = Pooling::sum;
+    /// Ids that are left out of their bags: they do not count, and their table row gets no gradient.
+    std::optional<std::int64_t> padding_id = {};
+    /// Ids that the table does not have read this row, which gets their gradients; without it they are errors. If it is
+    /// the padding id, they are left out.
+    std::optional<std::int64_t> unknown = {};
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"pool", &BagOptions::pool}, field{"padding_id", &BagOptions::padding_id},
+                     field{"unknown", &BagOptions::unknown});
+    }
+};
+
+namespace detail {
+
+/// The bags without padding.
+/// errors   IndexError if the padding or an id is not in [0, height)
+template <class I, class D>
+LoDTensor<I, D> without_padding(D const& exec, LoDTensor<I, D> const& ids, std::int64_t padding, std::int64_t height) {
+    if (padding < 0 || padding >= height) throw IndexError("padding_id", padding, height);
+    ElementLoops<D>::check(exec, ids.value());
+    ElementLoops<D>::check_ids(exec, "ids", ids.value(), height);
+    return sequence_erase(exec, ids, {padding});
+}
+
+/// The bags with the row options.unknown in place of ids that the table does not have, and the options without it.
+template <class W, class I, class D>
+LoDTensor<std::int64_t, D> known_bags(D const& exec, W const& table, LoDTensor<I, D> const& ids,
+                                      BagOptions const& options) {
+    return {known_ids(exec, table, ids.value(), *options.unknown, options.padding_id), ids.lod()};
+}
+constexpr BagOptions all_known(BagOptions options) {
+    options.unknown.reset();
+    return options;
+}
+
+}  // namespace detail
+
+/// Pools the table rows of each bag, which is a sequence of ids of the last level, into one row: their sum, their mean,
+/// their sum divided by the square root of the number of ids, or their element-wise maximum. The result has one level
+/// less; the row of an empty bag, or of one with padding alone, is 0. Sums are formed in the order of the ids and in
+/// blocks of 64, as in merge. As TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
+/// shapes   table [h, ...], ids [n] with levels -> [bags, ...]
+/// errors   ShapeError if ids have no levels or a rank other than 1, or table has rank 0; IndexError if padding_id,
+///          unknown, or without unknown an id is not in [0, h); ValueError if options.pool is not sum, mean, sqrt or max
+/// cost     one read of a table row for each id, without an intermediate copy, and two writes of the result (zeros,
+///          then the rows); on the host temporary memory of 8 bytes per id; with padding_id or unknown also a copy of
+///          the ids, and with padding_id a Thrust device synchronizes; bags are divided among threads: the same bits for
+///          any number of threads
+template <class T, id_type I, device D>
+LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+                              BagOptions const& options = {}) {
+    Tensor<T, D> const* const weight = nullptr;
+    detail::check_bags(exec, table, ids, weight, options.pool);
+    if (options.unknown)
+        return embedding_bag(exec, table, detail::known_bags(exec, table, ids, options), detail::all_known(options));
+    if (options.padding_id)
+        return embedding_bag(exec, table,
+                             detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table)),
+                             {.pool = options.pool});
+    return detail::BagLookups<D>::lookup(exec, table, ids, weight, options.pool);
+}
+
+/// The gradient of the table, one row for each id that is not padding. For max, the gradient of each column is assigned
+/// to the first id with the largest element.
+/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows, less those of padding
+/// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
+/// cost     one read of out_grad and two writes of n rows (zeros, then the gradients); max also reads the table rows
+template <class T, id_type I, device D>
+SelectedRows<T, D> embedding_bag_grad(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+                                      std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                      BagOptions const& options = {}) {
+    Tensor<T, D>* const none = nullptr;
+    detail::check_bags<T, I, D>(exec, table, ids, none, options.pool);
+    if (options.unknown)
+        return embedding_bag_grad(exec, table, detail::known_bags(exec, table, ids, options), out_grad,
+                                  detail::all_known(options));
+    if (options.padding_id)
+        return embedding_bag_grad(exec, table,
+                                  detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table)),
+                                  out_grad, {.pool = options.pool});
+    return detail::BagLookups<D>::template grad<T, I>(exec, table, ids, none, out_grad, options.pool, none);
+}
+
+namespace detail {
+
+/// The ids of a table of which only some rows exist as positions in its value, without padding.
+template <class T, class I, class D>
+LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                                         BagOptions const& options) {
+    if (options.unknown) return bag_positions(exec, table, known_bags(exec, table, ids, options), all_known(options));
+    if (!options.padding_id) return {positions(exec, "ids", table, ids.value()), ids.lod()};
+    auto const kept = without_padding(exec, ids, *options.padding_id, table.height());
+    return {positions(exec, "ids", table, kept.value()), kept.lod()};
+}
+
+}  // namespace detail
+
+/// The same for a table of which only some rows exist.
+/// shapes   as for a Tensor
+/// errors   as for a Tensor; IndexError if `unknown`, or without it an id, is not among the rows of the table: `ids[1] = 7
+///          is not a row of the table`, with its position among the ids that are not padding
+/// cost     as find_rows, and as for a Tensor; with unknown the rows are searched twice
+template <class T, id_type I, device D>
+LoDTensor<T, D> embedding_bag(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                              BagOptions const& options = {}) {
+    return embedding_bag(exec, table.value(), detail::bag_positions(exec, table, ids, options), {.pool = options.pool});
+}
+template <class T, id_type I, device D>
+SelectedRows<T, D> embedding_bag_grad(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                                      std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                      BagOptions const& options = {}) {
+    using Access = detail::SelectedRowsAccess;
+    auto const g = embedding_bag_grad(exec, table.value(), detail::bag_positions(exec, table, ids, options), out_grad,
+                                      {.pool = options.pool});
+    return Access::adopt(table.height(), detail::rows_at(exec, Access::rows(table), Access::rows(g)),
+                         g.value().share());
+}
+
+struct embedding_bag_grad_op {
+    static constexpr std::string_view name = "lookup_bag_grad";
+    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::w>>;
+    using attributes = BagOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, BagOptions const& = {}) {
+        return {.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0};
+    }
+
+    template <class T, class I, class D>
+    static SelectedRows<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
+                                  LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
+    }
+    template <class T, class I, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
+                                  LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
+    }
+};
+
+struct embedding_bag_op {
+    static constexpr std::string_view name = "lookup_bag";  // the name in files
+    using inputs = slots<slot::w, slot::ids>;
+    using outputs = slots<slot::out>;
+    using attributes = BagOptions;
+    using grad = grad_rule<embedding_bag_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& = {}) {
+        spec::table("embedding_bag: w", w);
+        spec::dense("embedding_bag: ids", ids);
+        spec::ids("embedding_bag: ids", ids);
+        spec::rank("embedding_bag: ids", ids, 1, "1");
+        spec::has_levels("embedding_bag: ids", ids);
+        Dims dims = w.dims;
+        dims[0] = UNK;
+        return {.type = VarType::LOD_TENSOR, .dtype = w.dtype, .dims = dims, .lod_level = ids.lod_level - 1};
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
+                               BagOptions const& options = {}) {
+        return embedding_bag(exec, w, ids, options);
+    }
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
+                               BagOptions const& options = {}) {
+        return embedding_bag(exec, w, ids, options);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,172 @@
+// rowan/op/table/lookup_table.hpp: lookup_table, the rows of a table selected by ids, with a row-sparse gradient.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/op/fields.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sparse/detail/known_ids.hpp>
+#include <rowan/sparse/find_rows.hpp>
+#include <rowan/sparse/gather.hpp>
+#include <rowan/sparse/lookup_table_grad.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+/// The settings of lookup_table.
+struct LookupOptions {
+    /// Rows for this id are zeros, and its table row gets no gradient.
+    std::optional<std::int64_t> padding_id = {};
+    /// Ids that the table does not have read this row, which gets their gradients; without it they are errors. If it is
+    /// the padding id, they are padding.
+    std::optional<std::int64_t> unknown = {};
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"padding_id", &LookupOptions::padding_id}, field{"unknown", &LookupOptions::unknown});
+    }
+};
+
+namespace detail {
+
+/// Writes 0 to a row whose id is the padding id.
+template <class T, class I>
+struct PadRow {
+    I const* ids;
+    std::int64_t padding;
+    T* to;
+    std::size_t width;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row) const {
+        if (ids[row] != padding) return;
+        for (std::size_t k = 0; k < width; ++k) store(constant<sum_t<T>>(0.0), to + row * width + k);
+    }
+};
+
+}  // namespace detail
+
+/// As gather, but the rows of `padding_id` are zeros, whatever the table contains, and ids that the table does not have
+/// read the row `unknown`.
+///     auto rows = rowan::lookup_table(table, ids, {.unknown = 0});     // -1 and table.shape(0) read row 0
+/// shapes   table [h, ...], ids of any shape -> ids.shape + [...]
+/// errors   IndexError if padding_id, unknown, or without unknown an id is not in [0, h); ShapeError if table has rank 0
+/// cost     as gather; with unknown also a pass over the ids, and 8 bytes for each
+template <class T, id_type I, device D>
+Tensor<T, D> lookup_table(D const& exec, Tensor<T, D> const& table, Tensor<I, D> const& ids,
+                          LookupOptions const& options = {}) {
+    detail::check_rows("table", table);
+    if (auto const padding = options.padding_id; padding && (*padding < 0 || *padding >= detail::height_of(table)))
+        throw IndexError("padding_id", *padding, detail::height_of(table));
+    if (options.unknown)
+        return lookup_table(exec, table, detail::known_ids(exec, table, ids, *options.unknown),
+                            {.padding_id = options.padding_id});
+    auto out = gather(exec, table, ids);
+    if (!options.padding_id) return out;
+    std::size_t const width = table.row_size();
+    detail::PadRow<T, I> const pad{ids.data(), *options.padding_id, out.data(), width};
+    detail::ElementLoops<D>::each(exec, ids.size(), width, pad);
+    return out;
+}
+
+template <class T, class I, class Device>
+Tensor<T, Device> lookup_table(Tensor<T, Device> const& table, Tensor<I, Device> const& ids,
+                               LookupOptions const& options = {}) {
+    return lookup_table(table.device(), table, ids, options);
+}
+
+/// The same for a table of which only some rows exist; the row of `padding_id` need not.
+/// shapes   as above
+/// errors   as above; IndexError if `unknown`, or without it another id, is not among the rows of the table: `ids[1] = 7
+///          is not a row of the table`
+/// cost     as find_rows and gather; with unknown the rows are searched twice
+template <class T, id_type I, device D>
+Tensor<T, D> lookup_table(D const& exec, SelectedRows<T, D> const& table, Tensor<I, D> const& ids,
+                          LookupOptions const& options = {}) {
+    auto const padding = options.padding_id;
+    if (padding && (*padding < 0 || *padding >= table.height()))
+        throw IndexError("padding_id", *padding, table.height());
+    if (options.unknown)
+        return lookup_table(exec, table, detail::known_ids(exec, table, ids, *options.unknown, padding),
+                            {.padding_id = padding});
+    auto const at = detail::positions(exec, "ids", table, ids, padding);
+    if (table.rows().size() == 0)  // all ids are padding
+        return Tensor<T, D>::zeros(exec, detail::gathered_shape(ids.shape(), table.value().shape()));
+    auto out = gather(exec, table.value(), at);
+    if (!padding) return out;
+    std::size_t const width = table.row_size();
+    detail::PadRow<T, I> const pad{ids.data(), *padding, out.data(), width};
+    detail::ElementLoops<D>::each(exec, ids.size(), width, pad);
+    return out;
+}
+
+struct lookup_table_grad_op {
+    static constexpr std::string_view name = "lookup_table_grad";
+    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;  // the height of w, and its row numbers
+    using outputs = slots<grad_of<slot::w>>;
+    static constexpr unsigned row_inputs = 0b110;
+    static constexpr bool sums_rows = true;
+    using attributes = LookupOptions;
+    using grad = no_grad;
+
+    /// The gradient is always row-sparse.
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, LookupOptions const& = {}) {
+        return {.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0};
+    }
+
+    template <class T, class I, class D>
+    static SelectedRows<T, D> run(D exec, Tensor<T, D> const& w, Tensor<I, D> const& ids, Tensor<T, D> const& out_grad,
+                                  LookupOptions const& options = {}) {
+        return grad_of_table(exec, w, detail::height_of(w), ids, out_grad, options);
+    }
+    template <class T, class I, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& w, Tensor<I, D> const& ids,
+                                  Tensor<T, D> const& out_grad, LookupOptions const& options = {}) {
+        return grad_of_table(exec, w, w.height(), ids, out_grad, options);
+    }
+
+private:
+    template <class W, class T, class I, class D>
+    static SelectedRows<T, D> grad_of_table(D const& exec, W const& w, std::int64_t height, Tensor<I, D> const& ids,
+                                            Tensor<T, D> const& out_grad, LookupOptions const& options) {
+        if (!options.unknown) return lookup_table_grad(exec, ids, out_grad.share(), height, options.padding_id);
+        auto const known = detail::known_ids(exec, w, ids, *options.unknown, options.padding_id);
+        return lookup_table_grad(exec, known, out_grad.share(), height, options.padding_id);
+    }
+};
+
+struct lookup_table_op {
+    static constexpr std::string_view name = "lookup_table";
+    using inputs = slots<slot::w, slot::ids>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b10;
+    using attributes = LookupOptions;
+    using grad = grad_rule<lookup_table_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, LookupOptions const& = {}) {
+        spec::table("lookup_table: w", w);
+        spec::dense("lookup_table: ids", ids);
+        spec::ids("lookup_table: ids", ids);
+        Dims dims = ids.dims;
+        for (std::size_t i = 1; i < w.dims.size(); ++i) dims.push_back(w.dims[i]);
+        return {.type = VarType::LOD_TENSOR, .dtype = w.dtype, .dims = dims, .lod_level = ids.lod_level};
+    }
+
+    template <class T, id_type I, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& w, Tensor<I, D> const& ids, LookupOptions const& options = {}) {
+        return lookup_table(exec, w, ids, options);
+    }
+    template <class T, id_type I, class D>
+    static Tensor<T, D> run(D exec, SelectedRows<T, D> const& w, Tensor<I, D> const& ids,
+                            LookupOptions const& options = {}) {
+        return lookup_table(exec, w, ids, options);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,126 @@
+// rowan/op/table/weighted_embedding_bag.hpp: embedding_bag with a weight for each id.
+#pragma once
+
+#include <rowan/op/table/embedding_bag.hpp>
+#include <rowan/sparse/gather.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Whether ids[k] is not the padding.
+template <class I>
+struct IsNotPaddingId {
+    I const* ids;
+    std::int64_t padding;
+    ROWAN_HD bool operator()(std::size_t k) const { return std::int64_t{ids[k]} != padding; }
+};
+
+/// The positions of the ids that are not padding.
+template <class I, class D>
+Tensor<std::int64_t, D> kept_ids(D const& exec, Tensor<I, D> const& ids, std::int64_t padding) {
+    return RowGather<D>::where(exec, ids.size(), IsNotPaddingId<I>{ids.data(), padding});
+}
+
+}  // namespace detail
+
+/// embedding_bag with a weight for each id: mean divides by the sum of the weights and sqrt by the square root of the
+/// sum of their squares, as TensorFlow's embedding_lookup_sparse does; max compares weighted rows element-wise. The row
+/// of a bag with divisor 0 is 0.
+/// shapes   weight [n]
+/// errors   as without weights; ShapeError if weight does not have the shape of ids
+/// cost     as without weights, and on the host temporary memory for the weighted rows of a bag
+template <class T, id_type I, device D>
+LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+                              std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
+    detail::check_bags(exec, table, ids, &weight, options.pool);
+    if (options.unknown)
+        return embedding_bag(exec, table, detail::known_bags(exec, table, ids, options), weight,
+                             detail::all_known(options));
+    if (options.padding_id) {
+        auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));
+        detail::ElementLoops<D>::check(exec, weight);
+        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
+        return embedding_bag(exec, table, kept, detail::rows_at(exec, weight, positions), {.pool = options.pool});
+    }
+    return detail::BagLookups<D>::lookup(exec, table, ids, &weight, options.pool);
+}
+
+/// The gradients of the table, one row for each id that is not padding, and of the weights, 0 for padding.
+/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows, less those of padding; [n]
+/// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
+/// cost     as without weights, and two reads of a table row for each id
+template <class T, id_type I, device D>
+std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, Tensor<T, D> const& table,
+                                                                LoDTensor<I, D> const& ids,
+                                                                std::type_identity_t<Tensor<T, D>> const& weight,
+                                                                std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                                                BagOptions const& options = {}) {
+    detail::check_bags(exec, table, ids, &weight, options.pool);
+    if (options.unknown)
+        return embedding_bag_grad(exec, table, detail::known_bags(exec, table, ids, options), weight, out_grad,
+                                  detail::all_known(options));
+    auto weight_grad = Tensor<T, D>::zeros(exec, weight.shape());
+    if (options.padding_id) {
+        auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));
+        detail::ElementLoops<D>::check(exec, weight);
+        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
+        auto grads = embedding_bag_grad(exec, table, kept, detail::rows_at(exec, weight, positions), out_grad,
+                                        {.pool = options.pool});
+        detail::put_rows(exec, positions.size(), 1, std::get<1>(grads).data(), positions.data(), weight_grad.data());
+        return {std::move(std::get<0>(grads)), std::move(weight_grad)};
+    }
+    auto rows = detail::BagLookups<D>::grad(exec, table, ids, &weight, out_grad, options.pool, &weight_grad);
+    return {std::move(rows), std::move(weight_grad)};
+}
+
+struct weighted_embedding_bag_grad_op {
+    static constexpr std::string_view name = "weighted_bag_grad";
+    using inputs = slots<slot::w, slot::ids, slot::weight, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::w>, grad_of<slot::weight>>;
+    using attributes = BagOptions;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& w, VarSpec const&, VarSpec const& weight,
+                                                  VarSpec const&, BagOptions const& = {}) {
+        return {VarSpec{.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0}, weight};
+    }
+
+    template <class T, class I, class D>
+    static auto run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
+                    LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return embedding_bag_grad(exec, w, ids, weight, out_grad.value(), options);
+    }
+};
+
+struct weighted_embedding_bag_op {
+    static constexpr std::string_view name = "weighted_bag";  // the name in files
+    using inputs = slots<slot::w, slot::ids, slot::weight>;
+    using outputs = slots<slot::out>;
+    using attributes = BagOptions;
+    using grad = grad_rule<weighted_embedding_bag_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
+                                   BagOptions const& = {}) {
+        spec::dense("weighted_embedding_bag: weight", weight);
+        spec::same_dtype("weighted_embedding_bag: weight", weight, w);
+        static_cast<void>(spec::same_dims("weighted_embedding_bag: weight", weight, ids));
+        return embedding_bag_op::infer(w, ids);
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
+                               BagOptions const& options = {}) {
+        return embedding_bag(exec, w, ids, weight, options);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,98 @@
+// rowan/train/comm.hpp: layer::Comm, the ranks that train together.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/train/detail/part_exchange.hpp>
+
+#include <concepts>
+#include <memory>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The PartExchange of a communicator; rowan/distributed/train.hpp defines it.
+template <class C>
+class TrainRanks;
+
+template <class C>
+concept has_ranks = requires(C const& c) {
+    { c.rank() } -> std::same_as<int>;
+    { c.size() } -> std::same_as<int>;
+};
+
+}  // namespace detail
+
+namespace layer {
+
+/// The ranks that train a net together: a communicator of any type, for programs that include
+/// <rowan/distributed/train.hpp>, or none.
+///     auto parameters = train(cost, reader, {.optimizer = layer::Adam{}, .comm = comm, .parts = 8});
+/// All ranks make the same net and call `train`, or the functions of a Trainer, with the same options. A step is made of
+/// options.parts batches of the reader, its parts: see layer::Parts. Of n parts, rank r of P runs
+/// [r · n / P, (r + 1) · n / P), and each rank changes its copy of the parameters by the gradient of all. The parts'
+/// gradients are summed as a tree over the numbers of the parts, and each part has its own dropout masks: the parameters
+/// have the same bits for any number of ranks, those of a training with options.parts on one. A training may be resumed
+/// on another number of ranks.
+///
+///     parts of a step       0  1  2  3  4  5  6  7
+///     on 1 rank             0  0  0  0  0  0  0  0
+///     on 3 ranks            0  0  1  1  1  2  2  2
+///
+/// On every rank, the reader gives the batches of all parts, in the same order and number. A rank reads only those of
+/// its own parts, so that the others may be `Feeds{}`; but a step of a single part, such as the last of an epoch may be,
+/// is run by all ranks. options.metrics, on_batch and on_epoch are called on every rank; if one ends the training on a
+/// rank, or throws, it ends on all. Metrics must give the same on all. Progress is printed by rank 0.
+///
+/// Of a sharded table (layer::sharded_table), each rank has some rows, and so do the parameters that train returns and
+/// that options.on_epoch and metrics get. infer, save_model and save_parameters take a communicator, too, also in these, if
+/// all ranks call them. In a step, a rank fetches the rows that its parts name, and gets the gradients of its own rows;
+/// with options.clip, of all rows.
+///
+/// Ranks compare their options before the first step: the seed, the numbers of parts and epochs, stop, the optimizers,
+/// rates, clip and average; of an optimizer of yours, its fields or those of its attributes (rowan::field), or else its
+/// learning rate. In each step, they compare the factors of their schedules, and at the end of an epoch the metric that
+/// options.stop names.
+///
+/// No collective lies within the net. In a step, ranks agree and fetch rows, if there are sharded tables, run their
+/// parts, agree that none failed, and exchange costs and gradients, dense ones first. Rows are not fetched earlier, as
+/// they would lack the step before; gradients do not travel while others are computed, as a rank may still fail. An
+/// error on one rank, also of the reader, is one on all: there as it was thrown, on the others a RemoteError, and no
+/// parameter has changed. Memory that fails after the agreement ends all ranks; if it fails while parameters change, other
+/// ranks have made the step, and Trainer::step throws there when it is called again.
+/// errors   of train and of Trainer, on all ranks: Error if ranks begin with different options, parameters or steps, have
+///          different numbers of batches, call functions of different trainers, or options.parts is not given
+/// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
+///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and three
+///          agreements of 64 bytes; with sharded tables one more, and for each two sorts of the ids, the rows that they
+///          name, and 8 bytes for each
+template <class Device>
+class CommOn {
+public:
+    CommOn() = default;  ///< this process trains alone
+    /// A communicator, which is copied. A group of one rank is none.
+    /// errors   std::bad_alloc
+    /// cost     one allocation
+    template <rowan::detail::has_ranks C>
+    CommOn(C const& comm) {
+        static_assert(
+            requires { sizeof(rowan::detail::TrainRanks<C>); },
+            "rowan::train: to train on several ranks, include <rowan/distributed/train.hpp>");
+        if constexpr (requires { sizeof(rowan::detail::TrainRanks<C>); }) {
+            if (comm.size() > 1) ranks_ = std::make_shared<rowan::detail::TrainRanks<C> const>(comm);
+        }
+    }
+
+    /// The ranks, or nullptr.
+    rowan::detail::PartExchange const* ranks() const noexcept { return ranks_.get(); }
+
+private:
+    std::shared_ptr<rowan::detail::PartExchange const> ranks_;
+};
+
+/// The ranks that train a net on the host together.
+using Comm = CommOn<Cpu>;
+
+}  // namespace layer
+
+}  // namespace rowan::inline v0

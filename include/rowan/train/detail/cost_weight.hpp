@@ -1,0 +1,67 @@
+// rowan/train/detail/cost_weight.hpp: CostWeight, how the costs of the parts of a step make that of one batch.
+#pragma once
+
+#include <rowan/graph/scope.hpp>
+#include <rowan/train/detail/counted.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// How a cost depends on the number of batches that are joined: as a sum or a mean of those of its parts, or, without a
+/// batch, not at all. It is found by walking back from the cost through operators that are linear, to those that reduce
+/// rows. An operator that is not known is taken for a mean over the rows of its first input with rows.
+class CostWeight {
+public:
+    /// errors   GraphError, which names the operator, if the cost of a batch is neither the sum of those of its parts nor
+    ///          their weighed mean
+    /// cost     one pass over the net
+    explicit CostWeight(Variable& cost);
+
+    /// The variables whose values a part's weights depend on.
+    std::vector<Variable*> reads() const;
+    /// The number of weights of a part: one, or one for each mean that the cost adds.
+    std::size_t size() const noexcept { return divisors_.empty() ? 1 : divisors_.size(); }
+    /// Appends the weights of the part that has been run.
+    /// errors   IndexError if a label is not a class
+    void append_to(std::vector<double>& all) const;
+
+    /// What the sum of the weighed gradients of all parts is divided by, from their weights, `stride` apart.
+    /// errors   ShapeError if there are no rows; ValueError if the cost adds means whose divisors differ in proportion
+    double divisor(std::span<double const> weights, std::size_t stride) const;
+
+private:
+    enum Kind : std::uint8_t { same, sum, mean };
+    struct Term {
+        Kind kind = same;
+        bool fed = false;  // whether it depends on a batch
+        std::vector<CostDivisor> divisors = {};
+    };
+    Term of(Variable& v);
+    Term compute(Variable& v);
+    Term reduced(Operator const& op, Kind kind, std::vector<Counted> factors);
+    Term labelled(Operator const& op);
+    /// The mean over the elements whose label is not the ignored one.
+    Term of_kept(Operator const& op, std::int64_t ignored);
+    Term linear(Operator const& op, bool product);
+    Term quotient(Operator const& op);
+    Term divided(Operator const& op, Variable& by, Term term);
+    /// The same for a reduction of rows of which each is divided by these.
+    Term of_divided_rows(Operator const& op, std::span<Variable* const> by, Term term);
+    /// Appends the sums and means over a batch that rows are divided by.
+    void find_divisors(Variable& rows, std::vector<Variable*>& all);
+
+    std::map<Variable const*, Term> known_;
+    Kind kind_ = same;
+    std::vector<CostDivisor> divisors_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+#include <rowan/train/detail/cost_divisors_inl.hpp>
+
+#include <rowan/train/detail/cost_weight_inl.hpp>

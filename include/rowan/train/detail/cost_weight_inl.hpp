@@ -1,0 +1,275 @@
+// rowan/train/detail/cost_weight_inl.hpp: definitions of rowan/train/detail/cost_weight.hpp.
+#pragma once
+
+#include <rowan/train/detail/cost_weight.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/bfloat16.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/core/float16.hpp>
+#include <rowan/graph/detail/trace.hpp>
+#include <rowan/op/detail/concat_split.hpp>
+#include <rowan/op/elementwise/scale.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/loss/loss_options.hpp>
+#include <rowan/op/reduce/reduce_sum.hpp>
+#include <rowan/train/detail/rows_variable.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+inline bool has_rows(Variable const& v) {
+    return v.spec().type == VarType::LOD_TENSOR && std::ranges::count(v.spec().dims, UNK) != 0;
+}
+
+inline bool is_one_of(std::string_view name, std::span<std::string_view const> names) {
+    return std::ranges::find(names, name) != names.end();
+}
+
+[[noreturn]] inline void no_parts(Operator const& op, char const* why) {
+    throw GraphError(std::string("parts: the cost depends on the operator ")
+                         .append(op.kernel->name)
+                         .append(" -> ")
+                         .append(describe(*op.outputs[0]))
+                         .append(", ")
+                         .append(why));
+}
+
+/// The reduction of a loss of elements, or none.
+inline std::optional<Reduction> reduction_of(AttributesRef a) {
+    if (a.is<LossOptions>()) return a.get<LossOptions>().reduction;
+    if (a.is<BinaryCrossEntropyOptions>()) return a.get<BinaryCrossEntropyOptions>().reduction;
+    if (a.is<HuberOptions>()) return a.get<HuberOptions>().reduction;
+    if (a.is<SmoothL1Options>()) return a.get<SmoothL1Options>().reduction;
+    if (a.is<LogLossOptions>()) return a.get<LogLossOptions>().reduction;
+    if (a.is<MarginOptions>()) return a.get<MarginOptions>().reduction;
+    return {};
+}
+
+/// Checks that a variable may divide: that it is a number and does not depend on parameters.
+inline void check_divides(Operator const& op, Variable& v) {
+    std::int64_t elements = 1;
+    for (std::int64_t const dim : v.spec().dims) elements *= dim;
+    if (elements != 1) no_parts(op, "which divides by several numbers of the whole batch");
+    auto const type = v.spec().dtype;
+    if (type != dtype<float>::wire && type != dtype<double>::wire && type != dtype<bfloat16>::wire)
+        no_parts(op, "which divides by a number that is no float, double or bfloat16");
+    for (Operator const* const before : trace(std::array{&v})) {
+        if (std::ranges::any_of(before->inputs, [](Variable const* in) { return in->role() == Role::parameter; }))
+            no_parts(op, "which divides by a number that depends on a parameter");
+    }
+}
+
+/// What is repeated for each row, or v.
+inline Variable& expanded_from(Variable& v) {
+    bool const expands = !v.writers().empty() && v.writers()[0]->kernel->name == "expand_rows";
+    return expands ? *v.writers()[0]->inputs[0] : v;
+}
+
+ROWAN_FUNCTION CostWeight::CostWeight(Variable& cost) {
+    Term const all = of(cost);
+    kind_ = all.kind;
+    divisors_ = all.divisors;
+}
+
+ROWAN_FUNCTION auto CostWeight::of(Variable& v) -> Term {
+    if (auto const found = known_.find(&v); found != known_.end()) return found->second;
+    return known_[&v] = compute(v);
+}
+
+ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
+    static constexpr std::array<std::string_view, 17> linear_ops{
+        "add",     "sub",       "sum",         "broadcast_add", "broadcast_sub", "identity",
+        "concat",  "stack",     "split",       "negate",        "reshape",       "transpose",
+        "squeeze", "unsqueeze", "expand_rows", "drop_levels",   "lod_reset"};
+    static constexpr std::array<std::string_view, 7> products{
+        "elementwise_mul", "broadcast_mul", "row_dot", "matmul", "mul", "mul_nt", "mul_tn"};
+    static constexpr std::array<std::string_view, 3> no_sums{"reduce_max", "reduce_min", "reduce_prod"};
+    static constexpr std::array<std::string_view, 4> loops{"cond", "while_loop", "rnn", "static_input"};
+    if (v.writers().empty()) return {.fed = v.role() != Role::parameter && v.role() != Role::state};
+    Operator const& op = *v.writers()[0];
+    std::string_view const name = op.kernel->name;
+    if (op.inputs.empty() || name == "fill_like" || name == "zeros_like") return {};
+    if (has_rows(v)) return {mean, true, {{&op, {counted_rows(v)}}}};
+    Variable& x = *op.inputs[0];
+    if (op.attributes.is<CrossEntropyOptions>()) return labelled(op);
+    if (op.attributes.is<BinaryCrossEntropyOptions>()) {
+        auto const& options = op.attributes.get<BinaryCrossEntropyOptions>();
+        if (options.reduction == Reduction::mean && options.ignore_index) return of_kept(op, *options.ignore_index);
+    }
+    if (auto const r = reduction_of(op.attributes); r && *r != Reduction::none)
+        return reduced(op, *r == Reduction::mean ? mean : sum, {counted_rows(x)});
+    if (name == "mse" || name == "reduce_mean") return reduced(op, mean, {counted_rows(x)});
+    if (name == "reduce_sum") return reduced(op, sum, {});
+    bool const of_rows = std::ranges::any_of(op.inputs, [](Variable const* in) { return has_rows(*in); });
+    if (of_rows && is_one_of(name, no_sums)) no_parts(op, "which is neither a sum nor a mean of rows");
+    if (of_rows && is_one_of(name, products)) {
+        std::vector<Variable*> divisors;
+        for (Variable* const in : op.inputs) {
+            if (has_rows(*in)) find_divisors(*in, divisors);
+        }
+        return of_divided_rows(op, divisors, {.kind = sum, .fed = true});
+    }
+    Term all;
+    if (!of_rows) {
+        if (name == "div" || name == "broadcast_div") return quotient(op);
+        if (is_one_of(name, linear_ops) || name == "scale" || name.starts_with("cast_")) return linear(op, false);
+        if (is_one_of(name, products)) return linear(op, true);
+        for (Variable* const in : op.inputs) {
+            Term const term = of(*in);
+            all.fed = all.fed || term.fed;
+            if (term.kind != same) all.kind = term.kind;
+        }
+        if (all.kind == same) return all;
+        if (!is_one_of(name, loops) && !name.starts_with("array_"))
+            no_parts(op, "which is not linear in a sum or mean over the batch");
+    }
+    Variable* const rows = rows_variable(v);
+    all = {mean, true, {{&op, {}}}};
+    if (rows != nullptr) all.divisors[0].factors = {{rows}};
+    return all;
+}
+
+ROWAN_FUNCTION auto CostWeight::reduced(Operator const& op, Kind kind, std::vector<Counted> factors) -> Term {
+    Variable& x = *op.inputs[0];
+    bool const alone = op.inputs.size() == 1;  // a sum or mean, no loss
+    Term all{.kind = kind};
+    if (has_rows(x)) {
+        all.fed = true;
+        if (kind == mean) all.divisors = {{&op, std::move(factors)}};
+        std::vector<Variable*> divisors;
+        if (alone) find_divisors(x, divisors);
+        return of_divided_rows(op, divisors, std::move(all));
+    } else {
+        factors.clear();
+        for (Variable* const in : op.inputs) {
+            if (has_rows(*in)) {
+                all.fed = true;
+                continue;
+            }
+            Term const term = of(*in);
+            all.fed = all.fed || term.fed;
+            if (term.kind == same) continue;
+            if (alone) return term;
+            no_parts(op, "which is not linear in a sum or mean over the batch");
+        }
+        if (!all.fed) all.kind = same;
+    }
+    if (all.kind == mean) all.divisors = {{&op, std::move(factors)}};
+    return all;
+}
+
+ROWAN_FUNCTION auto CostWeight::labelled(Operator const& op) -> Term {
+    auto const& options = op.attributes.get<CrossEntropyOptions>();
+    Variable &x = *op.inputs[0], &label = *op.inputs[1];
+    auto const& dims = x.spec().dims;
+    if (options.reduction != Reduction::mean) return reduced(op, sum, {});
+    bool const soft = label.spec().dims.size() == dims.size();
+    if (!soft && (options.ignore_index || !options.weights.empty())) {
+        Term all = reduced(op, mean, {});
+        if (all.kind == mean) all.divisors[0].factors = {{&label, Counted::labels, -1, &options}};
+        return all;
+    }
+    std::size_t const axis = checked_axis(options.axis.value_or(-1), dims.size());
+    bool known = axis != 0;
+    for (std::size_t i = 1; i < dims.size(); ++i) known = known && (i == axis || dims[i] != UNK);
+    if (known) return reduced(op, mean, {{&x, Counted::rows}});
+    return reduced(op, mean, {{&x, Counted::elements, static_cast<std::int64_t>(axis)}});
+}
+
+ROWAN_FUNCTION auto CostWeight::of_kept(Operator const& op, std::int64_t ignored) -> Term {
+    Variable& label = *op.inputs[1];
+    auto const type = label.spec().dtype;
+    Term all = reduced(op, mean, {});
+    if (all.kind != mean) return all;
+    if (type != dtype<float>::wire && type != dtype<double>::wire && type != dtype<bfloat16>::wire &&
+        type != dtype<float16>::wire)
+        no_parts(op, "which counts labels that are no float, double, bfloat16 or float16");
+    all.divisors[0].factors = {{&label, Counted::kept, -1, nullptr, ignored}};
+    return all;
+}
+
+ROWAN_FUNCTION auto CostWeight::linear(Operator const& op, bool product) -> Term {
+    Term all;
+    bool constant = false;
+    for (Variable* const in : op.inputs) {
+        Term const term = of(*in);
+        all.fed = all.fed || term.fed;
+        if (term.kind == same) {
+            constant = true;
+            continue;
+        }
+        if (all.kind != same && product) no_parts(op, "which multiplies sums or means over the batch");
+        if (all.kind != same && all.kind != term.kind) no_parts(op, "which adds a mean over the batch to a sum");
+        all.kind = term.kind;
+        all.divisors.insert(all.divisors.end(), term.divisors.begin(), term.divisors.end());
+    }
+    if (op.attributes.is<scale_op::attributes>()) constant = op.attributes.get<scale_op::attributes>().bias != 0;
+    if (all.kind == sum && constant && !product)
+        no_parts(op, "which adds to a sum over the batch what does not depend on the batch");
+    return all;
+}
+
+ROWAN_FUNCTION auto CostWeight::quotient(Operator const& op) -> Term {
+    Variable& by = *op.inputs[1];
+    Term all = of(*op.inputs[0]);
+    Term const divisor = of(by);
+    all.fed = all.fed || divisor.fed;
+    if (divisor.kind == same) return all;
+    if (all.kind != divisor.kind) no_parts(op, "which is not linear in a sum or mean over the batch");
+    return divided(op, by, std::move(all));
+}
+
+ROWAN_FUNCTION auto CostWeight::divided(Operator const& op, Variable& by, Term term) -> Term {
+    check_divides(op, by);
+    Counted const value{&by, Counted::value};
+    if (term.kind == sum) return {mean, true, {{&op, {value}}}};
+    // The divisors of both means are in proportion; by's, times its value, is a sum over the batch.
+    auto const of_by = of(by).divisors;
+    term.divisors.insert(term.divisors.end(), of_by.begin(), of_by.end());
+    for (CostDivisor& d : term.divisors) d.factors.push_back(value);
+    return term;
+}
+
+ROWAN_FUNCTION auto CostWeight::of_divided_rows(Operator const& op, std::span<Variable* const> by, Term term) -> Term {
+    if (by.empty()) return term;
+    if (by.size() > 1 || of(*by[0]).kind != term.kind)
+        no_parts(op, "which reduces rows that are divided by a sum or mean over the batch");
+    return divided(op, *by[0], std::move(term));
+}
+
+ROWAN_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variable*>& all) {
+    static constexpr std::array<std::string_view, 11> factors_of{
+        "elementwise_mul", "broadcast_mul", "identity",  "reshape",     "negate", "scale",
+        "squeeze",         "unsqueeze",     "transpose", "drop_levels", "split"};
+    static constexpr std::array<std::string_view, 3> first_rows{"lod_reset", "lod_from_offsets", "expand_rows"};
+    static constexpr std::array<std::string_view, 7> terms{"add",           "sub",    "sum",  "broadcast_add",
+                                                           "broadcast_sub", "concat", "stack"};
+    if (rows.writers().empty()) return;
+    Operator const& op = *rows.writers()[0];
+    std::string_view const name = op.kernel->name;
+    bool const divides = name == "div" || name == "broadcast_div", adds = is_one_of(name, terms);
+    bool const of_first = is_one_of(name, first_rows);
+    if (!divides && !adds && !of_first && !is_one_of(name, factors_of) && !name.starts_with("cast_")) return;
+    std::size_t const before = all.size(), inputs = of_first ? 1 : op.inputs.size();
+    for (std::size_t i = 0; i < inputs; ++i) {
+        Variable& in = i == 1 && divides ? expanded_from(*op.inputs[1]) : *op.inputs[i];
+        if (has_rows(in)) {
+            if (i == 0 || !divides) find_divisors(in, all);
+            continue;
+        }
+        if (of(in).kind == same) continue;
+        if (i == 0 || !divides) no_parts(op, "by which each row depends on a sum or mean over the batch");
+        all.push_back(&in);
+    }
+    if (adds && all.size() != before) no_parts(op, "which adds rows that are divided by a sum or mean over the batch");
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif

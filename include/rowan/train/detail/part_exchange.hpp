@@ -1,0 +1,137 @@
+// rowan/train/detail/part_exchange.hpp: PartExchange, what a training asks of the ranks that train together.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/detail/dense_pieces.hpp>
+#include <rowan/detail/even_cut.hpp>
+#include <rowan/detail/named_values.hpp>
+#include <rowan/detail/tree_sum.hpp>
+#include <rowan/graph/value.hpp>
+#include <rowan/sparse/detail/row_pieces.hpp>
+#include <rowan/train/detail/train_call.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// The parts [begin, end) of a step of `total` parts that a rank runs.
+struct PartRange {
+    std::int64_t begin, end, total;
+
+    static PartRange of_rank(std::int64_t total, int rank, int ranks) {
+        std::int64_t const r = rank, n = ranks;
+        return {even_cut(total, r, n), even_cut(total, r + 1, n), total};
+    }
+    std::int64_t size() const noexcept { return end - begin; }
+};
+
+/// The sum of dense pieces, on its way.
+class PendingPieces {
+public:
+    PendingPieces() = default;
+    PendingPieces(PendingPieces const&) = delete;
+    PendingPieces& operator=(PendingPieces const&) = delete;
+    virtual ~PendingPieces() = default;
+    /// The sum, of elements dtype<T>::sum. Called once.
+    virtual DensePieces finish() = 0;
+};
+
+/// The ranks that train together: more than one. All ranks call the same functions in the same order. It is defined in
+/// distributed/, of which layers know nothing.
+class PartExchange {
+public:
+    using Words = std::array<std::int64_t, 3>;
+
+    PartExchange() = default;
+    PartExchange(PartExchange const&) = delete;
+    PartExchange& operator=(PartExchange const&) = delete;
+    virtual ~PartExchange() = default;
+
+    virtual int rank() const = 0;
+    virtual int size() const = 0;
+
+    /// Runs f(words) on every rank, and returns the words of all, or of this one alone if they are the same on all. What f
+    /// throws on one rank leaves this call there, and an error with its text on the others.
+    /// errors   Error on all ranks if ranks come to different calls, or those of different trainers
+    virtual std::vector<Words> agree(TrainCall call, std::int64_t trainer,
+                                     std::function<void(Words&)> const& f) const = 0;
+
+    /// Runs f(values) on every rank, as agree. Returns a number that only this call has, the same on all ranks.
+    /// errors   Error on all ranks if values differ, which names one
+    virtual std::int64_t agree_on(TrainCall call, std::function<void(NamedValues&)> const& f) const = 0;
+
+    /// Runs f after an agreement, as the other ranks wait for this one: what it throws ends all ranks.
+    template <class F>
+    void must(F const& f) const {
+        run_or_end(std::cref(f));  // a reference needs no memory
+    }
+
+    /// out = the ranks' bytes, one after another; rank r brings counts[r].
+    virtual void gather(std::span<std::byte const> in, std::span<std::byte> out,
+                        std::span<std::size_t const> counts) const = 0;
+
+    /// Begins to sum what the ranks have of a step of `total` parts: one piece for each node of the tree that a rank has
+    /// all parts of, of the same number of elements.
+    virtual std::unique_ptr<PendingPieces> begin_dense(Cpu exec, ElementSums const& type, DensePieces&& nodes,
+                                                       std::int64_t total) const = 0;
+    /// The same for rows: their sums, narrowed.
+    virtual RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total) const = 0;
+
+    /// The rows of a sharded table of this height that this rank has, ascending.
+    virtual std::vector<std::int64_t> rows_of(std::int64_t height) const = 0;
+    /// Rows of a sharded table, which may differ between ranks; `own` has those of this rank. For ranks that have agreed.
+    virtual Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows) const = 0;
+    /// As sum_rows, but each rank gets the sums of its rows of a sharded table.
+    virtual RowPieces sum_own_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total) const = 0;
+    /// The rows of a gradient that this rank has, in their order.
+    virtual Value own_rows(Value const& gradient) const = 0;
+
+private:
+    virtual void run_or_end(std::function<void()> const& f) const = 0;
+};
+
+/// Runs f(words) on all ranks, as PartExchange::agree, or, without ranks, here.
+template <class F>
+std::vector<PartExchange::Words> agree(PartExchange const* ranks, TrainCall call, F const& f,
+                                       std::int64_t trainer = 0) {
+    if (ranks != nullptr) return ranks->agree(call, trainer, std::cref(f));
+    std::vector<PartExchange::Words> alone(1);
+    f(alone[0]);
+    return alone;
+}
+
+/// The same of PartExchange::agree_on.
+template <class F>
+std::int64_t agree_on(PartExchange const* ranks, TrainCall call, F const& f) {
+    if (ranks != nullptr) return ranks->agree_on(call, std::cref(f));
+    NamedValues alone;
+    f(alone);
+    return 0;
+}
+
+/// The rows of a sharded table of this height that this process has, ascending: without ranks, all.
+inline std::vector<std::int64_t> rows_of(PartExchange const* ranks, std::int64_t height) {
+    if (ranks != nullptr) return ranks->rows_of(height);
+    std::vector<std::int64_t> all(static_cast<std::size_t>(height));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+}
+
+/// Throws an Error on all ranks unless a word is the same on all.
+inline void check_same_word(std::vector<PartExchange::Words> const& all, std::size_t word, char const* what) {
+    for (std::size_t r = 1; r < all.size(); ++r) {
+        if (all[r][word] != all[0][word])
+            throw Error(std::string("train: rank ").append(std::to_string(r)).append(what).append("rank 0"));
+    }
+}
+
+}  // namespace rowan::inline v0::detail

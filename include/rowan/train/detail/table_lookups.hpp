@@ -1,0 +1,54 @@
+// rowan/train/detail/table_lookups.hpp: TableLookups, the sharded tables of a net and the data that name their rows.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/graph/scope.hpp>
+#include <rowan/graph/value.hpp>
+#include <rowan/train/feeds.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// A sharded table of a net, and the data whose ids are looked up in it.
+struct TableLookups {
+    /// Data with ids, and the row that is read for those that are not in the table.
+    struct Lookup {
+        Variable const* ids;
+        std::optional<std::int64_t> unknown;
+        bool operator==(Lookup const&) const = default;
+    };
+    Variable* table;
+    std::vector<Lookup> lookups = {};
+
+    std::int64_t height() const { return table->spec().dims[0]; }
+
+    /// The rows that batches name, ascending, with those for unknown ids.
+    /// errors   IndexError if a row for unknown ids, or without one an id, is not in [0, height); as fed_value
+    /// cost     a sort of the ids
+    std::vector<std::int64_t> rows(Cpu exec, std::span<Feeds const> batches) const;
+};
+
+/// The sharded tables that a net reads. Names its variables.
+/// errors   GraphError if one is read by an operator that is not a lookup, or by one whose ids are not data
+/// cost     one pass over the net
+std::vector<TableLookups> table_lookups(Variable& target);
+
+/// Checks that a value of a sharded table has the rows of this process.
+/// errors   ShapeError if not
+/// cost     one read of the row numbers
+void check_shard(Variable const& table, Value const& value, std::vector<std::int64_t> const& own);
+
+/// Whether it is the name of the table or of one of its states.
+inline bool belongs_to(std::string_view name, Variable const& table) {
+    std::string_view const own = table.name();
+    return name.starts_with(own) && (name.size() == own.size() || name[own.size()] == '@');
+}
+
+}  // namespace rowan::inline v0::detail
+
+#include <rowan/train/detail/table_lookups_inl.hpp>

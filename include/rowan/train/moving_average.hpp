@@ -1,0 +1,75 @@
+// rowan/train/moving_average.hpp: layer::MovingAverage, averages of parameters over the steps of a training.
+#pragma once
+
+#include <rowan/op/optimizer/moving_average.hpp>
+#include <rowan/train/optimizer.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace rowan::inline v0::layer {
+
+/// After each step, average = decay · average + (1 - decay) · parameter, beginning with the parameter's first value (a
+/// resumed training goes on with its averages). `parameters.averaged()` has the averages as parameters, for infer and
+/// save_model. Averages have the element type of the parameter. Where dtype<T>::sum is another type, a state beside each has
+/// its value in that type: rounded to 16 bits in every step, an average would not move. A training that is resumed without
+/// that state goes on with the rounded average. Of tables, all rows are averaged, in every step.
+///     auto const learned = train(cost, reader, {.average = layer::MovingAverage{.decay = 0.999}});
+///     auto y = infer(predict, batch, learned.averaged());
+struct MovingAverage {
+    double decay = 0.999;  ///< the part of the average that a step keeps, in [0, 1)
+
+    using op = moving_average_op;
+    using narrowed_op = narrowed_moving_average_op;  ///< for elements that are narrower than sums
+    MovingAverageOptions options() const { return {decay}; }
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"decay", &MovingAverage::decay});
+    }
+};
+
+/// A MovingAverage for parameters of given element types on a device, or none.
+template <class Device>
+class AverageOn {
+public:
+    AverageOn() = default;  ///< none
+    /// For parameters of the element types in trained_dtypes<MovingAverage>.
+    AverageOn(MovingAverage const& average) : update_(OptimizerOn<Device>(average)) {}
+    /// For parameters of other element types, such as user-defined ones.
+    template <class... T>
+    AverageOn(MovingAverage const& average, dtypes<T...> types) : update_(OptimizerOn<Device>(average, types)) {}
+
+    explicit operator bool() const noexcept { return update_.has_value(); }  ///< whether there is one
+    /// The options of the average; for one that is given.
+    rowan::detail::NamedValues const& values() const noexcept { return update_->values(); }
+    /// Adds a variable for the average of a parameter, `name@average`, to a scope, and the operator that updates it, for
+    /// narrow element types also its state.
+    /// errors   TypeError if the element type is not supported, or the parameter is a SelectedRows; ValueError if decay is not in [0, 1)
+    /// cost     one operator and its variable
+    typename OptimizerOn<Device>::Update add(Scope& scope, Variable& parameter) const;
+
+private:
+    std::optional<OptimizerOn<Device>> update_;
+};
+
+template <class Device>
+auto AverageOn<Device>::add(Scope& scope, Variable& parameter) const -> typename OptimizerOn<Device>::Update {
+    if (parameter.spec().type != VarType::LOD_TENSOR)
+        throw TypeError(std::string("the moving average of ").append(parameter.name()),
+                        rowan::detail::kind_text(parameter.spec()), "a LoDTensor");
+    Variable& average = scope.new_var(parameter.name() + "@average", parameter.spec(), Role::state);
+    average.bring = parameter.bring;
+    average.initialize = [&parameter](Value& value, std::optional<std::uint64_t>, AnyExec) {
+        value = parameter.value().copy();
+    };
+    auto update = update_->add(scope, {&average, &parameter});
+    update.states.insert(update.states.begin(), &average);
+    update.prepare(1, 1);
+    return update;
+}
+
+ROWAN_TEMPLATE(class AverageOn<Cpu>)
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(MovingAverage const&, trained_dtypes<MovingAverage>))
+
+}  // namespace rowan::inline v0::layer

@@ -1,0 +1,287 @@
+// rowan/train/optimizer.hpp: layer::Optimizer, the optimizer of train.
+#pragma once
+
+#include <rowan/graph/backward.hpp>
+#include <rowan/graph/detail/compiled_kernels.hpp>
+#include <rowan/graph/detail/device_values.hpp>
+#include <rowan/graph/scope.hpp>
+#include <rowan/op/detail/dtype_text.hpp>
+#include <rowan/op/elementwise/cast.hpp>
+#include <rowan/op/table/to_dense.hpp>
+#include <rowan/train/detail/option_values.hpp>
+#include <rowan/train/optimizers.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// A list of element types.
+template <class... T>
+struct dtypes {};
+
+namespace layer {
+
+/// The element types of an optimizer or a GradientClip that is given none: float and double, and bfloat16 if its
+/// operator is one of rowan's.
+template <class O>
+using trained_dtypes = std::conditional_t<rowan::detail::is_in<typename O::op, rowan::detail::compiled_ops>,
+                                          dtypes<float, double, bfloat16>, dtypes<float, double>>;
+
+/// One of the optimizers of optimizers.hpp, or a user-defined one with the same members, for parameters of given
+/// element types on a device.
+template <class Device>
+class OptimizerOn {
+public:
+    /// For parameters of the element types in trained_dtypes<O>.
+    template <optimizer_options O>
+    OptimizerOn(O const& o) : OptimizerOn(o, trained_dtypes<O>{}) {}
+
+    /// For parameters of other element types, such as user-defined ones.
+    ///     Optimizer(AdaGrad{.learning_rate = 0.1}, dtypes<mine>{})
+    /// errors   std::bad_alloc
+    /// cost     O(number of types)
+    template <optimizer_options O, class... T>
+    OptimizerOn(O const& o, dtypes<T...>);
+
+    /// The update of one parameter: its operator, its states, and the checks to run before the operator. Running the
+    /// checks of all parameters before the first operator makes a step all-or-nothing.
+    struct Update {
+        Operator* op;                   ///< updates the parameter
+        std::vector<Variable*> states;  ///< optimizer states, kept between steps
+        bool has_rate;                  ///< whether it has a learning rate, which a schedule can scale
+        /// Sets the step number, counted from 1, multiplies the initial learning rate by `factor`, and checks the
+        /// options.
+        /// errors   ValueError if the optimizer rejects an option
+        std::function<void(std::int64_t step, double factor)> prepare;
+        /// Checks the shape of the gradient.
+        /// errors   ShapeError if it differs from the parameter's
+        std::function<void()> check_gradient;
+    };
+
+    /// Of an optimizer that updates all rows, by `.lazy = false` or as Lamb: replaces a row-sparse gradient by a dense
+    /// one, which it adds to the scope.
+    /// errors   TypeError if this optimizer does not support the parameter's element type, or the parameter is a
+    ///          SelectedRows, whose rows are updated only where they have a gradient
+    /// cost     O(number of types), plus one operator
+    void densify(Scope& scope, ParameterGradient& g) const;
+
+    /// Adds the operator that updates a parameter, and its states, to a scope.
+    /// errors   TypeError if this optimizer does not support the parameter's element type; GraphError if the scope
+    ///          already has states of these names; the scope then is as before
+    /// cost     O(number of types), plus one operator and its states
+    Update add(Scope& scope, ParameterGradient const& g) const;
+
+    /// The name and the options, which ranks that train together compare.
+    rowan::detail::NamedValues const& values() const noexcept { return values_; }
+
+private:
+    struct Kind {
+        std::int32_t wire;
+        std::function<Update(Scope&, ParameterGradient const&)> make;
+        Variable* (*dense)(Scope&, Variable&);  // makes a gradient dense; nullptr if the optimizer is lazy
+    };
+
+    Kind const& kind_for(ParameterGradient const& g) const;
+
+    // The operator is instantiated only for optimizers that may need it.
+    template <class T, class O>
+    static auto to_dense_unless_lazy(O const& o) -> Variable* (*)(Scope&, Variable&) {
+        static_cast<void>(o);
+        if constexpr (requires { o.lazy; }) {
+            if (!o.lazy)
+                return [](Scope& scope, Variable& g) { return scope.new_op<to_dense_op, Device, T>({&g}).outputs[0]; };
+        }
+        return nullptr;
+    }
+
+    // Another operator for element types that are narrower than their states, if the optimizer has one.
+    template <class T, class O>
+    static auto op_for() {
+        if constexpr (requires { typename O::narrowed_op; } && !std::is_same_v<T, rowan::detail::kept_t<T>>) {
+            return std::type_identity<typename O::narrowed_op>{};
+        } else {
+            return std::type_identity<typename O::op>{};
+        }
+    }
+
+    template <class T>
+    static LoDTensor<T, Device> zeros(Dims const& dims, AnyExec exec = {});
+
+    template <class T, class O>
+    static Update make(O const& o, Scope& scope, ParameterGradient const& g);
+
+    template <class T>
+    static void check_shape(Variable const& param, Variable const& gradient);
+
+    template <class T, class S, class Op, std::size_t... state>
+    static op_kernel const& kernel_for(std::index_sequence<state...>);
+
+    std::vector<Kind> kinds_;
+    std::string types_;  // their names
+    rowan::detail::NamedValues values_;
+};
+
+template <class Device>
+template <optimizer_options O, class... T>
+OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>)
+    : types_(rowan::detail::dtype_list<T...>()), values_(rowan::detail::option_values(o)) {
+    static_assert((detail::is_element<T>() && ...),
+                  "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
+    (kinds_.push_back({dtype<T>::wire,
+                       [o](Scope& scope, ParameterGradient const& g) -> Update { return make<T>(o, scope, g); },
+                       to_dense_unless_lazy<T>(o)}),
+     ...);
+}
+
+template <class Device>
+auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const -> Update {
+    Kind const& kind = kind_for(g);
+    rowan::detail::ScopeRollback added(scope);
+    Update update = kind.make(scope, g);
+    added.keep();
+    return update;
+}
+
+template <class Device>
+void OptimizerOn<Device>::densify(Scope& scope, ParameterGradient& g) const {
+    if (g.gradient->spec().type != VarType::SELECTED_ROWS) return;
+    auto const dense = kind_for(g).dense;
+    if (dense == nullptr) return;
+    if (g.parameter->spec().type == VarType::SELECTED_ROWS)
+        throw TypeError(std::string("an optimizer that updates all rows: ").append(g.parameter->name()),
+                        rowan::detail::kind_text(g.parameter->spec()), "a LoDTensor");
+    g.gradient = dense(scope, *g.gradient);
+}
+
+template <class Device>
+auto OptimizerOn<Device>::kind_for(ParameterGradient const& g) const -> Kind const& {
+    for (Kind const& kind : kinds_) {
+        if (kind.wire == g.parameter->spec().dtype) return kind;
+    }
+    throw TypeError(std::string("the optimizer: the element type of ").append(g.parameter->name()),
+                    rowan::detail::dtype_text(g.parameter->spec().dtype), types_);
+}
+
+template <class Device>
+template <class T>
+auto OptimizerOn<Device>::zeros(Dims const& dims, AnyExec exec) -> LoDTensor<T, Device> {
+    typename Tensor<T>::shape_type shape;
+    for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
+    return Tensor<T, Device>::zeros(exec.or_default<Device>(), shape);
+}
+
+template <class Device>
+template <class T, class O>
+auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const& g) -> Update {
+    using S = rowan::detail::kept_t<T>;
+    using Op = typename decltype(op_for<T, O>())::type;
+    Update update{};
+    Dims dims = g.parameter->spec().dims;
+    Dims rows_of_none = dims;  // running the operator on zero rows only checks its options
+    rows_of_none[0] = 0;
+    if constexpr (requires { O::one_state_per_row; }) dims = {dims[0]};
+    bool const some_rows = g.parameter->spec().type == VarType::SELECTED_ROWS;
+    if (some_rows) dims[0] = UNK;
+    Dims states_of_none = dims;
+    states_of_none[0] = 0;
+    std::vector<Variable*> inputs{g.parameter};
+    auto const none = std::make_shared<std::vector<Value>>();
+    auto const add_none = [&](auto&& t) { none->emplace_back().set(std::move(t)); };
+    add_none(zeros<T>(rows_of_none));
+    for (std::string_view const name : Op::updates::names) {
+        if (name == "param") continue;
+        std::string full(g.parameter->name());
+        full.append("@").append(Op::name).append(".").append(name);
+        Variable& state = scope.new_var(full, tensor_spec<S>(dims), Role::state);
+        state.bring = &rowan::detail::bring<S, Device>;
+        state.initialize = [dims, some_rows, param = g.parameter](Value& value, std::optional<std::uint64_t>,
+                                                                  AnyExec exec) {
+            Dims all = dims;  // a row for each of the parameter's
+            if (some_rows) {
+                auto const& rows = param->value().template get<SelectedRows<T, Device>>().rows();
+                all[0] = static_cast<std::int64_t>(rows.size());
+            }
+            value.set(zeros<S>(all, exec));
+        };
+        if constexpr (requires { requires Op::begins_with_param; }) {
+            state.initialize = [param = g.parameter](Value& value, std::optional<std::uint64_t>, AnyExec exec) {
+                auto const& first = param->value().template get<LoDTensor<T, Device>>().value();
+                value.set(LoDTensor<S, Device>(cast<S>(exec.or_default<Device>(), first)));
+            };
+        }
+        update.states.push_back(&state);
+        inputs.push_back(&state);
+        add_none(zeros<S>(states_of_none));
+    }
+    inputs.push_back(g.gradient);
+    add_none(zeros<T>(rows_of_none));
+    auto const attributes = std::make_shared<typename Op::attributes>(o.options());
+    op_kernel const& kernel = kernel_for<T, S, Op>(std::make_index_sequence<Op::updates::size - 1>{});
+    update.has_rate = requires { attributes->learning_rate = 1.0; };
+    update.prepare = [=, &kernel](std::int64_t step, double factor) {
+        if constexpr (requires { attributes->step = step; }) attributes->step = step;
+        if constexpr (requires { attributes->learning_rate = factor; })
+            attributes->learning_rate = o.options().learning_rate * factor;
+        Device exec{};
+        std::vector<Value*> in;
+        for (Value& value : *none) in.push_back(&value);
+        kernel.run({.exec = exec, .in = in, .out = {}, .attributes = AttributesRef(*attributes)});
+    };
+    update.check_gradient = [g] { check_shape<T>(*g.parameter, *g.gradient); };
+    update.op = &scope.new_op(kernel, std::move(inputs), attributes);
+    return update;
+}
+
+template <class Device>
+template <class T>
+void OptimizerOn<Device>::check_shape(Variable const& param, Variable const& gradient) {
+    using Rows = SelectedRows<T, Device>;
+    auto const want = param.value().is<Rows>() ? param.value().get<Rows>().shape()
+                                               : param.value().get<LoDTensor<T, Device>>().value().shape();
+    auto const check = [&](auto const& shape) {
+        if (std::ranges::equal(shape, want)) return;
+        throw ShapeError(std::string("the gradient ").append(gradient.name()).append(".shape()"),
+                         rowan::detail::shape_text(shape),
+                         rowan::detail::shape_text(want).append(", that of ").append(param.name()));
+    };
+    if (gradient.value().is<Rows>()) {
+        check(gradient.value().get<Rows>().shape());
+    } else {
+        check(gradient.value().get<LoDTensor<T, Device>>().value().shape());
+    }
+}
+
+template <class Device>
+template <class T, class S, class Op, std::size_t... state>
+op_kernel const& OptimizerOn<Device>::kernel_for(std::index_sequence<state...>) {
+    return kernel_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
+}
+
+/// The optimizer for nets on the host.
+using Optimizer = OptimizerOn<Cpu>;
+
+ROWAN_TEMPLATE(class OptimizerOn<Cpu>)
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Sgd const&, trained_dtypes<Sgd>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdaGrad const&, trained_dtypes<AdaGrad>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&, trained_dtypes<RowwiseAdaGrad>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&, trained_dtypes<Momentum>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&, trained_dtypes<Adam>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdamW const&, trained_dtypes<AdamW>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adamax const&, trained_dtypes<Adamax>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adadelta const&, trained_dtypes<Adadelta>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Lamb const&, trained_dtypes<Lamb>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&, trained_dtypes<RmsProp>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, trained_dtypes<Ftrl>))
+
+}  // namespace layer
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,101 @@
+// rowan/train/parts.hpp: layer::Parts, the number of batches that make a step.
+#pragma once
+
+#include <rowan/core/bfloat16.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/graph/scope.hpp>
+#include <rowan/op/detail/dtype_text.hpp>
+#include <rowan/train/detail/gradient_sums.hpp>
+#include <rowan/train/optimizer.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rowan::inline v0::layer {
+
+/// Gradient accumulation: `count` batches, the parts of a step, make one step of the optimizer.
+///     train(cost, reader, {.optimizer = layer::Adam{}, .parts = 8});
+/// The step is that of one batch of all rows, up to rounding. The gradient of a cost that is a mean is that of its parts,
+/// each weighed by what the mean divides by there: (n_0 · g_0 + n_1 · g_1 + …) / (n_0 + n_1 + …), and so is the cost. n is
+/// the number of rows; of cross_entropy the number of labels that are not ignored, or the sum of their weights; of
+/// binary_cross_entropy the number of elements that are not ignored; of layer::reduce_sum(x · w) / layer::reduce_sum(w) the
+/// divisor. If no label counts in any part, cost and gradient are 0. A divisor of the net's own must not be 0 in any part:
+/// its cost is not finite, which is a ValueError. The gradients and costs of a cost that is a sum are added. What depends
+/// on parameters alone, such as a penalty, may be added to a mean. The moving statistics of batch_norm, which each part
+/// computes from those before the step, are weighed by its rows.
+///
+/// Walking back from the cost, sums and means over rows are found behind linear operators. Another operator there, or a
+/// sum of a mean and a sum, is a GraphError; means that are added must divide by numbers in the same proportion in all
+/// parts, else the step is a ValueError. The result of a loop, or of another operator that reduces rows, is taken for a
+/// mean over the rows of its first input with rows. What else a net computes of a whole batch is that of each part.
+///
+/// The products are summed in dtype<T>::sum, as a binary tree over the numbers of the parts, (0 + 1) + (2 + 3), divided,
+/// and rounded once. A row-sparse gradient is merged for each part. A step of a single part is one without this option:
+/// nothing is weighed, and duplicate rows remain.
+///
+/// Schedules, clipping, moving averages and `Parameters::steps` count steps. The batches that are left at the end of an
+/// epoch make a step of their own. Dropout has other masks for each part. Only one part runs at a time, and at most
+/// log2 count sums of gradients and one are in memory, in dtype<T>::sum, on the host.
+template <class Device>
+class PartsOn {
+public:
+    PartsOn() = default;  ///< every batch is a step
+    /// For gradients of float, double and bfloat16.
+    /// errors   ValueError if count is not positive
+    /// cost     O(1)
+    PartsOn(std::int64_t count) : PartsOn(count, dtypes<float, double, bfloat16>{}) {}
+    /// For gradients of other element types, such as user-defined ones.
+    ///     {.parts = {8, dtypes<mine>{}}}
+    /// errors   ValueError if count is not positive
+    /// cost     O(number of types)
+    template <class... T>
+    PartsOn(std::int64_t count, dtypes<T...>);
+
+    std::int64_t count() const noexcept { return count_; }   ///< the number of batches that make a step
+    bool given() const noexcept { return !kinds_.empty(); }  ///< whether a number was given
+
+    /// How to sum gradients, or moving statistics, of the element type of a variable; `what` is for the error.
+    /// errors   TypeError if the element type is not supported
+    /// cost     O(number of types)
+    rowan::detail::GradientSums const& sums_of(Variable const& v, std::string const& what) const;
+
+private:
+    struct Kind {
+        std::int32_t wire;
+        rowan::detail::GradientSums sums;
+    };
+    std::int64_t count_ = 1;
+    std::vector<Kind> kinds_;
+    std::string types_;  // their names
+};
+
+template <class Device>
+template <class... T>
+PartsOn<Device>::PartsOn(std::int64_t count, dtypes<T...>)
+    : count_(count), kinds_{{dtype<T>::wire, rowan::detail::gradient_sums<T, Device>()}...},
+      types_(rowan::detail::dtype_list<T...>()) {
+    static_assert((detail::is_element<T>() && ...),
+                  "rowan::layer::Parts: specialize rowan::dtype<T> for each of these element types");
+    if (count < 1) throw ValueError("parts", count, "1 or more");
+    (kinds_.push_back({dtype<rowan::detail::kept_t<T>>::wire,  // of moving statistics
+                       rowan::detail::gradient_sums<rowan::detail::kept_t<T>, Device>()}),
+     ...);
+}
+
+template <class Device>
+rowan::detail::GradientSums const& PartsOn<Device>::sums_of(Variable const& v, std::string const& what) const {
+    for (Kind const& kind : kinds_) {
+        if (kind.wire == v.spec().dtype) return kind.sums;
+    }
+    throw TypeError(std::string("parts: the element type of ").append(what), rowan::detail::dtype_text(v.spec().dtype),
+                    types_);
+}
+
+/// The number of batches that make a step, for nets on the host.
+using Parts = PartsOn<Cpu>;
+
+ROWAN_TEMPLATE(class PartsOn<Cpu>)
+ROWAN_TEMPLATE(PartsOn<Cpu>::PartsOn(std::int64_t, dtypes<float, double, bfloat16>))
+
+}  // namespace rowan::inline v0::layer

@@ -1,0 +1,69 @@
+// rowan/train/train.hpp: train, trains the parameters of a net on batches.
+#pragma once
+
+#include <rowan/layer/var.hpp>
+#include <rowan/train/detail/train_loop.hpp>
+#include <rowan/train/feeds.hpp>
+#include <rowan/train/parameters.hpp>
+#include <rowan/train/train_options.hpp>
+#include <rowan/train/trainer.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Whether a reader returns one batch, where a range of batches is needed.
+template <class Reader>
+inline constexpr bool returns_one_batch = false;
+template <std::invocable<std::int64_t&> Reader>
+inline constexpr bool returns_one_batch<Reader> =
+    std::same_as<std::remove_cvref_t<std::invoke_result_t<Reader&, std::int64_t&>>, Feeds>;
+
+}  // namespace detail
+
+/// Minimizes `cost`, batch by batch, over the parameters that it depends on, and returns them.
+///
+///     auto parameters = train(cost, reader, {.optimizer = layer::AdaGrad{.learning_rate = 0.05f}, .epochs = 3});
+///
+/// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. If options.on_batch
+/// or options.on_epoch returns false, the training ends after that step or epoch. With options.parts, several batches make
+/// a step together, and until then must not share memory that the reader writes again; those left at the end of an epoch
+/// make one of their own. With options.stop, it may end earlier, and the result is that of the best epoch, if one was
+/// completed. On a device, each batch synchronizes once, to read its cost; bad ids are reported then. The returned
+/// parameters are in device memory. With options.comm, several ranks train together: see layer::Comm.
+/// shapes   cost [1]
+/// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called;
+///          ShapeError if an epoch has no batches; GraphError if options.stop names no metric; ValueError if it has a
+///          negative number, or options.epochs is negative. On error, all parameters have the values from before that
+///          step, and the variables keep them
+/// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
+template <class T, class Device, class Reader>
+Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
+                 TrainOptionsOn<std::type_identity_t<Device>> const& options = {}) {
+    static_assert(std::invocable<Reader&, std::int64_t&>,
+                  "rowan::train: the reader is a function of the number of the epoch: [&](std::int64_t) { return "
+                  "batches; }");
+    static_assert(!detail::returns_one_batch<Reader>,
+                  "rowan::train: the reader returns several batches, such as a std::vector<rowan::Feeds>");
+    return detail::TrainLoop<T, Device>(cost, options).run([&](std::int64_t& epoch, auto const& take) {
+        for (Feeds const& feeds : reader(epoch)) {
+            if (!take(feeds)) break;
+        }
+    });
+}
+
+// A mistake, which does not compile.
+template <class T, class Device, class Reader, class O>
+requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Parameters
+    train(layer::Var<T, Device> const&, Reader&&, O const&) {
+    static_assert(std::convertible_to<O, TrainOptionsOn<Device>>,
+                  "rowan::train: options have names and come last: train(cost, reader, {.optimizer = layer::Adam{}, "
+                  ".epochs = 20})");
+    return {};
+}
+
+}  // namespace rowan::inline v0

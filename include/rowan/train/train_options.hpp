@@ -1,0 +1,118 @@
+// rowan/train/train_options.hpp: TrainOptions, the settings of train and Trainer.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/detail/named_values.hpp>
+#include <rowan/train/comm.hpp>
+#include <rowan/train/detail/option_values.hpp>
+#include <rowan/train/early_stop.hpp>
+#include <rowan/train/feeds.hpp>
+#include <rowan/train/gradient_clip.hpp>
+#include <rowan/train/moving_average.hpp>
+#include <rowan/train/optimizer.hpp>
+#include <rowan/train/parameters.hpp>
+#include <rowan/train/parts.hpp>
+#include <rowan/train/schedule.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+/// The report on one step, passed to on_batch: on one batch, or, with options.parts, on several.
+struct BatchReport {
+    std::int64_t epoch;  ///< counted from 0
+    std::int64_t batch;  ///< the step within the epoch, counted from 0
+    double cost;         ///< cost of the batch; of several, that of them as one batch
+};
+
+/// A function that train calls, or none. If it returns false, train ends; a function without a result never ends it.
+///     .on_batch = [](BatchReport const& r) { return r.cost > 0.01; }
+template <class... Args>
+class Callback {
+public:
+    Callback() = default;  ///< none
+    /// Wraps a function. An empty std::function is none.
+    /// errors   std::bad_alloc
+    /// cost     at most two allocations
+    template <std::invocable<Args...> F>
+    requires(!std::same_as<F, Callback>) Callback(F f) {
+        if constexpr (std::is_pointer_v<F> || requires { f.operator bool(); }) {
+            if (!f) return;
+        }
+        if constexpr (std::same_as<std::invoke_result_t<F&, Args...>, bool>) {
+            call_ = std::move(f);
+        } else {
+            call_ = [f = std::move(f)](Args... args) mutable {
+                static_cast<void>(f(args...));
+                return true;
+            };
+        }
+    }
+
+    explicit operator bool() const noexcept { return call_ != nullptr; }  ///< whether it holds a function
+    /// Calls the function, if there is one. Returns whether training goes on.
+    /// errors   those of the function
+    /// cost     that of the function
+    bool operator()(Args... args) const { return call_ == nullptr || call_(args...); }
+
+private:
+    std::function<bool(Args...)> call_;
+};
+
+/// The settings of train and Trainer for a net on a device.
+template <class Device>
+struct TrainOptionsOn {
+    std::optional<layer::OptimizerOn<Device>> optimizer = {};           ///< default Sgd{}
+    std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< optimizers for single parameters, by name
+    std::map<std::string, double> rates = {};    ///< factors of the learning rates of single parameters, by name
+    layer::GradientClipOn<Device> clip = {};     ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
+    layer::Schedule schedule = {};               ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
+    layer::AverageOn<Device> average = {};       ///< averages of parameters, e.g. layer::MovingAverage{.decay = 0.999}
+    layer::CommOn<Device> comm = {};             ///< the ranks that train together, default this process alone
+    layer::PartsOn<Device> parts = {};           ///< number of batches that make a step
+    std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
+    bool progress = false;                       ///< print a line to standard error for every epoch, with the metrics
+    Metrics metrics = {};                        ///< computed after every epoch, for the line and for `stop`
+    std::optional<layer::EarlyStop> stop = {};   ///< when to end before the last epoch; the result is the best epoch's
+    std::uint64_t seed = 0;                      ///< for the initialization of parameters and for dropout
+    Device exec = {};                            ///< number of threads, or the stream
+    Callback<BatchReport const&> on_batch = {};  ///< called after every step; false ends the training
+    Callback<std::int64_t, Parameters const&> on_epoch = {};  ///< called after every epoch with its number; false ends
+    Feeds initial = {};  ///< first values of some parameters, e.g. {{"embedding_0.w_0", table}}; excludes resume
+    /// Result of an earlier training to continue from, with its states if it has made steps. Its parameters alone are
+    /// `initial` values of a new training.
+    Parameters const* resume = nullptr;
+};
+
+namespace detail {
+
+/// What Trainer asks to be the same on all ranks. Of a schedule, factors are compared in each step.
+template <class Device>
+void add_options(NamedValues& to, TrainOptionsOn<Device> const& options) {
+    to.add("options.parts", options.parts.count());
+    to.add("options.seed", std::to_string(options.seed));
+    to.add("options.optimizer", options.optimizer ? options.optimizer->values() : option_values(layer::Sgd{}));
+    auto const of = [](char const* list, std::string const& name) {
+        return std::string(list).append("[\"").append(name).append("\"]");
+    };
+    for (auto const& [name, optimizer] : options.optimizers) to.add(of("options.optimizers", name), optimizer.values());
+    for (auto const& [name, rate] : options.rates) to.add(of("options.rates", name), rate);
+    if (options.clip.given()) to.add("options.clip", options.clip.values());
+    if (options.average) to.add("options.average", options.average.values());
+    if (options.schedule) to.add("options.schedule", std::string_view("given"));
+}
+
+}  // namespace detail
+
+/// The settings of train and Trainer for a net on the host.
+using TrainOptions = TrainOptionsOn<Cpu>;
+
+}  // namespace rowan::inline v0

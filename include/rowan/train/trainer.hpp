@@ -1,0 +1,182 @@
+// rowan/train/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/memory_pool.hpp>
+#include <rowan/graph/net.hpp>
+#include <rowan/graph/scope.hpp>
+#include <rowan/graph/value.hpp>
+#include <rowan/layer/var.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/train/comm.hpp>
+#include <rowan/train/detail/cost_weight.hpp>
+#include <rowan/train/detail/counted.hpp>
+#include <rowan/train/detail/parameter_updates.hpp>
+#include <rowan/train/detail/part_costs.hpp>
+#include <rowan/train/detail/part_exchange.hpp>
+#include <rowan/train/detail/part_sums.hpp>
+#include <rowan/train/detail/passing_scope.hpp>
+#include <rowan/train/detail/table_lookups.hpp>
+#include <rowan/train/feeds.hpp>
+#include <rowan/train/parameters.hpp>
+#include <rowan/train/parts.hpp>
+#include <rowan/train/schedule.hpp>
+#include <rowan/train/train_options.hpp>
+
+#include <atomic>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// Minimizes the cost of a net over the parameters that it depends on: its backward pass and optimizers, which are
+/// removed from the net with the trainer. `train` is a loop around it.
+///     Trainer trainer(cost, {.optimizer = layer::Adam{}});
+///     for (Feeds const& batch : batches) std::cout << trainer.step(batch) << '\n';
+///     Parameters const learned = trainer.parameters();
+/// The net must outlive the trainer. A net and its trainers are for one thread at a time.
+template <class T = float, class Device = Cpu>
+class Trainer {
+public:
+    /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
+    /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, metrics, stop,
+    /// on_batch and on_epoch, which are `train`'s. With options.comm, all ranks call it, and `step`.
+    /// shapes   cost [1]
+    /// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net
+    ///          has a cycle, options.optimizers or options.rates contains a name that is not a parameter, a schedule or
+    ///          a rate is given for an optimizer without a learning rate, options.resume lacks a parameter or, after
+    ///          steps, a state of an optimizer or an average, or options.initial has a name that is not a parameter;
+    ///          Error if both are given; TypeError if the optimizer or options.clip does not support the element type of
+    ///          a parameter or its gradient; TypeError or ShapeError if a value in options.resume or options.initial does
+    ///          not fit its variable, or a sharded table has the rows of another rank; GraphError if one is not looked up
+    ///          by layer::data; ValueError if the schedule's factor or a rate is not finite, or an optimizer rejects an
+    ///          option; GraphError if another thread runs or trains a net of this scope; with options.comm, those of
+    ///          layer::Comm; with options.parts above 1, GraphError if the cost is no sum or mean over rows, see
+    ///          layer::Parts. On error, no variable has changed; but where another rank throws, or first values differ,
+    ///          they have these
+    /// cost     one pass over the net, and one write of each parameter and state
+    explicit Trainer(layer::Var<T, Device> const& cost,
+                     TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
+    // A mistake, which does not compile.
+    template <class O>
+    requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Trainer(layer::Var<T, Device> const& cost, O const&)
+        : Trainer(cost) {
+        static_assert(std::convertible_to<O, TrainOptionsOn<Device>>,
+                      "rowan::Trainer: options have names: Trainer(cost, {.optimizer = layer::Adam{}})");
+    }
+
+    /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
+    /// reject is checked before the first one runs. On a device, it synchronizes once, to read the cost; bad ids are
+    /// reported then.
+    /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
+    ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
+    ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost
+    ///          or the schedule's factor is not finite, or an optimizer rejects an option; those of the operators;
+    ///          Error if another call of step is running; GraphError if another thread runs or trains a net of this
+    ///          scope. On error, all parameters have the values from before
+    /// cost     that of the operators, of their gradients and of the optimizers
+    double step(Feeds const& feeds) { return step(std::span(&feeds, 1)); }
+
+    /// Makes one step of some batches, its parts, at most options.parts, and returns the cost of them as one batch: see
+    /// layer::Parts.
+    ///     Trainer trainer(cost, {.optimizer = layer::Adam{}, .parts = 8});
+    ///     trainer.step(batches);  // a std::vector<Feeds> of 1 to 8
+    /// errors   as for one batch; ShapeError if there are no batches, or more than options.parts; ValueError if the cost
+    ///          adds means whose divisors are not in the same proportion in all parts
+    /// cost     that of the operators and their gradients for each batch, and of the optimizers once; for n batches
+    ///          n - 1 additions of gradients, and merges of row-sparse ones. On a device, it synchronizes for each batch
+    double step(std::span<Feeds const> batches);
+
+    /// Returns copies of parameters and optimizer states, complete when the call returns.
+    /// errors   std::bad_alloc
+    /// cost     one read and one write of all of them
+    Parameters parameters() const;
+
+    std::int64_t steps() const noexcept { return steps_; }  ///< number of steps, resumed ones included
+
+private:
+    std::vector<Variable*> variables() const;
+
+    /// Returns a copy, on the net's device, of a value on any device.
+    Value own_copy(Variable const& v, Value const& value) const;
+
+    double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
+
+    /// Sets the optimizers' step number and learning rates for the next step. Returns the schedule's factor.
+    double prepare();
+
+    /// The seed of the k-th random operator for a part of this step; it differs from the seeds for initialization.
+    LoDTensor<std::int64_t, Device> seed_of(std::size_t k, std::int64_t part) const;
+
+    /// What the run of the net on a part leaves.
+    struct Ran {
+        double cost = 0;
+        std::vector<double> weights = {};  // of the cost, see CostWeight, and of each of moving_
+        std::vector<Value> values = {};    // of results_
+    };
+    Ran run(Feeds const& feeds, std::int64_t part);
+    void weigh(Ran& ran) const;
+    /// Runs this rank's parts and agrees with the others. Returns the cost and results_ of all as one batch.
+    Ran run_parts(std::span<Feeds const> batches, std::function<void()> const& enter);
+    /// The parts of a step that this rank runs.
+    detail::PartRange parts_of(std::span<Feeds const> batches) const {
+        auto const total = static_cast<std::int64_t>(batches.size());
+        // All ranks run the only part of a step, so that it has the bits of a step without parts.
+        if (comm_.ranks() == nullptr || total == 1) return {0, total, total};
+        return detail::PartRange::of_rank(total, comm_.ranks()->rank(), comm_.ranks()->size());
+    }
+    /// The rows of sharded tables that this rank's parts name.
+    std::vector<Value> fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const;
+    /// The weights of results_, or their divisors, from those of the cost and of moving_.
+    std::vector<double> of_results(double of_cost, std::span<double const> of_moving) const;
+    Ran add_up(std::span<double const> own, detail::PartRange const& parts);
+
+    /// errors   GraphError if there is no parameter of this name
+    void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
+    void build(TrainOptionsOn<Device> const& options);
+    void sum_results(TrainOptionsOn<Device> const& options);
+    void begin(Parameters const* resume, Feeds const& initial);
+
+    /// A variable that takes the value of another one after each step, such as a moving mean.
+    struct Moving {
+        Variable *now, *next;
+        std::optional<detail::Counted> rows;  // of which it is a mean
+    };
+
+    Variable& cost_;
+    std::optional<MemoryPool> pool_;
+    std::optional<detail::PassingScope> own_;
+    layer::Schedule schedule_;
+    layer::CommOn<Device> comm_;
+    Device exec_;
+    std::optional<Net<Device>> net_;
+    std::vector<Variable*> parameters_, seeds_;
+    std::vector<Moving> moving_;
+    std::vector<detail::TableLookups> tables_;  // sharded ones, if there are ranks
+    std::vector<Variable*> fetched_;            // the same
+    std::vector<Variable*> results_;  // what a step takes from the net: gradients, then what variables are next
+    std::optional<detail::ParameterUpdates<Device>> updates_;
+    std::int64_t parts_;                        // the most batches of a step
+    std::optional<detail::CostWeight> weight_;  // of a part
+    std::vector<Variable*> counted_;            // what weights depend on and the net computes: emptied after each part
+    detail::PartSums sums_;                     // of results_
+    std::int64_t steps_ = 0;
+    std::uint64_t seed_;
+    std::int64_t number_ = 0;             // with ranks, the same on all, and of no other trainer
+    std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
+    std::atomic_flag running_;
+};
+
+}  // namespace rowan::inline v0
+
+#include <rowan/train/trainer_parts_inl.hpp>
+
+#include <rowan/train/trainer_inl.hpp>
