@@ -23,7 +23,7 @@ int main() {
         return layer::Step{next, next};  // the output of the step, the state of the next one
     });
     auto logits = layer::fc(states.last, {.output_size = 2});
-    auto cost = layer::softmax_with_cross_entropy(logits, layer::data<std::int64_t>("label", {UNK}));
+    auto cost = layer::cross_entropy(logits, layer::data<std::int64_t>("label", {UNK}));
 
     auto parameters = rowan::train(cost, [](std::int64_t) { return std::vector(100, reviews); }, {.optimizer = layer::Adam{.learning_rate = 0.01}});
     rowan::save_model(layer::softmax(logits), parameters, "reviews.rowan");

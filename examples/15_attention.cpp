@@ -40,7 +40,7 @@ int main() {
     auto const decoded = layer::gru(layer::embedding(before, {.height = 21, .width = 32}), {.size = 32});
     auto const found = layer::sequence_attention(layer::fc(decoded, {.output_size = 32}), encoded, encoded);  // a row for each of decoded
     auto const scores = layer::fc(layer::tanh(layer::fc(layer::concat({decoded, found}, {.axis = 1}), {.output_size = 64})), {.output_size = 21});
-    auto const cost = layer::softmax_with_cross_entropy(scores, layer::data<std::int64_t>("sorted", {UNK}, 1));
+    auto const cost = layer::cross_entropy(scores, layer::data<std::int64_t>("sorted", {UNK}, 1));
     auto const batches = [](std::int64_t epoch) {
         return std::views::iota(100 * epoch + 1, 100 * epoch + 101) | std::views::transform([](auto seed) { return batch(sequences(seed)); });
     };

@@ -33,7 +33,7 @@ void work(Comm const& comm) {
     ScopeGuard const guard(scope);
     auto word = layer::data<std::int64_t>("word", {UNK}), odd = layer::data<std::int64_t>("odd", {UNK});
     auto scores = layer::fc(layer::embedding(word, {.height = 1000, .width = 8, .sharded = true}), {.output_size = 2});
-    auto cost = layer::reduce_mean(layer::softmax_with_cross_entropy(scores, odd));
+    auto cost = layer::reduce_mean(layer::cross_entropy(scores, odd));
     double last = 0;
     auto learned = train(cost, batches, {.optimizer = layer::AdaGrad{.learning_rate = 0.1}, .comm = comm, .parts = 8, .epochs = 3,
                                          .on_batch = [&](BatchReport r) { last = r.cost; }});

@@ -72,8 +72,8 @@ double softmax_cross_entropy_grad(ThrustDevice<System> const& device, Floats<Sys
     auto host = Tensor<std::int32_t>::from_shape({labels.size()});
     std::copy(labels.begin(), labels.end(), host.data());
     auto const label = rowan::to_device(device, host);
-    auto const [loss, softmax] = rowan::softmax_with_cross_entropy(device, scores, label);
-    scores = rowan::softmax_with_cross_entropy_grad(device, softmax, label, Floats<System>::full(device, {1}, 1.0f));
+    auto const [loss, softmax] = rowan::cross_entropy(device, scores, label);
+    scores = rowan::cross_entropy_grad(device, softmax, label, Floats<System>::full(device, {1}, 1.0f));
     return static_cast<double>(rowan::to_host(device, loss)(0)) * static_cast<double>(labels.size());
 }
 

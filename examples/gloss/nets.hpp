@@ -65,7 +65,7 @@ public:
         layer::Uniform const first{-0.125, 0.125};
         rows_ = &*rows;
         scores_ = &*layer::fc(sentence, {.output_size = static_cast<std::int64_t>(classes), .weight = first, .bias = first});
-        cost_ = &*layer::softmax_with_cross_entropy(Var(*scores_), layer::data<std::int32_t, Device>("label", {rowan::UNK}));
+        cost_ = &*layer::cross_entropy(Var(*scores_), layer::data<std::int32_t, Device>("label", {rowan::UNK}));
     }
 
     /// Trains; `parts` batches make a step. `orders(epoch)` is the order of the sentences, `done(epoch, mean loss)` is

@@ -29,10 +29,10 @@ def reader(epoch):
 word, context, label = (layer.data(name, [UNK], "int64") for name in ("word", "context", "label"))
 rows = layer.embedding(word, height, width, name="words")
 scores = layer.reduce_sum(
-    layer.apply("elementwise_mul", rows, layer.embedding(context, height, width, name="contexts")),
+    layer.apply("mul", rows, layer.embedding(context, height, width, name="contexts")),
     axes=[1], keep_dims=True)
 logits = layer.apply("concat", layer.apply("scale", scores, factor=0, bias=0), scores, axis=1)
-cost = layer.softmax_with_cross_entropy(logits, label)
+cost = layer.cross_entropy(logits, label)
 
 # The next batch is made while the net runs. Tables have one number of state for each row, as there are many rows.
 parameters = rowan.train(cost, rowan.prefetch(reader), layer.RowwiseAdaGrad(learning_rate=0.1), epochs=4,

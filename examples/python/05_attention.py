@@ -30,7 +30,7 @@ rows = layer.embedding(words, height, width, name="table")
 encoded = layer.gru(rows, width)
 states = layer.rnn(layer.sequence_reverse(rows), width, step)
 logits = layer.fc(layer.drop_levels(layer.sequence_reverse(states), 1), 2)
-cost = layer.softmax_with_cross_entropy(logits, label)
+cost = layer.cross_entropy(logits, label)
 
 parameters = rowan.train(cost, reader, layer.AdamW(learning_rate=0.02), epochs=12)
 test = next(reader(100))

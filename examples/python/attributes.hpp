@@ -7,7 +7,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/gradients.hpp>
-#include <rowan/op/loss/cross_entropy.hpp>
+#include <rowan/op/loss/cross_entropy_of_probabilities.hpp>
 #include <rowan/op/optimizer/adadelta.hpp>
 #include <rowan/op/optimizer/adagrad.hpp>
 #include <rowan/op/optimizer/adam.hpp>
@@ -38,9 +38,9 @@ void each_member(rowan::SgdOptions const*, Visit const& visit) {
     visit(field{"learning_rate", &rowan::SgdOptions::learning_rate});
 }
 template <class Visit>
-void each_member(rowan::AdagradOptions const*, Visit const& visit) {
-    visit(field{"learning_rate", &rowan::AdagradOptions::learning_rate});
-    visit(field{"epsilon", &rowan::AdagradOptions::epsilon});
+void each_member(rowan::AdaGradOptions const*, Visit const& visit) {
+    visit(field{"learning_rate", &rowan::AdaGradOptions::learning_rate});
+    visit(field{"epsilon", &rowan::AdaGradOptions::epsilon});
 }
 template <class Visit>
 void each_member(rowan::MomentumOptions const*, Visit const& visit) {
@@ -85,11 +85,11 @@ void each_member(rowan::LambOptions const*, Visit const& visit) {
     visit(field{"weight_decay", &rowan::LambOptions::weight_decay});
 }
 template <class Visit>
-void each_member(rowan::RmspropOptions const*, Visit const& visit) {
-    visit(field{"learning_rate", &rowan::RmspropOptions::learning_rate});
-    visit(field{"rho", &rowan::RmspropOptions::rho});
-    visit(field{"momentum", &rowan::RmspropOptions::momentum});
-    visit(field{"epsilon", &rowan::RmspropOptions::epsilon});
+void each_member(rowan::RmsPropOptions const*, Visit const& visit) {
+    visit(field{"learning_rate", &rowan::RmsPropOptions::learning_rate});
+    visit(field{"rho", &rowan::RmsPropOptions::rho});
+    visit(field{"momentum", &rowan::RmsPropOptions::momentum});
+    visit(field{"epsilon", &rowan::RmsPropOptions::epsilon});
 }
 template <class Visit>
 void each_member(rowan::FtrlOptions const*, Visit const& visit) {

@@ -7,5 +7,5 @@
 
 #include <rowan/graph/net.hpp>
 #include <rowan/graph/value.hpp>
-#include <rowan/layer/first_values.hpp>
+#include <rowan/layer/initializer.hpp>
 #include <rowan/train/feeds.hpp>

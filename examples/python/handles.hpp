@@ -7,7 +7,7 @@
 #include <rowan/core/dtype.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/graph/scope.hpp>
-#include <rowan/layer/first_values.hpp>
+#include <rowan/layer/initializer.hpp>
 #include <rowan/layer/var.hpp>
 
 #include <memory>
@@ -56,7 +56,7 @@ rowan::layer::Var<T> var_of(rowan::Variable& v, char const* what) {
 }
 
 /// Sets the dims and the first values of a parameter.
-void begin_parameter(rowan::Variable& v, rowan::Dims const& dims, rowan::layer::FirstValues const& first);
+void begin_parameter(rowan::Variable& v, rowan::Dims const& dims, rowan::layer::Initializer const& first);
 
 void bind_variables(pybind11::module_& m);      // variables.cpp
 void bind_nets(pybind11::module_& m);           // nets.cpp
@@ -64,7 +64,7 @@ void bind_operators(pybind11::module_& m);      // operators.cpp
 void bind_steps(pybind11::module_& m);          // steps.cpp
 void bind_selected_rows(pybind11::module_& m);  // selected_rows.cpp
 void bind_tensor_arrays(pybind11::module_& m);  // tensor_arrays.cpp
-void bind_first_values(pybind11::module_& m);   // first_values.cpp
+void bind_first_values(pybind11::module_& m);   // initializer.cpp
 void bind_optimizers(pybind11::module_& m);     // optimizers.cpp
 void bind_training(pybind11::module_& m);       // training.cpp
 void bind_models(pybind11::module_& m);         // models.cpp

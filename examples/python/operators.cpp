@@ -11,7 +11,7 @@
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/rnn_program.hpp>
 #include <rowan/op/infer.hpp>
-#include <rowan/op/loss/cross_entropy.hpp>
+#include <rowan/op/loss/cross_entropy_of_probabilities.hpp>
 #include <rowan/sequence/sequence_pool.hpp>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ namespace python {
 
 namespace {
 
-using rowan::GraphError, rowan::Scope, rowan::UNK, rowan::Variable, rowan::VarSpec, rowan::layer::FirstValues;
+using rowan::GraphError, rowan::Scope, rowan::UNK, rowan::Variable, rowan::VarSpec, rowan::layer::Initializer;
 
 // ---- fc, which knows the dims of its parameters
 
@@ -39,7 +39,7 @@ bool is_bare(Variable const& v) { return v.role() == rowan::Role::parameter && !
 /// The options of an fc whose parameters have no shape yet.
 struct FcShape {
     std::optional<std::int64_t> output_size;
-    FirstValues weight = rowan::layer::XavierUniform{}, bias = {};
+    Initializer weight = rowan::layer::XavierUniform{}, bias = {};
 
     /// The number of outputs.
     std::int64_t size_for(VarSpec const& x) const {
@@ -72,8 +72,8 @@ FcShape take_shape(py::dict& attributes) {
     };
     if (py::object const given = take("output_size"); !given.is_none())
         shape.output_size = whole_number_of("fc: output_size", given, "a whole number");
-    if (py::object const given = take("weight"); !given.is_none()) shape.weight = given.cast<FirstValues>();
-    if (py::object const given = take("bias"); !given.is_none()) shape.bias = given.cast<FirstValues>();
+    if (py::object const given = take("weight"); !given.is_none()) shape.weight = given.cast<Initializer>();
+    if (py::object const given = take("bias"); !given.is_none()) shape.bias = given.cast<Initializer>();
     return shape;
 }
 

@@ -49,7 +49,7 @@ decltype(auto) with_dtype(std::string const& name, F const& f) {
 /// in.
 VariablePtr variable(ScopePtr const& scope, std::string const& name, std::optional<std::string> label,
                      std::optional<std::vector<std::int64_t>> const& shape, std::string const& dtype,
-                     std::size_t lod_level, std::optional<rowan::layer::FirstValues> const& init) {
+                     std::size_t lod_level, std::optional<rowan::layer::Initializer> const& init) {
     if (!label && !name.empty()) label = "data";
     bool const is_parameter = label == "parameter";
     if (init && !(is_parameter && shape)) throw rowan::GraphError("variable: init is of a parameter that has a shape");
@@ -68,7 +68,7 @@ VariablePtr variable(ScopePtr const& scope, std::string const& name, std::option
         if (std::ranges::find(dims, UNK) != dims.end())
             throw rowan::ShapeError("variable: a dim of a parameter", "UNK", "known");
         rowan::detail::check_parameter_name(name);
-        auto const first = init.value_or(rowan::layer::FirstValues());
+        auto const first = init.value_or(rowan::layer::Initializer());
         static_cast<void>(first.of(dims));  // throws before anything is created
         Variable& v = scope->new_var(name, rowan::tensor_spec<T>(dims), Role::parameter);
         if (shape) begin_parameter(v, dims, first);
@@ -79,7 +79,7 @@ VariablePtr variable(ScopePtr const& scope, std::string const& name, std::option
 
 /// Data that is a SelectedRows, or with `rows` a parameter that begins with these rows.
 VariablePtr selected_rows(std::string const& name, std::vector<std::int64_t> const& shape, std::string const& dtype,
-                          py::object const& rows, std::optional<rowan::layer::FirstValues> const& init) {
+                          py::object const& rows, std::optional<rowan::layer::Initializer> const& init) {
     ScopePtr const& scope = default_scope();
     rowan::ScopeGuard const guard(*scope);
     if (rows.is_none() && init) throw rowan::GraphError("selected_rows: init is of a parameter, which has rows");
@@ -87,7 +87,7 @@ VariablePtr selected_rows(std::string const& name, std::vector<std::int64_t> con
     auto const made = [&]<class T>() -> Variable& {
         if (rows.is_none()) return *rowan::layer::selected_rows<T>(name, dims);
         return *rowan::layer::selected_rows<T>(whole_numbers_of("rows", rows, "a list of row numbers"), dims,
-                                               init.value_or(rowan::layer::FirstValues()), name);
+                                               init.value_or(rowan::layer::Initializer()), name);
     };
     if (dtype != "float32" && dtype != "float64")
         throw rowan::TypeError("selected_rows: dtype", dtype, "float32 or float64");
@@ -164,7 +164,7 @@ struct ScopeGuard {
 
 }  // namespace
 
-void begin_parameter(Variable& v, rowan::Dims const& dims, rowan::layer::FirstValues const& first) {
+void begin_parameter(Variable& v, rowan::Dims const& dims, rowan::layer::Initializer const& first) {
     with_float(v, "a parameter", [&]<class T>() { rowan::layer::begin_with<T>(v, dims, first); });
 }
 

@@ -19,11 +19,11 @@
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
-#include <rowan/layer/first_values.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/gru.hpp>
 #include <rowan/layer/gru_unit.hpp>
 #include <rowan/layer/if_else.hpp>
+#include <rowan/layer/initializer.hpp>
 #include <rowan/layer/layer_norm.hpp>
 #include <rowan/layer/lod_reset.hpp>
 #include <rowan/layer/loss.hpp>
@@ -64,6 +64,5 @@
 #include <rowan/layer/split.hpp>
 #include <rowan/layer/stack_layers.hpp>
 #include <rowan/layer/static_input.hpp>
-#include <rowan/layer/sum_rows.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/layer/while_loop.hpp>

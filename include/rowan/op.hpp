@@ -11,7 +11,4 @@
 #include <rowan/op/loss/loss_options.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/slots.hpp>
-#include <rowan/op/table/lookup_bag.hpp>
-#include <rowan/op/table/sum_rows.hpp>
-#include <rowan/op/table/weighted_bag.hpp>
 #include <rowan/op/var_spec.hpp>

@@ -10008,7 +10008,7 @@ inline void count_iterations(std::size_t n) {
 
 namespace rowan::inline v0::detail {
 
-/// Concatenates A::name and B::name: "fill_" and "f32" become "fill_f32". A zero follows the text.
+/// Concatenates A::name and B::name: "full_" and "f32" become "full_f32". A zero follows the text.
 template <class A, class B>
 struct joined_name {
 private:
@@ -10130,7 +10130,7 @@ template <bool greatest>
 struct arg_extreme_op;
 struct argsort_op;
 struct batch_norm_op;
-struct batched_matmul_op;
+struct matmul_op;
 struct beam_search_decode_op;
 struct beam_search_op;
 template <class Formula>
@@ -10144,13 +10144,13 @@ struct concat_op;
 struct cosine_similarity_op;
 struct crf_decoding_op;
 struct crf_matches_op;
-struct cross_entropy_op;
+struct cross_entropy_of_probabilities_op;
 struct cumsum_op;
 struct div_op;
 struct drop_levels_op;
 struct dropout_op;
 struct edit_distance_op;
-struct elementwise_mul_op;
+struct mul_op;
 struct embedding_bag_op;
 struct equal_op;
 struct expand_rows_op;
@@ -10180,8 +10180,8 @@ struct logical_or_op;
 struct lookup_table_op;
 struct lstm_unit_op;
 template <bool transpose_x, bool transpose_y>
-struct matmul_op;
-struct merge_rows_op;
+struct matrix_product_op;
+struct interleave_rows_op;
 struct momentum_op;
 struct moving_average_op;
 struct mse_op;
@@ -10198,7 +10198,7 @@ struct reorder_op;
 struct reshape_op;
 struct rmsprop_op;
 struct row_dot_op;
-struct rows_where_op;
+struct nonzero_rows_op;
 struct rowwise_adagrad_op;
 struct scale_op;
 struct sequence_attention_op;
@@ -10220,7 +10220,7 @@ struct sgd_op;
 struct shape_op;
 struct shrink_op;
 struct softmax_op;
-struct softmax_with_cross_entropy_op;
+struct cross_entropy_op;
 struct split_op;
 struct squeeze_op;
 struct stack_op;
@@ -10245,7 +10245,7 @@ struct axis_extremes;
 struct axis_means;
 struct axis_products;
 struct binary_cross_entropy_formula;
-struct brelu_formula;
+struct hardtanh_formula;
 struct broadcast_add;
 struct broadcast_div;
 struct broadcast_max;
@@ -10254,7 +10254,7 @@ struct broadcast_mul;
 struct broadcast_sub;
 struct ceil_formula;
 struct cos_formula;
-struct cosine_embedding_loss_formula;
+struct cosine_embedding_formula;
 struct elu_formula;
 struct exp_formula;
 struct floor_formula;
@@ -10266,14 +10266,14 @@ struct huber_formula;
 struct kl_div_formula;
 struct leaky_relu_formula;
 struct log_formula;
-struct log_loss_formula;
-struct margin_rank_loss_formula;
+struct binary_cross_entropy_with_epsilon_formula;
+struct margin_ranking_formula;
 struct pow_formula;
 struct relu6_formula;
 struct relu_formula;
 struct round_formula;
 struct rsqrt_formula;
-struct sigmoid_cross_entropy_with_logits_formula;
+struct binary_cross_entropy_with_logits_formula;
 struct sigmoid_formula;
 struct sign_formula;
 struct sin_formula;
@@ -10296,45 +10296,46 @@ inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
 /// Operators compiled for float and double; ids, labels and seeds are int64 or int32.
 using compiled_ops = type_list<
     accuracy_op, adadelta_op, adagrad_op, adam_op, adamax_op, add_op, cast_op<double>, cast_op<float>,
-    cast_op<std::int64_t>, clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op,
-    drop_levels_op, dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op,
-    greater_equal_op, greater_op, gru_unit_op, identity_op, isfinite_op, isinf_op, isnan_op, lamb_op, less_equal_op,
-    less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op, lod_reset_op, log_softmax_op, lstm_unit_op,
-    matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op,
-    pick_sequences_op, reduce_sum_op, unary_op<relu_formula>, rmsprop_op, rowwise_adagrad_op, scale_op,
-    sequence_attention_op, sequence_concat_op, sequence_context_op, padded_sequence_context_op, sequence_slice_op,
-    sequence_pad_op, sequence_unpad_op, sequence_expand_op, sequence_pool_op, sgd_op, sequence_reverse_op,
-    sequence_softmax_op, unary_op<sigmoid_formula>, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op,
-    broadcast_op<broadcast_add>, broadcast_op<broadcast_div>, broadcast_op<broadcast_max>, broadcast_op<broadcast_min>,
-    broadcast_op<broadcast_mul>, broadcast_op<broadcast_sub>, unary_op<exp_formula>, unary_op<log_formula>,
-    unary_op<sqrt_formula>, unary_op<rsqrt_formula>, unary_op<square_formula>, unary_op<abs_formula>,
-    unary_op<pow_formula>, unary_op<sin_formula>, unary_op<cos_formula>, unary_op<sign_formula>,
-    unary_op<floor_formula>, unary_op<ceil_formula>, unary_op<round_formula>, unary_op<relu6_formula>,
-    unary_op<brelu_formula>, unary_op<leaky_relu_formula>, unary_op<elu_formula>, unary_op<gelu_formula>,
-    unary_op<swish_formula>, unary_op<softplus_formula>, unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>,
-    unary_op<hard_swish_formula>, unary_op<stanh_formula>, unary_op<thresholded_relu_formula>, unary_op<tanh_formula>,
-    crf_decoding_op, crf_matches_op, linear_chain_crf_op, pointwise_loss_op<cosine_embedding_loss_formula>,
-    cosine_similarity_op, pointwise_loss_op<squared_error_formula>, pointwise_loss_op<huber_formula>,
-    pointwise_loss_op<smooth_l1_formula>, pointwise_loss_op<sigmoid_cross_entropy_with_logits_formula>,
-    pointwise_loss_op<binary_cross_entropy_formula>, pointwise_loss_op<log_loss_formula>,
-    pointwise_loss_op<hinge_formula>, pointwise_loss_op<kl_div_formula>, pointwise_loss_op<margin_rank_loss_formula>,
-    weighted_embedding_bag_op, where_op, arg_extreme_op<true>, arg_extreme_op<false>, argsort_op, batched_matmul_op,
-    cumsum_op, reduce_op<axis_means>, reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>,
-    reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, shape_op, row_dot_op, stack_op, transpose_op,
-    top_k_op, batch_norm_op, layer_norm_op, moving_average_op, beam_search_decode_op, beam_search_op, merge_rows_op,
-    rows_where_op, sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
+    cast_op<std::int64_t>, clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op,
+    cross_entropy_of_probabilities_op, div_op, drop_levels_op, dropout_op, mul_op, equal_op, expand_rows_op, fc_op,
+    full_like_op, ftrl_op, greater_equal_op, greater_op, gru_unit_op, identity_op, isfinite_op, isinf_op, isnan_op,
+    lamb_op, less_equal_op, less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op, lod_reset_op,
+    log_softmax_op, lstm_unit_op, matrix_product_op<false, false>, matrix_product_op<false, true>,
+    matrix_product_op<true, false>, momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op,
+    unary_op<relu_formula>, rmsprop_op, rowwise_adagrad_op, scale_op, sequence_attention_op, sequence_concat_op,
+    sequence_context_op, padded_sequence_context_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
+    sequence_expand_op, sequence_pool_op, sgd_op, sequence_reverse_op, sequence_softmax_op, unary_op<sigmoid_formula>,
+    softmax_op, cross_entropy_op, split_op, sub_op, sum_op, broadcast_op<broadcast_add>, broadcast_op<broadcast_div>,
+    broadcast_op<broadcast_max>, broadcast_op<broadcast_min>, broadcast_op<broadcast_mul>, broadcast_op<broadcast_sub>,
+    unary_op<exp_formula>, unary_op<log_formula>, unary_op<sqrt_formula>, unary_op<rsqrt_formula>,
+    unary_op<square_formula>, unary_op<abs_formula>, unary_op<pow_formula>, unary_op<sin_formula>,
+    unary_op<cos_formula>, unary_op<sign_formula>, unary_op<floor_formula>, unary_op<ceil_formula>,
+    unary_op<round_formula>, unary_op<relu6_formula>, unary_op<hardtanh_formula>, unary_op<leaky_relu_formula>,
+    unary_op<elu_formula>, unary_op<gelu_formula>, unary_op<swish_formula>, unary_op<softplus_formula>,
+    unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>, unary_op<hard_swish_formula>, unary_op<stanh_formula>,
+    unary_op<thresholded_relu_formula>, unary_op<tanh_formula>, crf_decoding_op, crf_matches_op, linear_chain_crf_op,
+    pointwise_loss_op<cosine_embedding_formula>, cosine_similarity_op, pointwise_loss_op<squared_error_formula>,
+    pointwise_loss_op<huber_formula>, pointwise_loss_op<smooth_l1_formula>,
+    pointwise_loss_op<binary_cross_entropy_with_logits_formula>, pointwise_loss_op<binary_cross_entropy_formula>,
+    pointwise_loss_op<binary_cross_entropy_with_epsilon_formula>, pointwise_loss_op<hinge_formula>,
+    pointwise_loss_op<kl_div_formula>, pointwise_loss_op<margin_ranking_formula>, weighted_embedding_bag_op, where_op,
+    arg_extreme_op<true>, arg_extreme_op<false>, argsort_op, matmul_op, cumsum_op, reduce_op<axis_means>,
+    reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op,
+    unsqueeze_op, shape_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
+    moving_average_op, beam_search_decode_op, beam_search_op, interleave_rows_op, nonzero_rows_op, sequence_reshape_op,
+    reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
 using compiled_integer_ops =
     type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
-              edit_distance_op, elementwise_mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op,
-              isfinite_op, isinf_op, isnan_op, less_equal_op, less_op, negate_op, pick_sequences_op, reduce_sum_op,
-              scale_op, sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
+              edit_distance_op, mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op, isfinite_op,
+              isinf_op, isnan_op, less_equal_op, less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op,
+              sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
               lod_from_offsets_op, lod_reset_op, sequence_context_op, sequence_erase_op, sequence_mask_op, split_op,
               sub_op, sum_op, where_op, unary_op<abs_formula>, unary_op<square_formula>, unary_op<sign_formula>,
               unary_op<floor_formula>, unary_op<ceil_formula>, unary_op<round_formula>, arg_extreme_op<true>,
               arg_extreme_op<false>, argsort_op, cumsum_op, one_hot_op, reduce_op<axis_extremes<true>>,
               reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, shape_op,
-              stack_op, transpose_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op>;
+              stack_op, transpose_op, nonzero_rows_op, sequence_reshape_op, reorder_op, shrink_op>;
 /// Operators compiled for bool.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
                                      logical_and_op, logical_not_op, logical_or_op, unsqueeze_op, shape_op, where_op>;
@@ -10366,7 +10367,7 @@ template <class Op, class Slots = typename Op::inputs>
 inline constexpr bool has_one_type = true;
 template <class Op, class... Slot>
 inline constexpr bool has_one_type<Op, slots<Slot...>> =
-    !(is_index_slot<Slot> || ...) || is_in<Op, type_list<cross_entropy_op, softmax_with_cross_entropy_op>>;
+    !(is_index_slot<Slot> || ...) || is_in<Op, type_list<cross_entropy_of_probabilities_op, cross_entropy_op>>;
 
 /// Whether T... are the types of the operator's inputs with elements of E. A variadic operator has one type for all.
 template <class Op, class E, class... T>
@@ -13611,7 +13612,7 @@ SelectedRows<T, D> embedding_bag_grad(D const& exec, SelectedRows<T, D> const& t
 }
 
 struct embedding_bag_grad_op {
-    static constexpr std::string_view name = "lookup_bag_grad";
+    static constexpr std::string_view name = "embedding_bag_grad";
     using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::w>>;
     using attributes = BagOptions;
@@ -13634,7 +13635,7 @@ struct embedding_bag_grad_op {
 };
 
 struct embedding_bag_op {
-    static constexpr std::string_view name = "lookup_bag";  // the name in files
+    static constexpr std::string_view name = "embedding_bag";
     using inputs = slots<slot::w, slot::ids>;
     using outputs = slots<slot::out>;
     using attributes = BagOptions;
@@ -17665,7 +17666,7 @@ namespace detail {
 }
 
 struct full_family {
-    static constexpr std::string_view name = "fill_";
+    static constexpr std::string_view name = "full_";
 };
 
 /// Converts a number to an element.
@@ -17746,14 +17747,14 @@ struct FullLikeOptions {
 
 /// The gradient of full_like, whose result does not depend on the elements of x: zeros.
 struct full_like_grad_op {
-    static constexpr std::string_view name = "zeros_like";
+    static constexpr std::string_view name = "full_like_grad";
     using inputs = slots<grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::x>>;
     static constexpr unsigned row_inputs = 0b1;
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out_grad) {
-        return spec::elementwise("zeros_like: out@GRAD", out_grad);
+        return spec::elementwise("full_like_grad: out@GRAD", out_grad);
     }
 
     template <class T, class D>
@@ -17764,7 +17765,7 @@ struct full_like_grad_op {
 
 /// See full; the shape and the element type are those of x.
 struct full_like_op {
-    static constexpr std::string_view name = "fill_like";  // the name in files
+    static constexpr std::string_view name = "full_like";
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = 0b1;
@@ -20082,7 +20083,7 @@ struct adadelta_op : detail::optimizer_op<AdadeltaOptions, slot::mean_square, sl
 namespace rowan::inline v0 {
 
 /// The options of adagrad and rowwise_adagrad.
-struct AdagradOptions {
+struct AdaGradOptions {
     double learning_rate = 0.01;  ///< the step size
     double epsilon = 1e-6;        ///< added to the square root
 };
@@ -20090,13 +20091,13 @@ struct AdagradOptions {
 namespace detail {
 
 template <class... P>
-void check(AdagradOptions const& options) {
+void check(AdaGradOptions const& options) {
     check_setting<P...>("learning_rate", options.learning_rate);
     check_epsilon<P...>(options.epsilon);
 }
 
 struct adagrad_formula {
-    AdagradOptions options;
+    AdaGradOptions options;
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -20109,7 +20110,7 @@ struct adagrad_formula {
 
 template <class D, class P, class M>
 LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
-                                            AdagradOptions options) {
+                                            AdaGradOptions options) {
     check<P, M>(options);
     check_state("moment", param, moment);
     return {{options}};
@@ -20129,7 +20130,7 @@ LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M,
 /// cost     O(n * width) and a sort of the rows; every contribution is read once, every touched row read and written
 ///          once
 template <device D, class P, class M, detail::gradient_on<D> G>
-void adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad, AdagradOptions options = {}) {
+void adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad, AdaGradOptions options = {}) {
     detail::check_types<typename G::value_type, P, M>();
     update_rows(exec, grad, detail::make_adagrad_rule(param, moment, options), param, moment);
 }
@@ -20137,20 +20138,20 @@ void adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& 
 /// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class M, class G>
 void adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
-             Tensor<G, D> const& value, AdagradOptions options = {}) {
+             Tensor<G, D> const& value, AdaGradOptions options = {}) {
     detail::check_types<G, P, M>();
     update_rows(exec, plan, value, detail::make_adagrad_rule(param, moment, options), param, moment);
 }
 
 template <class P, class M, class G, class Device>
 requires detail::gradient_on<G, Device>
-void adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdagradOptions options = {}) {
+void adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdaGradOptions options = {}) {
     adagrad(param.device(), param, moment, grad, options);
 }
 
 template <class P, class M, class G, class Device>
 void adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
-             Tensor<G, Device> const& value, AdagradOptions options = {}) {
+             Tensor<G, Device> const& value, AdaGradOptions options = {}) {
     adagrad(plan.device(), plan, param, moment, value, options);
 }
 
@@ -20163,20 +20164,20 @@ void adagrad(Tensor<P, Device>&, Tensor<M, Device>&, G const&, R const&) {
 }
 template <class P, class G, class Device>
 requires detail::gradient_on<G, Device>
-void adagrad(Tensor<P, Device>&, G const&, AdagradOptions const& = {}) {
+void adagrad(Tensor<P, Device>&, G const&, AdaGradOptions const& = {}) {
     static_assert(!element<P>,
                   "rowan::adagrad: its state is yours: auto moment = Tensor<T>::zeros(param.shape()); "
                   "adagrad(param, moment, grad)");
 }
 
-ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, AdagradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdagradOptions))
+ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, AdaGradOptions))
+ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdaGradOptions))
 ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
-                            AdagradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&, AdagradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, AdagradOptions))
+                            AdaGradOptions))
+ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&, AdaGradOptions))
+ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, AdaGradOptions))
 ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                            AdagradOptions))
+                            AdaGradOptions))
 
 }  // namespace rowan::inline v0
 
@@ -20185,12 +20186,12 @@ ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Te
 namespace rowan::inline v0 {
 
 /// See adagrad; the gradient may be dense or row-sparse.
-struct adagrad_op : detail::optimizer_op<AdagradOptions, slot::moment> {
+struct adagrad_op : detail::optimizer_op<AdaGradOptions, slot::moment> {
     static constexpr std::string_view name = "adagrad";
 
     template <class P, class S, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, G const& grad,
-                    AdagradOptions const& options = {}) {
+                    AdaGradOptions const& options = {}) {
         adagrad(exec, param, moment, grad, options);
     }
 };
@@ -21056,7 +21057,7 @@ struct momentum_op : detail::optimizer_op<MomentumOptions, slot::velocity> {
 namespace rowan::inline v0 {
 
 /// The options of rmsprop.
-struct RmspropOptions {
+struct RmsPropOptions {
     double learning_rate = 0.01;  ///< the step size
     double rho = 0.9;             ///< decay rate of the averages, in [0, 1)
     double momentum = 0.0;        ///< the momentum factor
@@ -21066,7 +21067,7 @@ struct RmspropOptions {
 namespace detail {
 
 struct rmsprop_formula {
-    RmspropOptions options;
+    RmsPropOptions options;
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -21094,7 +21095,7 @@ struct rmsprop_formula {
 };
 
 template <class... P>
-LaneRule<rmsprop_formula> make_rmsprop_rule(RmspropOptions const& options) {
+LaneRule<rmsprop_formula> make_rmsprop_rule(RmsPropOptions const& options) {
     check_setting<P...>("learning_rate", options.learning_rate);
     check_decay("rho", options.rho);
     check_setting<P...>("momentum", options.momentum);
@@ -21104,7 +21105,7 @@ LaneRule<rmsprop_formula> make_rmsprop_rule(RmspropOptions const& options) {
 
 template <class D, class P, class S, class V>
 LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S, D> const& mean_square,
-                                            Tensor<V, D> const& velocity, RmspropOptions const& options) {
+                                            Tensor<V, D> const& velocity, RmsPropOptions const& options) {
     check_state("mean_square", param, mean_square);
     check_state("velocity", param, velocity);
     return make_rmsprop_rule<P, S, V>(options);
@@ -21113,7 +21114,7 @@ LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S,
 template <class D, class P, class S, class A, class V>
 LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S, D> const& mean_square,
                                             Tensor<A, D> const& mean_grad, Tensor<V, D> const& velocity,
-                                            RmspropOptions const& options) {
+                                            RmsPropOptions const& options) {
     check_state("mean_grad", param, mean_grad);
     return make_rmsprop_rule(param, mean_square, velocity, options);
 }
@@ -21131,7 +21132,7 @@ LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S,
 /// cost     as adagrad, with two states
 template <device D, class P, class S, class V, detail::gradient_on<D> G>
 void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<V, D>& velocity, G const& grad,
-             RmspropOptions options = {}) {
+             RmsPropOptions options = {}) {
     detail::check_types<typename G::value_type, P, S, V>();
     update_rows(exec, grad, detail::make_rmsprop_rule(param, mean_square, velocity, options), param, mean_square,
                 velocity);
@@ -21140,7 +21141,7 @@ void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tens
 /// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class S, class V, class G>
 void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
-             Tensor<V, D>& velocity, Tensor<G, D> const& value, RmspropOptions options = {}) {
+             Tensor<V, D>& velocity, Tensor<G, D> const& value, RmsPropOptions options = {}) {
     detail::check_types<G, P, S, V>();
     update_rows(exec, plan, value, detail::make_rmsprop_rule(param, mean_square, velocity, options), param, mean_square,
                 velocity);
@@ -21149,13 +21150,13 @@ void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<
 template <class P, class S, class V, class G, class Device>
 requires detail::gradient_on<G, Device>
 void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<V, Device>& velocity, G const& grad,
-             RmspropOptions options = {}) {
+             RmsPropOptions options = {}) {
     rmsprop(param.device(), param, mean_square, velocity, grad, options);
 }
 
 template <class P, class S, class V, class G, class Device>
 void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
-             Tensor<V, Device>& velocity, Tensor<G, Device> const& value, RmspropOptions options = {}) {
+             Tensor<V, Device>& velocity, Tensor<G, Device> const& value, RmsPropOptions options = {}) {
     rmsprop(plan.device(), plan, param, mean_square, velocity, value, options);
 }
 
@@ -21164,7 +21165,7 @@ void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, De
 /// cost     as adagrad, with three states
 template <device D, class P, class S, class A, class V, detail::gradient_on<D> G>
 void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<A, D>& mean_grad,
-             Tensor<V, D>& velocity, G const& grad, RmspropOptions options = {}) {
+             Tensor<V, D>& velocity, G const& grad, RmsPropOptions options = {}) {
     detail::check_types<typename G::value_type, P, S, A, V>();
     update_rows(exec, grad, detail::make_rmsprop_rule(param, mean_square, mean_grad, velocity, options), param,
                 mean_square, mean_grad, velocity);
@@ -21173,7 +21174,7 @@ void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tens
 /// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class S, class A, class V, class G>
 void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
-             Tensor<A, D>& mean_grad, Tensor<V, D>& velocity, Tensor<G, D> const& value, RmspropOptions options = {}) {
+             Tensor<A, D>& mean_grad, Tensor<V, D>& velocity, Tensor<G, D> const& value, RmsPropOptions options = {}) {
     detail::check_types<G, P, S, A, V>();
     update_rows(exec, plan, value, detail::make_rmsprop_rule(param, mean_square, mean_grad, velocity, options), param,
                 mean_square, mean_grad, velocity);
@@ -21182,29 +21183,29 @@ void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<
 template <class P, class S, class A, class V, class G, class Device>
 requires detail::gradient_on<G, Device>
 void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<A, Device>& mean_grad,
-             Tensor<V, Device>& velocity, G const& grad, RmspropOptions options = {}) {
+             Tensor<V, Device>& velocity, G const& grad, RmsPropOptions options = {}) {
     rmsprop(param.device(), param, mean_square, mean_grad, velocity, grad, options);
 }
 
 template <class P, class S, class A, class V, class G, class Device>
 void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
              Tensor<A, Device>& mean_grad, Tensor<V, Device>& velocity, Tensor<G, Device> const& value,
-             RmspropOptions options = {}) {
+             RmsPropOptions options = {}) {
     rmsprop(plan.device(), plan, param, mean_square, mean_grad, velocity, value, options);
 }
 
 ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
-                            RmspropOptions))
+                            RmsPropOptions))
 ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
-                            RmspropOptions))
+                            RmsPropOptions))
 ROWAN_TEMPLATE(void rmsprop(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
-                            Tensor<float> const&, RmspropOptions))
+                            Tensor<float> const&, RmsPropOptions))
 ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
-                            RmspropOptions))
+                            RmsPropOptions))
 ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                            RmspropOptions))
+                            RmsPropOptions))
 ROWAN_TEMPLATE(void rmsprop(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
-                            Tensor<double> const&, RmspropOptions))
+                            Tensor<double> const&, RmsPropOptions))
 
 }  // namespace rowan::inline v0
 
@@ -21213,12 +21214,12 @@ ROWAN_TEMPLATE(void rmsprop(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Te
 namespace rowan::inline v0 {
 
 /// See rmsprop; the gradient may be dense or row-sparse.
-struct rmsprop_op : detail::optimizer_op<RmspropOptions, slot::moment, slot::velocity> {
+struct rmsprop_op : detail::optimizer_op<RmsPropOptions, slot::moment, slot::velocity> {
     static constexpr std::string_view name = "rmsprop";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& velocity, G const& grad,
-                    RmspropOptions const& options = {}) {
+                    RmsPropOptions const& options = {}) {
         rmsprop(exec, param, moment, velocity, grad, options);
     }
 };
@@ -21232,7 +21233,7 @@ namespace rowan::inline v0 {
 namespace detail {
 
 struct rowwise_adagrad_formula {
-    AdagradOptions options;
+    AdaGradOptions options;
 
     /// A row's new moment, from the old one and the sum of the squares of its n gradients.
     ROWAN_NO_EXEC_CHECK
@@ -21255,7 +21256,7 @@ struct rowwise_adagrad_formula {
 };
 
 struct rowwise_adagrad_rule {
-    AdagradOptions options;
+    AdaGradOptions options;
 
     template <class G, class P, class M>
     void operator()(std::span<G const> g, std::span<P> p, std::span<M> m) const {
@@ -21271,7 +21272,7 @@ struct rowwise_adagrad_rule {
 
 template <class D, class P, class M>
 rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
-                                               AdagradOptions options) {
+                                               AdaGradOptions options) {
     check<P, M>(options);
     check_rows("param", param);
     if (moment.dimension() != 1)
@@ -21294,7 +21295,7 @@ rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor
 /// cost     as adagrad, with one cache line of state per row
 template <device D, class P, class M, detail::gradient_on<D> G>
 void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad,
-                     AdagradOptions options = {}) {
+                     AdaGradOptions options = {}) {
     detail::check_types<typename G::value_type, P, M>();
     update_rows(exec, grad, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
 }
@@ -21302,34 +21303,34 @@ void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G
 /// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class M, class G>
 void rowwise_adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
-                     Tensor<G, D> const& value, AdagradOptions options = {}) {
+                     Tensor<G, D> const& value, AdaGradOptions options = {}) {
     detail::check_types<G, P, M>();
     update_rows(exec, plan, value, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
 }
 
 template <class P, class M, class G, class Device>
 requires detail::gradient_on<G, Device>
-void rowwise_adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdagradOptions options = {}) {
+void rowwise_adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdaGradOptions options = {}) {
     rowwise_adagrad(param.device(), param, moment, grad, options);
 }
 
 template <class P, class M, class G, class Device>
 void rowwise_adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
-                     Tensor<G, Device> const& value, AdagradOptions options = {}) {
+                     Tensor<G, Device> const& value, AdaGradOptions options = {}) {
     rowwise_adagrad(plan.device(), plan, param, moment, value, options);
 }
 
 ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
-                                    AdagradOptions))
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdagradOptions))
+                                    AdaGradOptions))
+ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdaGradOptions))
 ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&,
-                                    Tensor<float> const&, AdagradOptions))
+                                    Tensor<float> const&, AdaGradOptions))
 ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
-                                    AdagradOptions))
+                                    AdaGradOptions))
 ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                                    AdagradOptions))
+                                    AdaGradOptions))
 ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&,
-                                    Tensor<double> const&, AdagradOptions))
+                                    Tensor<double> const&, AdaGradOptions))
 
 }  // namespace rowan::inline v0
 
@@ -21338,12 +21339,12 @@ ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<doub
 namespace rowan::inline v0 {
 
 /// See rowwise_adagrad; the gradient may be dense or row-sparse.
-struct rowwise_adagrad_op : detail::optimizer_op<AdagradOptions, slot::moment> {
+struct rowwise_adagrad_op : detail::optimizer_op<AdaGradOptions, slot::moment> {
     static constexpr std::string_view name = "rowwise_adagrad";
 
     template <class P, class S, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, G const& grad,
-                    AdagradOptions const& options = {}) {
+                    AdaGradOptions const& options = {}) {
         rowwise_adagrad(exec, param, moment, grad, options);
     }
 };
@@ -21498,7 +21499,7 @@ struct AdaGrad {
     double epsilon = 1e-6;        ///< added to the square root
 
     using op = adagrad_op;
-    AdagradOptions options() const { return {learning_rate, epsilon}; }
+    AdaGradOptions options() const { return {learning_rate, epsilon}; }
     template <class Visit>
     static constexpr auto fields(Visit const& visit) {
         return visit(field{"learning_rate", &AdaGrad::learning_rate}, field{"epsilon", &AdaGrad::epsilon});
@@ -21512,7 +21513,7 @@ struct RowwiseAdaGrad {
 
     using op = rowwise_adagrad_op;
     static constexpr bool one_state_per_row = true;  ///< the state has the shape [height]
-    AdagradOptions options() const { return {learning_rate, epsilon}; }
+    AdaGradOptions options() const { return {learning_rate, epsilon}; }
     template <class Visit>
     static constexpr auto fields(Visit const& visit) {
         return visit(field{"learning_rate", &RowwiseAdaGrad::learning_rate},
@@ -21700,7 +21701,7 @@ struct RmsProp {
     /// Attributes of the operator.
     /// errors   none
     /// cost     O(1)
-    RmspropOptions options() const {
+    RmsPropOptions options() const {
         return {.learning_rate = learning_rate, .rho = rho, .momentum = momentum, .epsilon = epsilon};
     }
     template <class Visit>
@@ -22393,7 +22394,7 @@ namespace rowan::inline v0::layer {
 ///     train(cost, reader, {.optimizer = layer::Adam{}, .parts = 8});
 /// The step is that of one batch of all rows, up to rounding. The gradient of a cost that is a mean is that of its parts,
 /// each weighed by what the mean divides by there: (n_0 · g_0 + n_1 · g_1 + …) / (n_0 + n_1 + …), and so is the cost. n is
-/// the number of rows; of cross_entropy the number of labels that are not ignored, or the sum of their weights; of
+/// the number of rows; of cross_entropy_of_probabilities the number of labels that are not ignored, or the sum of their weights; of
 /// binary_cross_entropy the number of elements that are not ignored; of layer::reduce_sum(x · w) / layer::reduce_sum(w) the
 /// divisor. If no label counts in any part, cost and gradient are 0. A divisor of the net's own must not be 0 in any part:
 /// its cost is not finite, which is a ValueError. The gradients and costs of a cost that is a sum are added. What depends
@@ -22948,7 +22949,7 @@ constexpr Dims reduced_dims(Reduction reduction, std::int64_t n) {
 
 namespace rowan::inline v0 {
 
-/// The settings of binary_cross_entropy and sigmoid_cross_entropy_with_logits.
+/// The settings of binary_cross_entropy and binary_cross_entropy_with_logits.
 struct BinaryCrossEntropyOptions {
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
     /// elements with this label do not count: their loss and gradient are 0, and the mean is that of the others
@@ -22974,7 +22975,7 @@ struct LossOptions {
     }
 };
 
-/// The settings of cross_entropy and softmax_with_cross_entropy.
+/// The settings of cross_entropy_of_probabilities and cross_entropy.
 struct CrossEntropyOptions {
     Reduction reduction = Reduction::mean;          ///< applied to the losses of the rows
     std::optional<std::int64_t> ignore_index = {};  ///< rows with this label do not count
@@ -23011,20 +23012,21 @@ struct SmoothL1Options {
     }
 };
 
-/// The settings of log_loss.
-struct LogLossOptions {
+/// The settings of binary_cross_entropy_with_epsilon.
+struct BinaryCrossEntropyWithEpsilonOptions {
     double epsilon = 1e-4;                  ///< added to probabilities, at least 0
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
 
     template <class Visit>
     static constexpr auto fields(Visit const& visit) {
-        return visit(field{"epsilon", &LogLossOptions::epsilon}, field{"reduction", &LogLossOptions::reduction});
+        return visit(field{"epsilon", &BinaryCrossEntropyWithEpsilonOptions::epsilon},
+                     field{"reduction", &BinaryCrossEntropyWithEpsilonOptions::reduction});
     }
 };
 
-/// The settings of margin_rank_loss and cosine_embedding_loss.
+/// The settings of margin_ranking and cosine_embedding.
 struct MarginOptions {
-    double margin = 0;  ///< of margin_rank_loss: where the loss ends; of the other one: where it begins
+    double margin = 0;  ///< of margin_ranking: where the loss ends; of the other one: where it begins
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
 
     template <class Visit>
@@ -23873,7 +23875,7 @@ inline std::optional<Reduction> reduction_of(AttributesRef a) {
     if (a.is<BinaryCrossEntropyOptions>()) return a.get<BinaryCrossEntropyOptions>().reduction;
     if (a.is<HuberOptions>()) return a.get<HuberOptions>().reduction;
     if (a.is<SmoothL1Options>()) return a.get<SmoothL1Options>().reduction;
-    if (a.is<LogLossOptions>()) return a.get<LogLossOptions>().reduction;
+    if (a.is<BinaryCrossEntropyWithEpsilonOptions>()) return a.get<BinaryCrossEntropyWithEpsilonOptions>().reduction;
     if (a.is<MarginOptions>()) return a.get<MarginOptions>().reduction;
     return {};
 }
@@ -23914,14 +23916,14 @@ ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
         "add",     "sub",       "sum",         "broadcast_add", "broadcast_sub", "identity",
         "concat",  "stack",     "split",       "negate",        "reshape",       "transpose",
         "squeeze", "unsqueeze", "expand_rows", "drop_levels",   "lod_reset"};
-    static constexpr std::array<std::string_view, 7> products{
-        "elementwise_mul", "broadcast_mul", "row_dot", "matmul", "mul", "mul_nt", "mul_tn"};
+    static constexpr std::array<std::string_view, 7> products{"mul",       "broadcast_mul", "row_dot",  "matmul",
+                                                              "matmul_nn", "matmul_nt",     "matmul_tn"};
     static constexpr std::array<std::string_view, 3> no_sums{"reduce_max", "reduce_min", "reduce_prod"};
     static constexpr std::array<std::string_view, 4> loops{"cond", "while_loop", "rnn", "static_input"};
     if (v.writers().empty()) return {.fed = v.role() != Role::parameter && v.role() != Role::state};
     Operator const& op = *v.writers()[0];
     std::string_view const name = op.kernel->name;
-    if (op.inputs.empty() || name == "fill_like" || name == "zeros_like") return {};
+    if (op.inputs.empty() || name == "full_like") return {};
     if (has_rows(v)) return {mean, true, {{&op, {counted_rows(v)}}}};
     Variable& x = *op.inputs[0];
     if (op.attributes.is<CrossEntropyOptions>()) return labelled(op);
@@ -24071,9 +24073,9 @@ ROWAN_FUNCTION auto CostWeight::of_divided_rows(Operator const& op, std::span<Va
 }
 
 ROWAN_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variable*>& all) {
-    static constexpr std::array<std::string_view, 11> factors_of{
-        "elementwise_mul", "broadcast_mul", "identity",  "reshape",     "negate", "scale",
-        "squeeze",         "unsqueeze",     "transpose", "drop_levels", "split"};
+    static constexpr std::array<std::string_view, 11> factors_of{"mul",       "broadcast_mul", "identity", "reshape",
+                                                                 "negate",    "scale",         "squeeze",  "unsqueeze",
+                                                                 "transpose", "drop_levels",   "split"};
     static constexpr std::array<std::string_view, 3> first_rows{"lod_reset", "lod_from_offsets", "expand_rows"};
     static constexpr std::array<std::string_view, 7> terms{"add",           "sub",    "sum",  "broadcast_add",
                                                            "broadcast_sub", "concat", "stack"};
@@ -29318,14 +29320,14 @@ struct Relu6Options {
     }
 };
 
-/// The settings of brelu.
-struct BreluOptions {
+/// The settings of hardtanh.
+struct HardtanhOptions {
     double min = 0;   ///< the smallest result
     double max = 24;  ///< the largest result
 
     template <class Visit>
     static constexpr auto fields(Visit const& visit) {
-        return visit(field{"min", &BreluOptions::min}, field{"max", &BreluOptions::max});
+        return visit(field{"min", &HardtanhOptions::min}, field{"max", &HardtanhOptions::max});
     }
 };
 
@@ -29472,22 +29474,22 @@ struct relu6_formula {
 };
 
 /// min(max(x, min), max)
-struct brelu_formula {
-    static constexpr std::string_view name = "brelu";
-    using options = BreluOptions;
+struct hardtanh_formula {
+    static constexpr std::string_view name = "hardtanh";
+    using options = HardtanhOptions;
 
-    static void check(BreluOptions const& options) {
+    static void check(HardtanhOptions const& options) {
         if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
     }
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, BreluOptions const& o) {
+    ROWAN_HD_INLINE static V value(V const& x, HardtanhOptions const& o) {
         return limited(x, o.min, o.max);
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, BreluOptions const& o) {
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, HardtanhOptions const& o) {
         return where_between(y, o.min, o.max, g);
     }
 };
@@ -29900,16 +29902,16 @@ using relu6_grad_op = unary_grad_op<detail::relu6_formula>;  ///< The gradient o
 /// errors   ValueError if an option is not finite or max < min
 /// cost     one read of x and one write of the result
 template <class T, device D>
-Tensor<T, D> brelu(D const& exec, Tensor<T, D> const& x, BreluOptions const& options = {}) {
-    return detail::unary<detail::brelu_formula>(exec, x, options);
+Tensor<T, D> hardtanh(D const& exec, Tensor<T, D> const& x, HardtanhOptions const& options = {}) {
+    return detail::unary<detail::hardtanh_formula>(exec, x, options);
 }
 template <class T, class Device>
-Tensor<T, Device> brelu(Tensor<T, Device> const& x, BreluOptions const& options = {}) {
-    return brelu(x.device(), x, options);
+Tensor<T, Device> hardtanh(Tensor<T, Device> const& x, HardtanhOptions const& options = {}) {
+    return hardtanh(x.device(), x, options);
 }
 
-using brelu_op = unary_op<detail::brelu_formula>;            ///< See brelu.
-using brelu_grad_op = unary_grad_op<detail::brelu_formula>;  ///< The gradient of brelu.
+using hardtanh_op = unary_op<detail::hardtanh_formula>;            ///< See hardtanh.
+using hardtanh_grad_op = unary_grad_op<detail::hardtanh_formula>;  ///< The gradient of hardtanh.
 
 /// x where x > 0, else alpha · x, element-wise.
 /// shapes   x [...] -> [...]
@@ -29972,6 +29974,19 @@ Tensor<T, D> swish(D const& exec, Tensor<T, D> const& x, SwishOptions const& opt
 template <class T, class Device>
 Tensor<T, Device> swish(Tensor<T, Device> const& x, SwishOptions const& options = {}) {
     return swish(x.device(), x, options);
+}
+
+/// x / (1 + exp(-x)) element-wise: swish with beta = 1.
+/// shapes   x [...] -> [...]
+/// errors   none
+/// cost     as swish
+template <class T, device D>
+Tensor<T, D> silu(D const& exec, Tensor<T, D> const& x) {
+    return swish(exec, x);
+}
+template <class T, class Device>
+Tensor<T, Device> silu(Tensor<T, Device> const& x) {
+    return swish(x);
 }
 
 using swish_op = unary_op<detail::swish_formula>;            ///< See swish.
@@ -30089,14 +30104,14 @@ Var<T, Device> relu6(Var<T, Device> const& x, Relu6Options const& options = {}) 
     rowan::detail::check_options<rowan::detail::relu6_formula>(options);
     return apply<relu6_op>(options, x);
 }
-/// min(max(x, options.min), options.max), element-wise, as rowan::brelu.
+/// min(max(x, options.min), options.max), element-wise, as rowan::hardtanh.
 /// shapes   x [...] -> [...], with the levels of x
 /// errors   ValueError if an option is not finite or max < min
-/// cost     as rowan::brelu, when the net runs
+/// cost     as rowan::hardtanh, when the net runs
 template <class T, class Device>
-Var<T, Device> brelu(Var<T, Device> const& x, BreluOptions const& options = {}) {
-    rowan::detail::check_options<rowan::detail::brelu_formula>(options);
-    return apply<brelu_op>(options, x);
+Var<T, Device> hardtanh(Var<T, Device> const& x, HardtanhOptions const& options = {}) {
+    rowan::detail::check_options<rowan::detail::hardtanh_formula>(options);
+    return apply<hardtanh_op>(options, x);
 }
 /// x where x > 0, else options.alpha · x, element-wise, as rowan::leaky_relu.
 /// shapes   x [...] -> [...], with the levels of x
@@ -31668,8 +31683,8 @@ Var<std::int64_t, Device> argsort(Var<T, Device> const& x, ArgsortOptions const&
 /// The greatest elements of each row and their positions.
 template <class T, class Device = Cpu>
 struct TopK {
-    Var<T, Device> value;           ///< [..., k], in descending order
-    Var<std::int64_t, Device> ids;  ///< [..., k]
+    Var<T, Device> value;               ///< [..., k], in descending order
+    Var<std::int64_t, Device> indices;  ///< [..., k]
 };
 
 /// The k greatest elements of each row, that is along the last axis, and their positions, see rowan::top_k. The
@@ -31821,7 +31836,7 @@ Array<T, Device> unstack(Var<T, Device> const& x) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/first_values.hpp: FirstValues, the initialization of a parameter: uniform, normal, Xavier, Kaiming, ….
+// rowan/layer/initializer.hpp: Initializer, the initialization of a parameter: uniform, normal, Xavier, Kaiming, ….
 
 #include <numbers>
 
@@ -31871,23 +31886,23 @@ struct KaimingNormal {
 /// The first values of a parameter: one of the above, or {low, high} for Uniform. They depend on the seed, the position
 /// and the dims only, so they are the same for any number of threads and on all devices; normal ones use the C library's
 /// log, sqrt and cos (Box and Muller 1958).
-class FirstValues {
+class Initializer {
 public:
-    FirstValues() = default;  ///< zeros
+    Initializer() = default;  ///< zeros
     /// Uniform in [low, high).
-    FirstValues(double low, double high) : a_(low), b_(high) {}
-    FirstValues(Uniform const& u) : a_(u.low), b_(u.high) {}                                   ///< Uniform
-    FirstValues(Normal const& n) : normal_(true), a_(n.mean), b_(n.stddev) {}                  ///< Normal
-    FirstValues(Constant const& c) : a_(c.value), b_(c.value) {}                               ///< Constant
-    FirstValues(XavierUniform const& x) : scale_(Scale::both), a_(-x.gain), b_(x.gain) {}      ///< XavierUniform
-    FirstValues(XavierNormal const& x) : normal_(true), scale_(Scale::both), b_(x.gain) {}     ///< XavierNormal
-    FirstValues(KaimingUniform const& k) : scale_(Scale::inputs), a_(-k.gain), b_(k.gain) {}   ///< KaimingUniform
-    FirstValues(KaimingNormal const& k) : normal_(true), scale_(Scale::inputs), b_(k.gain) {}  ///< KaimingNormal
+    Initializer(double low, double high) : a_(low), b_(high) {}
+    Initializer(Uniform const& u) : a_(u.low), b_(u.high) {}                                   ///< Uniform
+    Initializer(Normal const& n) : normal_(true), a_(n.mean), b_(n.stddev) {}                  ///< Normal
+    Initializer(Constant const& c) : a_(c.value), b_(c.value) {}                               ///< Constant
+    Initializer(XavierUniform const& x) : scale_(Scale::both), a_(-x.gain), b_(x.gain) {}      ///< XavierUniform
+    Initializer(XavierNormal const& x) : normal_(true), scale_(Scale::both), b_(x.gain) {}     ///< XavierNormal
+    Initializer(KaimingUniform const& k) : scale_(Scale::inputs), a_(-k.gain), b_(k.gain) {}   ///< KaimingUniform
+    Initializer(KaimingNormal const& k) : normal_(true), scale_(Scale::inputs), b_(k.gain) {}  ///< KaimingNormal
 
     /// The same, with the numbers for a parameter of these dims.
     /// errors   ValueError if a number is not finite or a standard deviation is negative
     /// cost     O(rank)
-    FirstValues of(Dims const& dims) const;
+    Initializer of(Dims const& dims) const;
 
     /// Element i of a parameter. Of Xavier and Kaiming, call `of` first.
     /// errors   none
@@ -31904,7 +31919,7 @@ private:
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/first_values_inl.hpp: definitions of rowan/layer/first_values.hpp.
+// rowan/layer/initializer_inl.hpp: definitions of rowan/layer/initializer.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
@@ -31913,11 +31928,11 @@ private:
 
 namespace rowan::inline v0::layer {
 
-ROWAN_FUNCTION FirstValues FirstValues::of(Dims const& dims) const {
+ROWAN_FUNCTION Initializer Initializer::of(Dims const& dims) const {
     rowan::detail::check_finite(normal_ ? "mean" : "low", a_);
     rowan::detail::check_finite(normal_ ? "stddev" : "high", b_);
     if (normal_ && b_ < 0) throw ValueError("stddev", b_, "0 or more");
-    FirstValues result = *this;
+    Initializer result = *this;
     if (scale_ == Scale::none) return result;
     std::size_t const rank = dims.size();
     double outer = 1, inputs = 1, outputs = 1;
@@ -31932,7 +31947,7 @@ ROWAN_FUNCTION FirstValues FirstValues::of(Dims const& dims) const {
     return result;
 }
 
-ROWAN_FUNCTION double FirstValues::at(std::uint64_t seed, std::size_t i) const {
+ROWAN_FUNCTION double Initializer::at(std::uint64_t seed, std::size_t i) const {
     using rowan::detail::product, rowan::detail::uniform_at;
     if (!normal_) return a_ + product(b_ - a_, uniform_at(seed, i));
     double const radius = std::sqrt(-2 * std::log(1 - uniform_at(seed, 2 * i)));  // 1 - u is in (0, 1]
@@ -31965,11 +31980,11 @@ namespace rowan::inline v0::layer {
 ///          negative
 /// cost     O(1); when training begins, one write of the elements, and on a device one copy to it
 template <class T, class Device = Cpu>
-void begin_with(Variable& v, Dims const& dims, FirstValues const& first) {
+void begin_with(Variable& v, Dims const& dims, Initializer const& first) {
     rowan::detail::check_known(dims);
     typename Tensor<T>::shape_type shape;
     for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
-    FirstValues const values = first.of(dims);
+    Initializer const values = first.of(dims);
     v.set_dims(dims);
     v.bring = &rowan::detail::bring<T, Device>;
     v.initialize = [shape, values](Value& value, std::optional<std::uint64_t> seed, AnyExec any) {
@@ -31993,7 +32008,7 @@ void begin_with(Variable& v, Dims const& dims, FirstValues const& first) {
 /// errors   as begin_with; GraphError if the outermost scope already has that name, or it has an @
 /// cost     as begin_with
 template <class T = float, class Device = Cpu>
-Var<T, Device> parameter(Dims const& dims, FirstValues const& first, std::string const& name = "") {
+Var<T, Device> parameter(Dims const& dims, Initializer const& first, std::string const& name = "") {
     rowan::detail::check_known(dims);
     rowan::detail::check_parameter_name(name);
     static_cast<void>(first.of(dims));  // throws before anything is created
@@ -32002,10 +32017,10 @@ Var<T, Device> parameter(Dims const& dims, FirstValues const& first, std::string
     return Var<T, Device>(v);
 }
 
-ROWAN_TEMPLATE(void begin_with<float, Cpu>(Variable&, Dims const&, FirstValues const&))
-ROWAN_TEMPLATE(Var<float> parameter<float, Cpu>(Dims const&, FirstValues const&, std::string const&))
-ROWAN_TEMPLATE(void begin_with<double, Cpu>(Variable&, Dims const&, FirstValues const&))
-ROWAN_TEMPLATE(Var<double> parameter<double, Cpu>(Dims const&, FirstValues const&, std::string const&))
+ROWAN_TEMPLATE(void begin_with<float, Cpu>(Variable&, Dims const&, Initializer const&))
+ROWAN_TEMPLATE(Var<float> parameter<float, Cpu>(Dims const&, Initializer const&, std::string const&))
+ROWAN_TEMPLATE(void begin_with<double, Cpu>(Variable&, Dims const&, Initializer const&))
+ROWAN_TEMPLATE(Var<double> parameter<double, Cpu>(Dims const&, Initializer const&, std::string const&))
 
 }  // namespace rowan::inline v0::layer
 
@@ -32674,13 +32689,14 @@ void column_sums(D const& exec, std::size_t n, std::size_t width, Term const& te
 namespace rowan::inline v0 {
 
 /// The settings of batch_norm.
-struct BatchNormOptions {
+struct BatchNormAttributes {
     double momentum = 0.9;  ///< the part of the moving mean and variance that a step keeps; PyTorch's is 1 - momentum
     double epsilon = 1e-5;  ///< added to the variance
 
     template <class Visit>
     static constexpr auto fields(Visit const& visit) {
-        return visit(field{"momentum", &BatchNormOptions::momentum}, field{"epsilon", &BatchNormOptions::epsilon});
+        return visit(field{"momentum", &BatchNormAttributes::momentum},
+                     field{"epsilon", &BatchNormAttributes::epsilon});
     }
 };
 
@@ -32688,7 +32704,7 @@ namespace detail {
 
 [[noreturn]] inline void bad_norm_momentum(double momentum) { throw ValueError("momentum", momentum, "in [0, 1]"); }
 
-constexpr void check_batch_norm(BatchNormOptions const& options) {
+constexpr void check_batch_norm(BatchNormAttributes const& options) {
     check_norm_epsilon(options.epsilon);
     if (!(options.momentum >= 0 && options.momentum <= 1)) bad_norm_momentum(options.momentum);
 }
@@ -32715,7 +32731,7 @@ public:
     /// next moving statistics.
     template <class M>
     ColumnNorm(D const& exec, Tensor<T, D> const& x, Tensor<M, D> const& mean, Tensor<M, D> const& variance,
-               BatchNormOptions const& options, bool training, M* next_mean, M* next_variance)
+               BatchNormAttributes const& options, bool training, M* next_mean, M* next_variance)
         : numbers_(Loops::template scratch<S>(exec, 2 * x.shape(1))), norm{x.data(), numbers_.data(),
                                                                            numbers_.data() + x.shape(1), x.shape(1)} {
         std::size_t const n = x.shape(0), width = norm.width;
@@ -32743,7 +32759,7 @@ public:
 /// Checks all arguments but out_grad.
 template <class T, class M, class D>
 void check_batch_norm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<M, D> const& mean,
-                      Tensor<M, D> const& variance, BatchNormOptions const& options) {
+                      Tensor<M, D> const& variance, BatchNormAttributes const& options) {
     static_assert(floating_element<T>, "rowan::batch_norm: x must have a floating-point type: convert it");
     static_assert(std::is_same_v<M, T> || std::is_same_v<M, kept_t<T>>,
                   "rowan::batch_norm: mean and variance must have the type of x or dtype<T>::sum");
@@ -32781,7 +32797,7 @@ template <class T, device D, class M = T>
 std::tuple<Tensor<T, D>, Tensor<M, D>, Tensor<M, D>> batch_norm(D const& exec, Tensor<T, D> const& x,
                                                                 Tensor<T, D> const& scale, Tensor<T, D> const& shift,
                                                                 Tensor<M, D> const& mean, Tensor<M, D> const& variance,
-                                                                BatchNormOptions const& options, bool training) {
+                                                                BatchNormAttributes const& options, bool training) {
     using S = detail::sum_t<T>;
     detail::check_batch_norm(exec, x, scale, mean, variance, options);
     detail::check_one_per_column("shift", shift, x);
@@ -32806,7 +32822,7 @@ std::tuple<Tensor<T, D>, Tensor<M, D>, Tensor<M, D>> batch_norm(D const& exec, T
 template <class T, device D, class M = T>
 std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm_grad(
     D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<M, D> const& mean,
-    Tensor<M, D> const& variance, Tensor<T, D> const& out_grad, BatchNormOptions const& options, bool training) {
+    Tensor<M, D> const& variance, Tensor<T, D> const& out_grad, BatchNormAttributes const& options, bool training) {
     using S = detail::sum_t<T>;
     using Loops = detail::ElementLoops<D>;
     detail::check_batch_norm(exec, x, scale, mean, variance, options);
@@ -32839,7 +32855,8 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm_grad(
 template <class T, class Device, class M = T>
 std::tuple<Tensor<T, Device>, Tensor<M, Device>, Tensor<M, Device>> batch_norm(
     Tensor<T, Device> const& x, Tensor<T, Device> const& scale, Tensor<T, Device> const& shift,
-    Tensor<M, Device> const& mean, Tensor<M, Device> const& variance, BatchNormOptions const& options, bool training) {
+    Tensor<M, Device> const& mean, Tensor<M, Device> const& variance, BatchNormAttributes const& options,
+    bool training) {
     return batch_norm(x.device(), x, scale, shift, mean, variance, options, training);
 }
 
@@ -32862,11 +32879,11 @@ struct batch_norm_grad_op {
     static constexpr std::string_view name = "batch_norm_grad";
     using inputs = slots<slot::x, slot::w, slot::mean, slot::variance, slot::seed, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>;
-    using attributes = BatchNormOptions;
+    using attributes = BatchNormAttributes;
     using grad = no_grad;
 
     static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& w, VarSpec const&, VarSpec const&,
-                                                  VarSpec const&, VarSpec const& out_grad, BatchNormOptions const&) {
+                                                  VarSpec const&, VarSpec const& out_grad, BatchNormAttributes const&) {
         return {spec::elementwise("batch_norm_grad: out@GRAD", out_grad, x), w, w};
     }
 
@@ -32874,7 +32891,7 @@ struct batch_norm_grad_op {
     static detail::BatchNormResults<T, T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
                                                  Tensor<M, D> const& mean, Tensor<M, D> const& variance,
                                                  Tensor<std::int64_t, D> const& seed, Tensor<T, D> const& out_grad,
-                                                 BatchNormOptions const& options) {
+                                                 BatchNormAttributes const& options) {
         return detail::with_lod_of(
             x, batch_norm_grad(exec, x.value(), w, mean, variance, out_grad, options, detail::has_seed(seed)));
     }
@@ -32888,13 +32905,13 @@ struct batch_norm_op {
     static constexpr std::string_view name = "batch_norm";
     using inputs = slots<slot::x, slot::w, slot::b, slot::mean, slot::variance, slot::seed>;
     using outputs = slots<slot::out, slot::next_mean, slot::next_variance>;
-    using attributes = BatchNormOptions;
+    using attributes = BatchNormAttributes;
     using grad = grad_rule<batch_norm_grad_op>;
     static constexpr std::array<std::int8_t, 6> next{-1, -1, -1, 1, 2, -1};
 
     static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
                                                   VarSpec const& mean, VarSpec const& variance, VarSpec const& seed,
-                                                  BatchNormOptions const& options) {
+                                                  BatchNormAttributes const& options) {
         detail::check_batch_norm(options);
         spec::matrix("batch_norm: x", x);
         detail::check_seed("batch_norm: seed", seed);
@@ -32917,7 +32934,7 @@ struct batch_norm_op {
     static detail::BatchNormResults<T, M, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
                                                  Tensor<T, D> const& b, Tensor<M, D> const& mean,
                                                  Tensor<M, D> const& variance, Tensor<std::int64_t, D> const& seed,
-                                                 BatchNormOptions const& options) {
+                                                 BatchNormAttributes const& options) {
         return detail::with_lod_of(x,
                                    batch_norm(exec, x.value(), w, b, mean, variance, options, detail::has_seed(seed)));
     }
@@ -32951,7 +32968,7 @@ struct BatchNormOptions {
 /// cost     as rowan::batch_norm, when the net runs; four parameters in the net
 template <class T, class Device>
 Var<T, Device> batch_norm(Var<T, Device> const& x, BatchNormOptions const& options = {}) {
-    rowan::BatchNormOptions const attributes{options.momentum, options.epsilon};
+    rowan::BatchNormAttributes const attributes{options.momentum, options.epsilon};
     rowan::detail::check_batch_norm(attributes);
     spec::matrix("layer::batch_norm: x", x->spec());
     Dims const row{x->spec().dims[1]};
@@ -36470,7 +36487,7 @@ struct div_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/elementwise/elementwise_mul.hpp: elementwise_mul, the element-wise product of two tensors.
+// rowan/op/elementwise/mul.hpp: mul, the element-wise product of two tensors.
 
 namespace rowan::inline v0 {
 
@@ -36479,32 +36496,30 @@ namespace rowan::inline v0 {
 /// errors   ShapeError if the shapes do not broadcast
 /// cost     one read of both and one write of the result
 template <class T, device D>
-Tensor<T, D> elementwise_mul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+Tensor<T, D> mul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     return detail::zip_broadcast(exec, detail::multiplied{}, x, y);
 }
 
 template <class T, class Device>
-Tensor<T, Device> elementwise_mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return elementwise_mul(x.device(), x, y);
+Tensor<T, Device> mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return mul(x.device(), x, y);
 }
 
-/// See elementwise_mul. The gradients are element-wise products, too: out_grad · y and out_grad · x.
-struct elementwise_mul_op {
-    static constexpr std::string_view name = "elementwise_mul";
+/// See mul. The gradients are element-wise products, too: out_grad · y and out_grad · x.
+struct mul_op {
+    static constexpr std::string_view name = "mul";
     using inputs = slots<slot::x, slot::y>;
     using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = 0b11;
-    using grad = grad_rules<grad_rule<elementwise_mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
-                            grad_rule<elementwise_mul_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
+    using grad = grad_rules<grad_rule<mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
+                            grad_rule<mul_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
 
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        return spec::elementwise("elementwise_mul: y", y, x);
-    }
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("mul: y", y, x); }
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
         detail::check_same_shape("y", y, x);
-        return elementwise_mul(exec, x, y);
+        return mul(exec, x, y);
     }
 };
 
@@ -36781,13 +36796,13 @@ template <class T, class Device>
 Var<T, Device> sub(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
     return rowan::detail::binary<sub_op, rowan::detail::broadcast_sub>(x, y, options);
 }
-/// x · y, element-wise, as rowan::elementwise_mul.
+/// x · y, element-wise, as rowan::mul.
 /// shapes   as layer::add
 /// errors   as layer::add
-/// cost     as rowan::elementwise_mul, when the net runs
+/// cost     as rowan::mul, when the net runs
 template <class T, class Device>
 Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return rowan::detail::binary<elementwise_mul_op, rowan::detail::broadcast_mul>(x, y, options);
+    return rowan::detail::binary<mul_op, rowan::detail::broadcast_mul>(x, y, options);
 }
 /// x / y, element-wise, as rowan::div.
 /// shapes   as layer::add
@@ -36872,7 +36887,7 @@ Var<T, Device> operator-(Var<T, Device> const& x) {
 /// A number is multiplied or added as by layer::scale; x / s is x · (1 / s).
 /// shapes   two Vars as layer::add; x [...] and a number -> [...], with the levels of x
 /// errors   as layer::add; when the net runs, as rowan::scale
-/// cost     as rowan::add, sub, elementwise_mul, div or scale, when the net runs; a number divided by x is stored once
+/// cost     as rowan::add, sub, mul, div or scale, when the net runs; a number divided by x is stored once
 ///          for each element
 template <class A, class B>
 requires rowan::detail::has_var<A, B>
@@ -36939,7 +36954,7 @@ void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& row
 
 /// Some rows of a table, with those first values that they have in a whole one; without a seed, with any.
 template <class T, class Device>
-void first_rows(Value& value, Dims const& dims, layer::FirstValues const& first, std::span<std::int64_t const> rows,
+void first_rows(Value& value, Dims const& dims, layer::Initializer const& first, std::span<std::int64_t const> rows,
                 std::optional<std::uint64_t> seed, AnyExec any) {
     typename Tensor<T>::shape_type shape{rows.size()};
     for (std::size_t i = 1; i < dims.size(); ++i) shape.push_back(static_cast<std::size_t>(dims[i]));
@@ -36985,12 +37000,12 @@ Var<T, Device> selected_rows(std::string const& name, Dims const& dims) {
 ///          repeated
 /// cost     as layer::parameter, for the rows that exist
 template <class T = float, class Device = Cpu>
-Var<T, Device> selected_rows(std::vector<std::int64_t> rows, Dims const& dims, FirstValues const& first,
+Var<T, Device> selected_rows(std::vector<std::int64_t> rows, Dims const& dims, Initializer const& first,
                              std::string const& name = "") {
     rowan::detail::check_known(dims);
     rowan::detail::check_parameter_name(name);
     rowan::detail::check_parameter_rows(dims, rows);
-    FirstValues const values = first.of(dims);
+    Initializer const values = first.of(dims);
     Variable& v = rowan::detail::outermost_scope().new_var(name, selected_rows_spec<T>(dims), Role::parameter);
     v.bring = &rowan::detail::bring_rows<T, Device>;
     v.initialize = [rows = std::move(rows), dims, values](Value& value, std::optional<std::uint64_t> seed,
@@ -37095,7 +37110,7 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, T
 }
 
 struct weighted_embedding_bag_grad_op {
-    static constexpr std::string_view name = "weighted_bag_grad";
+    static constexpr std::string_view name = "weighted_embedding_bag_grad";
     using inputs = slots<slot::w, slot::ids, slot::weight, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::w>, grad_of<slot::weight>>;
     using attributes = BagOptions;
@@ -37114,7 +37129,7 @@ struct weighted_embedding_bag_grad_op {
 };
 
 struct weighted_embedding_bag_op {
-    static constexpr std::string_view name = "weighted_bag";  // the name in files
+    static constexpr std::string_view name = "weighted_embedding_bag";
     using inputs = slots<slot::w, slot::ids, slot::weight>;
     using outputs = slots<slot::out>;
     using attributes = BagOptions;
@@ -37149,7 +37164,7 @@ struct EmbeddingOptions {
         {};  ///< id whose row reads as zeros, or is left out of bags, and is not trained
     /// row that ids read which the table does not have, in training and in serving; without it they are errors
     std::optional<std::int64_t> unknown = {};
-    FirstValues table = {-0.1, 0.1};  ///< initial values of the table, e.g. layer::Normal{.stddev = 0.02}
+    Initializer table = {-0.1, 0.1};  ///< initial values of the table, e.g. layer::Normal{.stddev = 0.02}
     std::string name = {};            ///< name of the table
     /// the rows that exist at first, e.g. {{10, 20, 30}}: the table is a SelectedRows, see layer::selected_rows; without
     /// it all rows exist
@@ -37777,7 +37792,7 @@ Tensor<T, D> batched_product_grad(D const& exec, Tensor<T, D> const& x, bool tra
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/matrix/matmul.hpp: matmul, the product of two matrices or batches of them, and the operators for two matrices.
+// rowan/op/matrix/matmul.hpp: matmul, the product of two matrices or of batches of them.
 
 namespace rowan::inline v0 {
 
@@ -37819,51 +37834,109 @@ Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
     return matmul(x.device(), x, y, options);
 }
 
+/// The gradient of x or y, summed over the matrices for which that operand was repeated.
+template <bool of_y>
+struct matmul_grad_op {
+    static constexpr std::string_view name = of_y ? "matmul_grad_y" : "matmul_grad_x";
+    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
+    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
+    using attributes = MatmulOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const&, MatmulOptions const& = {}) {
+        return of_y ? y : x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
+                            MatmulOptions const& options = {}) {
+        return detail::batched_product_grad<of_y>(exec, x, options.transpose_x, y, options.transpose_y, out_grad);
+    }
+};
+
+/// The products of batches of matrices, see matmul. For two matrices, those below do the same.
+struct matmul_op {
+    static constexpr std::string_view name = "matmul";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using attributes = MatmulOptions;
+    using grad = grad_rules<grad_rule<matmul_grad_op<false>>, grad_rule<matmul_grad_op<true>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, MatmulOptions const& options = {}) {
+        spec::dense("matmul: x", x);
+        spec::dense("matmul: y", y);
+        spec::same_dtype("matmul: y", y, x);
+        if (x.dims.size() < 2) spec::the_rank_does_not_fit("matmul: x", x.dims.size(), "at least 2");
+        if (y.dims.size() < 2) spec::the_rank_does_not_fit("matmul: y", y.dims.size(), "at least 2");
+        spec::same_dim("matmul: the inner dim of y", detail::matrix_dim(y.dims, options.transpose_y, 0),
+                       detail::matrix_dim(x.dims, options.transpose_x, 1));
+        Dims dims = detail::broadcast_dims("matmul: y", detail::batch_of(x.dims), detail::batch_of(y.dims), -1);
+        dims.push_back(detail::matrix_dim(x.dims, options.transpose_x, 0));
+        dims.push_back(detail::matrix_dim(y.dims, options.transpose_y, 1));
+        bool const matrices = dims.size() == 2;
+        bool const rows_of_x = matrices || (x.dims.size() == dims.size() && x.dims[0] != 1);
+        bool const none = matrices && options.transpose_x;
+        return {.type = VarType::LOD_TENSOR,
+                .dtype = x.dtype,
+                .dims = dims,
+                .lod_level = none                           ? 0
+                             : rows_of_x                    ? x.lod_level
+                             : y.dims.size() == dims.size() ? y.lod_level
+                                                            : 0};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, MatmulOptions const& options = {}) {
+        return detail::batched_product(exec, x, options.transpose_x, y, options.transpose_y);
+    }
+};
+
 template <bool transpose_x, bool transpose_y>
-struct matmul_op;
+struct matrix_product_op;
 
 /// x · y. The other two are its gradients.
-using mul_op = matmul_op<false, false>;
-using mul_nt_op = matmul_op<false, true>;  ///< x · yᵀ, the gradient of x in x · y
-using mul_tn_op = matmul_op<true, false>;  ///< xᵀ · y, the gradient of y in x · y
+using matmul_nn_op = matrix_product_op<false, false>;
+using matmul_nt_op = matrix_product_op<false, true>;  ///< x · yᵀ, the gradient of x in x · y
+using matmul_tn_op = matrix_product_op<true, false>;  ///< xᵀ · y, the gradient of y in x · y
 
 namespace detail {
 
 template <bool transpose_x, bool transpose_y>
-struct matmul_grad;
+struct matrix_product_grad;
 template <>
-struct matmul_grad<false, false> {  // x · y
-    using type = grad_rules<grad_rule<mul_nt_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
-                            grad_rule<mul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+struct matrix_product_grad<false, false> {  // x · y
+    using type = grad_rules<grad_rule<matmul_nt_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
+                            grad_rule<matmul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
 };
 template <>
-struct matmul_grad<false, true> {  // x · yᵀ
-    using type = grad_rules<grad_rule<mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
-                            grad_rule<mul_tn_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
+struct matrix_product_grad<false, true> {  // x · yᵀ
+    using type = grad_rules<grad_rule<matmul_nn_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
+                            grad_rule<matmul_tn_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
 };
 template <>
-struct matmul_grad<true, false> {  // xᵀ · y
-    using type = grad_rules<grad_rule<mul_nt_op, uses<slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
-                            grad_rule<mul_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+struct matrix_product_grad<true, false> {  // xᵀ · y
+    using type = grad_rules<grad_rule<matmul_nt_op, uses<slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                            grad_rule<matmul_nn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
 };
 
 }  // namespace detail
 
 template <bool transpose_x, bool transpose_y>
-struct matmul_op {
-    static_assert(!(transpose_x && transpose_y), "rowan::matmul_op: transpose the product instead of both factors");
-    static constexpr std::string_view name = transpose_x ? "mul_tn" : transpose_y ? "mul_nt" : "mul";
+struct matrix_product_op {
+    static_assert(!(transpose_x && transpose_y),
+                  "rowan::matrix_product_op: transpose the product instead of both factors");
+    static constexpr std::string_view name = transpose_x ? "matmul_tn" : transpose_y ? "matmul_nt" : "matmul_nn";
     using inputs = slots<slot::x, slot::y>;
     using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = transpose_x ? 0b11 : 0b01;
     static constexpr bool sums_rows = transpose_x;
-    using grad = typename detail::matmul_grad<transpose_x, transpose_y>::type;
+    using grad = typename detail::matrix_product_grad<transpose_x, transpose_y>::type;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        spec::matrix("mul: x", x);
-        spec::matrix("mul: y", y);
-        spec::same_dtype("mul: y", y, x);
-        spec::same_dim("mul: the inner dim of y", y.dims[transpose_y ? 1 : 0], x.dims[transpose_x ? 0 : 1]);
+        spec::matrix("matmul: x", x);
+        spec::matrix("matmul: y", y);
+        spec::same_dtype("matmul: y", y, x);
+        spec::same_dim("matmul: the inner dim of y", y.dims[transpose_y ? 1 : 0], x.dims[transpose_x ? 0 : 1]);
         return {.type = VarType::LOD_TENSOR,
                 .dtype = x.dtype,
                 .dims = {x.dims[transpose_x ? 1 : 0], y.dims[transpose_y ? 0 : 1]},
@@ -37913,8 +37986,8 @@ struct fc_op {
     using inputs = slots<slot::x, slot::w, slot::b>;
     using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = 0b001;
-    using grad = grad_rules<grad_rule<mul_nt_op, uses<grad_of<slot::out>, slot::w>, makes<grad_of<slot::x>>>,
-                            grad_rule<mul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::w>>>,
+    using grad = grad_rules<grad_rule<matmul_nt_op, uses<grad_of<slot::out>, slot::w>, makes<grad_of<slot::x>>>,
+                            grad_rule<matmul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::w>>>,
                             grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::b>>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& b) {
@@ -37950,25 +38023,25 @@ public:
     /// Uniform in [low, high).
     Bias(double low, double high) : first_(low, high) {}
     /// The first values.
-    template <std::convertible_to<FirstValues> F>
+    template <std::convertible_to<Initializer> F>
     Bias(F const& first) : first_(first) {}
     /// false for no bias, true for zeros.
     template <std::same_as<bool> B>
     Bias(B exists) : exists_(exists) {}
 
-    bool exists() const noexcept { return exists_; }                      ///< whether there is a bias
-    FirstValues const& first_values() const& noexcept { return first_; }  ///< its first values
-    FirstValues first_values() && { return std::move(first_); }
+    bool exists() const noexcept { return exists_; }                     ///< whether there is a bias
+    Initializer const& initializer() const& noexcept { return first_; }  ///< its first values
+    Initializer initializer() && { return std::move(first_); }
 
 private:
-    FirstValues first_ = {};
+    Initializer first_ = {};
     bool exists_ = true;
 };
 
 /// The settings of layer::fc.
 struct FcOptions {
     std::int64_t output_size = 0;            ///< 0: the width of the input
-    std::optional<FirstValues> weight = {};  ///< initial weights, e.g. layer::KaimingNormal{}; default XavierUniform{}
+    std::optional<Initializer> weight = {};  ///< initial weights, e.g. layer::KaimingNormal{}; default XavierUniform{}
     Bias bias = {};                          ///< initial bias, or false for none; default zeros
     std::string name = {};                   ///< if not empty, the parameters are name.w_0 and name.b_0
 };
@@ -37989,7 +38062,7 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     Scope& scope = rowan::detail::outermost_scope();
     rowan::detail::ScopeRollback added(scope);
     auto const name = [&](char const* slot) { return options.name.empty() ? std::string() : options.name + slot; };
-    FirstValues const first = options.weight.value_or(XavierUniform{});
+    Initializer const first = options.weight.value_or(XavierUniform{});
     auto const w = [&] {
         if (width != UNK || !rowan::detail::depends_on_placeholder(*x))
             return parameter<T, Device>({width, size}, first, name(".w_0"));
@@ -38000,8 +38073,8 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
         return Var<T, Device>(v);
     }();
     auto const y = options.bias.exists()
-                       ? apply<fc_op>({}, x, w, parameter<T, Device>({size}, options.bias.first_values(), name(".b_0")))
-                       : apply<mul_op>({}, x, w);
+                       ? apply<fc_op>({}, x, w, parameter<T, Device>({size}, options.bias.initializer(), name(".b_0")))
+                       : apply<matmul_nn_op>({}, x, w);
     added.keep();
     return y;
 }
@@ -38031,7 +38104,7 @@ namespace rowan::inline v0::layer {
 /// The settings of a recurrent cell.
 struct CellOptions {
     std::int64_t size = 0;                   ///< width of the state; for an LSTM, of output and cell each
-    std::optional<FirstValues> weight = {};  ///< initial weights and biases; default ±1/√size
+    std::optional<Initializer> weight = {};  ///< initial weights and biases; default ±1/√size
 };
 
 }  // namespace rowan::inline v0::layer
@@ -38056,18 +38129,18 @@ struct Gates {
     /// `state`: the width of the state that the gates read, if it is not options.size.
     Gates(std::int64_t gates, layer::Var<T, Device> const& input, layer::CellOptions const& options,
           std::int64_t state = 0)
-        : first(first_values(options)), width(spec::times("the size of a cell", options.size, gates)),
+        : first(initializer(options)), width(spec::times("the size of a cell", options.size, gates)),
           x(layer::fc(input, {.output_size = width, .weight = first, .bias = first})),
           w(layer::parameter<T, Device>({state == 0 ? options.size : state, width}, first)),
           b(layer::parameter<T, Device>({width}, first)) {}
 
-    static layer::FirstValues first_values(layer::CellOptions const& options) {
+    static layer::Initializer initializer(layer::CellOptions const& options) {
         auto const size = static_cast<double>(options.size);
         if (options.size < 1) throw ValueError("the size of a cell", size, "1 or more");
         return options.weight.value_or(layer::Uniform{-1 / std::sqrt(size), 1 / std::sqrt(size)});
     }
 
-    layer::FirstValues first;
+    layer::Initializer first;
     std::int64_t width;
     layer::Var<T, Device> x, w, b;
 };
@@ -38281,7 +38354,7 @@ struct gru_unit_op {
     using outputs = slots<slot::h, slot::saved>;
     static constexpr unsigned row_inputs = 0b0011;
     using grad = grad_rules<grad_rule<gru_unit_grad_op>,
-                            grad_rule<mul_tn_op, uses<slot::h_prev, slot::hidden_grad>, makes<grad_of<slot::w>>>,
+                            grad_rule<matmul_tn_op, uses<slot::h_prev, slot::hidden_grad>, makes<grad_of<slot::w>>>,
                             grad_rule<bias_grad_op, uses<slot::hidden_grad>, makes<grad_of<slot::b>>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
@@ -39067,8 +39140,8 @@ struct lstm_unit_op {
     using outputs = slots<slot::h, slot::c, slot::saved>;
     static constexpr unsigned row_inputs = 0b00111;
     using grad = grad_rules<grad_rule<lstm_unit_grad_op>,
-                            grad_rule<mul_nt_op, uses<grad_of<slot::x>, slot::w>, makes<grad_of<slot::h_prev>>>,
-                            grad_rule<mul_tn_op, uses<slot::h_prev, grad_of<slot::x>>, makes<grad_of<slot::w>>>,
+                            grad_rule<matmul_nt_op, uses<grad_of<slot::x>, slot::w>, makes<grad_of<slot::h_prev>>>,
+                            grad_rule<matmul_tn_op, uses<slot::h_prev, grad_of<slot::x>>, makes<grad_of<slot::w>>>,
                             grad_rule<bias_grad_op, uses<grad_of<slot::x>>, makes<grad_of<slot::b>>>>;
 
     static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& c_prev,
@@ -39196,7 +39269,7 @@ struct RecurrentOptions {
     std::int64_t layers = 1;                 ///< number of layers; each reads the output of the one before it
     bool bidirectional = false;              ///< whether a layer also runs in reverse: its output is both, side by side
     double dropout = 0;                      ///< probability of layer::dropout between the layers
-    std::optional<FirstValues> weight = {};  ///< initial weights and biases; default ±1/√size
+    std::optional<Initializer> weight = {};  ///< initial weights and biases; default ±1/√size
 
     /// The settings of one cell.
     /// errors   none
@@ -39395,7 +39468,7 @@ Var<T, Device> pick_sequences(Var<T, Device> const& x, Var<I, Device> const& ids
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/sequence/merge_rows.hpp: rows_where and merge_rows, rows divided between two branches and merged again.
+// rowan/op/sequence/interleave_rows.hpp: nonzero_rows and interleave_rows, rows divided between two branches and merged again.
 
 namespace rowan::inline v0 {
 
@@ -39440,7 +39513,7 @@ std::vector<T*> branch_rows(Ids<> const& list, T* ones, T* zeros, std::size_t wi
 ///          whose rank is not 1
 /// cost     one read of ids on the host; from device memory they are copied, which synchronizes
 template <device D>
-Tensor<std::int64_t, D> rows_where(D const& exec, std::type_identity_t<Ids<D>> ids, std::int64_t value) {
+Tensor<std::int64_t, D> nonzero_rows(D const& exec, std::type_identity_t<Ids<D>> ids, std::int64_t value) {
     detail::check_branch(value);
     detail::HostIds<D> const on_host(exec, ids);
     Ids<> const& list = on_host;
@@ -39463,7 +39536,8 @@ Tensor<std::int64_t, D> rows_where(D const& exec, std::type_identity_t<Ids<D>> i
 ///          another number of rows, or trailing dims differ
 /// cost     one read and one write of every row; ids in device memory are copied to the host, which synchronizes
 template <class T, device D>
-Tensor<T, D> merge_rows(D const& exec, std::type_identity_t<Ids<D>> ids, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+Tensor<T, D> interleave_rows(D const& exec, std::type_identity_t<Ids<D>> ids, Tensor<T, D> const& x,
+                             Tensor<T, D> const& y) {
     detail::HostIds<D> const on_host(exec, ids);
     Ids<> const& list = on_host;
     detail::check_branches(exec, list);
@@ -39483,13 +39557,13 @@ Tensor<T, D> merge_rows(D const& exec, std::type_identity_t<Ids<D>> ids, Tensor<
     return out;
 }
 
-/// The adjoint of merge_rows: divides out_grad into the gradients of x and y. Paddle's split_lod_tensor, for rows.
+/// The adjoint of interleave_rows: divides out_grad into the gradients of x and y. Paddle's split_lod_tensor, for rows.
 /// shapes   ids [n], out_grad [n, ...] -> [ones, ...] and [zeros, ...]
-/// errors   as merge_rows
-/// cost     as merge_rows
+/// errors   as interleave_rows
+/// cost     as interleave_rows
 template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> merge_rows_grad(D const& exec, std::type_identity_t<Ids<D>> ids,
-                                                       Tensor<T, D> const& out_grad) {
+std::tuple<Tensor<T, D>, Tensor<T, D>> interleave_rows_grad(D const& exec, std::type_identity_t<Ids<D>> ids,
+                                                            Tensor<T, D> const& out_grad) {
     detail::HostIds<D> const on_host(exec, ids);
     Ids<> const& list = on_host;
     detail::check_branches(exec, list);
@@ -39508,7 +39582,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> merge_rows_grad(D const& exec, std::type_
     return {std::move(x), std::move(y)};
 }
 
-/// The settings of rows_where.
+/// The settings of nonzero_rows.
 struct RowsWhereOptions {
     std::int64_t value = 1;  ///< 0 or 1
 
@@ -39518,10 +39592,10 @@ struct RowsWhereOptions {
     }
 };
 
-/// See rows_where. There is an id for each first-level sequence of x, or for each row if it has no levels.
+/// See nonzero_rows. There is an id for each first-level sequence of x, or for each row if it has no levels.
 /// errors   ShapeError if x has another number of sequences or rows
-struct rows_where_op {
-    static constexpr std::string_view name = "rows_where";
+struct nonzero_rows_op {
+    static constexpr std::string_view name = "nonzero_rows";
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;
     using inputs = slots<slot::ids, slot::x>;
@@ -39531,12 +39605,12 @@ struct rows_where_op {
 
     static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, RowsWhereOptions const& options = {}) {
         detail::check_branch(options.value);
-        spec::dense("rows_where: ids", ids);
-        spec::ids("rows_where: ids", ids);
-        spec::rank("rows_where: ids", ids, 1, "1");
-        spec::dense("rows_where: x", x);
-        spec::has_rows("rows_where: x", x);
-        if (x.lod_level == 0) spec::same_dim("rows_where: ids.shape(0)", ids.dims[0], x.dims[0]);
+        spec::dense("nonzero_rows: ids", ids);
+        spec::ids("nonzero_rows: ids", ids);
+        spec::rank("nonzero_rows: ids", ids, 1, "1");
+        spec::dense("nonzero_rows: x", x);
+        spec::has_rows("nonzero_rows: x", x);
+        if (x.lod_level == 0) spec::same_dim("nonzero_rows: ids.shape(0)", ids.dims[0], x.dims[0]);
         return tensor_spec<std::int64_t>({UNK});
     }
 
@@ -39547,12 +39621,12 @@ struct rows_where_op {
         if (ids.value().size() != expected)
             throw ShapeError("ids.shape(0)", std::to_string(ids.value().size()),
                              std::to_string(expected) + ", the number of rows or sequences of x");
-        return LoDTensor<std::int64_t, D>(rows_where(exec, ids.value(), options.value));
+        return LoDTensor<std::int64_t, D>(nonzero_rows(exec, ids.value(), options.value));
     }
 };
 
-struct merge_rows_grad_op {
-    static constexpr std::string_view name = "merge_rows_grad";
+struct interleave_rows_grad_op {
+    static constexpr std::string_view name = "interleave_rows_grad";
     static constexpr bool row_output = false;
     using inputs = slots<slot::ids, slot::x, slot::y, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::x>, grad_of<slot::y>>;
@@ -39565,37 +39639,37 @@ struct merge_rows_grad_op {
     template <class T, id_type I, class D>
     static auto run(D exec, Tensor<I, D> const& ids, Tensor<T, D> const&, Tensor<T, D> const&,
                     Tensor<T, D> const& out_grad) {
-        return merge_rows_grad(exec, ids, out_grad);
+        return interleave_rows_grad(exec, ids, out_grad);
     }
 };
 
-/// See merge_rows. In the step of a recurrent layer, the result has a row for each sequence.
-struct merge_rows_op {
-    static constexpr std::string_view name = "merge_rows";
+/// See interleave_rows. In the step of a recurrent layer, the result has a row for each sequence.
+struct interleave_rows_op {
+    static constexpr std::string_view name = "interleave_rows";
     using inputs = slots<slot::ids, slot::x, slot::y>;
     using outputs = slots<slot::out>;
-    using grad = grad_rule<merge_rows_grad_op>;
+    using grad = grad_rule<interleave_rows_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y) {
-        spec::dense("merge_rows: ids", ids);
-        spec::ids("merge_rows: ids", ids);
-        spec::rank("merge_rows: ids", ids, 1, "1");
-        spec::dense("merge_rows: x", x);
-        spec::has_rows("merge_rows: x", x);
-        spec::dense("merge_rows: y", y);
-        spec::has_rows("merge_rows: y", y);
-        spec::same_dtype("merge_rows: y", y, x);
+        spec::dense("interleave_rows: ids", ids);
+        spec::ids("interleave_rows: ids", ids);
+        spec::rank("interleave_rows: ids", ids, 1, "1");
+        spec::dense("interleave_rows: x", x);
+        spec::has_rows("interleave_rows: x", x);
+        spec::dense("interleave_rows: y", y);
+        spec::has_rows("interleave_rows: y", y);
+        spec::same_dtype("interleave_rows: y", y, x);
         VarSpec out = x, other = y;
         out.dims[0] = other.dims[0] = UNK;
         out.lod_level = 0;
-        out.dims = spec::same_dims("merge_rows: y", other, out);
+        out.dims = spec::same_dims("interleave_rows: y", other, out);
         out.dims[0] = ids.dims[0];
         return out;
     }
 
     template <class T, id_type I, class D>
     static Tensor<T, D> run(D exec, Tensor<I, D> const& ids, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        return merge_rows(exec, ids, x, y);
+        return interleave_rows(exec, ids, x, y);
     }
 };
 
@@ -39621,7 +39695,7 @@ template <class T, class Device>
 Divided<T, Device> divide_rows(Var<bool, Device> const& mask, Var<T, Device> const& x) {
     spec::rank("layer::divide_rows: mask", mask->spec(), 1, "1");
     auto const marks = cast<std::int64_t>(mask);
-    auto const part = [&](std::int64_t value) { return pick_sequences(x, apply<rows_where_op>({value}, marks, x)); };
+    auto const part = [&](std::int64_t value) { return pick_sequences(x, apply<nonzero_rows_op>({value}, marks, x)); };
     return {part(1), part(0), marks};
 }
 
@@ -39638,7 +39712,7 @@ template <class T, class Device, class Then, class Otherwise>
 auto if_else(Var<bool, Device> const& mask, Var<T, Device> const& x, Then const& then, Otherwise const& otherwise) {
     auto const parts = divide_rows(mask, x);
     auto const yes = then(parts.marked), no = otherwise(parts.others);
-    return apply<merge_rows_op>({}, parts.is_marked, yes, no);
+    return apply<interleave_rows_op>({}, parts.is_marked, yes, no);
 }
 
 }  // namespace rowan::inline v0::layer
@@ -40515,7 +40589,7 @@ constexpr LabelDims label_dims(LabelFields const& f, VarSpec const& x, VarSpec c
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/loss/cross_entropy.hpp: cross_entropy, the loss of probabilities against labels.
+// rowan/op/loss/cross_entropy_of_probabilities.hpp: cross_entropy_of_probabilities, the loss of probabilities against labels.
 
 namespace rowan::inline v0 {
 
@@ -40609,7 +40683,7 @@ struct SoftLabelGrad {
 /// row's loss is multiplied by the weight of its label. The mean divides by the number of rows that count, or by the sum
 /// of their weights, as in PyTorch, except that the mean is 0 if this is 0. Sums are formed in blocks of 4096 elements,
 /// each in 16 interleaved partial sums, and the block sums are added in the same way. A probability of 0 has an infinite
-/// loss; softmax_with_cross_entropy avoids this. The precision on Cuda is that of its `log`. Goodfellow et al.: Deep
+/// loss; cross_entropy avoids this. The precision on Cuda is that of its `log`. Goodfellow et al.: Deep
 /// Learning, 2016, section 6.2.2.
 /// shapes   x [n, classes] of probabilities, label [n] of int32 or int64 -> [1], or [n] without reduction; or x [...]
 ///          with classes along the axis, label [...] without that axis -> [1], or that of label without reduction
@@ -40618,10 +40692,11 @@ struct SoftLabelGrad {
 ///          ignore_index, or if there are rows, but no classes
 /// cost     O(n); x is transposed if the axis is not the last one; the same bits for any number of threads
 template <class T, id_type I, device D>
-Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
-                           CrossEntropyOptions const& options = {}) {
+Tensor<T, D> cross_entropy_of_probabilities(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
+                                            CrossEntropyOptions const& options = {}) {
     using S = detail::sum_t<T>;
-    static_assert(floating_element<T>, "rowan::cross_entropy: x must have a floating-point type: convert it");
+    static_assert(floating_element<T>,
+                  "rowan::cross_entropy_of_probabilities: x must have a floating-point type: convert it");
     detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
     c.check_labels(label);
     detail::check_weights(options, c.classes);
@@ -40642,11 +40717,11 @@ Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> co
 /// cost     one read of both, which are transposed if the axis is not the last one; the same bits for any number of
 ///          threads
 template <class T, device D>
-Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
-                           CrossEntropyOptions const& options = {}) {
+Tensor<T, D> cross_entropy_of_probabilities(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
+                                            CrossEntropyOptions const& options = {}) {
     using S = detail::sum_t<T>;
     static_assert(floating_element<T>,
-                  "rowan::cross_entropy: x and label must have a floating-point type: convert them");
+                  "rowan::cross_entropy_of_probabilities: x and label must have a floating-point type: convert them");
     detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
     detail::check_soft_labels(x, label, c, options);
     detail::ElementLoops<D>::check(exec, x, label);
@@ -40659,13 +40734,14 @@ Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> co
 }
 
 /// The gradient of x: -out_grad / x at the label, times the weight, and 0 elsewhere; divided as the mean is.
-/// shapes   x and label as in cross_entropy, out_grad like its result -> that of x
-/// errors   as cross_entropy; ShapeError if out_grad has another shape
-/// cost     one write of the result; transposes as in cross_entropy
+/// shapes   x and label as in cross_entropy_of_probabilities, out_grad like its result -> that of x
+/// errors   as cross_entropy_of_probabilities; ShapeError if out_grad has another shape
+/// cost     one write of the result; transposes as in cross_entropy_of_probabilities
 template <class T, id_type I, device D>
-Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
-                                Tensor<T, D> const& out_grad, CrossEntropyOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::cross_entropy_grad: x must have a floating-point type");
+Tensor<T, D> cross_entropy_of_probabilities_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
+                                                 Tensor<T, D> const& out_grad,
+                                                 CrossEntropyOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::cross_entropy_of_probabilities_grad: x must have a floating-point type");
     detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
     c.check_labels(label);
     detail::check_weights(options, c.classes);
@@ -40682,13 +40758,14 @@ Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, 
 
 /// The gradient of x: -out_grad · label / x, times the weights, or 0 where the label is 0; divided by the number of rows
 /// for Reduction::mean. The labels have no gradient.
-/// shapes   x and label as in cross_entropy, out_grad like its result -> that of x
-/// errors   as cross_entropy; ShapeError if out_grad has another shape
-/// cost     one read of both and one write of the result; transposes as in cross_entropy
+/// shapes   x and label as in cross_entropy_of_probabilities, out_grad like its result -> that of x
+/// errors   as cross_entropy_of_probabilities; ShapeError if out_grad has another shape
+/// cost     one read of both and one write of the result; transposes as in cross_entropy_of_probabilities
 template <class T, device D>
-Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
-                                Tensor<T, D> const& out_grad, CrossEntropyOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::cross_entropy_grad: x must have a floating-point type");
+Tensor<T, D> cross_entropy_of_probabilities_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
+                                                 Tensor<T, D> const& out_grad,
+                                                 CrossEntropyOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::cross_entropy_of_probabilities_grad: x must have a floating-point type");
     detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
     detail::check_soft_labels(x, label, c, options);
     detail::check_reduced("out_grad", out_grad, options.reduction, c);
@@ -40703,29 +40780,32 @@ Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, 
 }
 
 template <class T, class L, class Device>
-Tensor<T, Device> cross_entropy(Tensor<T, Device> const& x, Tensor<L, Device> const& label,
-                                CrossEntropyOptions const& options = {}) {
-    return cross_entropy(x.device(), x, label, options);
+Tensor<T, Device> cross_entropy_of_probabilities(Tensor<T, Device> const& x, Tensor<L, Device> const& label,
+                                                 CrossEntropyOptions const& options = {}) {
+    return cross_entropy_of_probabilities(x.device(), x, label, options);
 }
 template <class T, class L, class Device>
-Tensor<T, Device> cross_entropy_grad(Tensor<T, Device> const& x, Tensor<L, Device> const& label,
-                                     Tensor<T, Device> const& out_grad, CrossEntropyOptions const& options = {}) {
-    return cross_entropy_grad(x.device(), x, label, out_grad, options);
+Tensor<T, Device> cross_entropy_of_probabilities_grad(Tensor<T, Device> const& x, Tensor<L, Device> const& label,
+                                                      Tensor<T, Device> const& out_grad,
+                                                      CrossEntropyOptions const& options = {}) {
+    return cross_entropy_of_probabilities_grad(x.device(), x, label, out_grad, options);
 }
 
-struct cross_entropy_grad_op;
+struct cross_entropy_of_probabilities_grad_op;
 
-/// See cross_entropy. Labels are class indices without the axis of the classes, or probabilities of the shape of x.
-struct cross_entropy_op {
-    static constexpr std::string_view name = "cross_entropy";
+/// See cross_entropy_of_probabilities. Labels are class indices without the axis of the classes, or probabilities of the shape of x.
+struct cross_entropy_of_probabilities_op {
+    static constexpr std::string_view name = "cross_entropy_of_probabilities";
     using inputs = slots<slot::x, slot::label>;
     using outputs = slots<slot::out>;
-    using grad =
-        grad_rule<cross_entropy_grad_op, uses<slot::x, slot::label, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using grad = grad_rule<cross_entropy_of_probabilities_grad_op, uses<slot::x, slot::label, grad_of<slot::out>>,
+                           makes<grad_of<slot::x>>>;
     using attributes = CrossEntropyOptions;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
-        constexpr detail::LabelFields names{"cross_entropy: x", "cross_entropy: label", "cross_entropy: ignore_index"};
+        constexpr detail::LabelFields names{"cross_entropy_of_probabilities: x",
+                                            "cross_entropy_of_probabilities: label",
+                                            "cross_entropy_of_probabilities: ignore_index"};
         return {.type = VarType::LOD_TENSOR,
                 .dtype = x.dtype,
                 .dims = detail::label_dims(names, x, label, a).losses,
@@ -40735,12 +40815,12 @@ struct cross_entropy_op {
     template <class T, class L, class D>
     requires(id_type<L> || std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& x,
                                                                        Tensor<L, D> const& label, attributes const& a) {
-        return cross_entropy(exec, x, label, a);
+        return cross_entropy_of_probabilities(exec, x, label, a);
     }
 };
 
-struct cross_entropy_grad_op {
-    static constexpr std::string_view name = "cross_entropy_grad";
+struct cross_entropy_of_probabilities_grad_op {
+    static constexpr std::string_view name = "cross_entropy_of_probabilities_grad";
     using inputs = slots<slot::x, slot::label, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::x>>;
     using grad = no_grad;
@@ -40748,7 +40828,8 @@ struct cross_entropy_grad_op {
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, VarSpec const& out_grad,
                                    attributes const& a) {
-        spec::elementwise("cross_entropy_grad: out@GRAD", out_grad, cross_entropy_op::infer(x, label, a));
+        spec::elementwise("cross_entropy_of_probabilities_grad: out@GRAD", out_grad,
+                          cross_entropy_of_probabilities_op::infer(x, label, a));
         return x;
     }
 
@@ -40756,7 +40837,215 @@ struct cross_entropy_grad_op {
     requires(id_type<L> ||
              std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
                                                          Tensor<T, D> const& out_grad, attributes const& a) {
-        return cross_entropy_grad(exec, x, label, out_grad, a);
+        return cross_entropy_of_probabilities_grad(exec, x, label, out_grad, a);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/loss/cross_entropy.hpp: cross_entropy, the cross entropy of logits.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Writes the loss of a row, given its maximum and the sum of its exponentials, times the weight of the row if some are
+/// weighed.
+template <class T, class I>
+struct SoftmaxLoss {
+    T const* x;
+    I const* label;
+    sum_t<T>* losses;
+    std::size_t classes;
+    double const* kept;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row, sum_t<T> const& greatest, sum_t<T> const& total) const {
+        using S = sum_t<T>;
+        if (kept != nullptr && kept[row] == 0) {
+            losses[row] = constant<S>(0.0);
+            return;
+        }
+        auto const found = load<S>(x + row * classes + static_cast<std::size_t>(label[row]));
+        S const loss = log_of(total) - (found - greatest);
+        losses[row] = kept == nullptr ? loss : product(constant<S>(kept[row]), loss);
+    }
+};
+
+/// Keeps the maximum of a row, and log of the sum of its exponentials.
+template <class S>
+struct KeepLogTotal {
+    S *greatest, *logs;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row, S const& most, S const& total) const {
+        greatest[row] = most;
+        logs[row] = log_of(total);
+    }
+};
+
+}  // namespace detail
+
+/// log(Σ exp(x - max)) - (x[i, label[i]] - max) for every row i, or the mean or sum of these, and the softmax, which
+/// the gradient needs. The axis of the classes, rows to ignore, weights and the mean are those of cross_entropy_of_probabilities; an
+/// ignored row has a gradient of 0, whatever its elements are. Computed in dtype<T>::sum; user-defined types need `exp`
+/// and `log` that ADL finds. The loss is finite if the differences of the elements of a row are. Row sums are formed in
+/// 16 interleaved partial sums, sums of losses as in cross_entropy_of_probabilities. The precision of the loss on Cuda is that of its
+/// `log`. Goodfellow et al.: Deep Learning, 2016, sections 4.1 and 6.2.2.
+///     auto [loss, saved] = cross_entropy(x, label, {.ignore_index = -100, .weights = {1, 1, 4}});
+/// shapes   x [n, classes], label [n] of int32 or int64 -> the loss [1], or [n] without reduction, and the softmax
+///          [n, classes]; or x [...] with classes along the axis, label [...] without that axis
+/// errors   as cross_entropy_of_probabilities
+/// cost     as softmax along the axis
+template <class T, id_type I, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
+                                                     CrossEntropyOptions const& options = {}) {
+    using S = detail::sum_t<T>;
+    static_assert(floating_element<T>, "rowan::cross_entropy: x must have a floating-point type: convert it");
+    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
+    c.check_labels(label);
+    detail::check_weights(options, c.classes);
+    detail::ElementLoops<D>::check(exec, x, label);
+    detail::KeptLabels<I, D> const kept(exec, label, c.classes, options);
+    auto const rows = c.rows(exec, x);
+    auto softmax = c.template new_rows<T>(exec);
+    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
+    detail::SoftmaxLoss<T, I> const loss{rows.data(), kept.label(), losses.data(), c.classes, kept.kept()};
+    if (c.n != 0) detail::MatrixRows<D>::softmax(exec, c.n, c.classes, rows.data(), softmax.data(), loss);
+    return {detail::reduce(exec, options, c, losses, kept.total()), c.back(exec, std::move(softmax))};
+}
+
+/// The same for labels that are probabilities: Σ label · (log(Σ exp(x - max)) - (x - max)) for every row; a term is 0
+/// where its label is 0. With weights, each term is multiplied by that of its class; the mean divides by the number of
+/// rows, as in PyTorch.
+/// shapes   x [...] with classes along the axis, label the same -> the loss [1], or [...] without the axis without
+///          reduction, and the softmax, like x
+/// errors   as cross_entropy_of_probabilities
+/// cost     as softmax along the axis, and one more read of x and of label
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
+                                                     CrossEntropyOptions const& options = {}) {
+    using S = detail::sum_t<T>;
+    static_assert(floating_element<T>,
+                  "rowan::cross_entropy: x and label must have a floating-point type: convert them");
+    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
+    detail::check_soft_labels(x, label, c, options);
+    detail::ElementLoops<D>::check(exec, x, label);
+    detail::SoftLabels<T, D> const shares(exec, label, c, options);
+    auto const rows = c.rows(exec, x);
+    auto softmax = c.template new_rows<T>(exec);
+    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
+    auto greatest = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
+    auto logs = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
+    detail::KeepLogTotal<S> const keep{greatest.data(), logs.data()};
+    if (x.size() != 0) detail::MatrixRows<D>::softmax(exec, c.n, c.classes, rows.data(), softmax.data(), keep);
+    detail::MatrixRows<D>::soft_losses(exec, c.n, c.classes, rows.data(), shares.data(), greatest.data(), logs.data(),
+                                       losses.data());
+    return {detail::reduce(exec, options, c, losses), c.back(exec, std::move(softmax))};
+}
+
+/// The gradient of x from the softmax: (softmax - 1) · out_grad at the label, softmax · out_grad elsewhere, times the
+/// weight; divided as the mean is; 0 in rows that are ignored.
+/// shapes   softmax and label as in cross_entropy, out_grad like the loss -> that of softmax
+/// errors   as cross_entropy_of_probabilities; ShapeError if out_grad has another shape
+/// cost     one read of the softmax and one write of the result; transposes if the axis is not the last one
+template <class T, id_type I, device D>
+Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<I, D> const& label,
+                                Tensor<T, D> const& out_grad, CrossEntropyOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::cross_entropy_grad: softmax must have a floating-point type");
+    detail::ClassRows<T, D> const c("softmax", softmax, options.axis.value_or(-1), 2);
+    c.check_labels(label);
+    detail::check_weights(options, c.classes);
+    detail::ElementLoops<D>::check(exec, softmax, label, out_grad);
+    detail::KeptLabels<I, D> const kept(exec, label, c.classes, options);
+    detail::check_reduced("out_grad", out_grad, options.reduction, c);
+    auto const rows = c.rows(exec, softmax);
+    auto x_grad = c.template new_rows<T>(exec);
+    detail::LossGrads<T> const grads{out_grad.data(), options.reduction, c.n, kept.kept()};
+    detail::MatrixRows<D>::label_grad(exec, c.n, c.classes, rows.data(), kept.label(), grads, x_grad.data());
+    return c.back(exec, std::move(x_grad));
+}
+
+/// The gradient of x: (softmax · Σ label - label) · out_grad, where the labels are multiplied by the weights; divided by
+/// the number of rows for Reduction::mean. The labels have no gradient, as in Paddle.
+/// shapes   softmax and label as in cross_entropy, out_grad like the loss -> that of softmax
+/// errors   as cross_entropy_of_probabilities; ShapeError if out_grad has another shape
+/// cost     one read of the softmax, two of label, and one write of the result; transposes if the axis is not the last
+///          one
+template <class T, device D>
+Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<T, D> const& label,
+                                Tensor<T, D> const& out_grad, CrossEntropyOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::cross_entropy_grad: softmax must have a floating-point type");
+    detail::ClassRows<T, D> const c("softmax", softmax, options.axis.value_or(-1), 2);
+    detail::check_soft_labels(softmax, label, c, options);
+    detail::check_reduced("out_grad", out_grad, options.reduction, c);
+    detail::ElementLoops<D>::check(exec, softmax, label, out_grad);
+    detail::SoftLabels<T, D> const shares(exec, label, c, options);
+    auto const rows = c.rows(exec, softmax);
+    auto x_grad = c.template new_rows<T>(exec);
+    detail::LossGrads<T> const grads{out_grad.data(), options.reduction, c.n};
+    detail::MatrixRows<D>::soft_label_grad(exec, c.n, c.classes, rows.data(), shares.data(), grads, x_grad.data());
+    return c.back(exec, std::move(x_grad));
+}
+
+template <class T, class L, class Device>
+std::tuple<Tensor<T, Device>, Tensor<T, Device>> cross_entropy(Tensor<T, Device> const& x,
+                                                               Tensor<L, Device> const& label,
+                                                               CrossEntropyOptions const& options = {}) {
+    return cross_entropy(x.device(), x, label, options);
+}
+template <class T, class L, class Device>
+Tensor<T, Device> cross_entropy_grad(Tensor<T, Device> const& softmax, Tensor<L, Device> const& label,
+                                     Tensor<T, Device> const& out_grad, CrossEntropyOptions const& options = {}) {
+    return cross_entropy_grad(softmax.device(), softmax, label, out_grad, options);
+}
+
+struct cross_entropy_grad_op;
+
+/// See cross_entropy. Labels are class indices without the axis of the classes, or probabilities of the
+/// shape of x. The slot `saved` holds the softmax.
+struct cross_entropy_op {
+    static constexpr std::string_view name = "cross_entropy";
+    using inputs = slots<slot::x, slot::label>;
+    using outputs = slots<slot::out, slot::saved>;
+    using grad =
+        grad_rule<cross_entropy_grad_op, uses<slot::saved, slot::label, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using attributes = CrossEntropyOptions;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
+        constexpr detail::LabelFields names{"cross_entropy: x", "cross_entropy: label", "cross_entropy: ignore_index"};
+        auto const made = detail::label_dims(names, x, label, a);
+        VarSpec softmax = x;
+        softmax.dims = made.x;
+        return {VarSpec{.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = made.losses, .lod_level = 0}, softmax};
+    }
+
+    template <class T, class L, class D>
+    requires(id_type<L> || std::same_as<L, T>) static std::tuple<Tensor<T, D>, Tensor<T, D>> run(
+        D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, attributes const& a) {
+        return cross_entropy(exec, x, label, a);
+    }
+};
+
+struct cross_entropy_grad_op {
+    static constexpr std::string_view name = "cross_entropy_grad";
+    using inputs = slots<slot::saved, slot::label, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+    using attributes = CrossEntropyOptions;
+
+    static constexpr VarSpec infer(VarSpec const& softmax, VarSpec const& label, VarSpec const& out_grad,
+                                   attributes const& a) {
+        auto const forward = cross_entropy_op::infer(softmax, label, a);
+        spec::elementwise("cross_entropy_grad: out@GRAD", out_grad, forward[0]);
+        return forward[1];
+    }
+
+    template <class T, class L, class D>
+    requires(id_type<L> ||
+             std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& softmax, Tensor<L, D> const& label,
+                                                         Tensor<T, D> const& out_grad, attributes const& a) {
+        return cross_entropy_grad(exec, softmax, label, out_grad, a);
     }
 };
 
@@ -40868,221 +41157,6 @@ struct mse_op {
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
         return mse(exec, x, y);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/loss/softmax_with_cross_entropy.hpp: softmax_with_cross_entropy, the cross entropy of logits.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Writes the loss of a row, given its maximum and the sum of its exponentials, times the weight of the row if some are
-/// weighed.
-template <class T, class I>
-struct SoftmaxLoss {
-    T const* x;
-    I const* label;
-    sum_t<T>* losses;
-    std::size_t classes;
-    double const* kept;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row, sum_t<T> const& greatest, sum_t<T> const& total) const {
-        using S = sum_t<T>;
-        if (kept != nullptr && kept[row] == 0) {
-            losses[row] = constant<S>(0.0);
-            return;
-        }
-        auto const found = load<S>(x + row * classes + static_cast<std::size_t>(label[row]));
-        S const loss = log_of(total) - (found - greatest);
-        losses[row] = kept == nullptr ? loss : product(constant<S>(kept[row]), loss);
-    }
-};
-
-/// Keeps the maximum of a row, and log of the sum of its exponentials.
-template <class S>
-struct KeepLogTotal {
-    S *greatest, *logs;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row, S const& most, S const& total) const {
-        greatest[row] = most;
-        logs[row] = log_of(total);
-    }
-};
-
-}  // namespace detail
-
-/// log(Σ exp(x - max)) - (x[i, label[i]] - max) for every row i, or the mean or sum of these, and the softmax, which
-/// the gradient needs. The axis of the classes, rows to ignore, weights and the mean are those of cross_entropy; an
-/// ignored row has a gradient of 0, whatever its elements are. Computed in dtype<T>::sum; user-defined types need `exp`
-/// and `log` that ADL finds. The loss is finite if the differences of the elements of a row are. Row sums are formed in
-/// 16 interleaved partial sums, sums of losses as in cross_entropy. The precision of the loss on Cuda is that of its
-/// `log`. Goodfellow et al.: Deep Learning, 2016, sections 4.1 and 6.2.2.
-///     auto [loss, saved] = softmax_with_cross_entropy(x, label, {.ignore_index = -100, .weights = {1, 1, 4}});
-/// shapes   x [n, classes], label [n] of int32 or int64 -> the loss [1], or [n] without reduction, and the softmax
-///          [n, classes]; or x [...] with classes along the axis, label [...] without that axis
-/// errors   as cross_entropy
-/// cost     as softmax along the axis
-template <class T, id_type I, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec, Tensor<T, D> const& x,
-                                                                  Tensor<I, D> const& label,
-                                                                  CrossEntropyOptions const& options = {}) {
-    using S = detail::sum_t<T>;
-    static_assert(floating_element<T>,
-                  "rowan::softmax_with_cross_entropy: x must have a floating-point type: convert it");
-    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
-    c.check_labels(label);
-    detail::check_weights(options, c.classes);
-    detail::ElementLoops<D>::check(exec, x, label);
-    detail::KeptLabels<I, D> const kept(exec, label, c.classes, options);
-    auto const rows = c.rows(exec, x);
-    auto softmax = c.template new_rows<T>(exec);
-    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
-    detail::SoftmaxLoss<T, I> const loss{rows.data(), kept.label(), losses.data(), c.classes, kept.kept()};
-    if (c.n != 0) detail::MatrixRows<D>::softmax(exec, c.n, c.classes, rows.data(), softmax.data(), loss);
-    return {detail::reduce(exec, options, c, losses, kept.total()), c.back(exec, std::move(softmax))};
-}
-
-/// The same for labels that are probabilities: Σ label · (log(Σ exp(x - max)) - (x - max)) for every row; a term is 0
-/// where its label is 0. With weights, each term is multiplied by that of its class; the mean divides by the number of
-/// rows, as in PyTorch.
-/// shapes   x [...] with classes along the axis, label the same -> the loss [1], or [...] without the axis without
-///          reduction, and the softmax, like x
-/// errors   as cross_entropy
-/// cost     as softmax along the axis, and one more read of x and of label
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec, Tensor<T, D> const& x,
-                                                                  Tensor<T, D> const& label,
-                                                                  CrossEntropyOptions const& options = {}) {
-    using S = detail::sum_t<T>;
-    static_assert(floating_element<T>,
-                  "rowan::softmax_with_cross_entropy: x and label must have a floating-point type: convert them");
-    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
-    detail::check_soft_labels(x, label, c, options);
-    detail::ElementLoops<D>::check(exec, x, label);
-    detail::SoftLabels<T, D> const shares(exec, label, c, options);
-    auto const rows = c.rows(exec, x);
-    auto softmax = c.template new_rows<T>(exec);
-    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
-    auto greatest = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
-    auto logs = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
-    detail::KeepLogTotal<S> const keep{greatest.data(), logs.data()};
-    if (x.size() != 0) detail::MatrixRows<D>::softmax(exec, c.n, c.classes, rows.data(), softmax.data(), keep);
-    detail::MatrixRows<D>::soft_losses(exec, c.n, c.classes, rows.data(), shares.data(), greatest.data(), logs.data(),
-                                       losses.data());
-    return {detail::reduce(exec, options, c, losses), c.back(exec, std::move(softmax))};
-}
-
-/// The gradient of x from the softmax: (softmax - 1) · out_grad at the label, softmax · out_grad elsewhere, times the
-/// weight; divided as the mean is; 0 in rows that are ignored.
-/// shapes   softmax and label as in softmax_with_cross_entropy, out_grad like the loss -> that of softmax
-/// errors   as cross_entropy; ShapeError if out_grad has another shape
-/// cost     one read of the softmax and one write of the result; transposes if the axis is not the last one
-template <class T, id_type I, device D>
-Tensor<T, D> softmax_with_cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<I, D> const& label,
-                                             Tensor<T, D> const& out_grad, CrossEntropyOptions const& options = {}) {
-    static_assert(floating_element<T>,
-                  "rowan::softmax_with_cross_entropy_grad: softmax must have a floating-point type");
-    detail::ClassRows<T, D> const c("softmax", softmax, options.axis.value_or(-1), 2);
-    c.check_labels(label);
-    detail::check_weights(options, c.classes);
-    detail::ElementLoops<D>::check(exec, softmax, label, out_grad);
-    detail::KeptLabels<I, D> const kept(exec, label, c.classes, options);
-    detail::check_reduced("out_grad", out_grad, options.reduction, c);
-    auto const rows = c.rows(exec, softmax);
-    auto x_grad = c.template new_rows<T>(exec);
-    detail::LossGrads<T> const grads{out_grad.data(), options.reduction, c.n, kept.kept()};
-    detail::MatrixRows<D>::label_grad(exec, c.n, c.classes, rows.data(), kept.label(), grads, x_grad.data());
-    return c.back(exec, std::move(x_grad));
-}
-
-/// The gradient of x: (softmax · Σ label - label) · out_grad, where the labels are multiplied by the weights; divided by
-/// the number of rows for Reduction::mean. The labels have no gradient, as in Paddle.
-/// shapes   softmax and label as in softmax_with_cross_entropy, out_grad like the loss -> that of softmax
-/// errors   as cross_entropy; ShapeError if out_grad has another shape
-/// cost     one read of the softmax, two of label, and one write of the result; transposes if the axis is not the last
-///          one
-template <class T, device D>
-Tensor<T, D> softmax_with_cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<T, D> const& label,
-                                             Tensor<T, D> const& out_grad, CrossEntropyOptions const& options = {}) {
-    static_assert(floating_element<T>,
-                  "rowan::softmax_with_cross_entropy_grad: softmax must have a floating-point type");
-    detail::ClassRows<T, D> const c("softmax", softmax, options.axis.value_or(-1), 2);
-    detail::check_soft_labels(softmax, label, c, options);
-    detail::check_reduced("out_grad", out_grad, options.reduction, c);
-    detail::ElementLoops<D>::check(exec, softmax, label, out_grad);
-    detail::SoftLabels<T, D> const shares(exec, label, c, options);
-    auto const rows = c.rows(exec, softmax);
-    auto x_grad = c.template new_rows<T>(exec);
-    detail::LossGrads<T> const grads{out_grad.data(), options.reduction, c.n};
-    detail::MatrixRows<D>::soft_label_grad(exec, c.n, c.classes, rows.data(), shares.data(), grads, x_grad.data());
-    return c.back(exec, std::move(x_grad));
-}
-
-template <class T, class L, class Device>
-std::tuple<Tensor<T, Device>, Tensor<T, Device>> softmax_with_cross_entropy(Tensor<T, Device> const& x,
-                                                                            Tensor<L, Device> const& label,
-                                                                            CrossEntropyOptions const& options = {}) {
-    return softmax_with_cross_entropy(x.device(), x, label, options);
-}
-template <class T, class L, class Device>
-Tensor<T, Device> softmax_with_cross_entropy_grad(Tensor<T, Device> const& softmax, Tensor<L, Device> const& label,
-                                                  Tensor<T, Device> const& out_grad,
-                                                  CrossEntropyOptions const& options = {}) {
-    return softmax_with_cross_entropy_grad(softmax.device(), softmax, label, out_grad, options);
-}
-
-struct softmax_with_cross_entropy_grad_op;
-
-/// See softmax_with_cross_entropy. Labels are class indices without the axis of the classes, or probabilities of the
-/// shape of x. The slot `saved` holds the softmax.
-struct softmax_with_cross_entropy_op {
-    static constexpr std::string_view name = "softmax_with_cross_entropy";
-    using inputs = slots<slot::x, slot::label>;
-    using outputs = slots<slot::out, slot::saved>;
-    using grad = grad_rule<softmax_with_cross_entropy_grad_op, uses<slot::saved, slot::label, grad_of<slot::out>>,
-                           makes<grad_of<slot::x>>>;
-    using attributes = CrossEntropyOptions;
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
-        constexpr detail::LabelFields names{"softmax_with_cross_entropy: x", "softmax_with_cross_entropy: label",
-                                            "softmax_with_cross_entropy: ignore_index"};
-        auto const made = detail::label_dims(names, x, label, a);
-        VarSpec softmax = x;
-        softmax.dims = made.x;
-        return {VarSpec{.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = made.losses, .lod_level = 0}, softmax};
-    }
-
-    template <class T, class L, class D>
-    requires(id_type<L> || std::same_as<L, T>) static std::tuple<Tensor<T, D>, Tensor<T, D>> run(
-        D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, attributes const& a) {
-        return softmax_with_cross_entropy(exec, x, label, a);
-    }
-};
-
-struct softmax_with_cross_entropy_grad_op {
-    static constexpr std::string_view name = "softmax_with_cross_entropy_grad";
-    using inputs = slots<slot::saved, slot::label, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-    using attributes = CrossEntropyOptions;
-
-    static constexpr VarSpec infer(VarSpec const& softmax, VarSpec const& label, VarSpec const& out_grad,
-                                   attributes const& a) {
-        auto const forward = softmax_with_cross_entropy_op::infer(softmax, label, a);
-        spec::elementwise("softmax_with_cross_entropy_grad: out@GRAD", out_grad, forward[0]);
-        return forward[1];
-    }
-
-    template <class T, class L, class D>
-    requires(id_type<L> ||
-             std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& softmax, Tensor<L, D> const& label,
-                                                         Tensor<T, D> const& out_grad, attributes const& a) {
-        return softmax_with_cross_entropy_grad(exec, softmax, label, out_grad, a);
     }
 };
 
@@ -41357,30 +41431,30 @@ Var<T, Device> log_softmax(Var<T, Device> const& x, SoftmaxOptions const& option
 }
 
 /// The mean over the rows of -log(probability of the label), or with `.reduction` their sum or all of them, as
-/// rowan::cross_entropy. Rows whose label is `.ignore_index` do not count; `.weights` has a factor for each class, and
+/// rowan::cross_entropy_of_probabilities. Rows whose label is `.ignore_index` do not count; `.weights` has a factor for each class, and
 /// `.axis` is the axis of the classes.
 /// shapes   x [n, classes] of probabilities, label [n] -> [1], or [n] without reduction; or x [...] with classes along
 ///          the axis, label [...] without that axis -> [1], or that of label without reduction
 /// errors   ShapeError if x has a rank below 2, label has another shape or there is not one weight for each class;
 ///          ValueError if the axis is not in [-rank, rank); when the net runs, IndexError if a label is not in
 ///          [0, classes) and not ignore_index
+/// cost     as rowan::cross_entropy_of_probabilities, when the net runs
+template <class T, id_type I, class Device>
+Var<T, Device> cross_entropy_of_probabilities(Var<T, Device> const& x, Var<I, Device> const& label,
+                                              CrossEntropyOptions const& options = {}) {
+    return apply<cross_entropy_of_probabilities_op>(options, x, label);
+}
+
+/// cross_entropy_of_probabilities(softmax(x), label) in a numerically stable form, as rowan::cross_entropy and PyTorch's
+/// cross_entropy_of_probabilities.
+///     auto cost = layer::cross_entropy(scores, label, {.ignore_index = -100, .weights = {1, 1, 4}});
+/// shapes   as layer::cross_entropy_of_probabilities, of scores
+/// errors   as layer::cross_entropy_of_probabilities
 /// cost     as rowan::cross_entropy, when the net runs
 template <class T, id_type I, class Device>
 Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label,
                              CrossEntropyOptions const& options = {}) {
     return apply<cross_entropy_op>(options, x, label);
-}
-
-/// cross_entropy(softmax(x), label) in a numerically stable form, as rowan::softmax_with_cross_entropy and PyTorch's
-/// cross_entropy.
-///     auto cost = layer::softmax_with_cross_entropy(scores, label, {.ignore_index = -100, .weights = {1, 1, 4}});
-/// shapes   as layer::cross_entropy, of scores
-/// errors   as layer::cross_entropy
-/// cost     as rowan::softmax_with_cross_entropy, when the net runs
-template <class T, id_type I, class Device>
-Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label,
-                                          CrossEntropyOptions const& options = {}) {
-    return apply<softmax_with_cross_entropy_op>(options, x, label);
 }
 
 /// Options of losses whose labels may be probabilities.
@@ -41400,49 +41474,50 @@ struct SoftLabelOptions {
 };
 
 /// The losses with `.soft_label = true` for labels that are the probabilities of the classes, which get no gradient, as
-/// rowan::cross_entropy and rowan::softmax_with_cross_entropy.
+/// rowan::cross_entropy_of_probabilities and rowan::cross_entropy.
 /// shapes   x [...] with classes along the axis, label the same -> [1], or [...] without the axis without reduction
 /// errors   ValueError if soft_label is false or the axis is not in [-rank, rank); ShapeError if x has a rank below 2,
 ///          label has another shape or there is not one weight for each class
-/// cost     as rowan::cross_entropy or rowan::softmax_with_cross_entropy, when the net runs
+/// cost     as rowan::cross_entropy_of_probabilities or rowan::cross_entropy, when the net runs
+template <class T, class Device>
+requires(!id_type<T>) Var<T, Device> cross_entropy_of_probabilities(Var<T, Device> const& x,
+                                                                    Var<T, Device> const& label,
+                                                                    SoftLabelOptions const& options) {
+    return apply<cross_entropy_of_probabilities_op>(options.attributes(), x, label);
+}
 template <class T, class Device>
 requires(!id_type<T>) Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<T, Device> const& label,
                                                    SoftLabelOptions const& options) {
     return apply<cross_entropy_op>(options.attributes(), x, label);
 }
-template <class T, class Device>
-requires(!id_type<T>) Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<T, Device> const& label,
-                                                                SoftLabelOptions const& options) {
-    return apply<softmax_with_cross_entropy_op>(options.attributes(), x, label);
-}
 
+/// Does not compile: labels are integers, as rowan::cross_entropy_of_probabilities needs them.
+template <class X, class Label>
+requires(!rowan::detail::is_label<Label>) auto cross_entropy_of_probabilities(X const& x, Label const& label) {
+    return rowan::detail::no_label(x, label);
+}
 /// Does not compile: labels are integers, as rowan::cross_entropy needs them.
 template <class X, class Label>
 requires(!rowan::detail::is_label<Label>) auto cross_entropy(X const& x, Label const& label) {
     return rowan::detail::no_label(x, label);
 }
-/// Does not compile: labels are integers, as rowan::softmax_with_cross_entropy needs them.
-template <class X, class Label>
-requires(!rowan::detail::is_label<Label>) auto softmax_with_cross_entropy(X const& x, Label const& label) {
-    return rowan::detail::no_label(x, label);
-}
 
 ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&))
 ROWAN_TEMPLATE(Var<float> softmax(Var<float> const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<std::int64_t> const&,
+                                                         CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<std::int32_t> const&,
+                                                         CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int64_t> const&,
-                                                     CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int32_t> const&,
-                                                     CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&))
 ROWAN_TEMPLATE(Var<double> softmax(Var<double> const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy_of_probabilities(Var<double> const&, Var<std::int64_t> const&,
+                                                          CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy_of_probabilities(Var<double> const&, Var<std::int32_t> const&,
+                                                          CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int64_t> const&,
-                                                      CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int32_t> const&,
-                                                      CrossEntropyOptions const&))
 
 }  // namespace rowan::inline v0::layer
 
@@ -41550,8 +41625,8 @@ struct smooth_l1_formula {
 };
 
 /// -y · log(s) - (1 - y) · log(1 - s) for s = 1 / (1 + exp(-x)): max(x, 0) - x · y + log(1 + exp(-|x|))
-struct sigmoid_cross_entropy_with_logits_formula {
-    static constexpr std::string_view name = "sigmoid_cross_entropy_with_logits";
+struct binary_cross_entropy_with_logits_formula {
+    static constexpr std::string_view name = "binary_cross_entropy_with_logits";
     using options = BinaryCrossEntropyOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -41589,25 +41664,25 @@ struct binary_cross_entropy_formula {
 };
 
 /// -y · log(x + epsilon) - (1 - y) · log(1 - x + epsilon)
-struct log_loss_formula {
-    static constexpr std::string_view name = "log_loss";
-    using options = LogLossOptions;
+struct binary_cross_entropy_with_epsilon_formula {
+    static constexpr std::string_view name = "binary_cross_entropy_with_epsilon";
+    using options = BinaryCrossEntropyWithEpsilonOptions;
 
-    static constexpr void check(LogLossOptions const& options) {
+    static constexpr void check(BinaryCrossEntropyWithEpsilonOptions const& options) {
         check_finite("epsilon", options.epsilon);
         if (options.epsilon < 0) throw ValueError("epsilon", options.epsilon, "at least 0");
     }
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, LogLossOptions const& o) {
+    ROWAN_HD_INLINE static V value(V const& x, V const& y, BinaryCrossEntropyWithEpsilonOptions const& o) {
         V const one = constant<V>(1.0), epsilon = constant<V>(o.epsilon);
         V const rest = product(V(y - one), logarithm(V((one - x) + epsilon)));
         return rest - product(y, logarithm(V(x + epsilon)));
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, LogLossOptions const& o) {
+    ROWAN_HD_INLINE static V slope(V const& x, V const& y, BinaryCrossEntropyWithEpsilonOptions const& o) {
         V const one = constant<V>(1.0), epsilon = constant<V>(o.epsilon);
         return quotient(V(one - y), V((one - x) + epsilon)) - quotient(y, V(x + epsilon));
     }
@@ -41652,8 +41727,8 @@ struct kl_div_formula {
 };
 
 /// max(margin - x · y, 0) for labels y of 1 and -1
-struct margin_rank_loss_formula {
-    static constexpr std::string_view name = "margin_rank_loss";
+struct margin_ranking_formula {
+    static constexpr std::string_view name = "margin_ranking";
     using options = MarginOptions;
 
     static constexpr void check(MarginOptions const& options) { check_finite("margin", options.margin); }
@@ -41672,8 +41747,8 @@ struct margin_rank_loss_formula {
 };
 
 /// 1 - x where y > 0, else max(x - margin, 0), for cosines x and labels y of 1 and -1
-struct cosine_embedding_loss_formula {
-    static constexpr std::string_view name = "cosine_embedding_loss";
+struct cosine_embedding_formula {
+    static constexpr std::string_view name = "cosine_embedding";
     using options = MarginOptions;
 
     static constexpr void check(MarginOptions const& options) { check_finite("margin", options.margin); }
@@ -41932,7 +42007,7 @@ struct pointwise_loss_grad_op {
 namespace rowan::inline v0 {
 
 // Losses are computed in dtype<T>::sum, with vector functions of rowan for exp and log: all devices and any number of
-// threads return the same bits. Sums are formed as in cross_entropy, in temporary memory for x.size() numbers.
+// threads return the same bits. Sums are formed as in cross_entropy_of_probabilities, in temporary memory for x.size() numbers.
 
 /// (x - y)²: the mean over all elements, or by options.reduction their sum or all of them. mse with any reduction.
 /// shapes   x and y [...] -> [1], or [...] without reduction
@@ -41993,18 +42068,18 @@ using smooth_l1_op = pointwise_loss_op<detail::smooth_l1_formula>;  ///< See smo
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both; with a label to ignore also 8 bytes for each element, and two more passes
 template <class T, device D>
-Tensor<T, D> sigmoid_cross_entropy_with_logits(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                               BinaryCrossEntropyOptions const& options = {}) {
-    return detail::pointwise_loss<detail::sigmoid_cross_entropy_with_logits_formula>(exec, x, y, options);
+Tensor<T, D> binary_cross_entropy_with_logits(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                              BinaryCrossEntropyOptions const& options = {}) {
+    return detail::pointwise_loss<detail::binary_cross_entropy_with_logits_formula>(exec, x, y, options);
 }
 template <class T, class Device>
-Tensor<T, Device> sigmoid_cross_entropy_with_logits(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                                    BinaryCrossEntropyOptions const& options = {}) {
-    return sigmoid_cross_entropy_with_logits(x.device(), x, y, options);
+Tensor<T, Device> binary_cross_entropy_with_logits(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                                                   BinaryCrossEntropyOptions const& options = {}) {
+    return binary_cross_entropy_with_logits(x.device(), x, y, options);
 }
 
-using sigmoid_cross_entropy_with_logits_op =
-    pointwise_loss_op<detail::sigmoid_cross_entropy_with_logits_formula>;  ///< See sigmoid_cross_entropy_with_logits.
+using binary_cross_entropy_with_logits_op =
+    pointwise_loss_op<detail::binary_cross_entropy_with_logits_formula>;  ///< See binary_cross_entropy_with_logits.
 
 /// -y · log(x) - (1 - y) · log(1 - x) for probabilities x: the mean over all elements, or by options.reduction their
 /// sum or all of them. Logarithms below -100 count as -100, and x · (1 - x) in the gradient is at least 1e-12, as in
@@ -42032,15 +42107,18 @@ using binary_cross_entropy_op = pointwise_loss_op<detail::binary_cross_entropy_f
 /// errors   ValueError if epsilon is not finite or negative; ShapeError if the shapes differ
 /// cost     one read of both
 template <class T, device D>
-Tensor<T, D> log_loss(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, LogLossOptions const& options = {}) {
-    return detail::pointwise_loss<detail::log_loss_formula>(exec, x, y, options);
+Tensor<T, D> binary_cross_entropy_with_epsilon(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                               BinaryCrossEntropyWithEpsilonOptions const& options = {}) {
+    return detail::pointwise_loss<detail::binary_cross_entropy_with_epsilon_formula>(exec, x, y, options);
 }
 template <class T, class Device>
-Tensor<T, Device> log_loss(Tensor<T, Device> const& x, Tensor<T, Device> const& y, LogLossOptions const& options = {}) {
-    return log_loss(x.device(), x, y, options);
+Tensor<T, Device> binary_cross_entropy_with_epsilon(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                                                    BinaryCrossEntropyWithEpsilonOptions const& options = {}) {
+    return binary_cross_entropy_with_epsilon(x.device(), x, y, options);
 }
 
-using log_loss_op = pointwise_loss_op<detail::log_loss_formula>;  ///< See log_loss.
+using binary_cross_entropy_with_epsilon_op =
+    pointwise_loss_op<detail::binary_cross_entropy_with_epsilon_formula>;  ///< See binary_cross_entropy_with_epsilon.
 
 /// max(1 - x · (2 y - 1), 0) for labels y of 0 and 1, as in Paddle: the mean over all elements, or by options.reduction
 /// their sum or all of them. The slope at the bend is 0. y has no gradient.
@@ -42081,17 +42159,17 @@ using kl_div_op = pointwise_loss_op<detail::kl_div_formula>;  ///< See kl_div.
 /// errors   ValueError if margin is not finite; ShapeError if the shapes differ
 /// cost     one read of both
 template <class T, device D>
-Tensor<T, D> margin_rank_loss(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                              MarginOptions const& options = {}) {
-    return detail::pointwise_loss<detail::margin_rank_loss_formula>(exec, x, y, options);
+Tensor<T, D> margin_ranking(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                            MarginOptions const& options = {}) {
+    return detail::pointwise_loss<detail::margin_ranking_formula>(exec, x, y, options);
 }
 template <class T, class Device>
-Tensor<T, Device> margin_rank_loss(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                   MarginOptions const& options = {}) {
-    return margin_rank_loss(x.device(), x, y, options);
+Tensor<T, Device> margin_ranking(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                                 MarginOptions const& options = {}) {
+    return margin_ranking(x.device(), x, y, options);
 }
 
-using margin_rank_loss_op = pointwise_loss_op<detail::margin_rank_loss_formula>;  ///< See margin_rank_loss.
+using margin_ranking_op = pointwise_loss_op<detail::margin_ranking_formula>;  ///< See margin_ranking.
 
 /// 1 - x where y > 0, else max(x - margin, 0), for cosines x and labels y of 1 and -1: the mean over all elements, or by
 /// options.reduction their sum or all of them. The slope at the bend is 0. y has no gradient.
@@ -42099,18 +42177,17 @@ using margin_rank_loss_op = pointwise_loss_op<detail::margin_rank_loss_formula>;
 /// errors   ValueError if margin is not finite; ShapeError if the shapes differ
 /// cost     one read of both
 template <class T, device D>
-Tensor<T, D> cosine_embedding_loss(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                   MarginOptions const& options = {}) {
-    return detail::pointwise_loss<detail::cosine_embedding_loss_formula>(exec, x, y, options);
+Tensor<T, D> cosine_embedding(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                              MarginOptions const& options = {}) {
+    return detail::pointwise_loss<detail::cosine_embedding_formula>(exec, x, y, options);
 }
 template <class T, class Device>
-Tensor<T, Device> cosine_embedding_loss(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                        MarginOptions const& options = {}) {
-    return cosine_embedding_loss(x.device(), x, y, options);
+Tensor<T, Device> cosine_embedding(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                                   MarginOptions const& options = {}) {
+    return cosine_embedding(x.device(), x, y, options);
 }
 
-using cosine_embedding_loss_op =
-    pointwise_loss_op<detail::cosine_embedding_loss_formula>;  ///< See cosine_embedding_loss.
+using cosine_embedding_op = pointwise_loss_op<detail::cosine_embedding_formula>;  ///< See cosine_embedding.
 
 }  // namespace rowan::inline v0
 
@@ -42514,15 +42591,15 @@ Var<T, Device> smooth_l1(Var<T, Device> const& x, Var<T, Device> const& y, Smoot
 }
 
 /// -y · log(s) - (1 - y) · log(1 - s) for s = 1 / (1 + exp(-x)): the mean over all elements, or by options.reduction
-/// their sum or all of them, as rowan::sigmoid_cross_entropy_with_logits.
-///     auto cost = layer::sigmoid_cross_entropy_with_logits(x, y, {.ignore_index = -1});     // where y is not -1
+/// their sum or all of them, as rowan::binary_cross_entropy_with_logits.
+///     auto cost = layer::binary_cross_entropy_with_logits(x, y, {.ignore_index = -1});     // where y is not -1
 /// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
 /// errors   ShapeError if the shapes differ
-/// cost     as rowan::sigmoid_cross_entropy_with_logits, when the net runs
+/// cost     as rowan::binary_cross_entropy_with_logits, when the net runs
 template <class T, class Device>
-Var<T, Device> sigmoid_cross_entropy_with_logits(Var<T, Device> const& x, Var<T, Device> const& y,
-                                                 BinaryCrossEntropyOptions const& options = {}) {
-    return apply<sigmoid_cross_entropy_with_logits_op>(options, x, y);
+Var<T, Device> binary_cross_entropy_with_logits(Var<T, Device> const& x, Var<T, Device> const& y,
+                                                BinaryCrossEntropyOptions const& options = {}) {
+    return apply<binary_cross_entropy_with_logits_op>(options, x, y);
 }
 
 /// -y · log(x) - (1 - y) · log(1 - x) for probabilities x: the mean over all elements, or by options.reduction their
@@ -42537,14 +42614,15 @@ Var<T, Device> binary_cross_entropy(Var<T, Device> const& x, Var<T, Device> cons
 }
 
 /// -y · log(x + epsilon) - (1 - y) · log(1 - x + epsilon) for probabilities x: the mean over all elements, or by
-/// options.reduction their sum or all of them, as rowan::log_loss.
+/// options.reduction their sum or all of them, as rowan::binary_cross_entropy_with_epsilon.
 /// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
 /// errors   ValueError if epsilon is not finite or negative; ShapeError if the shapes differ
-/// cost     as rowan::log_loss, when the net runs
+/// cost     as rowan::binary_cross_entropy_with_epsilon, when the net runs
 template <class T, class Device>
-Var<T, Device> log_loss(Var<T, Device> const& x, Var<T, Device> const& y, LogLossOptions const& options = {}) {
-    rowan::detail::log_loss_formula::check(options);
-    return apply<log_loss_op>(options, x, y);
+Var<T, Device> binary_cross_entropy_with_epsilon(Var<T, Device> const& x, Var<T, Device> const& y,
+                                                 BinaryCrossEntropyWithEpsilonOptions const& options = {}) {
+    rowan::detail::binary_cross_entropy_with_epsilon_formula::check(options);
+    return apply<binary_cross_entropy_with_epsilon_op>(options, x, y);
 }
 
 /// max(1 - x · (2 y - 1), 0) for labels y of 0 and 1, as in Paddle: the mean over all elements, or by options.reduction
@@ -42568,26 +42646,26 @@ Var<T, Device> kl_div(Var<T, Device> const& x, Var<T, Device> const& y, LossOpti
 }
 
 /// log(1 + exp(left - right)) - label · (left - right), RankNet's loss of pairs (Burges et al. 2005), as Paddle's
-/// rank_loss. The label is 1 if left is better, 0 if right is, or in between.
+/// ranknet. The label is 1 if left is better, 0 if right is, or in between.
 /// shapes   all [...] -> [1], or [...] without reduction
 /// errors   ShapeError if the shapes differ
-/// cost     of sub and sigmoid_cross_entropy_with_logits, when the net runs
+/// cost     of sub and binary_cross_entropy_with_logits, when the net runs
 template <class T, class Device>
-Var<T, Device> rank_loss(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
-                         LossOptions const& options = {}) {
-    return layer::sigmoid_cross_entropy_with_logits(layer::sub(left, right), label, options);
+Var<T, Device> ranknet(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
+                       LossOptions const& options = {}) {
+    return layer::binary_cross_entropy_with_logits(layer::sub(left, right), label, options);
 }
 
-/// max(margin - label · (left - right), 0), as Paddle's margin_rank_loss and PyTorch's margin_ranking_loss. The label is
+/// max(margin - label · (left - right), 0), as Paddle's margin_ranking and PyTorch's margin_ranking_loss. The label is
 /// 1 if left is to be the greater one, else -1.
 /// shapes   all [...] -> [1], or [...] without reduction
 /// errors   ValueError if margin is not finite; ShapeError if the shapes differ
-/// cost     of sub and rowan::margin_rank_loss, when the net runs
+/// cost     of sub and rowan::margin_ranking, when the net runs
 template <class T, class Device>
-Var<T, Device> margin_rank_loss(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
-                                MarginOptions const& options = {}) {
-    rowan::detail::margin_rank_loss_formula::check(options);
-    return apply<margin_rank_loss_op>(options, layer::sub(left, right), label);
+Var<T, Device> margin_ranking(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
+                              MarginOptions const& options = {}) {
+    rowan::detail::margin_ranking_formula::check(options);
+    return apply<margin_ranking_op>(options, layer::sub(left, right), label);
 }
 
 /// The cosine of the angle between the rows of x and y, as rowan::cosine_similarity.
@@ -42601,81 +42679,18 @@ Var<T, Device> cosine_similarity(Var<T, Device> const& x, Var<T, Device> const& 
 }
 
 /// 1 - cos where the label is 1, and max(cos - margin, 0) where it is -1, for the cosines of the angles between the rows
-/// of x and y, as PyTorch's cosine_embedding_loss.
+/// of x and y, as PyTorch's cosine_embedding.
 /// shapes   x and y [n, width], label [n, 1] -> [1], or [n, 1] without reduction
 /// errors   ValueError if margin is not finite; ShapeError if the shapes do not fit
-/// cost     of cosine_similarity and rowan::cosine_embedding_loss, when the net runs
+/// cost     of cosine_similarity and rowan::cosine_embedding, when the net runs
 template <class T, class Device>
-Var<T, Device> cosine_embedding_loss(Var<T, Device> const& x, Var<T, Device> const& y, Var<T, Device> const& label,
-                                     MarginOptions const& options = {}) {
-    rowan::detail::cosine_embedding_loss_formula::check(options);
-    return apply<cosine_embedding_loss_op>(options, layer::cosine_similarity(x, y), label);
+Var<T, Device> cosine_embedding(Var<T, Device> const& x, Var<T, Device> const& y, Var<T, Device> const& label,
+                                MarginOptions const& options = {}) {
+    rowan::detail::cosine_embedding_formula::check(options);
+    return apply<cosine_embedding_op>(options, layer::cosine_similarity(x, y), label);
 }
 
 }  // namespace rowan::inline v0::layer
-
-// rowan/op/matrix/batched_matmul.hpp: the operator of nets for the products of batches of matrices, see matmul.
-
-namespace rowan::inline v0 {
-
-/// The gradient of x or y of a batched_matmul_op, summed over the matrices for which that operand was repeated.
-template <bool of_y>
-struct batched_matmul_grad_op {
-    static constexpr std::string_view name = of_y ? "matmul_grad_y" : "matmul_grad_x";
-    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
-    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
-    using attributes = MatmulOptions;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const&, MatmulOptions const& = {}) {
-        return of_y ? y : x;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
-                            MatmulOptions const& options = {}) {
-        return detail::batched_product_grad<of_y>(exec, x, options.transpose_x, y, options.transpose_y, out_grad);
-    }
-};
-
-/// The products of batches of matrices, see matmul. For two matrices, the operators of matmul.hpp do the same.
-struct batched_matmul_op {
-    static constexpr std::string_view name = "matmul";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using attributes = MatmulOptions;
-    using grad = grad_rules<grad_rule<batched_matmul_grad_op<false>>, grad_rule<batched_matmul_grad_op<true>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, MatmulOptions const& options = {}) {
-        spec::dense("matmul: x", x);
-        spec::dense("matmul: y", y);
-        spec::same_dtype("matmul: y", y, x);
-        if (x.dims.size() < 2) spec::the_rank_does_not_fit("matmul: x", x.dims.size(), "at least 2");
-        if (y.dims.size() < 2) spec::the_rank_does_not_fit("matmul: y", y.dims.size(), "at least 2");
-        spec::same_dim("matmul: the inner dim of y", detail::matrix_dim(y.dims, options.transpose_y, 0),
-                       detail::matrix_dim(x.dims, options.transpose_x, 1));
-        Dims dims = detail::broadcast_dims("matmul: y", detail::batch_of(x.dims), detail::batch_of(y.dims), -1);
-        dims.push_back(detail::matrix_dim(x.dims, options.transpose_x, 0));
-        dims.push_back(detail::matrix_dim(y.dims, options.transpose_y, 1));
-        bool const matrices = dims.size() == 2;
-        bool const rows_of_x = matrices || (x.dims.size() == dims.size() && x.dims[0] != 1);
-        bool const none = matrices && options.transpose_x;
-        return {.type = VarType::LOD_TENSOR,
-                .dtype = x.dtype,
-                .dims = dims,
-                .lod_level = none                           ? 0
-                             : rows_of_x                    ? x.lod_level
-                             : y.dims.size() == dims.size() ? y.lod_level
-                                                            : 0};
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, MatmulOptions const& options = {}) {
-        return detail::batched_product(exec, x, options.transpose_x, y, options.transpose_y);
-    }
-};
-
-}  // namespace rowan::inline v0
 
 // rowan/layer/matmul.hpp: layer::matmul, the product of two matrices, or of batches of them.
 
@@ -42691,10 +42706,10 @@ namespace rowan::inline v0::layer {
 template <class T, class Device>
 Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, MatmulOptions const& options = {}) {
     bool const matrices = x->spec().dims.size() == 2 && y->spec().dims.size() == 2;
-    if (!matrices || (options.transpose_x && options.transpose_y)) return apply<batched_matmul_op>(options, x, y);
-    if (options.transpose_x) return apply<mul_tn_op>({}, x, y);
-    if (options.transpose_y) return apply<mul_nt_op>({}, x, y);
-    return apply<mul_op>({}, x, y);
+    if (!matrices || (options.transpose_x && options.transpose_y)) return apply<matmul_op>(options, x, y);
+    if (options.transpose_x) return apply<matmul_tn_op>({}, x, y);
+    if (options.transpose_y) return apply<matmul_nt_op>({}, x, y);
+    return apply<matmul_nn_op>({}, x, y);
 }
 /// The same with flags by position, which a later version removes.
 template <class T, class Device>
@@ -42717,7 +42732,7 @@ struct LstmpOptions {
     std::int64_t projection = 0;             ///< width of the output; 0: that of the cell, without a projection
     bool peepholes = false;                  ///< whether the gates also read the cell
     double cell_clip = 0;                    ///< largest absolute value of an element of the cell; 0: no limit
-    std::optional<FirstValues> weight = {};  ///< initial weights and biases; default ±1/√size
+    std::optional<Initializer> weight = {};  ///< initial weights and biases; default ±1/√size
 
     /// The width of the output.
     /// errors   none
@@ -44066,7 +44081,7 @@ template <class T, class Device>
 Var<T, Device> reset_first_gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, GruOptions const& options) {
     std::int64_t const size = options.size;
     rowan::detail::CellRollback added;
-    FirstValues const first = rowan::detail::Gates<T, Device>::first_values(options);
+    Initializer const first = rowan::detail::Gates<T, Device>::initializer(options);
     auto const linear = [&](auto const& y, std::int64_t width) {
         return fc(y, {.output_size = width, .weight = first, .bias = first});
     };
@@ -45961,7 +45976,7 @@ struct SequenceConvOptions {
     std::int64_t length = 3;                 ///< the number of rows of the filter
     std::optional<std::int64_t> start = {};  ///< its first row, relative to that of the result; default -(length / 2)
     bool train_padding = false;              ///< whether the rows outside of sequences are parameters instead of zeros
-    std::optional<FirstValues> weight = {};  ///< initial weights; default XavierUniform{}
+    std::optional<Initializer> weight = {};  ///< initial weights; default XavierUniform{}
     Bias bias = {};                          ///< initial bias, or false for none; default zeros
     std::string name = {};                   ///< if not empty, the parameters are name.w_0, name.b_0 and name.w_1
 };
@@ -45983,7 +45998,7 @@ Var<T, Device> sequence_conv(Var<T, Device> const& x, SequenceConvOptions const&
     auto const context = [&] {
         if (!options.train_padding || around.both() == 0) return sequence_context(x, window);
         if (width == UNK) throw ShapeError("layer::sequence_conv: x width", "unknown", "a number, for its padding");
-        auto const padding = parameter<T, Device>({around.both(), width}, FirstValues(),
+        auto const padding = parameter<T, Device>({around.both(), width}, Initializer(),
                                                   options.name.empty() ? std::string() : options.name + ".w_1");
         return sequence_context(x, padding, window);
     }();
@@ -47893,18 +47908,6 @@ Var<T, Device> static_input(Var<T, Device> const& x) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/sum_rows.hpp: layer::sum_rows, the former name of layer::reduce_sum along axis 0.
-
-namespace rowan::inline v0::layer {
-
-/// As layer::reduce_sum with {.axes = {0}}. A later version removes it.
-template <class T, class Device>
-[[deprecated("use layer::reduce_sum")]] Var<T, Device> sum_rows(Var<T, Device> const& x) {
-    return reduce_sum(x, {.axes = {0}});
-}
-
-}  // namespace rowan::inline v0::layer
-
 // rowan/op/sequence/expand_rows.hpp: expand_rows, a row repeated for each row of a tensor.
 
 namespace rowan::inline v0 {
@@ -47957,58 +47960,57 @@ namespace rowan::inline v0 {
 /// adds them.
 using builtin_ops = registry<
     accuracy_op, adadelta_op, adagrad_op, adam_op, adamax_op, add_op, any_op, bias_grad_op, cast_grad_op,
-    clip_by_global_norm_op, clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op,
-    cross_entropy_op, div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op,
-    edit_distance_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op,
-    greater_equal_op, greater_op, gru_unit_grad_op, gru_unit_op, identity_op, lamb_op, less_equal_op, less_op,
-    lod_from_offsets_op, lod_reset_op, log_softmax_grad_op, log_softmax_op, logical_and_op, logical_not_op, isfinite_op,
-    isinf_op, isnan_op, logical_or_op, embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op,
-    lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op,
-    pick_sequences_grad_op, pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op,
-    rowwise_adagrad_op, scale_grad_op, scale_op, sequence_concat_grad_op, sequence_concat_op, sequence_slice_grad_op,
-    sequence_slice_op, sequence_pad_grad_op, sequence_pad_op, sequence_unpad_grad_op, sequence_unpad_op,
-    sequence_context_grad_op, sequence_context_op, sequence_padding_grad_op, padded_sequence_context_op,
-    sequence_erase_op, sequence_mask_op, sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op,
-    sequence_pool_op, sequence_reverse_grad_op, sequence_attention_grad_op, sequence_attention_op, sequence_reverse_op,
-    sequence_softmax_grad_op, sequence_softmax_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op,
-    softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op, sum_grad_op,
-    sum_op, tanh_grad_op, tanh_op, exp_grad_op, exp_op, log_grad_op, log_op, sqrt_grad_op, sqrt_op, rsqrt_grad_op,
-    rsqrt_op, square_grad_op, square_op, abs_grad_op, abs_op, pow_grad_op, pow_op, sin_grad_op, sin_op, cos_grad_op,
-    cos_op, sign_grad_op, sign_op, floor_grad_op, floor_op, ceil_grad_op, ceil_op, round_grad_op, round_op,
-    relu6_grad_op, relu6_op, brelu_grad_op, brelu_op, leaky_relu_grad_op, leaky_relu_op, elu_grad_op, elu_op,
-    gelu_grad_op, gelu_op, swish_grad_op, swish_op, softplus_grad_op, softplus_op, softsign_grad_op, softsign_op,
-    hard_sigmoid_grad_op, hard_sigmoid_op, hard_swish_grad_op, hard_swish_op, stanh_grad_op, stanh_op,
-    thresholded_relu_grad_op, thresholded_relu_op, broadcast_add_op, broadcast_grad_op<detail::broadcast_add, false>,
-    broadcast_grad_op<detail::broadcast_add, true>, broadcast_div_op, broadcast_grad_op<detail::broadcast_div, false>,
-    broadcast_grad_op<detail::broadcast_div, true>, broadcast_max_op, broadcast_grad_op<detail::broadcast_max, false>,
-    broadcast_grad_op<detail::broadcast_max, true>, broadcast_min_op, broadcast_grad_op<detail::broadcast_min, false>,
-    broadcast_grad_op<detail::broadcast_min, true>, broadcast_mul_op, broadcast_grad_op<detail::broadcast_mul, false>,
-    broadcast_grad_op<detail::broadcast_mul, true>, broadcast_sub_op, broadcast_grad_op<detail::broadcast_sub, false>,
-    broadcast_grad_op<detail::broadcast_sub, true>, squared_error_op,
-    pointwise_loss_grad_op<detail::squared_error_formula, false>,
+    clip_by_global_norm_op, clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op,
+    cross_entropy_of_probabilities_grad_op, cross_entropy_of_probabilities_op, div_grad_y_op, div_op,
+    drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op, edit_distance_op, mul_op, equal_op,
+    expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op, greater_equal_op, greater_op, gru_unit_grad_op,
+    gru_unit_op, identity_op, lamb_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, log_softmax_grad_op,
+    log_softmax_op, logical_and_op, logical_not_op, isfinite_op, isinf_op, isnan_op, logical_or_op,
+    embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op,
+    momentum_op, mse_grad_op, mse_op, matmul_nt_op, matmul_nn_op, matmul_tn_op, negate_op, pick_sequences_grad_op,
+    pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op,
+    scale_grad_op, scale_op, sequence_concat_grad_op, sequence_concat_op, sequence_slice_grad_op, sequence_slice_op,
+    sequence_pad_grad_op, sequence_pad_op, sequence_unpad_grad_op, sequence_unpad_op, sequence_context_grad_op,
+    sequence_context_op, sequence_padding_grad_op, padded_sequence_context_op, sequence_erase_op, sequence_mask_op,
+    sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sequence_reverse_grad_op,
+    sequence_attention_grad_op, sequence_attention_op, sequence_reverse_op, sequence_softmax_grad_op,
+    sequence_softmax_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op, cross_entropy_grad_op,
+    cross_entropy_op, split_grad_op, split_op, sub_op, sum_grad_op, sum_op, tanh_grad_op, tanh_op, exp_grad_op, exp_op,
+    log_grad_op, log_op, sqrt_grad_op, sqrt_op, rsqrt_grad_op, rsqrt_op, square_grad_op, square_op, abs_grad_op, abs_op,
+    pow_grad_op, pow_op, sin_grad_op, sin_op, cos_grad_op, cos_op, sign_grad_op, sign_op, floor_grad_op, floor_op,
+    ceil_grad_op, ceil_op, round_grad_op, round_op, relu6_grad_op, relu6_op, hardtanh_grad_op, hardtanh_op,
+    leaky_relu_grad_op, leaky_relu_op, elu_grad_op, elu_op, gelu_grad_op, gelu_op, swish_grad_op, swish_op,
+    softplus_grad_op, softplus_op, softsign_grad_op, softsign_op, hard_sigmoid_grad_op, hard_sigmoid_op,
+    hard_swish_grad_op, hard_swish_op, stanh_grad_op, stanh_op, thresholded_relu_grad_op, thresholded_relu_op,
+    broadcast_add_op, broadcast_grad_op<detail::broadcast_add, false>, broadcast_grad_op<detail::broadcast_add, true>,
+    broadcast_div_op, broadcast_grad_op<detail::broadcast_div, false>, broadcast_grad_op<detail::broadcast_div, true>,
+    broadcast_max_op, broadcast_grad_op<detail::broadcast_max, false>, broadcast_grad_op<detail::broadcast_max, true>,
+    broadcast_min_op, broadcast_grad_op<detail::broadcast_min, false>, broadcast_grad_op<detail::broadcast_min, true>,
+    broadcast_mul_op, broadcast_grad_op<detail::broadcast_mul, false>, broadcast_grad_op<detail::broadcast_mul, true>,
+    broadcast_sub_op, broadcast_grad_op<detail::broadcast_sub, false>, broadcast_grad_op<detail::broadcast_sub, true>,
+    squared_error_op, pointwise_loss_grad_op<detail::squared_error_formula, false>,
     pointwise_loss_grad_op<detail::squared_error_formula, true>, huber_op,
     pointwise_loss_grad_op<detail::huber_formula, false>, pointwise_loss_grad_op<detail::huber_formula, true>,
     smooth_l1_op, pointwise_loss_grad_op<detail::smooth_l1_formula, false>,
-    pointwise_loss_grad_op<detail::smooth_l1_formula, true>, sigmoid_cross_entropy_with_logits_op,
-    pointwise_loss_grad_op<detail::sigmoid_cross_entropy_with_logits_formula, false>, binary_cross_entropy_op,
-    pointwise_loss_grad_op<detail::binary_cross_entropy_formula, false>, log_loss_op,
-    pointwise_loss_grad_op<detail::log_loss_formula, false>, hinge_op,
+    pointwise_loss_grad_op<detail::smooth_l1_formula, true>, binary_cross_entropy_with_logits_op,
+    pointwise_loss_grad_op<detail::binary_cross_entropy_with_logits_formula, false>, binary_cross_entropy_op,
+    pointwise_loss_grad_op<detail::binary_cross_entropy_formula, false>, binary_cross_entropy_with_epsilon_op,
+    pointwise_loss_grad_op<detail::binary_cross_entropy_with_epsilon_formula, false>, hinge_op,
     pointwise_loss_grad_op<detail::hinge_formula, false>, kl_div_op,
-    pointwise_loss_grad_op<detail::kl_div_formula, false>, margin_rank_loss_op,
-    pointwise_loss_grad_op<detail::margin_rank_loss_formula, false>, cosine_embedding_loss_op,
-    pointwise_loss_grad_op<detail::cosine_embedding_loss_formula, false>, cosine_similarity_grad_op,
-    cosine_similarity_op, crf_decoding_op, crf_matches_op, linear_chain_crf_grad_op, linear_chain_crf_op,
-    weighted_embedding_bag_grad_op, weighted_embedding_bag_op, where_grad_op<false>, where_grad_op<true>, where_op,
-    argmax_op, argmin_op, argsort_op, batched_matmul_grad_op<false>, batched_matmul_grad_op<true>, batched_matmul_op,
-    cumsum_grad_op, cumsum_op, one_hot_op, reduce_grad_op<detail::axis_means>, reduce_mean_op,
-    reduce_grad_op<detail::axis_extremes<true>>, reduce_max_op, reduce_grad_op<detail::axis_extremes<false>>,
-    reduce_min_op, reduce_grad_op<detail::axis_products>, reduce_prod_op, reshape_grad_op, reshape_op, squeeze_op,
-    unsqueeze_op, shape_op, row_dot_grad_op, row_dot_op, stack_grad_op, stack_op, transpose_grad_op, transpose_op,
-    top_k_grad_op, top_k_op, batch_norm_grad_op, batch_norm_op, layer_norm_grad_op, layer_norm_op,
-    layer_norm_param_grad_op, moving_average_op, to_dense_op, beam_search_decode_op, beam_search_op, merge_rows_grad_op,
-    merge_rows_op, rows_where_op, sequence_reshape_grad_op, sequence_reshape_op, reorder_grad_op, reorder_op,
-    shrink_grad_op, shrink_op, sequence_scatter_grad_op, sequence_scatter_op, sequence_top_k_mean_grad_op,
-    sequence_top_k_mean_op>;
+    pointwise_loss_grad_op<detail::kl_div_formula, false>, margin_ranking_op,
+    pointwise_loss_grad_op<detail::margin_ranking_formula, false>, cosine_embedding_op,
+    pointwise_loss_grad_op<detail::cosine_embedding_formula, false>, cosine_similarity_grad_op, cosine_similarity_op,
+    crf_decoding_op, crf_matches_op, linear_chain_crf_grad_op, linear_chain_crf_op, weighted_embedding_bag_grad_op,
+    weighted_embedding_bag_op, where_grad_op<false>, where_grad_op<true>, where_op, argmax_op, argmin_op, argsort_op,
+    matmul_grad_op<false>, matmul_grad_op<true>, matmul_op, cumsum_grad_op, cumsum_op, one_hot_op,
+    reduce_grad_op<detail::axis_means>, reduce_mean_op, reduce_grad_op<detail::axis_extremes<true>>, reduce_max_op,
+    reduce_grad_op<detail::axis_extremes<false>>, reduce_min_op, reduce_grad_op<detail::axis_products>, reduce_prod_op,
+    reshape_grad_op, reshape_op, squeeze_op, unsqueeze_op, shape_op, row_dot_grad_op, row_dot_op, stack_grad_op,
+    stack_op, transpose_grad_op, transpose_op, top_k_grad_op, top_k_op, batch_norm_grad_op, batch_norm_op,
+    layer_norm_grad_op, layer_norm_op, layer_norm_param_grad_op, moving_average_op, to_dense_op, beam_search_decode_op,
+    beam_search_op, interleave_rows_grad_op, interleave_rows_op, nonzero_rows_op, sequence_reshape_grad_op,
+    sequence_reshape_op, reorder_grad_op, reorder_op, shrink_grad_op, shrink_op, sequence_scatter_grad_op,
+    sequence_scatter_op, sequence_top_k_mean_grad_op, sequence_top_k_mean_op>;
 
 }  // namespace rowan::inline v0
 
@@ -48018,39 +48020,38 @@ namespace rowan::inline v0 {
 
 /// All operators of rowan except those that only training needs and the templates on an element type (cast_op,
 /// full_op), which programs provide for each of their element types. `forward_ops::with<my_op>` adds an operator.
-using forward_ops =
-    registry<abs_op, accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, div_op,
-             drop_levels_op, dropout_op, edit_distance_op, elementwise_mul_op, equal_op, fc_op, full_like_op,
-             greater_equal_op, greater_op, gru_unit_op, identity_op, less_equal_op, less_op, lod_from_offsets_op,
-             lod_reset_op, log_softmax_op, logical_and_op, logical_not_op, isfinite_op, isinf_op, isnan_op,
-             logical_or_op, embedding_bag_op, lookup_table_op, lstm_unit_op, mse_op, mul_nt_op, mul_op, mul_tn_op,
-             negate_op, pick_sequences_op, reduce_sum_op, relu_op, scale_op, sequence_concat_op, sequence_slice_op,
-             sequence_pad_op, sequence_unpad_op, sequence_context_op, padded_sequence_context_op, sequence_erase_op,
-             sequence_attention_op, sequence_mask_op, sequence_expand_op, sequence_pool_op, sequence_reverse_op,
-             sequence_softmax_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op,
-             tanh_op, broadcast_add_op, broadcast_div_op, broadcast_max_op, broadcast_min_op, broadcast_mul_op,
-             broadcast_sub_op, exp_op, log_op, sqrt_op, rsqrt_op, square_op, pow_op, sin_op, cos_op, sign_op, floor_op,
-             ceil_op, round_op, relu6_op, brelu_op, leaky_relu_op, elu_op, gelu_op, swish_op, softplus_op, softsign_op,
-             hard_sigmoid_op, hard_swish_op, stanh_op, thresholded_relu_op, weighted_embedding_bag_op, where_op,
-             squared_error_op, huber_op, smooth_l1_op, sigmoid_cross_entropy_with_logits_op, binary_cross_entropy_op,
-             log_loss_op, hinge_op, kl_div_op, margin_rank_loss_op, cosine_embedding_loss_op, cosine_similarity_op,
-             crf_decoding_op, crf_matches_op, linear_chain_crf_op, argmax_op, argmin_op, argsort_op, batched_matmul_op,
-             cumsum_op, one_hot_op, reduce_mean_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op,
-             squeeze_op, unsqueeze_op, shape_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op,
-             layer_norm_op, beam_search_decode_op, beam_search_op, merge_rows_op, rows_where_op, sequence_reshape_op,
-             reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
+using forward_ops = registry<
+    abs_op, accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_of_probabilities_op, div_op,
+    drop_levels_op, dropout_op, edit_distance_op, mul_op, equal_op, fc_op, full_like_op, greater_equal_op, greater_op,
+    gru_unit_op, identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, log_softmax_op, logical_and_op,
+    logical_not_op, isfinite_op, isinf_op, isnan_op, logical_or_op, embedding_bag_op, lookup_table_op, lstm_unit_op,
+    mse_op, matmul_nt_op, matmul_nn_op, matmul_tn_op, negate_op, pick_sequences_op, reduce_sum_op, relu_op, scale_op,
+    sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
+    padded_sequence_context_op, sequence_erase_op, sequence_attention_op, sequence_mask_op, sequence_expand_op,
+    sequence_pool_op, sequence_reverse_op, sequence_softmax_op, sigmoid_op, softmax_op, cross_entropy_op, split_op,
+    sub_op, sum_op, tanh_op, broadcast_add_op, broadcast_div_op, broadcast_max_op, broadcast_min_op, broadcast_mul_op,
+    broadcast_sub_op, exp_op, log_op, sqrt_op, rsqrt_op, square_op, pow_op, sin_op, cos_op, sign_op, floor_op, ceil_op,
+    round_op, relu6_op, hardtanh_op, leaky_relu_op, elu_op, gelu_op, swish_op, softplus_op, softsign_op,
+    hard_sigmoid_op, hard_swish_op, stanh_op, thresholded_relu_op, weighted_embedding_bag_op, where_op,
+    squared_error_op, huber_op, smooth_l1_op, binary_cross_entropy_with_logits_op, binary_cross_entropy_op,
+    binary_cross_entropy_with_epsilon_op, hinge_op, kl_div_op, margin_ranking_op, cosine_embedding_op,
+    cosine_similarity_op, crf_decoding_op, crf_matches_op, linear_chain_crf_op, argmax_op, argmin_op, argsort_op,
+    matmul_op, cumsum_op, one_hot_op, reduce_mean_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op,
+    squeeze_op, unsqueeze_op, shape_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
+    beam_search_decode_op, beam_search_op, interleave_rows_op, nonzero_rows_op, sequence_reshape_op, reorder_op,
+    shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
 
 /// Whether programs provide this operator for integers as well, such as the counter of a loop.
 template <class Op>
 inline constexpr bool takes_integers =
     registry<abs_op, add_op, argmax_op, argmin_op, argsort_op, concat_op, cumsum_op, where_op, drop_levels_op,
-             edit_distance_op, elementwise_mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op,
-             isfinite_op, isinf_op, isnan_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, negate_op,
-             one_hot_op, pick_sequences_op, reduce_sum_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op,
-             squeeze_op, unsqueeze_op, shape_op, stack_op, transpose_op, rows_where_op, scale_op, sign_op, floor_op,
-             ceil_op, round_op, sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op,
-             sequence_unpad_op, sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op,
-             sum_op, sequence_reshape_op, reorder_op, shrink_op>::has<Op>;
+             edit_distance_op, mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op, isfinite_op,
+             isinf_op, isnan_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, negate_op, one_hot_op,
+             pick_sequences_op, reduce_sum_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op, squeeze_op,
+             unsqueeze_op, shape_op, stack_op, transpose_op, nonzero_rows_op, scale_op, sign_op, floor_op, ceil_op,
+             round_op, sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
+             sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op, sum_op,
+             sequence_reshape_op, reorder_op, shrink_op>::has<Op>;
 
 /// Whether this operator exists for integers alone, such as tokens.
 template <class Op>
@@ -48065,64 +48066,6 @@ inline constexpr bool takes_levels_of_y = registry<lod_reset_op, reorder_op, seq
 template <class Op>
 inline constexpr bool takes_truth_values = registry<any_op, equal_op, logical_and_op, logical_not_op, logical_or_op,
                                                     unsqueeze_op, shape_op, where_op>::has<Op>;
-
-}  // namespace rowan::inline v0
-
-// rowan/op/table/lookup_bag.hpp: lookup_bag, the former name of embedding_bag, which a later version removes.
-
-namespace rowan::inline v0 {
-
-/// As embedding_bag.
-template <class T, id_type I, device D>
-[[deprecated("use embedding_bag")]] LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table,
-                                                               LoDTensor<I, D> const& ids,
-                                                               BagOptions const& options = {}) {
-    return embedding_bag(exec, table, ids, options);
-}
-/// As embedding_bag.
-template <class T, id_type I, device D>
-[[deprecated("use embedding_bag")]] LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table,
-                                                               LoDTensor<I, D> const& ids,
-                                                               std::type_identity_t<Tensor<T, D>> const& weight,
-                                                               BagOptions const& options = {}) {
-    return embedding_bag(exec, table, ids, weight, options);
-}
-
-/// As embedding_bag_grad.
-template <class T, id_type I, device D>
-[[deprecated("use embedding_bag_grad")]] SelectedRows<T, D> lookup_bag_grad(
-    D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
-    std::type_identity_t<Tensor<T, D>> const& out_grad, BagOptions const& options = {}) {
-    return embedding_bag_grad(exec, table, ids, out_grad, options);
-}
-/// As embedding_bag_grad.
-template <class T, id_type I, device D>
-[[deprecated("use embedding_bag_grad")]] std::tuple<SelectedRows<T, D>, Tensor<T, D>> lookup_bag_grad(
-    D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
-    std::type_identity_t<Tensor<T, D>> const& weight, std::type_identity_t<Tensor<T, D>> const& out_grad,
-    BagOptions const& options = {}) {
-    return embedding_bag_grad(exec, table, ids, weight, out_grad, options);
-}
-
-using lookup_bag_op [[deprecated("use embedding_bag_op")]] = embedding_bag_op;  ///< As embedding_bag_op.
-using weighted_bag_op [[deprecated("use weighted_embedding_bag_op")]] = weighted_embedding_bag_op;  ///< As that.
-
-}  // namespace rowan::inline v0
-
-// rowan/op/table/sum_rows.hpp: sum_rows, the former name of reduce_sum along axis 0, which a later version removes.
-
-namespace rowan::inline v0 {
-
-/// As reduce_sum with {.axes = {0}}.
-template <class T, device D>
-[[deprecated("use reduce_sum")]] Tensor<T, D> sum_rows(D const& exec, Tensor<T, D> const& x) {
-    return reduce_sum(exec, x, {.axes = {0}});
-}
-/// As reduce_sum with {.axes = {0}}.
-template <class T, class Device>
-[[deprecated("use reduce_sum")]] Tensor<T, Device> sum_rows(Tensor<T, Device> const& x) {
-    return reduce_sum(x, {.axes = {0}});
-}
 
 }  // namespace rowan::inline v0
 

@@ -240,7 +240,7 @@ TEST_CASE("a sharded table that is not looked up by data is a GraphError", "[dis
     };
     says("the sharded table table is looked up with ids that are computed",
          [](auto const& ids, auto const& table) { return layer::embedding(ids + ids, table); });
-    says("the sharded table table is read by weighted_bag", [](auto const& ids, auto const& table) {
+    says("the sharded table table is read by weighted_embedding_bag", [](auto const& ids, auto const& table) {
         return layer::embedding_bag(ids, layer::data<float>("weight", {UNK}), table, {});
     });
     says("the sharded table table is read by rnn", [](auto const& ids, auto const& table) {

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 FIELDS = "shapes requires errors cost".split()
 TENSORS = re.compile(r"\b(Tensor|SelectedRows|LoDTensor|TensorArray|Var|Array)\s*<")
-FORMULAS = re.compile(r"sgd|momentum|(rowwise_)?adagrad|adam|adamax|adadelta|lamb|rmsprop|ftrl|(gru|lstm)_unit|(sequence_)?softmax|(softmax_with_)?cross_entropy|"
+FORMULAS = re.compile(r"sgd|momentum|(rowwise_)?adagrad|adam|adamax|adadelta|lamb|rmsprop|ftrl|(gru|lstm)_unit|(sequence_)?softmax|(softmax_with_)?cross_entropy_of_probabilities|"
                       r"clip_by_(global_)?norm|dropout|embedding_bag|sequence_pool")
 SHARED = re.compile(r"\b[Tt]he same\b|\b[Aa]s (above|on the host|with|without)\b")  # another overload has the fields
 # Names that need no sentence: members with the standard library's names, and those of operators and dtype.

@@ -5,7 +5,7 @@
 
 #include <rowan/op/reduce/argmax.hpp>
 #include <rowan/op/reduce/argsort.hpp>
-#include <rowan/op/matrix/batched_matmul.hpp>
+#include <rowan/op/matrix/matmul.hpp>
 #include <rowan/op/reduce/cumsum.hpp>
 #include <rowan/op/elementwise/math.hpp>
 #include <rowan/op/shape/one_hot.hpp>

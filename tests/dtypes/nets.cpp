@@ -224,7 +224,7 @@ TEMPLATE_TEST_CASE("a net of a custom type learns, is saved and loaded, and pred
         return build();
     }();
     ScopeGuard const guard(scope);
-    auto const cost = layer::softmax_with_cross_entropy(predict, layer::data<std::int64_t>("label", {UNK}));
+    auto const cost = layer::cross_entropy(predict, layer::data<std::int64_t>("label", {UNK}));
     std::vector<Feeds> const batch{{{"words", words}, {"label", Tensor<std::int64_t>{1, 0, 0, 1}}}};
     double first = 0, last = 0;
     auto const parameters = train(cost, [&](std::int64_t) { return batch; },
@@ -270,7 +270,7 @@ TEST_CASE("the forward derivative of dual numbers equals the backward pass", "[d
     auto const bags = layer::embedding_bag<dual>(ids, {.height = 6, .width = 4, .name = "table"}, {Pooling::mean});
     auto const h = layer::tanh(layer::fc(bags, {.output_size = 3}));
     auto const scores = layer::add(layer::fc(layer::mul(h, layer::sigmoid(h))), layer::scale(h, 0.5));
-    auto const cost = layer::softmax_with_cross_entropy(scores, layer::data<std::int64_t>("label", {UNK}));
+    auto const cost = layer::cross_entropy(scores, layer::data<std::int64_t>("label", {UNK}));
     test::feed(scope, "words", words);
     test::feed(scope, "label", LoDTensor<std::int64_t>(Tensor<std::int64_t>{2, 0, 1, 1}));
     check_derivatives(cost, "table");
@@ -286,8 +286,8 @@ TEST_CASE("the forward derivative of dual numbers equals the backward pass of lo
     test::feed(scope, "words", words);
     test::feed(scope, "label", LoDTensor<std::int64_t>(Tensor<std::int64_t>{2, 0, 1, 1, 0, 2, 0, 0}, words.lod()));
     check_derivatives(layer::sum({layer::reduce_sum(layer::linear_chain_crf(scores, w, label), {.axes = {0}}), layer::huber(scores, ones),
-                                  layer::sigmoid_cross_entropy_with_logits(scores, ones), layer::reduce_sum(layer::cosine_similarity(scores, ones), {.axes = {0}}),
-                                  layer::softmax_with_cross_entropy(scores, ones, {.soft_label = true})}),
+                                  layer::binary_cross_entropy_with_logits(scores, ones), layer::reduce_sum(layer::cosine_similarity(scores, ones), {.axes = {0}}),
+                                  layer::cross_entropy(scores, ones, {.soft_label = true})}),
                       "table");
 }
 

@@ -38,7 +38,7 @@ public:
             return layer::Step{now, now};
         });
         auto const label = layer::data<std::int32_t>("label", {UNK});
-        cost = &*layer::softmax_with_cross_entropy(layer::fc(states.last, {.output_size = 5}), label);
+        cost = &*layer::cross_entropy(layer::fc(states.last, {.output_size = 5}), label);
         static_cast<void>(Net<>::trace_and_build(*cost));
         auto const gradients = append_backward<float>(*cost);
         std::vector<Variable*> outputs{cost};

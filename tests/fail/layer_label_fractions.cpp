@@ -5,5 +5,5 @@
 using label = float;
 
 auto use() {
-    return rowan::layer::softmax_with_cross_entropy(rowan::layer::data("x", {rowan::UNK, 3}), rowan::layer::data<label>("y", {rowan::UNK}));
+    return rowan::layer::cross_entropy(rowan::layer::data("x", {rowan::UNK, 3}), rowan::layer::data<label>("y", {rowan::UNK}));
 }

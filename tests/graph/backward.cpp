@@ -7,7 +7,7 @@
 #include <rowan/op/loss/accuracy.hpp>
 #include <rowan/op/elementwise/add.hpp>
 #include <rowan/op/shape/concat.hpp>
-#include <rowan/op/elementwise/elementwise_mul.hpp>
+#include <rowan/op/elementwise/mul.hpp>
 #include <rowan/op/table/lookup_table.hpp>
 #include <rowan/op/shape/reshape.hpp>
 #include <rowan/op/elementwise/tanh.hpp>
@@ -40,7 +40,7 @@ TEST_CASE("a variable that is read several times gets the sum of its gradients",
     auto &w = b.parameter("w", {3, 3}, 1), &bias = b.parameter("b", {3}, 2);
     auto& once = b.fc(x, w, bias);
     auto& twice = b.fc(once, w, bias);  // arms of unequal length
-    auto& product = b.op<elementwise_mul_op, double, double>({&twice, &twice});
+    auto& product = b.op<mul_op, double, double>({&twice, &twice});
     auto& joined = b.op<concat_op, double>({&once, &product, &once}, {.axis = 1});
     auto& cost = b.mse(joined, b.data("y", {UNK, 9}));
     b.feed("x", values({4, 3}, 5));
@@ -56,7 +56,7 @@ TEST_CASE("the gradient of a table is row-sparse, and dense if the table is also
         auto& rows = b.op<lookup_table_op, double, std::int64_t>({&table, &ids});
         auto& again = b.op<lookup_table_op, double, std::int64_t>({&table, &ids});
         auto& h = b.op<add_op, double, double>({&rows, &again});
-        auto& out = tied ? b.op<mul_nt_op, double, double>({&h, &table}) : h;
+        auto& out = tied ? b.op<matmul_nt_op, double, double>({&h, &table}) : h;
         auto& cost = b.mse(out, b.data("y", {UNK, tied ? 5 : 3}));
         ids.value().set(LoDTensor<std::int64_t>({4, 0, 4, 1}, Lod{{0, 1, 4}}));
         b.feed("y", values({4, tied ? 5u : 3u}, 6));
@@ -81,13 +81,13 @@ TEST_CASE("a table that is computed has a dense gradient, unless its operator pa
                       : k == 2 ? b.op<squeeze_op, double>({&b.op<unsqueeze_op, double>({&w}, {.axes = {1}})}, {.axes = {1}})
                       : k == 3 ? b.op<tanh_op, double>({&both})
                       : k == 4 ? b.op<concat_op, double>({&w, &w}, {.axis = 1})
-                      : k == 5 ? b.op<mul_nt_op, double, double>({&w, &w})
+                      : k == 5 ? b.op<matmul_nt_op, double, double>({&w, &w})
                                : both;
         auto& ids = b.data<std::int64_t>("ids", {UNK});
         auto& rows = b.op<lookup_table_op, double, std::int64_t>({&table, &ids});
         auto& again = b.op<lookup_table_op, double, std::int64_t>({&table, &ids});
         auto const width = table.spec().dims[1];
-        auto& cost = b.mse(b.op<elementwise_mul_op, double, double>({&rows, &again}), b.data("y", {UNK, width}));
+        auto& cost = b.mse(b.op<mul_op, double, double>({&rows, &again}), b.data("y", {UNK, width}));
         ids.value().set(LoDTensor<std::int64_t>({1, 0, 1}));
         b.feed("y", values({3, static_cast<std::size_t>(width)}, 6));
         CHECK((append_backward<double>(cost)[0].gradient->spec().type == VarType::SELECTED_ROWS) == (k == 6));
@@ -104,8 +104,8 @@ TEST_CASE("gradients that no parameter needs are not computed", "[graph]") {
     std::vector<std::string_view> names;
     auto const net = Net<>::trace_and_build(outputs);
     for (Operator const* op : net.operators()) names.push_back(op->kernel->name);
-    CHECK(std::ranges::count(names, "mul_tn") == 1);
-    CHECK(std::ranges::count(names, "mul_nt") == 0);  // of x
+    CHECK(std::ranges::count(names, "matmul_tn") == 1);
+    CHECK(std::ranges::count(names, "matmul_nt") == 0);  // of x
 }
 
 TEST_CASE("append_backward throws if a net cannot be trained", "[graph]") {

@@ -45,7 +45,7 @@ TEST_CASE("the rules of a kernel state what the operators read and write", "[gra
     auto const rules = kernel_of<fc_op, Cpu, double, double, double>::value.rules;
     REQUIRE(rules.size() == 3);
     auto const is = [](grad_slot const& s, grad_slot::Kind kind, std::size_t i) { return s.kind == kind && s.index == i; };
-    CHECK(rules[0].op->name == "mul_nt");
+    CHECK(rules[0].op->name == "matmul_nt");
     CHECK(is(rules[0].reads[0], grad_slot::grad_of_output, 0));
     CHECK(is(rules[0].reads[1], grad_slot::input, 1));
     CHECK(is(rules[0].writes[0], grad_slot::grad_of_input, 0));

@@ -202,10 +202,10 @@ std::vector<std::function<Out()>> const nets{
         auto const both = layer::concat({x, y}, {.axis = 1});
         auto const soft = layer::softmax(layer::fc(both, {.output_size = 5}));
         auto const label2 = layer::data<std::int64_t>("label2", {UNK});
-        return layer::sum({layer::cross_entropy(soft, layer::data<std::int64_t>("label", {UNK})), layer::softmax_with_cross_entropy(both, label2), layer::mse(x, y),
-                           layer::softmax_with_cross_entropy(both, label2, {.reduction = Reduction::sum, .ignore_index = 5}),
-                           layer::softmax_with_cross_entropy(layer::log_softmax(both, {.axis = 0}), label2, {.axis = 1, .weights = {1, 2, 3, 4, 5, 0.5}}),
-                           layer::softmax_with_cross_entropy(y, layer::softmax(x), {.soft_label = true}),
+        return layer::sum({layer::cross_entropy_of_probabilities(soft, layer::data<std::int64_t>("label", {UNK})), layer::cross_entropy(both, label2), layer::mse(x, y),
+                           layer::cross_entropy(both, label2, {.reduction = Reduction::sum, .ignore_index = 5}),
+                           layer::cross_entropy(layer::log_softmax(both, {.axis = 0}), label2, {.axis = 1, .weights = {1, 2, 3, 4, 5, 0.5}}),
+                           layer::cross_entropy(y, layer::softmax(x), {.soft_label = true}),
                            layer::cast<float>(layer::cast<std::int64_t>(layer::full<float>({1}, 3)))});
     },
     [] {
@@ -301,7 +301,7 @@ std::vector<std::function<Out()>> const nets{
         auto const x = layer::data<float>("x", {UNK, 3});
         auto const best = layer::top_k(layer::cumsum(x, {.exclusive = true}), 2);
         auto const order = layer::argsort(layer::argsort(x, {.axis = 0, .descending = true}));
-        auto const ids = layer::argmax(order) + layer::argmax(x) + layer::argmin(x) + layer::argmax(layer::cumsum(best.ids, {.reverse = true}));
+        auto const ids = layer::argmax(order) + layer::argmax(x) + layer::argmin(x) + layer::argmax(layer::cumsum(best.indices, {.reverse = true}));
         return layer::reduce_sum(layer::one_hot(ids, 9)) + layer::reduce_sum(best.value);
     },
     [] {  // other shapes
@@ -313,7 +313,7 @@ std::vector<std::function<Out()>> const nets{
     [] {  // functions of elements, with options
         auto const x = layer::data<float>("x", {UNK, 3}), size = layer::softplus(layer::abs(x), {.beta = 2});
         return layer::sum({layer::exp(x), layer::log(size), layer::sqrt(size), layer::rsqrt(size), layer::square(x), layer::pow(x, {.exponent = 3}),
-                           layer::relu6(x, {.threshold = 1.5}), layer::brelu(x, {-0.5, 1}), layer::leaky_relu(x, {.alpha = 0.25}), layer::elu(x, {.alpha = 2}),
+                           layer::relu6(x, {.threshold = 1.5}), layer::hardtanh(x, {-0.5, 1}), layer::leaky_relu(x, {.alpha = 0.25}), layer::elu(x, {.alpha = 2}),
                            layer::gelu(x, {.approximate = true}), layer::swish(x, {.beta = 2}), layer::softsign(x), layer::hard_sigmoid(x, {.slope = 0.25}),
                            layer::hard_swish(x, {.offset = 2}), layer::stanh(x, {.scale_a = 0.5}), layer::thresholded_relu(x, {.threshold = 0.125}), layer::sin(x), layer::cos(x),
                            layer::sign(x), layer::floor(x), layer::ceil(x), layer::round(x), layer::cast<float>(layer::round(layer::cast<std::int64_t>(x))),
@@ -323,9 +323,9 @@ std::vector<std::function<Out()>> const nets{
     [] {  // losses of elements, with options
         auto const x = layer::data<float>("x", {UNK, 3}), p = layer::sigmoid(x), y = layer::softmax(x);
         return layer::sum({layer::squared_error(x, y, {.reduction = Reduction::sum}), layer::huber(x, y, {.delta = 0.5}), layer::smooth_l1(x, y, {.beta = 0.5}),
-                           layer::sigmoid_cross_entropy_with_logits(x, y), layer::binary_cross_entropy(p, y), layer::log_loss(p, y, {.epsilon = 0.125}),
-                           layer::hinge(x, y), layer::kl_div(layer::log(p), y), layer::rank_loss(y, x, p), layer::margin_rank_loss(y, x, p, {.margin = 0.5}),
-                           layer::cosine_embedding_loss(x, y, layer::cosine_similarity(p, y), {.margin = 0.25})});
+                           layer::binary_cross_entropy_with_logits(x, y), layer::binary_cross_entropy(p, y), layer::binary_cross_entropy_with_epsilon(p, y, {.epsilon = 0.125}),
+                           layer::hinge(x, y), layer::kl_div(layer::log(p), y), layer::ranknet(y, x, p), layer::margin_ranking(y, x, p, {.margin = 0.5}),
+                           layer::cosine_embedding(x, y, layer::cosine_similarity(p, y), {.margin = 0.25})});
     },
     [] {  // a conditional random field
         auto const ids = layer::data<std::int64_t>("words", {UNK}, 1);

@@ -291,13 +291,13 @@ TEST_CASE("a loaded net runs within limits of memory and of iterations, or throw
         return "";
     };
     auto const large = [](auto) { return layer::reduce_sum(layer::full<float>({1 << 16, 1 << 16}, 1), {.axes = {0}}); };
-    CHECK(run(large, {.bytes = 1'000'000}) == "fill_f32(): the memory of the run is 17179869184, expected at most 1000000 bytes");
+    CHECK(run(large, {.bytes = 1'000'000}) == "full_f32(): the memory of the run is 17179869184, expected at most 1000000 bytes");
     auto const many = [](auto) {  // 32 values of 40,000 bytes, all needed by the last operator
         std::vector<layer::Var<float>> parts;
         for (int i = 0; i < 32; ++i) parts.push_back(layer::full<float>({10'000}, 1));
         return layer::sum(parts);
     };
-    CHECK(run(many, {.bytes = 1'000'000}).starts_with("fill_f32(): the memory of the run is 10"));
+    CHECK(run(many, {.bytes = 1'000'000}).starts_with("full_f32(): the memory of the run is 10"));
     CHECK(run(many, {.bytes = 1'500'000}) == "");
     auto const chain = [](auto) {  // 40 values of 40,000 bytes, of which two are needed at a time
         auto sum = layer::full<float>({10'000}, 1);

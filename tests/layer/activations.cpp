@@ -39,7 +39,7 @@ TEST_CASE("layers of functions give the functions' results, with their options, 
     gives(layer::square(x), rowan::square(rows));
     gives(layer::pow(x, {.exponent = 3}), rowan::pow(rows, {.exponent = 3}));
     gives(layer::relu6(x, {.threshold = 5}), rowan::relu6(rows, {.threshold = 5}));
-    gives(layer::brelu(x, {.min = -1, .max = 2}), rowan::brelu(rows, {.min = -1, .max = 2}));
+    gives(layer::hardtanh(x, {.min = -1, .max = 2}), rowan::hardtanh(rows, {.min = -1, .max = 2}));
     gives(layer::leaky_relu(x, {.alpha = 0.25}), rowan::leaky_relu(rows, {.alpha = 0.25}));
     gives(layer::elu(x, {.alpha = 2}), rowan::elu(rows, {.alpha = 2}));
     gives(layer::gelu(x), rowan::gelu(rows));
@@ -60,7 +60,7 @@ TEST_CASE("gradients go through the layers of functions", "[layer]") {
     test::set(*target, LoDTensor<double>(test::values({3, 4}, 3)));
     auto const smooth = layer::sum({layer::exp(w), layer::log(layer::softplus(w)), layer::sqrt(layer::square(layer::swish(w))),
                                     layer::pow(layer::rsqrt(layer::exp(w)), {.exponent = 3}), layer::gelu(w), layer::softsign(w), layer::stanh(w), layer::mul(layer::sin(w), layer::cos(w))});
-    auto const bent = layer::sum({layer::abs(w), layer::relu6(w), layer::brelu(w, {-0.5, 0.5}), layer::leaky_relu(w), layer::elu(w),
+    auto const bent = layer::sum({layer::abs(w), layer::relu6(w), layer::hardtanh(w, {-0.5, 0.5}), layer::leaky_relu(w), layer::elu(w),
                                   layer::hard_sigmoid(w), layer::hard_swish(w), layer::thresholded_relu(w, {0.25}), layer::mul(w, layer::sign(w)), layer::floor(w), layer::ceil(w), layer::round(w)});
     test::check_net(layer::mse(layer::add(smooth, bent), target));
 }

@@ -21,7 +21,7 @@ TEST_CASE("layers find the greatest elements of rows and keep levels", "[layer]"
     Feeds const feeds{{"x", LoDTensor<float>({{1, 5, 3}, {7, 2, 7}}, lod)}, {"ids", LoDTensor<std::int64_t>({{2}, {0}}, lod)}};
     auto const best = layer::top_k(x, {.k = 2});
     CHECK((test::run(best.value, feeds) == LoDTensor<float>({{5, 3}, {7, 7}}, lod)));
-    CHECK((test::run(best.ids, feeds) == LoDTensor<std::int64_t>({{1, 2}, {0, 2}}, lod)));
+    CHECK((test::run(best.indices, feeds) == LoDTensor<std::int64_t>({{1, 2}, {0, 2}}, lod)));
     CHECK((test::run(layer::argmax(x), feeds) == LoDTensor<std::int64_t>(Tensor<std::int64_t>{1, 0}, lod)));
     CHECK((test::run(layer::argmin(x, {.axis = 0}), feeds) == LoDTensor<std::int64_t>(Tensor<std::int64_t>{0, 1, 0})));
     CHECK((test::run(layer::argsort(x), feeds) == LoDTensor<std::int64_t>({{0, 2, 1}, {1, 0, 2}}, lod)));

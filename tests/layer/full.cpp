@@ -25,7 +25,7 @@ TEST_CASE("layer::full is a constant", "[layer]") {
 TEST_CASE("layer::full throws for values that the type cannot represent", "[layer]") {
     test::DefaultScope scope;
     CHECK_THROWS_WITH(layer::full({UNK, 2}, 1), "dims[0] is UNK, expected a count");
-    CHECK_THROWS_WITH(test::run(layer::full<std::int32_t>({1}, 0.5)), "fill_i32(): value is 0.5, expected a whole number that i32 holds");
+    CHECK_THROWS_WITH(test::run(layer::full<std::int32_t>({1}, 0.5)), "full_i32(): value is 0.5, expected a whole number that i32 holds");
 }
 
 }  // namespace test_full

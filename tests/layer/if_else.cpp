@@ -39,17 +39,17 @@ TEST_CASE("if_else runs each row through its branch, and gradients of both branc
     CHECK_THROWS_WITH(layer::if_else(layer::less(rows, 0), rows, [](auto a) { return a; }, [](auto b) { return b; }), "layer::divide_rows: mask rank is 2, expected 1");
 }
 
-TEST_CASE("merge_rows and its gradient refuse what does not fit", "[layer]") {
+TEST_CASE("interleave_rows and its gradient refuse what does not fit", "[layer]") {
     Cpu const exec;
     Tensor<float> const one{{1, 2}}, wide{{1, 2, 3}};
-    CHECK((merge_rows(exec, {0, 1}, one, one) == Tensor<float>{{1, 2}, {1, 2}}));
-    CHECK_THROWS_WITH(merge_rows(exec, {1, 2}, one, one), "ids[1] = 2 is not in [0, 2)");
-    CHECK_THROWS_WITH(merge_rows(exec, {1, 1}, one, one), "x.shape(0) is 1, expected 2");
-    CHECK_THROWS_WITH(merge_rows(exec, {1}, one, one), "y.shape(0) is 1, expected 0");
-    CHECK_THROWS_AS(merge_rows(exec, {0, 1}, one, wide), ShapeError);
-    CHECK_THROWS_WITH(merge_rows_grad(exec, {0, 1}, one), "out_grad.shape(0) is 1, expected 2");
-    CHECK_THROWS_WITH(rows_where(exec, {0, 1}, 7), "value is 7, expected 0 or 1");
-    CHECK_THROWS_WITH(rows_where(exec, {0, -1}, 1), "ids[1] = -1 is not in [0, 2)");
+    CHECK((interleave_rows(exec, {0, 1}, one, one) == Tensor<float>{{1, 2}, {1, 2}}));
+    CHECK_THROWS_WITH(interleave_rows(exec, {1, 2}, one, one), "ids[1] = 2 is not in [0, 2)");
+    CHECK_THROWS_WITH(interleave_rows(exec, {1, 1}, one, one), "x.shape(0) is 1, expected 2");
+    CHECK_THROWS_WITH(interleave_rows(exec, {1}, one, one), "y.shape(0) is 1, expected 0");
+    CHECK_THROWS_AS(interleave_rows(exec, {0, 1}, one, wide), ShapeError);
+    CHECK_THROWS_WITH(interleave_rows_grad(exec, {0, 1}, one), "out_grad.shape(0) is 1, expected 2");
+    CHECK_THROWS_WITH(nonzero_rows(exec, {0, 1}, 7), "value is 7, expected 0 or 1");
+    CHECK_THROWS_WITH(nonzero_rows(exec, {0, -1}, 1), "ids[1] = -1 is not in [0, 2)");
 }
 
 TEST_CASE("if_else divides whole sequences, and works in the step of a recurrent layer", "[layer]") {

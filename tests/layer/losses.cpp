@@ -24,18 +24,18 @@ TEST_CASE("layers of losses give the functions' results, with their options", "[
     gives(layer::squared_error(x, y), mse(a, b));
     gives(layer::huber(x, y, {.delta = 0.5}), huber(a, b, {.delta = 0.5}));
     gives(layer::smooth_l1(x, y, {.beta = 0.5, .reduction = sum}), smooth_l1(a, b, {.beta = 0.5, .reduction = sum}));
-    gives(layer::sigmoid_cross_entropy_with_logits(x, y), sigmoid_cross_entropy_with_logits(a, b));
+    gives(layer::binary_cross_entropy_with_logits(x, y), binary_cross_entropy_with_logits(a, b));
     gives(layer::binary_cross_entropy(layer::sigmoid(x), y), binary_cross_entropy(sigmoid(a), b));
-    gives(layer::log_loss(layer::sigmoid(x), y, {.epsilon = 0.125}), log_loss(sigmoid(a), b, {.epsilon = 0.125}));
+    gives(layer::binary_cross_entropy_with_epsilon(layer::sigmoid(x), y, {.epsilon = 0.125}), binary_cross_entropy_with_epsilon(sigmoid(a), b, {.epsilon = 0.125}));
     gives(layer::hinge(x, y), hinge(a, b));
     gives(layer::kl_div(x, y), kl_div(a, b));
-    gives(layer::rank_loss(y, x, x, {none}), Tensor<float>::full({3, 2}, std::log(2.0F)));
-    CHECK(test::run(layer::rank_loss(y, x, y, {none}), feeds).value()(0, 0) == Approx(0.9740769841801067));  // log(1 + exp(-0.5)) + 0.5
-    gives(layer::margin_rank_loss(y, x, y, {.margin = 0.5}), margin_rank_loss(sub(a, b), b, {.margin = 0.5}));
+    gives(layer::ranknet(y, x, x, {none}), Tensor<float>::full({3, 2}, std::log(2.0F)));
+    CHECK(test::run(layer::ranknet(y, x, y, {none}), feeds).value()(0, 0) == Approx(0.9740769841801067));  // log(1 + exp(-0.5)) + 0.5
+    gives(layer::margin_ranking(y, x, y, {.margin = 0.5}), margin_ranking(sub(a, b), b, {.margin = 0.5}));
     auto const cosine = layer::cosine_similarity(x, y);
     CHECK(cosine->spec() == tensor_spec<float>({UNK, 1}, 1));
-    gives(layer::cosine_embedding_loss(x, y, layer::scale(cosine, 0, -1), {.margin = 0.25}),
-          cosine_embedding_loss(cosine_similarity(a, b), Tensor<float>::full({3, 1}, -1), {.margin = 0.25}));
+    gives(layer::cosine_embedding(x, y, layer::scale(cosine, 0, -1), {.margin = 0.25}),
+          cosine_embedding(cosine_similarity(a, b), Tensor<float>::full({3, 1}, -1), {.margin = 0.25}));
     CHECK_THROWS_WITH(layer::huber(x, y, {.delta = 0}), "delta is 0, expected a positive number");
     CHECK_THROWS_WITH(layer::cosine_similarity(x, y, {.epsilon = 0}), "epsilon is 0, expected a positive number");
 }
@@ -48,16 +48,16 @@ TEST_CASE("layers of losses with labels take a reduction, a label to ignore, and
     Tensor<std::int64_t> const labels{1, -100};
     Feeds const feeds{{"x", a}, {"soft", shares}, {"label", labels}};
     auto const gives = [&](layer::Var<float> const& out, Tensor<float> const& want) { CHECK(test::run(out, feeds).value() == want); };
-    gives(layer::softmax_with_cross_entropy(x, label, {.ignore_index = -100}), std::get<0>(softmax_with_cross_entropy(a, labels, {Reduction::mean, -100})));
-    gives(layer::softmax_with_cross_entropy(x, soft, {.soft_label = true, .reduction = Reduction::none}), std::get<0>(softmax_with_cross_entropy(a, shares, {Reduction::none})));
-    CHECK(layer::softmax_with_cross_entropy(x, label, {.reduction = Reduction::none})->spec().dims == Dims{UNK});
-    CHECK(layer::cross_entropy(x, label, {Reduction::none})->spec().dims == Dims{UNK});
+    gives(layer::cross_entropy(x, label, {.ignore_index = -100}), std::get<0>(cross_entropy(a, labels, {Reduction::mean, -100})));
+    gives(layer::cross_entropy(x, soft, {.soft_label = true, .reduction = Reduction::none}), std::get<0>(cross_entropy(a, shares, {Reduction::none})));
+    CHECK(layer::cross_entropy(x, label, {.reduction = Reduction::none})->spec().dims == Dims{UNK});
+    CHECK(layer::cross_entropy_of_probabilities(x, label, {Reduction::none})->spec().dims == Dims{UNK});
     CrossEntropyOptions const weighed{.ignore_index = -100, .weights = {2, 3}};
-    gives(layer::softmax_with_cross_entropy(x, label, weighed), std::get<0>(softmax_with_cross_entropy(a, labels, weighed)));
-    gives(layer::cross_entropy(layer::softmax(x), label, weighed), cross_entropy(softmax(a), labels, weighed));
-    gives(layer::cross_entropy(layer::softmax(x), soft, {.soft_label = true, .axis = 0, .weights = {2, 3}}), cross_entropy(softmax(a), shares, {.axis = 0, .weights = {2, 3}}));
-    CHECK_THROWS_WITH(layer::cross_entropy(x, label, {.weights = {1}}), "weights.size() is 1, expected 2, one for each class");
-    CHECK_THROWS_WITH(layer::softmax_with_cross_entropy(x, soft, {.reduction = Reduction::sum}), "soft_label is 0, expected true for labels that are not integers");
+    gives(layer::cross_entropy(x, label, weighed), std::get<0>(cross_entropy(a, labels, weighed)));
+    gives(layer::cross_entropy_of_probabilities(layer::softmax(x), label, weighed), cross_entropy_of_probabilities(softmax(a), labels, weighed));
+    gives(layer::cross_entropy_of_probabilities(layer::softmax(x), soft, {.soft_label = true, .axis = 0, .weights = {2, 3}}), cross_entropy_of_probabilities(softmax(a), shares, {.axis = 0, .weights = {2, 3}}));
+    CHECK_THROWS_WITH(layer::cross_entropy_of_probabilities(x, label, {.weights = {1}}), "weights.size() is 1, expected 2, one for each class");
+    CHECK_THROWS_WITH(layer::cross_entropy(x, soft, {.reduction = Reduction::sum}), "soft_label is 0, expected true for labels that are not integers");
 }
 
 TEST_CASE("softmax and log_softmax take any axis and keep the levels", "[layer]") {
@@ -80,12 +80,12 @@ TEST_CASE("the gradients of losses in a net equal finite differences", "[layer]"
     test::DefaultScope scope;
     auto const x = test::parameter({3, 2}, 1), y = test::parameter({3, 2}, 2);
     auto const target = test::fed("target", LoDTensor<double>({{1, 0}, {0.25, 0.75}, {0, 1}}));
-    test::check_net(layer::softmax_with_cross_entropy(x, target, {.soft_label = true}));
-    test::check_net(layer::softmax_with_cross_entropy(x, target, {.soft_label = true, .axis = 0, .weights = {0.5, 2, 1}}));
+    test::check_net(layer::cross_entropy(x, target, {.soft_label = true}));
+    test::check_net(layer::cross_entropy(x, target, {.soft_label = true, .axis = 0, .weights = {0.5, 2, 1}}));
     test::check_net(layer::mse(layer::softmax(x, {.axis = 0}) * layer::log_softmax(y, {.axis = 1}), layer::log_softmax(x, {.axis = 0})));
     test::check_net(layer::huber(x, y, {.delta = 0.3}));
-    test::check_net(layer::rank_loss(target, x, y));
-    test::check_net(layer::cosine_embedding_loss(x, y, layer::scale(layer::cosine_similarity(target, target), -1)));
+    test::check_net(layer::ranknet(target, x, y));
+    test::check_net(layer::cosine_embedding(x, y, layer::scale(layer::cosine_similarity(target, target), -1)));
 }
 
 }  // namespace test_losses_layers

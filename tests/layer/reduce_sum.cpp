@@ -9,7 +9,6 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/rnn.hpp>
-#include <rowan/layer/sum_rows.hpp>
 
 namespace test_reduce_sum_layer {
 

@@ -40,7 +40,7 @@ TEST_CASE("a recurrent classifier learns a task that depends on word order", "[r
         return layer::Step{now, now};
     });
     auto const scores = layer::fc(state.last, {.output_size = 2});
-    auto const cost = layer::softmax_with_cross_entropy(scores, layer::data<std::int64_t>("label", {UNK}));
+    auto const cost = layer::cross_entropy(scores, layer::data<std::int64_t>("label", {UNK}));
     auto const reader = [](std::int64_t epoch) {  // the label: does the first 1 come before the first 2?
         inputs::Random random(static_cast<std::uint64_t>(epoch) + 1);
         std::vector<Feeds> all;

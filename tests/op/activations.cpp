@@ -12,7 +12,7 @@ using Real = long double;
 
 TEST_CASE("piecewise linear activations equal their formulas", "[op][golden]") {
     check_unary<rowan::relu6_op>(0, -3.0, 9.0, [](Real x) { return std::min(std::max(x, 0.0L), 6.0L); });
-    check_unary<rowan::brelu_op>(0, -5.0, 5.0, [](Real x) { return std::min(std::max(x, -1.0L), 3.0L); }, {.min = -1, .max = 3});
+    check_unary<rowan::hardtanh_op>(0, -5.0, 5.0, [](Real x) { return std::min(std::max(x, -1.0L), 3.0L); }, {.min = -1, .max = 3});
     check_unary<rowan::leaky_relu_op>(1, -5.0, 5.0, [](Real x) { return x > 0 ? x : x * -0.25L; }, {.alpha = -0.25});
     check_unary<rowan::hard_sigmoid_op>(1e4, -5.0, 5.0, [](Real x) { return std::min(std::max(x * 0.2L + 0.5L, 0.0L), 1.0L); });
     check_unary<rowan::hard_swish_op>(1e4, -5.0, 5.0, [](Real x) { return x * std::min(std::max(x + 3, 0.0L), 6.0L) / 6; });
@@ -46,7 +46,7 @@ TEST_CASE("activations of large numbers neither overflow nor lose a NaN", "[op]"
         CHECK((y(0) == low && y(1) == high && std::isnan(y(2))));
     };
     check(rowan::relu6_op{}, 0, 6);
-    check(rowan::brelu_op{}, 0, 24);
+    check(rowan::hardtanh_op{}, 0, 24);
     check(rowan::leaky_relu_op{}, -1e28F, 1e30F);
     check(rowan::elu_op{}, -1, 1e30F);
     check(rowan::gelu_op{}, 0, 1e30F);
@@ -63,7 +63,7 @@ TEST_CASE("options of activations are checked", "[op][bad]") {
     Tensor<float> const x{1, 2};
     auto const text = [&](auto const& f) { return test::refusal<rowan::ValueError>([&](Cpu exec) { f(exec); }, x); };
     CHECK(text([&](Cpu e) { rowan::relu6(e, x, {.threshold = -1}); }) == "threshold is -1, expected at least 0");
-    CHECK(text([&](Cpu e) { rowan::brelu(e, x, {2, 1}); }) == "max is 1, expected a number not less than min");
+    CHECK(text([&](Cpu e) { rowan::hardtanh(e, x, {2, 1}); }) == "max is 1, expected a number not less than min");
     CHECK(text([&](Cpu e) { rowan::softplus(e, x, {.beta = 0}); }) == "beta is 0, expected a positive number");
     CHECK(text([&](Cpu e) { rowan::hard_swish(e, x, {.scale = 0}); }) == "scale is 0, expected another number than 0");
     CHECK(text([&](Cpu e) { rowan::hard_swish(e, x, {.threshold = -1}); }) == "threshold is -1, expected at least 0");

@@ -10,7 +10,7 @@
 
 namespace test_batch_norm {
 
-using rowan::batch_norm, rowan::batch_norm_op, rowan::BatchNormOptions, rowan::Cpu, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
+using rowan::batch_norm, rowan::batch_norm_op, rowan::BatchNormAttributes, rowan::Cpu, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
 
 static_assert(batch_norm_op::infer(tensor_spec<float>({UNK, 4}, 2), tensor_spec<float>({4}), tensor_spec<float>({4}), tensor_spec<float>({4}), tensor_spec<float>({UNK}), tensor_spec<std::int64_t>({UNK}), {}) == std::array{tensor_spec<float>({UNK, 4}, 2), tensor_spec<float>({4}), tensor_spec<float>({4})});
 static_assert(batch_norm_op::infer(tensor_spec<rowan::bfloat16>({UNK, 4}), tensor_spec<rowan::bfloat16>({4}), tensor_spec<rowan::bfloat16>({4}), tensor_spec<float>({4}), tensor_spec<float>({4}), tensor_spec<std::int64_t>({UNK}), {}) == std::array{tensor_spec<rowan::bfloat16>({UNK, 4}), tensor_spec<float>({4}), tensor_spec<float>({4})});
@@ -39,7 +39,7 @@ TEST_CASE("batch_norm and its gradients have PyTorch's values, and Paddle's movi
         CHECK(near(w_grad, {-0.008337954952956321, -2.5628381450031017, -4.255732935497736}));
         CHECK(near(b_grad, {0.25, 2.5, 2.25}));
     }
-    BatchNormOptions const options{.momentum = 0.9, .epsilon = 0.01};
+    BatchNormAttributes const options{.momentum = 0.9, .epsilon = 0.01};
     auto const [out, next_mean, next_variance] = batch_norm(x, w, b, mean, variance, options, false);
     CHECK(near(out, {{1.2487592975524975, -0.4993761694389223, 23.283936216582084}, {-0.7413150828674812, 0.24968808471946116, 38.9732270276368}, {1.746277892657492, -0.4993761694389223, 3.6723227027636804}, {0.8756203512237514, 0.9987523388778446, 19.3616135138184}}));
     CHECK(next_mean == mean);

@@ -1,5 +1,5 @@
 // tests/op/batched_matmul.cpp: products of batches of matrices are those of their matrices.
-#include <rowan/op/matrix/batched_matmul.hpp>
+#include <rowan/op/matrix/matmul.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"
@@ -18,12 +18,12 @@ using namespace rowan;
 using Shape = Tensor<double>::shape_type;
 
 constexpr VarSpec ragged = tensor_spec<float>({UNK, 3, 4}, 1);
-static_assert(batched_matmul_op::infer(ragged, tensor_spec<float>({UNK, 4, 5})) == tensor_spec<float>({UNK, 3, 5}, 1));
-static_assert(batched_matmul_op::infer(ragged, ragged, {.transpose_y = true}) == tensor_spec<float>({UNK, 3, 3}, 1));
-static_assert(batched_matmul_op::infer(ragged, tensor_spec<float>({4, 5})) == tensor_spec<float>({UNK, 3, 5}, 1));
-static_assert(batched_matmul_op::infer(tensor_spec<float>({2, 3}), ragged) == tensor_spec<float>({UNK, 2, 4}, 1));
-static_assert(batched_matmul_op::infer(ragged, tensor_spec<float>({2, 1, 4, 5})) == tensor_spec<float>({2, UNK, 3, 5}));
-static_assert(batched_matmul_op::infer(tensor_spec<float>({UNK, 4}, 1), tensor_spec<float>({5, UNK}, 1), {true, true}) == tensor_spec<float>({4, 5}));
+static_assert(matmul_op::infer(ragged, tensor_spec<float>({UNK, 4, 5})) == tensor_spec<float>({UNK, 3, 5}, 1));
+static_assert(matmul_op::infer(ragged, ragged, {.transpose_y = true}) == tensor_spec<float>({UNK, 3, 3}, 1));
+static_assert(matmul_op::infer(ragged, tensor_spec<float>({4, 5})) == tensor_spec<float>({UNK, 3, 5}, 1));
+static_assert(matmul_op::infer(tensor_spec<float>({2, 3}), ragged) == tensor_spec<float>({UNK, 2, 4}, 1));
+static_assert(matmul_op::infer(ragged, tensor_spec<float>({2, 1, 4, 5})) == tensor_spec<float>({2, UNK, 3, 5}));
+static_assert(matmul_op::infer(tensor_spec<float>({UNK, 4}, 1), tensor_spec<float>({5, UNK}, 1), {true, true}) == tensor_spec<float>({4, 5}));
 
 Shape batch_of(Shape shape) {
     shape.resize(shape.size() - 2);
@@ -97,8 +97,8 @@ TEST_CASE("products of batches and their gradients have the same bits for any nu
     test::check_any_threads([&](Cpu exec) { return matmul(exec, many, few); });
     test::check_any_threads([&](Cpu exec) { return matmul(exec, wide, wide, true, false); });
     auto const g = matmul(many, few);
-    test::check_any_threads([&](Cpu exec) { return batched_matmul_grad_op<true>::run(exec, many, few, g); });
-    test::check_any_threads([&](Cpu exec) { return batched_matmul_grad_op<false>::run(exec, many, few, g); });
+    test::check_any_threads([&](Cpu exec) { return matmul_grad_op<true>::run(exec, many, few, g); });
+    test::check_any_threads([&](Cpu exec) { return matmul_grad_op<false>::run(exec, many, few, g); });
 }
 
 TEST_CASE("gradients of products of batches equal central differences", "[op]") {
@@ -109,7 +109,7 @@ TEST_CASE("gradients of products of batches equal central differences", "[op]") 
             Shape xs = a, ys = b;
             if (flags % 2 == 1) std::swap(xs[xs.size() - 1], xs[xs.size() - 2]);
             if (flags > 1) std::swap(ys[ys.size() - 1], ys[ys.size() - 2]);
-            test::check_gradients<batched_matmul_op>(std::tuple(test::values(xs, 1), test::values(ys, 2)), {flags % 2 == 1, flags > 1});
+            test::check_gradients<matmul_op>(std::tuple(test::values(xs, 1), test::values(ys, 2)), {flags % 2 == 1, flags > 1});
         }
     }
 }
@@ -121,8 +121,8 @@ TEST_CASE("gradients of 16-bit matrices are narrowed after the sum over the batc
         std::copy(t.begin(), t.end(), w.begin());
         return w;
     };
-    auto const sum = batched_matmul_grad_op<true>::run(Cpu{}, x, y, g);
-    auto const want = batched_matmul_grad_op<true>::run(Cpu{}, wide(x), wide(y), wide(g));
+    auto const sum = matmul_grad_op<true>::run(Cpu{}, x, y, g);
+    auto const want = matmul_grad_op<true>::run(Cpu{}, wide(x), wide(y), wide(g));
     REQUIRE(sum.shape() == y.shape());
     for (std::size_t i = 0; i < sum.size(); ++i) CHECK(sum.data()[i] == bfloat16(want.data()[i]));
 }
@@ -135,9 +135,9 @@ TEST_CASE("batches of matrices that do not fit are refused", "[op][bad]") {
     CHECK(text([&](Cpu e) { matmul(e, x, y, true, true); }) == "y.shape(2) is 5, expected 3, the inner dim of x");
     CHECK(text([&](Cpu e) { matmul(e, flat, y); }) == "x rank is 1, expected at least 2");
     CHECK(text([&](Cpu e) { matmul(e, x, flat); }) == "y rank is 1, expected at least 2");
-    CHECK(text([&](Cpu e) { batched_matmul_grad_op<true>::run(e, x, x, x, {.transpose_y = true}); }) == "out_grad.shape() is [2, 3, 4], expected [2, 3, 3]");
-    CHECK(test::refusal<ShapeError>([] { static_cast<void>(batched_matmul_op::infer(ragged, ragged)); }) == "matmul: the inner dim of y is 3, expected 4");
-    CHECK(test::refusal<ShapeError>([] { static_cast<void>(batched_matmul_op::infer(tensor_spec<float>({2, 3, 4}), tensor_spec<float>({3, 4, 4}))); }) == "matmul: y.shape(0) is 3, expected 2");
+    CHECK(text([&](Cpu e) { matmul_grad_op<true>::run(e, x, x, x, {.transpose_y = true}); }) == "out_grad.shape() is [2, 3, 4], expected [2, 3, 3]");
+    CHECK(test::refusal<ShapeError>([] { static_cast<void>(matmul_op::infer(ragged, ragged)); }) == "matmul: the inner dim of y is 3, expected 4");
+    CHECK(test::refusal<ShapeError>([] { static_cast<void>(matmul_op::infer(tensor_spec<float>({2, 3, 4}), tensor_spec<float>({3, 4, 4}))); }) == "matmul: y.shape(0) is 3, expected 2");
 }
 
 }  // namespace test_batched_matmul

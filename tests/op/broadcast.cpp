@@ -1,7 +1,7 @@
 // tests/op/broadcast.cpp: shapes broadcast by NumPy's rules and with Paddle's axis, against a loop over indices.
 #include <rowan/op/elementwise/broadcast.hpp>
 #include <rowan/op/elementwise/div.hpp>
-#include <rowan/op/elementwise/elementwise_mul.hpp>
+#include <rowan/op/elementwise/mul.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"
@@ -63,7 +63,7 @@ TEST_CASE("2,000 random pairs of shapes are broadcast as by a loop over indices"
         CAPTURE(rowan::detail::shape_text(a), rowan::detail::shape_text(b));
         REQUIRE(rowan::add(x, y) == slow(x, y, [](double p, double q) { return p + q; }));
         REQUIRE(rowan::sub(x, y) == slow(x, y, [](double p, double q) { return p - q; }));
-        REQUIRE(rowan::elementwise_mul(x, y) == slow(x, y, [](double p, double q) { return p * q; }));
+        REQUIRE(rowan::mul(x, y) == slow(x, y, [](double p, double q) { return p * q; }));
         REQUIRE(rowan::div(x, y) == slow(x, y, [](double p, double q) { return p / q; }));
         REQUIRE(rowan::maximum(x, y) == slow(x, y, [](double p, double q) { return std::max(p, q); }));
         REQUIRE(rowan::minimum(x, y) == slow(x, y, [](double p, double q) { return std::min(p, q); }));
@@ -111,8 +111,8 @@ TEST_CASE("broadcasting has the same bits on any number of threads", "[op]") {
     std::size_t const n = rowan::detail::serial_below + 77;
     auto const x = inputs::wild<float>({n}, 3), rows = inputs::wild<float>({n / 64, 64}, 4);
     test::check_any_threads([&](Cpu exec) { return rowan::add(exec, x, Tensor<float>{0.1F}); });
-    test::check_any_threads([&](Cpu exec) { return rowan::elementwise_mul(exec, rows, inputs::wild<float>({64}, 5)); });
-    test::check_any_threads([&](Cpu exec) { return rowan::elementwise_mul(exec, rows, inputs::wild<float>({n / 64, 1}, 6)); });
+    test::check_any_threads([&](Cpu exec) { return rowan::mul(exec, rows, inputs::wild<float>({64}, 5)); });
+    test::check_any_threads([&](Cpu exec) { return rowan::mul(exec, rows, inputs::wild<float>({n / 64, 1}, 6)); });
     test::check_any_threads([&](Cpu exec) {
         return rowan::broadcast_grad_op<rowan::detail::broadcast_mul, true>::run(exec, rows, inputs::wild<float>({64}, 5), rows);
     });

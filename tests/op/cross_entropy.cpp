@@ -1,36 +1,33 @@
-// tests/op/cross_entropy.cpp: losses of probabilities against row numbers and against probabilities.
+// tests/op/cross_entropy.cpp: losses of logits.
 #include <rowan/op/loss/cross_entropy.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"
 #include "refused.hpp"
 
+#include <rowan/op/norm/softmax.hpp>
+
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 namespace test_cross_entropy {
 
-using rowan::bfloat16, rowan::Cpu, rowan::cross_entropy, rowan::cross_entropy_grad, rowan::cross_entropy_grad_op, rowan::cross_entropy_op,
-    rowan::IndexError, rowan::Reduction, rowan::ShapeError, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
+using rowan::bfloat16, rowan::Cpu, rowan::IndexError, rowan::Reduction, rowan::ShapeError, rowan::cross_entropy,
+    rowan::cross_entropy_grad, rowan::cross_entropy_op, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
 
 using Labels = Tensor<std::int64_t>;
+using grad_op = rowan::cross_entropy_grad_op;
 
-static_assert(cross_entropy_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<std::int32_t>({4}), {Reduction::none}) == tensor_spec<float>({4}));
-static_assert(cross_entropy_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<std::int64_t>({UNK}), {Reduction::none}) == tensor_spec<float>({UNK}));
-static_assert(cross_entropy_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<float>({UNK, 3}), {}) == tensor_spec<float>({1}));
-static_assert(cross_entropy_grad_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<std::int32_t>({4}), tensor_spec<float>({1}), {}) ==
-              tensor_spec<float>({UNK, 3}));
+static_assert(cross_entropy_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<std::int32_t>({4}), {})[0] == tensor_spec<float>({1}));
+static_assert(cross_entropy_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<std::int32_t>({4}), {.reduction = Reduction::none, .ignore_index = 7})[0] ==
+              tensor_spec<float>({4}));
+static_assert(cross_entropy_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<std::int32_t>({4}), {})[1] == tensor_spec<float>({4, 3}, 1));
+static_assert(grad_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<std::int64_t>({UNK}), tensor_spec<float>({1}), {}) == tensor_spec<float>({UNK, 3}));
 
 namespace {
-
-// Probabilities with many digits.
-Tensor<double> shares(std::size_t n, std::size_t classes, std::uint64_t seed) {
-    auto x = test::values({n, classes}, seed);
-    for (double& p : x) p = 0.3 + 0.25 * p;
-    return x;
-}
 
 Labels labels(std::size_t n, std::size_t classes) {
     auto label = Labels::from_shape({n});
@@ -43,125 +40,184 @@ struct soft_grad_op;
 struct soft_op {
     static constexpr std::string_view name = "soft";
     using inputs = rowan::slots<rowan::slot::x>;
-    using outputs = rowan::slots<rowan::slot::out>;
-    using grad = rowan::grad_rule<soft_grad_op, rowan::uses<rowan::slot::x, rowan::grad_of<rowan::slot::out>>, rowan::makes<rowan::grad_of<rowan::slot::x>>>;
+    using outputs = rowan::slots<rowan::slot::out, rowan::slot::saved>;
+    using grad = rowan::grad_rule<soft_grad_op, rowan::uses<rowan::slot::saved, rowan::grad_of<rowan::slot::out>>, rowan::makes<rowan::grad_of<rowan::slot::x>>>;
     struct attributes {
         Tensor<double> label;
         Reduction reduction = Reduction::mean;
     };
-    static Tensor<double> run(Cpu exec, Tensor<double> const& x, attributes const& a) {
-        return cross_entropy_op::run(exec, x, a.label, {a.reduction});
+    static std::tuple<Tensor<double>, Tensor<double>> run(Cpu exec, Tensor<double> const& x, attributes const& a) {
+        return cross_entropy_op::run(exec, x, a.label, {.reduction = a.reduction});
     }
 };
 struct soft_grad_op {
-    static Tensor<double> run(Cpu exec, Tensor<double> const& x, Tensor<double> const& out_grad, soft_op::attributes const& a) {
-        return cross_entropy_grad_op::run(exec, x, a.label, out_grad, {a.reduction});
+    static Tensor<double> run(Cpu exec, Tensor<double> const& softmax, Tensor<double> const& out_grad, soft_op::attributes const& a) {
+        return grad_op::run(exec, softmax, a.label, out_grad, {.reduction = a.reduction});
     }
 };
 
+// |got - want| is at most 2^-51 of want.
+bool near(Tensor<double> const& got, Tensor<double> const& want) {
+    return got.shape() == want.shape() && std::equal(got.data(), got.data() + got.size(), want.data(), [](double a, double b) { return std::abs(a - b) <= std::ldexp(std::abs(b), -51); });
+}
+
 }  // namespace
 
-TEST_CASE("cross_entropy is -log of the label's probability", "[op][golden]") {
-    Tensor<double> const x{{0.5, 0.25, 0.25}, {0, 0, 1}, {0.25, 0.5, 0.25}};
-    Labels const label{0, 2, 2};
-    double const log2 = std::log(2);
-    CHECK((cross_entropy(x, label, {Reduction::none}) == Tensor<double>{log2, 0, std::log(4)}));
-    CHECK((cross_entropy(x, label, {Reduction::sum}) == Tensor<double>{log2 + 0.0 + std::log(4)}));
-    CHECK((cross_entropy(x, label) == Tensor<double>{(log2 + std::log(4)) / 3}));
-    CHECK((cross_entropy(x, Tensor<std::int32_t>{0, 2, 2}) == cross_entropy(x, label)));
-    CHECK((cross_entropy_grad(x, label, Tensor<double>{3}) == Tensor<double>{{-2, 0, 0}, {0, 0, -1}, {0, 0, -4}}));
-    CHECK((cross_entropy_grad(x, label, Tensor<double>{1, 2, 3}, {Reduction::none}) == Tensor<double>{{-2, 0, 0}, {0, 0, -2}, {0, 0, -12}}));
-    CHECK((cross_entropy_grad(x, label, Tensor<double>{2}, {Reduction::sum}) == Tensor<double>{{-4, 0, 0}, {0, 0, -2}, {0, 0, -8}}));
+TEST_CASE("cross_entropy is log(sum(exp(x))) minus the number at the label", "[op][golden]") {
+    Tensor<double> const x{{1, 1, 1, 1}, {0, 90, 90, -800}};
+    Labels const label{2, 0};
+    auto const [loss, softmax] = cross_entropy(x, label, {Reduction::none});
+    CHECK((loss == Tensor<double>{std::log(4), std::log(2) + 90}));
+    CHECK(reference::same(softmax, rowan::softmax(x)));
+    CHECK((std::get<0>(cross_entropy(x, label)) == Tensor<double>{(std::log(4) + (std::log(2) + 90)) / 2}));
+    CHECK((std::get<0>(cross_entropy(x, label, {Reduction::sum})) == Tensor<double>{std::log(4) + (std::log(2) + 90)}));
+    Tensor<double> const half{{0.5, 0.25, 0.25}, {0, 0.5, 0.5}};
+    CHECK((cross_entropy_grad(half, Labels{0, 2}, Tensor<double>{4}) == Tensor<double>{{-1, 0.5, 0.5}, {0, 1, -1}}));
+    CHECK((cross_entropy_grad(half, Labels{0, 2}, Tensor<double>{4, 8}, {Reduction::none}) == Tensor<double>{{-2, 1, 1}, {0, 4, -4}}));
 }
 
-TEST_CASE("cross_entropy with soft labels ignores labels of 0", "[op][golden]") {
-    Tensor<double> const x{{0.5, 0.25, 0.25}, {0, 0, 1}}, label{{0.5, 0.5, 0}, {0, 0, 1}};
-    CHECK((cross_entropy(x, label, {Reduction::none}) == Tensor<double>{0.5 * std::log(2) + 0.5 * std::log(4), 0}));
-    CHECK((cross_entropy_grad(x, label, Tensor<double>{2}) == Tensor<double>{{-1, -2, 0}, {0, 0, -1}}));
-    Tensor<double> const wild = shares(3, 5, 1);
-    Tensor<double> const hard{{0, 1, 0, 0, 0}, {1, 0, 0, 0, 0}, {0, 0, 0, 0, 1}};
-    CHECK((cross_entropy(wild, hard) == cross_entropy(wild, Labels{1, 0, 4})));
-    auto const nan = std::numeric_limits<double>::quiet_NaN();
-    CHECK(std::isnan(cross_entropy(x, Tensor<double>{{nan, 0, 0}, {0, 0, 1}})(0)));
+TEST_CASE("rows with the label ignore_index have no loss and no gradient, and do not count in the mean", "[op][golden]") {
+    // torch.nn.functional.cross_entropy(x, label, ignore_index=-100) of PyTorch 2.9.0
+    Tensor<double> const x{{0.5, -1.25, 2}, {1, 2, 3}, {-1e4, 1e4, 0}};
+    Labels const label{0, -100, 1};
+    auto const [loss, softmax] = cross_entropy(x, label, {Reduction::none, -100});
+    CHECK(near(loss, Tensor<double>{1.7326219831020326, 0, 0}));
+    CHECK(near(std::get<0>(cross_entropy(x, label, {Reduction::mean, -100})), Tensor<double>{0.8663109915510163}));
+    CHECK(near(std::get<0>(cross_entropy(x, label, {Reduction::sum, -100})), Tensor<double>{1.7326219831020326}));
+    CHECK(near(cross_entropy_grad(softmax, label, Tensor<double>{1}, {Reduction::mean, -100}), Tensor<double>{{-0.41158990894627784, 0.015363370163218216, 0.39622653878305963}, {0, 0, 0}, {0, 0, 0}}));
+    CHECK((std::get<0>(cross_entropy(x, Tensor<std::int32_t>{2, 2, 2}, {Reduction::mean, 2})) == Tensor<double>{0}));
+    CHECK((cross_entropy_grad(softmax, Labels{2, 2, 2}, Tensor<double>{1}, {Reduction::mean, 2}) == Tensor<double>::zeros({3, 3})));
+    double const inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    Tensor<double> const rest{{nan, 0, 1}, {inf, 0, 1}, {0, -inf, 1}, {0, 0, nan}, {0, 0, 0}};
+    for (rowan::CrossEntropyOptions const& o : {rowan::CrossEntropyOptions{.ignore_index = 1}, rowan::CrossEntropyOptions{.weights = {3, 0, 1}}}) {
+        auto const [of, p] = cross_entropy(rest, Labels{1, 1, 1, 1, 0}, o);
+        CHECK(near(of, Tensor<double>{1.0986122886681098}));
+        CHECK(near(cross_entropy_grad(p, Labels{1, 1, 1, 1, 0}, Tensor<double>{1}, o), Tensor<double>{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {-2.0 / 3, 1.0 / 3, 1.0 / 3}}));
+    }
 }
 
-TEST_CASE("cross_entropy takes classes along any axis, a label to ignore and weights", "[op][golden]") {
-    Tensor<double> const x{{0.5, 0.25}, {0.25, 0.5}, {0, 0.25}};  // classes along axis 0
-    Labels const label{2, 1};
-    double const log2 = std::log(2);
-    auto const run = [&](Reduction reduction, std::int64_t ignored) { return cross_entropy(x, label, {reduction, ignored, 0, {1, 3, 5}}); };
-    CHECK((run(Reduction::none, 2) == Tensor<double>{0, 3 * log2}));
-    CHECK((run(Reduction::mean, 2) == Tensor<double>{log2}));
-    CHECK((cross_entropy_grad(x, label, Tensor<double>{1}, {Reduction::mean, 2, 0, {1, 3, 5}}) == Tensor<double>{{0, 0}, {0, -2}, {0, 0}}));
-    CHECK(std::isinf(run(Reduction::sum, 1)(0)));
-    Tensor<double> const soft{{1, 0.5}, {0, 0.5}, {0, 0}};
-    CHECK((cross_entropy(x, soft, {.reduction = Reduction::none, .axis = 0, .weights = {2, 4, 1}}) == Tensor<double>{2 * log2, 2 * log2 + 2 * log2}));
-    CHECK((cross_entropy_grad(x, soft, Tensor<double>{4}, {.axis = 0, .weights = {2, 4, 1}}) == Tensor<double>{{-8, -8}, {0, -8}, {0, 0}}));
-    auto const cube = shares(6, 4, 3).reshaped({2, 3, 4});
-    for (Reduction const reduction : {Reduction::none, Reduction::mean, Reduction::sum})
-        test::check_gradients<cross_entropy_op>(std::tuple(Tensor<double>(cube), Labels{{2, 0, 1, 7}, {1, 1, 7, 2}}), {reduction, 7, 1, {0.5, 2, 1.25}});
+TEST_CASE("cross_entropy of labels that are probabilities equals PyTorch's", "[op][golden]") {
+    // torch.nn.functional.cross_entropy(x, label) of PyTorch 2.9.0
+    Tensor<double> const x{{0.5, -1.25, 2}, {1, 2, 3}, {-1e4, 1e4, 0}};
+    Tensor<double> const label{{0.25, 0.25, 0.5}, {0, 1, 0.5}, {0.125, 0, 0.875}};
+    auto const [loss, softmax] = cross_entropy(x, label, {Reduction::none});
+    CHECK(near(loss, Tensor<double>{1.4201219831020326, 1.6114089466665706, 11250}));
+    CHECK(near(std::get<0>(cross_entropy(x, label)), Tensor<double>{3751.0105103099227}));
+    CHECK(near(cross_entropy_grad(softmax, label, Tensor<double>{1}), Tensor<double>{{-0.0243932726308519, -0.07309108655785451, 0.09748435918870642}, {0.04501528658519022, -0.21096909780593448, 0.16595381122074424}, {-0.041666666666666664, 0.3333333333333333, -0.29166666666666663}}));
+    Tensor<double> const hard{{0, 1, 0}, {0, 0, 1}, {1, 0, 0}};
+    CHECK((cross_entropy(x, hard) == cross_entropy(x, Labels{1, 2, 0})));
+    Tensor<double> const none = Tensor<double>::zeros({3, 0});
+    CHECK((std::get<0>(cross_entropy(none, none, {Reduction::none})) == Tensor<double>{0, 0, 0}));
+    double const inf = std::numeric_limits<double>::infinity();
+    CHECK((std::get<0>(cross_entropy(Tensor<double>{{-inf, 0}}, Tensor<double>{{0, 1}})) == Tensor<double>{0}));
 }
 
-TEST_CASE("cross_entropy of no rows is 0, of a probability 0 infinity", "[op]") {
-    auto const none = Tensor<float>::zeros({0, 3});
-    CHECK((cross_entropy(none, Labels::zeros({0})) == Tensor<float>{0}));
-    CHECK((cross_entropy(none, none, {Reduction::sum}) == Tensor<float>{0}));
-    CHECK(cross_entropy(none, none, {Reduction::none}).shape() == Labels::shape_type{0});
-    CHECK((cross_entropy_grad(none, none, Tensor<float>{1}) == none));
-    CHECK((cross_entropy(Tensor<float>{{0, 1}}, Labels{0})(0) == std::numeric_limits<float>::infinity()));
+TEST_CASE("classes along any axis have weights, as in PyTorch", "[op][golden]") {
+    // torch.nn.functional.cross_entropy(x, label, weight=[0.5, 2, 1.25], ignore_index=7), and the same in NumPy
+    Tensor<double> const x{{{0.5, -1.25, 2.0, 0.75}, {1.5, 0.25, -0.5, -2.0}, {-0.75, 3.0, 1.0, 0.0}}, {{2.25, 0.5, -1.5, 1.0}, {0.0, -0.25, 1.75, -1.0}, {1.25, -3.0, 0.5, 2.5}}};
+    Labels const label{{2, 0, 1, 7}, {1, 1, 7, 2}};
+    std::vector<double> const weights{0.5, 2, 1.25};
+    auto const close = [](Tensor<double> const& got, Tensor<double> const& want) {
+        return got.shape() == want.shape() && std::equal(got.data(), got.data() + got.size(), want.data(), [](double a, double b) { return std::abs(a - b) <= 1e-15 * (1 + std::abs(b)); });
+    };
+    auto const loss = [&](Reduction reduction) { return std::get<0>(cross_entropy(x, label, {reduction, 7, 1, weights})); };
+    CHECK(close(loss(Reduction::none), {{3.2968628775339996, 2.162642826225993, 5.743078063705366, 0}, {5.2749806040544, 2.31434587941755, 0, 0.2822525615394992}}));
+    CHECK(close(loss(Reduction::sum), {19.074162812476807}));
+    CHECK(close(loss(Reduction::mean), {2.119351423608534}));
+    auto const softmax = std::get<1>(cross_entropy(x, label, {.ignore_index = 7, .axis = -2}));
+    CHECK(softmax == rowan::softmax(x, {.axis = 1}));
+    CHECK(close(cross_entropy_grad(softmax, label, Tensor<double>{1}, {Reduction::mean, 7, 1, weights}), {{{0.03468072131753527, -0.05482056830886849, 0.153260463583223, 0}, {0.09427197455530834, 0.0032939843103152702, -0.20964183727989527, 0}, {-0.12895269587284358, 0.05152658399855322, 0.056381373696672274, 0}}, {{0.15083515928849334, 0.1478953519872488, 0, 0.02472641743141098}, {-0.20632431339654972, -0.15236140463758652, 0, 0.003346356706506721}, {0.05548915410805642, 0.004466052650337705, 0, -0.028072774137917693}}}));
+
+    Tensor<double> const soft{{{0.25, 0, 1, 0.5}, {0.75, 0.5, 0, 0.25}, {0, 0.5, 0, 0.25}}, {{1, 0, 0.125, 0.5}, {0, 1, 0.375, 0.25}, {0, 0, 0.5, 0.25}}};
+    auto const shares = [&](Reduction reduction) { return std::get<0>(cross_entropy(x, soft, {.reduction = reduction, .axis = 1, .weights = weights})); };
+    CHECK(close(shares(Reduction::none), {{0.7546717407941999, 2.872339185234477, 0.18576951592634142, 2.065584122861824}, {0.19374515101359996, 2.31434587941755, 1.3892080723473421, 2.3649146773085743}}));
+    CHECK(close(shares(Reduction::mean), {1.5175722931129885}));
+    CHECK(close(cross_entropy_grad(softmax, soft, Tensor<double>{1}, {.axis = 1, .weights = weights}), {{{0.03509555492689532, 0.002687297120699568, -0.019395494617218526, 0.055199901004794924}, {-0.04962723721286155, -0.1129563698654098, 0.003538233265029455, -0.05697344272723186}, {0.014531682285966258, 0.1102690727447102, 0.015857261352189077, 0.001773541722436961}}, {{-0.02007761145011125, 0.1663822709856549, -0.002555312309637226, -0.007605363331213252}, {0.004471286857220387, -0.17140658021728483, 0.04183465754293905, -0.05930004639940295}, {0.015606324592890868, 0.005024309231629919, -0.03927934523330181, 0.0669054097306162}}}));
+    CHECK((std::get<0>(cross_entropy(x, Labels::zeros({2, 4}), {.axis = 1, .weights = {0, 1, 1}})) == Tensor<double>{0}));
+}
+
+TEST_CASE("gradients along an axis, with weights, equal central differences", "[op]") {
+    Labels const label{{2, 0, 1, 7}, {1, 1, 7, 2}};
+    for (Reduction const reduction : {Reduction::none, Reduction::mean, Reduction::sum}) {
+        test::check_gradients<cross_entropy_op>(std::tuple(test::values({2, 3, 4}, 1), label), {reduction, 7, 1, {0.5, 2, 1.25}});
+        test::check_gradients<cross_entropy_op>(std::tuple(test::values({3, 2}, 2), Labels{0, 2}), {.reduction = reduction, .axis = 0, .weights = {1.5, 3, 0.25}});
+    }
+}
+
+TEST_CASE("cross_entropy is finite if probabilities underflow", "[op]") {
+    Tensor<float> const x{{-1e30F, 1e30F}, {1e30F, -1e30F}};
+    auto const [loss, softmax] = cross_entropy(x, Labels{0, 0}, {Reduction::none});
+    CHECK((loss == Tensor<float>{2e30F, 0}));
+    CHECK((cross_entropy_grad(softmax, Labels{0, 0}, Tensor<float>{1, 1}, {Reduction::none}) == Tensor<float>{{-1, 1}, {0, 0}}));
+}
+
+TEST_CASE("cross_entropy of no rows is 0", "[op]") {
+    auto const [loss, softmax] = cross_entropy(Tensor<float>::zeros({0, 3}), Labels::zeros({0}));
+    CHECK((loss == Tensor<float>{0}));
+    CHECK(softmax.shape() == Labels::shape_type{0, 3});
+    CHECK(cross_entropy_grad(softmax, Labels::zeros({0}), loss).shape() == softmax.shape());
 }
 
 TEST_CASE("the gradient of cross_entropy equals central differences", "[op]") {
     for (Reduction const reduction : {Reduction::none, Reduction::mean, Reduction::sum}) {
         for (std::size_t const n : std::vector<std::size_t>{0, 1, 4}) {
-            test::check_gradients<cross_entropy_op>(std::tuple(shares(n, 5, n), labels(n, 5)), {reduction});
-            test::check_gradients<soft_op>(std::tuple(shares(n, 5, n)), {shares(n, 5, 9), reduction});
+            for (std::size_t const classes : std::vector<std::size_t>{1, 5, 18}) {
+                auto const x = std::tuple(test::values({n, classes}, n));
+                test::check_gradients<cross_entropy_op>(std::tuple(std::get<0>(x), labels(n, classes)), {reduction});
+                test::check_gradients<cross_entropy_op>(std::tuple(std::get<0>(x), labels(n, classes)), {.reduction = reduction, .ignore_index = 2});
+                test::check_gradients<soft_op>(x, {test::values({n, classes}, 9), reduction});
+            }
         }
     }
 }
 
 TEST_CASE("cross_entropy of bfloat16 is computed in float and narrowed once", "[op]") {
-    auto x = Tensor<bfloat16>::from_shape({37, 3});
+    auto const x = inputs::wild<bfloat16>({37, 3}, 1);
     auto wide = Tensor<float>::from_shape({37, 3});
-    for (std::size_t i = 0; i < x.size(); ++i) wide.data()[i] = x.data()[i] = bfloat16(0.01F * static_cast<float>(i % 90 + 1));
+    std::copy(x.data(), x.data() + x.size(), wide.data());
     auto const label = labels(37, 3);
-    CHECK(cross_entropy(x, label)(0).bits() == bfloat16(cross_entropy(wide, label)(0)).bits());
-    CHECK(cross_entropy(x, x)(0).bits() == bfloat16(cross_entropy(wide, wide)(0)).bits());
-    auto const got = cross_entropy_grad(x, label, Tensor<bfloat16>{bfloat16(1.F)}, {Reduction::sum});
-    auto const want = cross_entropy_grad(wide, label, Tensor<float>{1}, {Reduction::sum});
-    for (std::size_t i = 0; i < x.size(); ++i) CHECK(got.data()[i].bits() == bfloat16(want.data()[i]).bits());
+    auto const [loss, softmax] = cross_entropy(x, label, {Reduction::none});
+    auto const [want, wide_softmax] = cross_entropy(wide, label, {Reduction::none});
+    for (std::size_t i = 0; i < 37; ++i) CHECK(loss(i).bits() == bfloat16(want(i)).bits());
+    for (std::size_t i = 0; i < x.size(); ++i) CHECK(softmax.data()[i].bits() == bfloat16(wide_softmax.data()[i]).bits());
+    CHECK(cross_entropy_grad(softmax, label, loss, {Reduction::none}).shape() == x.shape());
 }
 
 TEST_CASE("cross_entropy has the same bits on any number of threads", "[op]") {
-    std::size_t const n = rowan::detail::serial_below + 77;
-    auto const x = shares(n, 3, 1);
-    auto const label = labels(n, 3);
-    for (Reduction const reduction : {Reduction::none, Reduction::mean, Reduction::sum}) {
+    auto const x = inputs::wild<float>({rowan::detail::serial_below, 3}, 1);
+    auto const label = labels(x.shape(0), 3);
+    for (Reduction const reduction : {Reduction::none, Reduction::mean}) {
         test::check_any_threads([&](Cpu exec) { return cross_entropy(exec, x, label, {reduction}); });
+        test::check_any_threads([&](Cpu exec) { return cross_entropy(exec, x, label, {reduction, 1}); });
         test::check_any_threads([&](Cpu exec) { return cross_entropy(exec, x, x, {reduction}); });
-        auto const g = cross_entropy(x, label, {reduction});
-        test::check_any_threads([&](Cpu exec) { return cross_entropy_grad(exec, x, label, g, {reduction}); });
-        test::check_any_threads([&](Cpu exec) { return cross_entropy_grad(exec, x, x, g, {reduction}); });
+        auto const [g, softmax] = cross_entropy(x, label, {reduction});
+        auto const &grad = g, &saved = softmax;
+        test::check_any_threads([&](Cpu exec) { return cross_entropy_grad(exec, saved, label, grad, {reduction}); });
     }
 }
 
 TEST_CASE("cross_entropy throws for invalid labels and shapes that do not match", "[op][bad]") {
-    Tensor<float> const x{{1, 2, 3}, {4, 5, 6}}, flat{1, 2}, soft{{1, 2}, {3, 4}}, g{1, 2};
-    Labels const high{0, 3}, negative{-1, 0}, few{1}, good{0, 1};
-    Labels const column{{0}, {1}};
+    Tensor<float> const x{{1, 2, 3}, {4, 5, 6}}, flat{1, 2}, g{1, 2};
+    Labels const high{0, 3}, few{1}, good{0, 1};
     CHECK(test::refusal<IndexError>([&](Cpu e) { cross_entropy(e, x, high); }, x, high) == "label[1] = 3 is not in [0, 3)");
-    CHECK(test::refusal<IndexError>([&](Cpu e) { cross_entropy(e, x, negative); }, x, negative) == "label[0] = -1 is not in [0, 3)");
     CHECK(test::refusal<IndexError>([&](Cpu e) { cross_entropy_grad(e, x, high, g); }, x, high) == "label[1] = 3 is not in [0, 3)");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { cross_entropy(e, x, few); }, x, few) == "label.shape(0) is 1, expected 2, the number of rows");
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { cross_entropy(e, x, column); }, x, column) == "label rank is 2, expected 1");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { cross_entropy(e, flat, good); }, flat, good) == "x rank is 1, expected at least 2");
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { cross_entropy(e, x, soft); }, x, soft) == "label.shape() is [2, 2], expected [2, 3]");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { cross_entropy_grad(e, flat, good, g); }, flat, good) == "softmax rank is 1, expected at least 2");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { cross_entropy_grad(e, x, good, g); }, x, g) == "out_grad.shape() is [2], expected [1]");
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { cross_entropy_grad(e, x, good, x, {Reduction::none}); }, x) == "out_grad.shape() is [2, 3], expected [2]");
-    CHECK(test::refusal<ShapeError>([] { cross_entropy_op::infer(tensor_spec<float>({UNK, 3, 4}), tensor_spec<std::int64_t>({UNK, 4}), {}); }) ==
-          "cross_entropy: label.shape(1) is 4, expected 3");
-    CHECK(test::refusal<rowan::TypeError>([] { cross_entropy_op::infer(tensor_spec<float>({2, 3}), tensor_spec<float>({2}), {}); }) ==
-          "cross_entropy: label dtype is f32, expected i64");
+    CHECK(test::refusal<IndexError>([&](Cpu e) { cross_entropy(e, x, high, {Reduction::mean, 0}); }, x, high) == "label[1] = 3 is not in [0, 3)");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { cross_entropy(e, x, good, {.weights = {1, 2}}); }, x, good) == "weights.size() is 2, expected 3, one for each class");
+    CHECK(test::refusal<rowan::ValueError>([&](Cpu e) { cross_entropy(e, x, good, {.axis = 2}); }, x, good) == "axis is 2, expected in [-2, 2)");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { cross_entropy(e, Tensor<float>::zeros({2, 3, 4}), Labels::zeros({2, 4})); }) == "label.shape() is [2, 4], expected [2, 3]");
+    CHECK(test::refusal<rowan::ValueError>([&](Cpu e) { cross_entropy(e, x, x, {.ignore_index = 1}); }, x) == "ignore_index is 1, expected none for labels that are probabilities");
+    CHECK(test::refusal<ShapeError>([] { cross_entropy_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<std::int32_t>({UNK}), {.weights = {1}}); }) == "weights.size() is 1, expected 3, one for each class");
+    CHECK(test::refusal<ShapeError>([] { cross_entropy_op::infer(tensor_spec<float>({2, 3, 4}), tensor_spec<std::int32_t>({2}), {}); }) ==
+          "cross_entropy: label rank is 1, expected that of x for probabilities, or one less for class ids");
+    CHECK(cross_entropy_op::infer(tensor_spec<float>({UNK, 3, UNK}), tensor_spec<std::int32_t>({2, 4}), {.reduction = Reduction::none, .axis = 1})[0] == tensor_spec<float>({2, 4}));
+    CHECK(cross_entropy_op::infer(tensor_spec<float>({UNK, 3, UNK}), tensor_spec<std::int32_t>({2, 4}), {.axis = 1})[1] == tensor_spec<float>({2, 3, 4}));
+    CHECK_THROWS_WITH(cross_entropy(x, flat), "label.shape() is [2], expected [2, 3]");
+    CHECK_THROWS_WITH(cross_entropy_op::infer(tensor_spec<float>({2, 3}), tensor_spec<float>({2, 3}), {.reduction = {}, .ignore_index = 1}),
+                      "cross_entropy: ignore_index is 1, expected none for labels that are probabilities");
 }
 
 }  // namespace test_cross_entropy

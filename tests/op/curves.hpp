@@ -39,7 +39,7 @@ void each_curve(Visit const& visit) {
           [=](Real x) { return inside(x, 0, INFINITY, 1) + (x == INFINITY ? one : none); }, 0, 0);
     visit(rowan::relu6_op{}, rowan::Relu6Options{}, [=](Real x) { return between(x, 0, 6); },
           [=](Real x) { return inside(x, 0, 6, 1); }, 0, 0);
-    visit(rowan::brelu_op{}, rowan::BreluOptions{.min = -1, .max = 3}, [=](Real x) { return between(x, -1, 3); },
+    visit(rowan::hardtanh_op{}, rowan::HardtanhOptions{.min = -1, .max = 3}, [=](Real x) { return between(x, -1, 3); },
           [=](Real x) { return inside(x, -1, 3, 1); }, 0, 0);
     visit(rowan::leaky_relu_op{}, rowan::LeakyReluOptions{.alpha = -0.25}, [=](Real x) { return x > 0 ? x : x * -0.25F; },
           [=](Real x) { return std::isnan(x) ? x : x > 0 ? one : real(-0.25); }, 0.5, 0);

@@ -12,7 +12,7 @@ using rowan::bfloat16, rowan::Cpu, rowan::Dims, rowan::full, rowan::full_op, row
     rowan::ValueError;
 
 static_assert(full_op<float>::infer({{2, 3}, 1}) == tensor_spec<float>({2, 3}));
-static_assert(full_op<float>::name == "fill_f32" && full_op<std::int64_t>::name == "fill_i64");
+static_assert(full_op<float>::name == "full_f32" && full_op<std::int64_t>::name == "full_i64");
 static_assert(!rowan::differentiable<full_op<float>>);
 static_assert(rowan::registry<full_op<float>, full_op<double>>::size == 2);
 

@@ -102,14 +102,14 @@ void check(F, double least, double most, Formula const& formula, typename F::opt
 
 TEST_CASE("losses equal PyTorch's, also at the ends", "[op][golden]") {
     // torch.nn.functional of PyTorch 2.9.0, in double
-    golden(rowan::detail::sigmoid_cross_entropy_with_logits_formula{}, {0.5, -2, 1e4, -1e4, 1e4}, {1, 0.25, 0, 1, 1}, {0.4740769841801067, 0.6269280110429727, 1e4, 1e4, 0}, {-0.3775406687981454, -0.13079707797788245, 1, -1, 0});
+    golden(rowan::detail::binary_cross_entropy_with_logits_formula{}, {0.5, -2, 1e4, -1e4, 1e4}, {1, 0.25, 0, 1, 1}, {0.4740769841801067, 0.6269280110429727, 1e4, 1e4, 0}, {-0.3775406687981454, -0.13079707797788245, 1, -1, 0});
     golden(rowan::detail::binary_cross_entropy_formula{}, {0.3, 1e-9, 0, 1, 1}, {1, 0.25, 1, 0, 1}, {1.2039728043259361, 5.180816459986603, 100, 100, 0}, {-3.333333333333333, -249999999.24999997, -1e12, 1e12, 0});
     golden(rowan::detail::huber_formula{}, {0.25, 2, -1e4, 0}, {0, 1, 0, 0}, {0.03125, 0.375, 4999.875, 0}, {0.25, 0.5, -0.5, 0}, {.delta = 0.5});
     golden(rowan::detail::smooth_l1_formula{}, {0.25, 2, -1e4, 0}, {0, 1, 0, 0}, {0.0625, 0.75, 9999.75, 0}, {0.5, 1, -1, 0}, {.beta = 0.5});
     golden(rowan::detail::smooth_l1_formula{}, {0.25, 2, -1e4, 0}, {0, 1, 0, 0}, {0.25, 1, 1e4, 0}, {1, 1, -1, 0}, {.beta = 0});
     golden(rowan::detail::kl_div_formula{}, {-0.5, -2, -1e4, -inf}, {0.25, 0, 0.75, 0}, {-0.22157359027997264, 0, 7499.784238445661, 0}, {-0.25, 0, -0.75, 0});
-    golden(rowan::detail::margin_rank_loss_formula{}, {-0.5, 2, 1e4, 0.125}, {1, -1, 1, 1}, {0.75, 2.25, 0, 0.125}, {-1, 1, 0, -1}, {.margin = 0.25});
-    golden(rowan::detail::cosine_embedding_loss_formula{}, {0.5, 0.5, 0.125, 1}, {1, -1, -1, 1}, {0.5, 0.25, 0, 0}, {-1, 1, 0, -1}, {.margin = 0.25});
+    golden(rowan::detail::margin_ranking_formula{}, {-0.5, 2, 1e4, 0.125}, {1, -1, 1, 1}, {0.75, 2.25, 0, 0.125}, {-1, 1, 0, -1}, {.margin = 0.25});
+    golden(rowan::detail::cosine_embedding_formula{}, {0.5, 0.5, 0.125, 1}, {1, -1, -1, 1}, {0.5, 0.25, 0, 0}, {-1, 1, 0, -1}, {.margin = 0.25});
     golden(rowan::detail::hinge_formula{}, {0.5, 0.5, -1e4, 2, 1}, {1, 0, 1, 1, 1}, {0.5, 1.5, 10001, 0, 0}, {-1, 1, -1, 0, 0});
 }
 
@@ -117,12 +117,12 @@ TEST_CASE("losses equal their formulas, and their gradients central differences"
     check(rowan::detail::squared_error_formula{}, -3, 3, [](Real x, Real y) { return (x - y) * (x - y); });
     check(rowan::detail::huber_formula{}, -3, 3, [](Real x, Real y) { return std::abs(x - y) < 0.75L ? (x - y) * (x - y) / 2 : 0.75L * (std::abs(x - y) - 0.375L); }, {.delta = 0.75});
     check(rowan::detail::smooth_l1_formula{}, -3, 3, [](Real x, Real y) { return std::abs(x - y) < 0.75L ? (x - y) * (x - y) / 1.5L : std::abs(x - y) - 0.375L; }, {.beta = 0.75});
-    check(rowan::detail::sigmoid_cross_entropy_with_logits_formula{}, -20, 20, [](Real x, Real y) { return std::max(x, 0.0L) - x * y + std::log1p(std::exp(-std::abs(x))); });
+    check(rowan::detail::binary_cross_entropy_with_logits_formula{}, -20, 20, [](Real x, Real y) { return std::max(x, 0.0L) - x * y + std::log1p(std::exp(-std::abs(x))); });
     check(rowan::detail::binary_cross_entropy_formula{}, 0.01, 0.99, [](Real x, Real y) { return -y * std::log(x) - (1 - y) * std::log1p(-x); });
-    check(rowan::detail::log_loss_formula{}, 0.01, 0.99, [](Real x, Real y) { return -y * std::log(x + 0.125L) - (1 - y) * std::log(1 - x + 0.125L); }, {.epsilon = 0.125});
+    check(rowan::detail::binary_cross_entropy_with_epsilon_formula{}, 0.01, 0.99, [](Real x, Real y) { return -y * std::log(x + 0.125L) - (1 - y) * std::log(1 - x + 0.125L); }, {.epsilon = 0.125});
     check(rowan::detail::hinge_formula{}, -3, 3, [](Real x, Real y) { return std::max(1 - x * (2 * y - 1), 0.0L); });
     check(rowan::detail::kl_div_formula{}, -9, -0.1, [](Real x, Real y) { return y * (std::log(y) - x); });
-    check(rowan::detail::margin_rank_loss_formula{}, -3, 3, [](Real x, Real y) { return std::max(0.5L - x * y, 0.0L); }, {.margin = 0.5});
+    check(rowan::detail::margin_ranking_formula{}, -3, 3, [](Real x, Real y) { return std::max(0.5L - x * y, 0.0L); }, {.margin = 0.5});
 }
 
 TEST_CASE("losses of NaN are NaN, and the mean loss of nothing is 0", "[op]") {
@@ -132,13 +132,13 @@ TEST_CASE("losses of NaN are NaN, and the mean loss of nothing is 0", "[op]") {
     LOST(squared_error);
     LOST(huber);
     LOST(smooth_l1);
-    LOST(sigmoid_cross_entropy_with_logits);
+    LOST(binary_cross_entropy_with_logits);
     LOST(binary_cross_entropy);
-    LOST(log_loss);
+    LOST(binary_cross_entropy_with_epsilon);
     LOST(hinge);
     LOST(kl_div);
-    LOST(margin_rank_loss);
-    LOST(cosine_embedding_loss);
+    LOST(margin_ranking);
+    LOST(cosine_embedding);
 #undef LOST
 }
 
@@ -157,7 +157,7 @@ TEST_CASE("losses of bfloat16 are computed in float and narrowed once", "[op]") 
 TEST_CASE("losses have the same bits on any number of threads", "[op]") {
     auto const x = inputs::wild<float>({rowan::detail::serial_below + 77}, 1), y = inputs::wild<float>({rowan::detail::serial_below + 77}, 2);
     for (Reduction const reduction : {Reduction::none, Reduction::mean}) {
-        test::check_any_threads([&](Cpu exec) { return rowan::sigmoid_cross_entropy_with_logits(exec, x, y, {reduction}); });
+        test::check_any_threads([&](Cpu exec) { return rowan::binary_cross_entropy_with_logits(exec, x, y, {reduction}); });
         auto const g = rowan::huber(x, y, {1, reduction});
         test::check_any_threads([&](Cpu exec) { return rowan::pointwise_loss_grad_op<rowan::detail::huber_formula, true>::run(exec, x, y, g, {1, reduction}); });
     }
@@ -173,8 +173,8 @@ TEST_CASE("losses throw for shapes that differ and bad options", "[op][bad]") {
     CHECK_THROWS_WITH(rowan::huber(x, x, {.delta = 0}), "delta is 0, expected a positive number");
     CHECK_THROWS_WITH(rowan::huber(x, x, {.delta = inf}), "delta is inf, expected a finite number");
     CHECK_THROWS_WITH(rowan::smooth_l1(x, x, {.beta = -1}), "beta is -1, expected at least 0");
-    CHECK_THROWS_WITH(rowan::log_loss(x, x, {.epsilon = -1}), "epsilon is -1, expected at least 0");
-    CHECK_THROWS_WITH(rowan::margin_rank_loss(x, x, {.margin = inf}), "margin is inf, expected a finite number");
+    CHECK_THROWS_WITH(rowan::binary_cross_entropy_with_epsilon(x, x, {.epsilon = -1}), "epsilon is -1, expected at least 0");
+    CHECK_THROWS_WITH(rowan::margin_ranking(x, x, {.margin = inf}), "margin is inf, expected a finite number");
     CHECK_THROWS_WITH(rowan::kl_div_op::infer(tensor_spec<float>({2, 3}), tensor_spec<float>({2, 4}), {}), "kl_div: y.shape(1) is 4, expected 3");
 }
 
@@ -198,10 +198,10 @@ TEST_CASE("elements with the label to ignore have no loss and no gradient, and t
         }
         CHECK(std::isnan(Op::run(Cpu{}, Tensor<double>{0.5}, Tensor<double>{nan}, {.ignore_index = -1})(0)));
     };
-    check(rowan::detail::sigmoid_cross_entropy_with_logits_formula{});
+    check(rowan::detail::binary_cross_entropy_with_logits_formula{});
     check(rowan::detail::binary_cross_entropy_formula{});
     rowan::LossOptions const sum{.reduction = Reduction::sum};
-    CHECK((rowan::sigmoid_cross_entropy_with_logits(some_x, some_y, sum) == rowan::sigmoid_cross_entropy_with_logits(some_x, some_y, {.reduction = Reduction::sum})));
+    CHECK((rowan::binary_cross_entropy_with_logits(some_x, some_y, sum) == rowan::binary_cross_entropy_with_logits(some_x, some_y, {.reduction = Reduction::sum})));
 }
 
 }  // namespace test_losses

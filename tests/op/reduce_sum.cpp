@@ -1,6 +1,5 @@
 // tests/op/reduce_sum.cpp: sums along axes, compared with a slow reference, and the former name sum_rows.
 #include <rowan/op/reduce/reduce_sum.hpp>
-#include <rowan/op/table/sum_rows.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

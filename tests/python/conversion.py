@@ -73,7 +73,7 @@ with Fresh():
 # A batch of float64, lists and int32 trains as one of the declared types.
 with Fresh():
     ids = layer.data("ids", [UNK], "int64", lod_level=1)
-    cost = layer.softmax_with_cross_entropy(
+    cost = layer.cross_entropy(
         layer.fc(layer.embedding_bag(ids, 9, 4), 2), layer.data("label", [UNK], "int64"))
     exact = {"ids": (numpy.array([1, 8, 3]), [[0, 1, 3]]), "label": numpy.array([0, 1])}
     loose = {"ids": [[1], [8, 3]], "label": numpy.array([0, 1], "i4")}

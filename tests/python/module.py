@@ -193,7 +193,7 @@ with Fresh():
     for constant, dtype, value in (layer.full([2, 3], 1.5), "f4", 1.5), (layer.full([2, 3], 7, "int64"), "i8", 7):
         cpp.Net(constant).run(scope)
         assert constant.value.dtype == dtype and (constant.value == numpy.full((2, 3), value)).all() and constant.writers[0].reads == []
-    refused(RuntimeError, "operator fill_f32: it writes a variable at least", cpp.operator, "fill_f32", read=[], write=[])
+    refused(RuntimeError, "operator full_f32: it writes a variable at least", cpp.operator, "full_f32", read=[], write=[])
     refused(RuntimeError, "operator tanh reads x, but it is given 0 variables", layer.apply, "tanh")
     refused(RuntimeError, "operator fc reads x, w, b, but it is given 1 variables", layer.apply, "fc", x)
 
@@ -241,7 +241,7 @@ def plain():
 def bags(**options):
     ids = layer.data("words", [UNK], "int64", lod_level=1)
     predict = layer.fc(layer.sequence_pool(layer.embedding(ids, height=50, width=8, name="table"), layer.Pooling.mean), 4)
-    cost = layer.softmax_with_cross_entropy(predict, layer.data("label", [UNK], "int64"))
+    cost = layer.cross_entropy(predict, layer.data("label", [UNK], "int64"))
     return predict, cost, [{"words": (words, [lod]), "label": label}], options
 
 

@@ -16,7 +16,7 @@ assert len(every) > 100 and every["scale"].attributes == {"factor": ("float", 1.
 assert every["fc"].inputs == ("x", "w", "b") and every["concat"].variadic and not every["fc"].variadic
 assert every["lookup_table"].attributes == {"padding_id": ("int | None", None), "unknown": ("int | None", None)}
 assert every["sequence_pool"].attributes["pool"] == ("Pooling", layer.Pooling.sum)
-assert every["cross_entropy"].attributes["weights"] == ("list[float]", [])
+assert every["cross_entropy_of_probabilities"].attributes["weights"] == ("list[float]", [])
 assert every["adam"].attributes["beta2"] == ("float", 0.999) and every["adam"].outputs == ()
 for name, operator in every.items():
     assert operator.doc and "\n" not in operator.doc.split(". ")[0], name

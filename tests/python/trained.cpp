@@ -52,7 +52,7 @@ void words(char const* name, rowan::TrainOptions const& options) {
     auto const bag = layer::sequence_pool(layer::embedding(layer::data<std::int64_t>("words", {UNK}, 1), {.height = 50, .width = 8, .name = "table"}),
                                           {.pool = rowan::Pooling::mean});
     auto const predict = layer::fc(bag, {.output_size = 4});
-    auto const cost = layer::softmax_with_cross_entropy(predict, layer::data<std::int64_t>("label", {UNK}));
+    auto const cost = layer::cross_entropy(predict, layer::data<std::int64_t>("label", {UNK}));
     LoDTensor<std::int64_t> const sentences(array<std::int64_t>("words"), rowan::Lod{array<std::int64_t>("lod")});
     train(name, predict, cost, {{{"words", sentences}, {"label", array<std::int64_t>("label")}}}, options);
 }

@@ -13,7 +13,7 @@ using rowan::adagrad, rowan::bfloat16, rowan::float16, rowan::SelectedRows, rowa
 
 namespace {
 
-constexpr rowan::AdagradOptions options{.learning_rate = 0.05, .epsilon = 1e-3};
+constexpr rowan::AdaGradOptions options{.learning_rate = 0.05, .epsilon = 1e-3};
 
 auto const step = [](auto&&... x) { adagrad(x..., options); };
 auto const formula = [](auto g, auto& p, auto& m) {

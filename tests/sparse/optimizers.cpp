@@ -79,12 +79,12 @@ TEST_CASE("sgd refuses a learning rate that is not finite", "[bad_input]") {
 }
 
 TEST_CASE("adagrad refuses options that are not finite", "[bad_input]") {
-    auto const call = [](Cpu exec, Step& x, auto const& grad, rowan::AdagradOptions const& options) {
+    auto const call = [](Cpu exec, Step& x, auto const& grad, rowan::AdaGradOptions const& options) {
         step([](auto&&... a) { rowan::adagrad(a...); }, exec, x, grad, options, x.state[0]);
         step([](auto&&... a) { rowan::rowwise_adagrad(a...); }, exec, x, grad, options, x.per_row);
     };
-    check_options("learning_rate", &rowan::AdagradOptions::learning_rate, not_finite, {0, 0.5}, call);
-    check_options("epsilon", &rowan::AdagradOptions::epsilon, bad_epsilons, {0, 1e-6}, call);
+    check_options("learning_rate", &rowan::AdaGradOptions::learning_rate, not_finite, {0, 0.5}, call);
+    check_options("epsilon", &rowan::AdaGradOptions::epsilon, bad_epsilons, {0, 1e-6}, call);
     auto const rowwise = [](Cpu exec, Step& x, double value) { rowwise_adagrad(exec, x.param, x.per_row, x.grad, {.learning_rate = value}); };
     check_option("learning_rate", not_finite, {0.5}, rowwise);
 }
@@ -143,14 +143,14 @@ TEST_CASE("adadelta refuses options that are not finite and a rho outside [0, 1)
 }
 
 TEST_CASE("rmsprop refuses options that are not finite and a rho outside [0, 1)", "[bad_input]") {
-    auto const call = [](Cpu exec, Step& x, auto const& grad, rowan::RmspropOptions const& options) {
+    auto const call = [](Cpu exec, Step& x, auto const& grad, rowan::RmsPropOptions const& options) {
         step([](auto&&... a) { rowan::rmsprop(a...); }, exec, x, grad, options, x.state[0], x.state[1]);
         step([](auto&&... a) { rowan::rmsprop(a...); }, exec, x, grad, options, x.state[0], x.state[1], x.state[2]);
     };
-    check_options("learning_rate", &rowan::RmspropOptions::learning_rate, not_finite, {0, 0.5}, call);
-    check_options("rho", &rowan::RmspropOptions::rho, decays, {0, 0.9}, call);
-    check_options("momentum", &rowan::RmspropOptions::momentum, not_finite, {0, 0.9}, call);
-    check_options("epsilon", &rowan::RmspropOptions::epsilon, bad_epsilons, {1e-6}, call);
+    check_options("learning_rate", &rowan::RmsPropOptions::learning_rate, not_finite, {0, 0.5}, call);
+    check_options("rho", &rowan::RmsPropOptions::rho, decays, {0, 0.9}, call);
+    check_options("momentum", &rowan::RmsPropOptions::momentum, not_finite, {0, 0.9}, call);
+    check_options("epsilon", &rowan::RmsPropOptions::epsilon, bad_epsilons, {1e-6}, call);
     auto const centered = [](Cpu exec, Step& x, double value) {
         rmsprop(exec, x.param, x.state[0], x.state[1], x.state[2], x.grad, {.learning_rate = value});
     };

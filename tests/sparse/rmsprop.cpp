@@ -14,7 +14,7 @@ using rowan::bfloat16, rowan::rmsprop, rowan::SelectedRows, rowan::Tensor;
 
 namespace {
 
-constexpr rowan::RmspropOptions options{.learning_rate = 0.05, .rho = 0.8, .momentum = 0.3, .epsilon = 1e-2};
+constexpr rowan::RmsPropOptions options{.learning_rate = 0.05, .rho = 0.8, .momentum = 0.3, .epsilon = 1e-2};
 
 template <class S>
 S average(S mean, S x) {

@@ -16,7 +16,7 @@ using rowan::bfloat16, rowan::Cpu, rowan::RowPlan, rowan::rowwise_adagrad, rowan
 
 namespace {
 
-constexpr rowan::AdagradOptions options{.learning_rate = 0.05, .epsilon = 1e-3};
+constexpr rowan::AdaGradOptions options{.learning_rate = 0.05, .epsilon = 1e-3};
 
 template <class G, class P, class M>
 void slow_step(SelectedRows<G> const& g, Tensor<P>& param, Tensor<M>& moment) {

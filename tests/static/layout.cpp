@@ -25,9 +25,9 @@ static_assert(rowan::bfloat16(0x1.01p0F).bits() == 0x3F80 && rowan::bfloat16(0x1
 static_assert(rowan::float16(65520.0F).bits() == 0x7C00 && rowan::float16(65519.0F).bits() == 0x7BFF);
 
 // Options are aggregates of doubles, so that they are written by name.
-static_assert(std::is_aggregate_v<rowan::AdagradOptions> && std::is_aggregate_v<rowan::AdamOptions> && std::is_aggregate_v<rowan::FtrlOptions>);
-static_assert(std::is_aggregate_v<rowan::MomentumOptions> && std::is_aggregate_v<rowan::RmspropOptions> && std::is_aggregate_v<rowan::Cpu>);
-static_assert(std::is_same_v<decltype(rowan::AdagradOptions::learning_rate), double>);
+static_assert(std::is_aggregate_v<rowan::AdaGradOptions> && std::is_aggregate_v<rowan::AdamOptions> && std::is_aggregate_v<rowan::FtrlOptions>);
+static_assert(std::is_aggregate_v<rowan::MomentumOptions> && std::is_aggregate_v<rowan::RmsPropOptions> && std::is_aggregate_v<rowan::Cpu>);
+static_assert(std::is_same_v<decltype(rowan::AdaGradOptions::learning_rate), double>);
 static_assert(std::is_same_v<decltype(rowan::AdamOptions::step), std::int64_t>);
 
 // Every error is an Error, which is a std::runtime_error.

@@ -20,13 +20,13 @@ constexpr VarSpec pooled = rowan::sequence_pool_op::infer(rows, {rowan::Pooling:
 static_assert(pooled == tensor_spec<float>({UNK, 64}));  // one less
 constexpr VarSpec scores = rowan::fc_op::infer(rowan::tanh_op::infer(pooled), w, b);
 static_assert(scores == tensor_spec<float>({UNK, 45}));
-constexpr auto loss = rowan::softmax_with_cross_entropy_op::infer(scores, label, {});
+constexpr auto loss = rowan::cross_entropy_op::infer(scores, label, {});
 static_assert(loss[0] == tensor_spec<float>({1}) && loss[1] == scores);
 
-constexpr VarSpec scores_grad = rowan::softmax_with_cross_entropy_grad_op::infer(loss[1], label, loss[0], {});
+constexpr VarSpec scores_grad = rowan::cross_entropy_grad_op::infer(loss[1], label, loss[0], {});
 static_assert(scores_grad == scores);
-static_assert(rowan::mul_tn_op::infer(pooled, scores_grad) == w && rowan::bias_grad_op::infer(scores_grad) == b);
-constexpr VarSpec pooled_grad = rowan::tanh_grad_op::infer(pooled, rowan::mul_nt_op::infer(scores_grad, w));
+static_assert(rowan::matmul_tn_op::infer(pooled, scores_grad) == w && rowan::bias_grad_op::infer(scores_grad) == b);
+constexpr VarSpec pooled_grad = rowan::tanh_grad_op::infer(pooled, rowan::matmul_nt_op::infer(scores_grad, w));
 static_assert(pooled_grad == pooled);
 constexpr VarSpec table_grad = rowan::lookup_table_grad_op::infer(table, words, rows);
 static_assert(table_grad == selected_rows_spec<float>({53'080, 64}));  // a table's gradient is always row-sparse

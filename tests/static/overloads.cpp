@@ -52,7 +52,7 @@ static_assert(!scatters<Tensor<float>&, std::vector<char>, Tensor<float>> && !sc
 template <class Param, class... Rest>
 concept steps = requires(Param param, Rest... rest) { rowan::adagrad(static_cast<Param>(param), static_cast<Rest>(rest)...); };
 static_assert(steps<Tensor<float>&, Tensor<float>&, SelectedRows<float> const&>);
-static_assert(steps<Tensor<rowan::bfloat16>&, Tensor<float>&, Tensor<float> const&, rowan::AdagradOptions>);
+static_assert(steps<Tensor<rowan::bfloat16>&, Tensor<float>&, Tensor<float> const&, rowan::AdaGradOptions>);
 static_assert(!steps<Tensor<float>&, Tensor<float> const&, SelectedRows<float> const&>);             // a state that is const
 static_assert(!steps<Tensor<float>&, Tensor<float>&, std::vector<float> const&>);                    // no gradient
 

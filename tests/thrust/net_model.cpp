@@ -37,7 +37,7 @@ Model<D> build() {
     auto const ids = layer::data<std::int64_t, D>("words", {UNK}, 1);
     auto const rows = layer::embedding(ids, {.height = 20, .width = 6});
     auto const predict = layer::fc(layer::tanh(layer::sequence_pool(rows, {rowan::Pooling::mean})), {.output_size = 3});
-    return {predict, layer::softmax_with_cross_entropy(predict, layer::data<std::int64_t, D>("label", {UNK}))};
+    return {predict, layer::cross_entropy(predict, layer::data<std::int64_t, D>("label", {UNK}))};
 }
 
 std::vector<Feeds> batches() { return {{{"words", words({2, 0, 5}, 20, 1)}, {"label", labels(3, 3, 2)}}}; }

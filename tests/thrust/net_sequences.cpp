@@ -14,7 +14,7 @@ constexpr std::int64_t height = 50, classes = 4;
 template <class D>
 Model<D> classifier(layer::Var<float, D> const& state) {
     auto const predict = layer::fc(state, {.output_size = classes});
-    return {predict, layer::softmax_with_cross_entropy(predict, layer::data<std::int64_t, D>("label", {UNK}))};
+    return {predict, layer::cross_entropy(predict, layer::data<std::int64_t, D>("label", {UNK}))};
 }
 
 constexpr auto bag = []<class D>(std::type_identity<D>) {

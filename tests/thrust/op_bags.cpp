@@ -143,11 +143,11 @@ TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[
     Tensor<std::int32_t> const marks{1, 0, 0, 1, 1, 0, 1, 0, 0};
     auto const marks_on = to_device<D>(LoDTensor<std::int32_t>(Tensor<std::int32_t>(marks))).value().share();
     LoDTensor<float, D> const x_rows(x_on.value().share());
-    CHECK(same_bits(rowan::rows_where_op::run(D{}, LoDTensor<std::int32_t, D>(marks_on), x_rows, {0}).value(), Tensor<std::int64_t>{1, 2, 5, 7, 8}));
-    auto const [ones, zeros] = rowan::merge_rows_grad(Cpu{}, marks, x.value());
-    auto const [ones_on, zeros_on] = rowan::merge_rows_grad(D{}, marks_on, x_on.value());
+    CHECK(same_bits(rowan::nonzero_rows_op::run(D{}, LoDTensor<std::int32_t, D>(marks_on), x_rows, {0}).value(), Tensor<std::int64_t>{1, 2, 5, 7, 8}));
+    auto const [ones, zeros] = rowan::interleave_rows_grad(Cpu{}, marks, x.value());
+    auto const [ones_on, zeros_on] = rowan::interleave_rows_grad(D{}, marks_on, x_on.value());
     CHECK((same_bits(ones_on, ones) && same_bits(zeros_on, zeros)));
-    CHECK(same_bits(rowan::merge_rows_op::run(D{}, marks_on, ones_on, zeros_on), x.value()));
+    CHECK(same_bits(rowan::interleave_rows_op::run(D{}, marks_on, ones_on, zeros_on), x.value()));
     LoDTensor<std::int64_t> const prefixes({0, 5, 0, 1, 0, 3}, Lod{{0, 2, 4, 6}});
     LoDTensor<float> const chances(filled<float>({3, 5}, 6), Lod{{0, 2, 3}}), totals(filled<float>({3}, 7));
     auto const beam = rowan::beam_search_op::run(Cpu{}, prefixes, chances, totals, {.beam_size = 3});

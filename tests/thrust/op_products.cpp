@@ -51,9 +51,9 @@ void products() {
     for (auto const& [n, k, m] : {std::tuple<std::size_t, std::size_t, std::size_t>{3, 4, 5}, {1, 1, 1}, {0, 3, 2}, {2, 0, 3}, {3, 2, 0}, {65, 33, 17}, {16, 64, 128}}) {
         auto const x = positive<T>({n, k}, 1), y = positive<T>({k, m}, 2), xt = positive<T>({k, n}, 3), yt = positive<T>({m, k}, 4), b = positive<T>({m}, 5);
         auto const on = [](auto const& t) { return to_device<D>(t); };
-        CHECK(same_product(rowan::mul_op::run(D{}, on(x), on(y)), rowan::mul_op::run(Cpu{}, x, y)));
-        CHECK(same_product(rowan::mul_nt_op::run(D{}, on(x), on(yt)), rowan::mul_nt_op::run(Cpu{}, x, yt)));
-        CHECK(same_product(rowan::mul_tn_op::run(D{}, on(xt), on(y)), rowan::mul_tn_op::run(Cpu{}, xt, y)));
+        CHECK(same_product(rowan::matmul_nn_op::run(D{}, on(x), on(y)), rowan::matmul_nn_op::run(Cpu{}, x, y)));
+        CHECK(same_product(rowan::matmul_nt_op::run(D{}, on(x), on(yt)), rowan::matmul_nt_op::run(Cpu{}, x, yt)));
+        CHECK(same_product(rowan::matmul_tn_op::run(D{}, on(xt), on(y)), rowan::matmul_tn_op::run(Cpu{}, xt, y)));
         CHECK(same_product(rowan::fc_op::run(D{}, on(x), on(y), on(b)), rowan::fc_op::run(Cpu{}, x, y, b)));
     }
 }
@@ -130,8 +130,8 @@ TEMPLATE_TEST_CASE("products of batches of matrices on a device, and their gradi
         auto const x_on = to_device<D>(x), y_on = to_device<D>(y), g_on = to_device<D>(out);
         CHECK(same_product(rowan::matmul(x_on, y_on), out));
         CHECK(same_product(rowan::matmul(x_on, g_on, true), rowan::matmul(x, out, true)));
-        CHECK(same_product(rowan::batched_matmul_grad_op<true>::run(D{}, x_on, y_on, g_on), rowan::batched_matmul_grad_op<true>::run(Cpu{}, x, y, out)));
-        CHECK(same_product(rowan::batched_matmul_grad_op<false>::run(D{}, x_on, y_on, g_on), rowan::batched_matmul_grad_op<false>::run(Cpu{}, x, y, out)));
+        CHECK(same_product(rowan::matmul_grad_op<true>::run(D{}, x_on, y_on, g_on), rowan::matmul_grad_op<true>::run(Cpu{}, x, y, out)));
+        CHECK(same_product(rowan::matmul_grad_op<false>::run(D{}, x_on, y_on, g_on), rowan::matmul_grad_op<false>::run(Cpu{}, x, y, out)));
     }
 }
 

@@ -117,17 +117,17 @@ void label_losses() {
             for (Reduction const reduction : reductions) {
                 auto const grad = positive<T>({reduction == Reduction::none ? n : 1}, 4);
                 auto const grad_on = to_device<D>(grad);
-                auto const [loss, saved] = rowan::softmax_with_cross_entropy(Cpu{}, x, label, {reduction});
-                auto const [loss_on, saved_on] = rowan::softmax_with_cross_entropy_op::run(D{}, x_on, label_on, {reduction});
+                auto const [loss, saved] = rowan::cross_entropy(Cpu{}, x, label, {reduction});
+                auto const [loss_on, saved_on] = rowan::cross_entropy_op::run(D{}, x_on, label_on, {reduction});
                 CHECK(same_loss(loss_on, loss));
                 CHECK(same_bits(saved_on, saved));
-                CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, label_on, grad_on, {reduction}), rowan::softmax_with_cross_entropy_grad(Cpu{}, saved, label, grad, {reduction})));
+                CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, saved_on, label_on, grad_on, {reduction}), rowan::cross_entropy_grad(Cpu{}, saved, label, grad, {reduction})));
                 std::int64_t const ignored = n == 0 ? 0 : label(0);
-                auto const kept = rowan::softmax_with_cross_entropy(Cpu{}, x, label, {reduction, ignored});
-                CHECK(same_loss(std::get<0>(rowan::softmax_with_cross_entropy_op::run(D{}, x_on, label_on, {reduction, ignored})), std::get<0>(kept)));
-                CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, label_on, grad_on, {reduction, ignored}), rowan::softmax_with_cross_entropy_grad(Cpu{}, saved, label, grad, {reduction, ignored})));
-                CHECK(same_loss(rowan::cross_entropy_op::run(D{}, p_on, label_on, {reduction}), rowan::cross_entropy(Cpu{}, p, label, {reduction})));
-                CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, p_on, label_on, grad_on, {reduction}), rowan::cross_entropy_grad(Cpu{}, p, label, grad, {reduction})));
+                auto const kept = rowan::cross_entropy(Cpu{}, x, label, {reduction, ignored});
+                CHECK(same_loss(std::get<0>(rowan::cross_entropy_op::run(D{}, x_on, label_on, {reduction, ignored})), std::get<0>(kept)));
+                CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, saved_on, label_on, grad_on, {reduction, ignored}), rowan::cross_entropy_grad(Cpu{}, saved, label, grad, {reduction, ignored})));
+                CHECK(same_loss(rowan::cross_entropy_of_probabilities_op::run(D{}, p_on, label_on, {reduction}), rowan::cross_entropy_of_probabilities(Cpu{}, p, label, {reduction})));
+                CHECK(same_bits(rowan::cross_entropy_of_probabilities_grad_op::run(D{}, p_on, label_on, grad_on, {reduction}), rowan::cross_entropy_of_probabilities_grad(Cpu{}, p, label, grad, {reduction})));
             }
             CHECK(same_bits(rowan::accuracy_op::run(D{}, x_on, label_on), rowan::accuracy(Cpu{}, x, label)));
             CHECK(same_bits(rowan::accuracy_op::run(D{}, x_on, label_on, {.k = 3}), rowan::accuracy(Cpu{}, x, label, 3)));
@@ -146,15 +146,15 @@ void weighed_losses() {
         rowan::CrossEntropyOptions const options{reduction, 2, 1, {0.5, 2, 1, 0, 3}}, shares{.reduction = reduction, .axis = 1, .weights = options.weights};
         auto const& g = reduction == Reduction::none ? grad : one;
         auto const g_on = to_device<D>(g);
-        auto const [loss, saved] = rowan::softmax_with_cross_entropy(x, label, options);
-        auto const [loss_on, saved_on] = rowan::softmax_with_cross_entropy_op::run(D{}, x_on, label_on, options);
+        auto const [loss, saved] = rowan::cross_entropy(x, label, options);
+        auto const [loss_on, saved_on] = rowan::cross_entropy_op::run(D{}, x_on, label_on, options);
         CHECK(same_loss(loss_on, loss));
         CHECK(same_bits(saved_on, saved));
-        CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, label_on, g_on, options), rowan::softmax_with_cross_entropy_grad(saved, label, g, options)));
-        CHECK(same_loss(rowan::cross_entropy_op::run(D{}, x_on, label_on, options), rowan::cross_entropy(x, label, options)));
-        CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, x_on, label_on, g_on, options), rowan::cross_entropy_grad(x, label, g, options)));
-        CHECK(same_loss(std::get<0>(rowan::softmax_with_cross_entropy_op::run(D{}, x_on, soft_on, shares)), std::get<0>(rowan::softmax_with_cross_entropy(x, soft, shares))));
-        CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, soft_on, g_on, shares), rowan::softmax_with_cross_entropy_grad(saved, soft, g, shares)));
+        CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, saved_on, label_on, g_on, options), rowan::cross_entropy_grad(saved, label, g, options)));
+        CHECK(same_loss(rowan::cross_entropy_of_probabilities_op::run(D{}, x_on, label_on, options), rowan::cross_entropy_of_probabilities(x, label, options)));
+        CHECK(same_bits(rowan::cross_entropy_of_probabilities_grad_op::run(D{}, x_on, label_on, g_on, options), rowan::cross_entropy_of_probabilities_grad(x, label, g, options)));
+        CHECK(same_loss(std::get<0>(rowan::cross_entropy_op::run(D{}, x_on, soft_on, shares)), std::get<0>(rowan::cross_entropy(x, soft, shares))));
+        CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, saved_on, soft_on, g_on, shares), rowan::cross_entropy_grad(saved, soft, g, shares)));
     }
 }
 
@@ -167,20 +167,20 @@ void soft_label_losses() {
             for (std::size_t i = 0; i < label.size(); i += 3) label.data()[i] = rowan::dtype<T>::narrow(0);
             for (Reduction const reduction : reductions) {
                 auto const grad = positive<T>({reduction == Reduction::none ? n : 1}, 4);
-                auto const [loss, saved] = rowan::softmax_with_cross_entropy(Cpu{}, x, label, {reduction});
-                auto const [loss_on, saved_on] = rowan::softmax_with_cross_entropy_op::run(D{}, to_device<D>(x), to_device<D>(label), {reduction});
+                auto const [loss, saved] = rowan::cross_entropy(Cpu{}, x, label, {reduction});
+                auto const [loss_on, saved_on] = rowan::cross_entropy_op::run(D{}, to_device<D>(x), to_device<D>(label), {reduction});
                 CHECK(same_loss(loss_on, loss));
                 CHECK(same_bits(saved_on, saved));
-                CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, to_device<D>(label), to_device<D>(grad), {reduction}), rowan::softmax_with_cross_entropy_grad(Cpu{}, saved, label, grad, {reduction})));
-                CHECK(same_loss(rowan::cross_entropy_op::run(D{}, to_device<D>(x), to_device<D>(label), {reduction}), rowan::cross_entropy(Cpu{}, x, label, {reduction})));
-                CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, to_device<D>(x), to_device<D>(label), to_device<D>(grad), {reduction}), rowan::cross_entropy_grad(Cpu{}, x, label, grad, {reduction})));
+                CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, saved_on, to_device<D>(label), to_device<D>(grad), {reduction}), rowan::cross_entropy_grad(Cpu{}, saved, label, grad, {reduction})));
+                CHECK(same_loss(rowan::cross_entropy_of_probabilities_op::run(D{}, to_device<D>(x), to_device<D>(label), {reduction}), rowan::cross_entropy_of_probabilities(Cpu{}, x, label, {reduction})));
+                CHECK(same_bits(rowan::cross_entropy_of_probabilities_grad_op::run(D{}, to_device<D>(x), to_device<D>(label), to_device<D>(grad), {reduction}), rowan::cross_entropy_of_probabilities_grad(Cpu{}, x, label, grad, {reduction})));
             }
         }
     }
     auto const none = filled<T>({3, 0}, 1);
-    CHECK(same_bits(rowan::cross_entropy(to_device<D>(none), to_device<D>(none), {Reduction::none}), rowan::cross_entropy(none, none, {Reduction::none})));
-    CHECK(same_bits(std::get<0>(rowan::softmax_with_cross_entropy(to_device<D>(none), to_device<D>(none), {Reduction::none})), Tensor<T>::zeros({3})));
-    CHECK(rowan::softmax_with_cross_entropy_grad(to_device<D>(none), to_device<D>(none), to_device<D>(Tensor<T>::zeros({3})), {Reduction::none}).size() == 0);
+    CHECK(same_bits(rowan::cross_entropy_of_probabilities(to_device<D>(none), to_device<D>(none), {Reduction::none}), rowan::cross_entropy_of_probabilities(none, none, {Reduction::none})));
+    CHECK(same_bits(std::get<0>(rowan::cross_entropy(to_device<D>(none), to_device<D>(none), {Reduction::none})), Tensor<T>::zeros({3})));
+    CHECK(rowan::cross_entropy_grad(to_device<D>(none), to_device<D>(none), to_device<D>(Tensor<T>::zeros({3})), {Reduction::none}).size() == 0);
 }
 
 template <class T, class D>
@@ -247,7 +247,7 @@ TEMPLATE_TEST_CASE("means of losses of many rows on a device have the order of C
     using D = TestType;
     auto const x = filled<float>({70001, 2}, 1);
     auto const label = labels<std::int64_t>(70001, 2, 2);
-    CHECK(same_loss(std::get<0>(rowan::softmax_with_cross_entropy(to_device<D>(x), to_device<D>(label))), std::get<0>(rowan::softmax_with_cross_entropy(x, label))));
+    CHECK(same_loss(std::get<0>(rowan::cross_entropy(to_device<D>(x), to_device<D>(label))), std::get<0>(rowan::cross_entropy(x, label))));
     CHECK(same_bits(rowan::accuracy(to_device<D>(x), to_device<D>(label)), rowan::accuracy(x, label)));
 }
 
@@ -275,23 +275,23 @@ TEMPLATE_TEST_CASE("losses on a device refuse shapes at once and labels at the n
     Tensor<std::int64_t, D> const label{0, 1}, few{0}, bad{1, 2}, negative{-1, 7};
     CHECK_THROWS_AS(rowan::softmax(flat, {.axis = 1}), rowan::ValueError);
     CHECK_THROWS_AS(rowan::softmax_grad(x, wide), ShapeError);
-    CHECK_THROWS_AS(rowan::softmax_with_cross_entropy(x, few), ShapeError);
     CHECK_THROWS_AS(rowan::cross_entropy(x, few), ShapeError);
-    CHECK_THROWS_AS(rowan::cross_entropy(x, wide), ShapeError);
-    CHECK_THROWS_AS(rowan::cross_entropy_grad(x, label, flat), ShapeError);
-    CHECK_THROWS_AS(rowan::softmax_with_cross_entropy_grad(x, label, one, {Reduction::none}), ShapeError);
+    CHECK_THROWS_AS(rowan::cross_entropy_of_probabilities(x, few), ShapeError);
+    CHECK_THROWS_AS(rowan::cross_entropy_of_probabilities(x, wide), ShapeError);
+    CHECK_THROWS_AS(rowan::cross_entropy_of_probabilities_grad(x, label, flat), ShapeError);
+    CHECK_THROWS_AS(rowan::cross_entropy_grad(x, label, one, {Reduction::none}), ShapeError);
     CHECK_THROWS_AS(rowan::accuracy(x, few), ShapeError);
     CHECK_THROWS_AS(rowan::mse(x, flat), ShapeError);
     CHECK_THROWS_AS(rowan::mse_grad(x, x, flat), ShapeError);
 
     std::string const text = "label[1] = 2 is not in [0, 2)";
-    static_cast<void>(rowan::softmax_with_cross_entropy(x, bad));
-    CHECK(late_refusal(exec) == text);
-    static_cast<void>(rowan::softmax_with_cross_entropy_grad(x, bad, one));
-    CHECK(late_refusal(exec) == text);
     static_cast<void>(rowan::cross_entropy(x, bad));
     CHECK(late_refusal(exec) == text);
     static_cast<void>(rowan::cross_entropy_grad(x, bad, one));
+    CHECK(late_refusal(exec) == text);
+    static_cast<void>(rowan::cross_entropy_of_probabilities(x, bad));
+    CHECK(late_refusal(exec) == text);
+    static_cast<void>(rowan::cross_entropy_of_probabilities_grad(x, bad, one));
     CHECK(late_refusal(exec) == text);
     static_cast<void>(rowan::accuracy(x, negative));
     CHECK(late_refusal(exec) == "label[0] = -1 is not in [0, 2)");

@@ -31,7 +31,7 @@ struct Classifier {
     layer::Var<float> x = layer::data("x", {UNK, 2}, 1);
     layer::Var<float> scores = layer::fc(layer::sequence_pool(layer::add(layer::embedding(words, {.height = 5, .width = 2}), x)), {.output_size = 3});
     layer::Var<std::int32_t> label = layer::data<std::int32_t>("label", {UNK});
-    layer::Var<float> cost = layer::softmax_with_cross_entropy(scores, label);
+    layer::Var<float> cost = layer::cross_entropy(scores, label);
     Lod lod{{0, 1, 3}};
     Feeds good{{"words", LoDTensor<std::int64_t>({1, 2, 3}, lod)},
                {"x", LoDTensor<float>({{1, 2}, {3, 4}, {5, 6}}, lod)},

@@ -182,7 +182,7 @@ TEST_CASE("optimizers appended to a net by hand change all parameters or none", 
     Two net;
     auto const gradients = append_backward<float>(*net.cost);
     auto built = Net<>::trace_and_build(std::array{&*net.cost, gradients[0].gradient, gradients[1].gradient});
-    auto const attributes = std::make_shared<AdagradOptions>();
+    auto const attributes = std::make_shared<AdaGradOptions>();
     auto& state = net.scope.new_var("state", tensor_spec<float>({1}), Role::state);
     built.append(net.scope.new_op<sgd_op, Cpu, float, float>({&*net.v, gradients[0].gradient}, {0.5}));
     built.append(net.scope.new_op(kernel_of<adagrad_op, Cpu, float, float, float>::value, {&*net.w, &state, gradients[1].gradient}, attributes));

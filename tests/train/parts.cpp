@@ -268,7 +268,7 @@ layer::Var<float> column(char const* name) {
 /// The losses of rows x with labels l.
 layer::Var<float> losses(CrossEntropyOptions const& options) {
     auto const x = layer::fc(layer::data<float>("x", {UNK, 2}), {.output_size = 3, .name = "fc"});
-    return layer::softmax_with_cross_entropy(x, layer::data<std::int64_t>("l", {UNK}), options);
+    return layer::cross_entropy(x, layer::data<std::int64_t>("l", {UNK}), options);
 }
 
 /// Rows with these labels and with weights w, 0 where the label is 9.
@@ -313,7 +313,7 @@ TEST_CASE("parts are one batch for each mean that does not divide by rows, and f
     auto const weighed = [=] { return losses(none) * column("w"); };
     auto const divided = [=] { return weighed() / layer::reduce_sum(column("w"), {.keep_dims = true}); };
     auto const binary = [=](BinaryCrossEntropyOptions const& options) {
-        return layer::sigmoid_cross_entropy_with_logits(losses(none), column("w"), options);
+        return layer::binary_cross_entropy_with_logits(losses(none), column("w"), options);
     };
     auto const penalty = [] {
         auto const p = layer::parameter<float>({1}, {-1, 1}, "p");
@@ -385,12 +385,12 @@ TEST_CASE("a cost of parts that is not that of one batch is refused by the name 
     auto const both = [=] {
         auto const x = layer::fc(layer::data<float>("x", {UNK, 2}), {.output_size = 3, .name = "fc"});
         auto const l = layer::data<std::int64_t>("l", {UNK});
-        return layer::softmax_with_cross_entropy(x, l, {.ignore_index = 9}) + layer::softmax_with_cross_entropy(x, l, {});
+        return layer::cross_entropy(x, l, {.ignore_index = 9}) + layer::cross_entropy(x, l, {});
     };
     CHECK_NOTHROW(step_of(both, {{0, 1}, {2}}, false));
     CHECK_THROWS_WITH(step_of([] {
         auto const x = layer::fc(layer::data<float>("x", {UNK, 2}), {.output_size = 3, .name = "fc"});
-        return layer::softmax_with_cross_entropy(x, layer::data<std::int64_t>("l", {UNK}), {.ignore_index = 0}) +
+        return layer::cross_entropy(x, layer::data<std::int64_t>("l", {UNK}), {.ignore_index = 0}) +
                layer::reduce_mean(x, {.axes = {0, 1}, .keep_dims = false}) ;
     }, {{0, 1}, {2}}, false), Catch::Matchers::Contains("in proportion to that of"));
 }

@@ -75,7 +75,7 @@ TEST_CASE("a classifier of bags of words learns, with a row-sparse table", "[lay
     auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
     auto const rows = layer::embedding(words, {.height = 20, .width = 8});
     auto const scores = layer::fc(layer::sequence_pool(rows, {Pooling::mean}), {.output_size = 2});
-    auto const cost = layer::softmax_with_cross_entropy(scores, layer::data<std::int64_t>("label", {UNK}));
+    auto const cost = layer::cross_entropy(scores, layer::data<std::int64_t>("label", {UNK}));
     // words below 10 are of class 0, the others of class 1; one sentence is empty
     auto const reader = [](std::int64_t epoch) {
         inputs::Random random(static_cast<std::uint64_t>(epoch));
@@ -163,7 +163,7 @@ TEST_CASE("training leaves the net unchanged, also when repeated", "[layer]") {
     test::DefaultScope scope;
     auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
     auto const scores = layer::fc(layer::sequence_pool(layer::embedding(words, {.height = 20, .width = 8, .name = "table"})), {.output_size = 2});
-    auto const cost = layer::softmax_with_cross_entropy(scores, layer::data<std::int64_t>("label", {UNK}));
+    auto const cost = layer::cross_entropy(scores, layer::data<std::int64_t>("label", {UNK}));
     auto const counts = [&] {
         std::vector<std::size_t> all{scope.operators().size(), scope.variables().size(), scope.scopes()};
         for (auto const& v : scope.variables()) all.push_back(v->readers().size() + 1000 * v->writers().size());

@@ -54,7 +54,7 @@ struct Model {
         auto const numbers = layer::fc(layer::data("numbers", {UNK, 2}), {.output_size = 4});
         auto const scores = layer::fc(layer::add(state.last, numbers), {.output_size = 3});
         predict = &*scores;
-        cost = &*layer::softmax_with_cross_entropy(scores, layer::data<std::int64_t>("label", {UNK}));
+        cost = &*layer::cross_entropy(scores, layer::data<std::int64_t>("label", {UNK}));
     }
     layer::Var<float> scores() const { return layer::Var<float>(*predict); }
 };
@@ -125,9 +125,9 @@ std::vector<Bad> bad_batches() {
         "): step 0 of sequence 2: lookup_table(w = table, ids = x): ids[3] = 7 is not in [0, 7)");
     add("a negative id in a last step", with(g, "words", Words::from_nested({{1, 2, -1}, {}, {3}})), is<IndexError>, nullptr, nullptr);
     add("a label outside the classes", with(g, "label", Tensor<std::int64_t>{0, 2, 3}), is<IndexError>,
-        "softmax_with_cross_entropy(x = fc_1.out_0, label): label[2] = 3 is not in [0, 3)", nullptr);
+        "cross_entropy(x = fc_1.out_0, label): label[2] = 3 is not in [0, 3)", nullptr);
     add("a NaN", with(g, "numbers", Tensor<float>{{1, 2}, {nan, 4}, {5, 6}}), is<ValueError>,
-        "the cost softmax_with_cross_entropy_0.out_0 is nan, expected a finite number", nullptr);
+        "the cost cross_entropy_0.out_0 is nan, expected a finite number", nullptr);
     add("an infinity", with(g, "numbers", Tensor<float>{{1, 2}, {inf, 4}, {5, 6}}), is<ValueError>, nullptr, nullptr);
     add("no rows", batch(Words(Tensor<std::int64_t>::from_shape({0}), Lod{{0}}), Tensor<float>::from_shape({0, 2}), Tensor<std::int64_t>::from_shape({0})),
         is<ShapeError>, ".shape(0) is 0, expected at least 1", nullptr);

@@ -1,6 +1,7 @@
 // rowan/io/from_program.hpp: from_program, which builds a net from a program.
 #pragma once
 
+#include <rowan/io/detail/former_names.hpp>
 #include <rowan/io/detail/program_reader.hpp>
 #include <rowan/io/operator_maker.hpp>
 #include <rowan/op/forward_ops.hpp>
@@ -25,7 +26,8 @@ namespace rowan::inline v0 {
 template <class Ops = forward_ops, class Dtypes = dtypes<float>, class Device = Cpu>
 std::vector<Variable*> from_program(ProgramDesc const& program, Scope& scope) {
     return [&]<class... T>(dtypes<T...>) {
-        return detail::ProgramReader<Device, T...>(program, &detail::OperatorMaker<Ops, Device, T...>::make)
+        return detail::ProgramReader<Device, T...>(detail::with_current_names(program, Ops::names),
+                                                   &detail::OperatorMaker<Ops, Device, T...>::make)
             .read(scope);
     }(Dtypes{});
 }

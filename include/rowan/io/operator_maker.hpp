@@ -23,13 +23,6 @@ namespace rowan::inline v0::detail {
 template <class Op, class D, class... T>
 inline constexpr bool has_kernel = level_mask<Op, D, LoDTensor<T, D>...>() != no_mask;
 
-/// An operator of a file of an earlier version, as this version writes it: sum_rows is reduce_sum along axis 0.
-inline OpDesc renamed(OpDesc op) {
-    op.type = "reduce_sum";
-    op.attrs.insert(op.attrs.end(), {{"axes", std::vector<std::int64_t>{0}}, {"keep_dims", false}});
-    return op;
-}
-
 /// A kernel, and the element types of its inputs; a single one if a slot holds any number of values.
 struct KernelChoice {
     std::span<std::int32_t const> wires;
@@ -153,8 +146,6 @@ public:
     /// errors   GraphError if it is not in Ops or its attributes do not fit; TypeError if it has no kernel for these
     ///          inputs
     static Operator& make(OpDesc const& op, Variables const& inputs) {
-        if (op.type == "sum_rows" && std::ranges::find(Ops::names, op.type) == Ops::names.end())
-            return make(renamed(op), inputs);
         Operator* made = nullptr;
         bool known = false;
         for (auto const& [name, choices] : named) {

@@ -49,7 +49,7 @@ public:
         OpDesc fetch{.inputs = {{"x", {}}}, .type = "fetch", .is_target = true};
         for (Variable const* v : outputs) fetch.inputs[0].arguments.push_back(name(*v));
         program_.blocks[0].ops.push_back(std::move(fetch));
-        program_.version.version = 1;
+        program_.version.version = 2;
         return std::move(program_);
     }
 

@@ -15,14 +15,14 @@ Var<T, Device> relu6(Var<T, Device> const& x, Relu6Options const& options = {}) 
     rowan::detail::check_options<rowan::detail::relu6_formula>(options);
     return apply<relu6_op>(options, x);
 }
-/// min(max(x, options.min), options.max), element-wise, as rowan::brelu.
+/// min(max(x, options.min), options.max), element-wise, as rowan::hardtanh.
 /// shapes   x [...] -> [...], with the levels of x
 /// errors   ValueError if an option is not finite or max < min
-/// cost     as rowan::brelu, when the net runs
+/// cost     as rowan::hardtanh, when the net runs
 template <class T, class Device>
-Var<T, Device> brelu(Var<T, Device> const& x, BreluOptions const& options = {}) {
-    rowan::detail::check_options<rowan::detail::brelu_formula>(options);
-    return apply<brelu_op>(options, x);
+Var<T, Device> hardtanh(Var<T, Device> const& x, HardtanhOptions const& options = {}) {
+    rowan::detail::check_options<rowan::detail::hardtanh_formula>(options);
+    return apply<hardtanh_op>(options, x);
 }
 /// x where x > 0, else options.alpha · x, element-wise, as rowan::leaky_relu.
 /// shapes   x [...] -> [...], with the levels of x

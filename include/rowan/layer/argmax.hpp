@@ -51,8 +51,8 @@ Var<std::int64_t, Device> argsort(Var<T, Device> const& x, ArgsortOptions const&
 /// The greatest elements of each row and their positions.
 template <class T, class Device = Cpu>
 struct TopK {
-    Var<T, Device> value;           ///< [..., k], in descending order
-    Var<std::int64_t, Device> ids;  ///< [..., k]
+    Var<T, Device> value;               ///< [..., k], in descending order
+    Var<std::int64_t, Device> indices;  ///< [..., k]
 };
 
 /// The k greatest elements of each row, that is along the last axis, and their positions, see rowan::top_k. The

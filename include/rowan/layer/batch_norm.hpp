@@ -36,7 +36,7 @@ struct BatchNormOptions {
 /// cost     as rowan::batch_norm, when the net runs; four parameters in the net
 template <class T, class Device>
 Var<T, Device> batch_norm(Var<T, Device> const& x, BatchNormOptions const& options = {}) {
-    rowan::BatchNormOptions const attributes{options.momentum, options.epsilon};
+    rowan::BatchNormAttributes const attributes{options.momentum, options.epsilon};
     rowan::detail::check_batch_norm(attributes);
     spec::matrix("layer::batch_norm: x", x->spec());
     Dims const row{x->spec().dims[1]};

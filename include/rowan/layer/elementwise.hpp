@@ -6,8 +6,8 @@
 #include <rowan/op/elementwise/broadcast.hpp>
 #include <rowan/op/elementwise/clip.hpp>
 #include <rowan/op/elementwise/div.hpp>
-#include <rowan/op/elementwise/elementwise_mul.hpp>
 #include <rowan/op/elementwise/full_like.hpp>
+#include <rowan/op/elementwise/mul.hpp>
 #include <rowan/op/elementwise/relu.hpp>
 #include <rowan/op/elementwise/scale.hpp>
 #include <rowan/op/elementwise/sigmoid.hpp>
@@ -119,13 +119,13 @@ template <class T, class Device>
 Var<T, Device> sub(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
     return rowan::detail::binary<sub_op, rowan::detail::broadcast_sub>(x, y, options);
 }
-/// x · y, element-wise, as rowan::elementwise_mul.
+/// x · y, element-wise, as rowan::mul.
 /// shapes   as layer::add
 /// errors   as layer::add
-/// cost     as rowan::elementwise_mul, when the net runs
+/// cost     as rowan::mul, when the net runs
 template <class T, class Device>
 Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return rowan::detail::binary<elementwise_mul_op, rowan::detail::broadcast_mul>(x, y, options);
+    return rowan::detail::binary<mul_op, rowan::detail::broadcast_mul>(x, y, options);
 }
 /// x / y, element-wise, as rowan::div.
 /// shapes   as layer::add
@@ -210,7 +210,7 @@ Var<T, Device> operator-(Var<T, Device> const& x) {
 /// A number is multiplied or added as by layer::scale; x / s is x · (1 / s).
 /// shapes   two Vars as layer::add; x [...] and a number -> [...], with the levels of x
 /// errors   as layer::add; when the net runs, as rowan::scale
-/// cost     as rowan::add, sub, elementwise_mul, div or scale, when the net runs; a number divided by x is stored once
+/// cost     as rowan::add, sub, mul, div or scale, when the net runs; a number divided by x is stored once
 ///          for each element
 template <class A, class B>
 requires rowan::detail::has_var<A, B>

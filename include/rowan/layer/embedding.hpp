@@ -5,7 +5,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/graph/any_ref.hpp>
 #include <rowan/graph/value.hpp>
-#include <rowan/layer/first_values.hpp>
+#include <rowan/layer/initializer.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/selected_rows.hpp>
 #include <rowan/op/table/embedding_bag.hpp>
@@ -32,7 +32,7 @@ struct EmbeddingOptions {
         {};  ///< id whose row reads as zeros, or is left out of bags, and is not trained
     /// row that ids read which the table does not have, in training and in serving; without it they are errors
     std::optional<std::int64_t> unknown = {};
-    FirstValues table = {-0.1, 0.1};  ///< initial values of the table, e.g. layer::Normal{.stddev = 0.02}
+    Initializer table = {-0.1, 0.1};  ///< initial values of the table, e.g. layer::Normal{.stddev = 0.02}
     std::string name = {};            ///< name of the table
     /// the rows that exist at first, e.g. {{10, 20, 30}}: the table is a SelectedRows, see layer::selected_rows; without
     /// it all rows exist

@@ -21,25 +21,25 @@ public:
     /// Uniform in [low, high).
     Bias(double low, double high) : first_(low, high) {}
     /// The first values.
-    template <std::convertible_to<FirstValues> F>
+    template <std::convertible_to<Initializer> F>
     Bias(F const& first) : first_(first) {}
     /// false for no bias, true for zeros.
     template <std::same_as<bool> B>
     Bias(B exists) : exists_(exists) {}
 
-    bool exists() const noexcept { return exists_; }                      ///< whether there is a bias
-    FirstValues const& first_values() const& noexcept { return first_; }  ///< its first values
-    FirstValues first_values() && { return std::move(first_); }
+    bool exists() const noexcept { return exists_; }                     ///< whether there is a bias
+    Initializer const& initializer() const& noexcept { return first_; }  ///< its first values
+    Initializer initializer() && { return std::move(first_); }
 
 private:
-    FirstValues first_ = {};
+    Initializer first_ = {};
     bool exists_ = true;
 };
 
 /// The settings of layer::fc.
 struct FcOptions {
     std::int64_t output_size = 0;            ///< 0: the width of the input
-    std::optional<FirstValues> weight = {};  ///< initial weights, e.g. layer::KaimingNormal{}; default XavierUniform{}
+    std::optional<Initializer> weight = {};  ///< initial weights, e.g. layer::KaimingNormal{}; default XavierUniform{}
     Bias bias = {};                          ///< initial bias, or false for none; default zeros
     std::string name = {};                   ///< if not empty, the parameters are name.w_0 and name.b_0
 };
@@ -60,7 +60,7 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     Scope& scope = rowan::detail::outermost_scope();
     rowan::detail::ScopeRollback added(scope);
     auto const name = [&](char const* slot) { return options.name.empty() ? std::string() : options.name + slot; };
-    FirstValues const first = options.weight.value_or(XavierUniform{});
+    Initializer const first = options.weight.value_or(XavierUniform{});
     auto const w = [&] {
         if (width != UNK || !rowan::detail::depends_on_placeholder(*x))
             return parameter<T, Device>({width, size}, first, name(".w_0"));
@@ -71,8 +71,8 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
         return Var<T, Device>(v);
     }();
     auto const y = options.bias.exists()
-                       ? apply<fc_op>({}, x, w, parameter<T, Device>({size}, options.bias.first_values(), name(".b_0")))
-                       : apply<mul_op>({}, x, w);
+                       ? apply<fc_op>({}, x, w, parameter<T, Device>({size}, options.bias.initializer(), name(".b_0")))
+                       : apply<matmul_nn_op>({}, x, w);
     added.keep();
     return y;
 }

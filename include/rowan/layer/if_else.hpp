@@ -3,7 +3,7 @@
 
 #include <rowan/layer/cast.hpp>
 #include <rowan/layer/pick_sequences.hpp>
-#include <rowan/op/sequence/merge_rows.hpp>
+#include <rowan/op/sequence/interleave_rows.hpp>
 
 #include <cstdint>
 
@@ -25,7 +25,7 @@ template <class T, class Device>
 Divided<T, Device> divide_rows(Var<bool, Device> const& mask, Var<T, Device> const& x) {
     spec::rank("layer::divide_rows: mask", mask->spec(), 1, "1");
     auto const marks = cast<std::int64_t>(mask);
-    auto const part = [&](std::int64_t value) { return pick_sequences(x, apply<rows_where_op>({value}, marks, x)); };
+    auto const part = [&](std::int64_t value) { return pick_sequences(x, apply<nonzero_rows_op>({value}, marks, x)); };
     return {part(1), part(0), marks};
 }
 
@@ -42,7 +42,7 @@ template <class T, class Device, class Then, class Otherwise>
 auto if_else(Var<bool, Device> const& mask, Var<T, Device> const& x, Then const& then, Otherwise const& otherwise) {
     auto const parts = divide_rows(mask, x);
     auto const yes = then(parts.marked), no = otherwise(parts.others);
-    return apply<merge_rows_op>({}, parts.is_marked, yes, no);
+    return apply<interleave_rows_op>({}, parts.is_marked, yes, no);
 }
 
 }  // namespace rowan::inline v0::layer

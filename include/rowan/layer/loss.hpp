@@ -6,9 +6,9 @@
 #include <rowan/layer/detail/along_axis.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/op/loss/cross_entropy.hpp>
+#include <rowan/op/loss/cross_entropy_of_probabilities.hpp>
 #include <rowan/op/loss/loss_options.hpp>
 #include <rowan/op/loss/mse.hpp>
-#include <rowan/op/loss/softmax_with_cross_entropy.hpp>
 #include <rowan/op/norm/log_softmax.hpp>
 #include <rowan/op/norm/softmax.hpp>
 
@@ -89,30 +89,30 @@ Var<T, Device> log_softmax(Var<T, Device> const& x, SoftmaxOptions const& option
 }
 
 /// The mean over the rows of -log(probability of the label), or with `.reduction` their sum or all of them, as
-/// rowan::cross_entropy. Rows whose label is `.ignore_index` do not count; `.weights` has a factor for each class, and
+/// rowan::cross_entropy_of_probabilities. Rows whose label is `.ignore_index` do not count; `.weights` has a factor for each class, and
 /// `.axis` is the axis of the classes.
 /// shapes   x [n, classes] of probabilities, label [n] -> [1], or [n] without reduction; or x [...] with classes along
 ///          the axis, label [...] without that axis -> [1], or that of label without reduction
 /// errors   ShapeError if x has a rank below 2, label has another shape or there is not one weight for each class;
 ///          ValueError if the axis is not in [-rank, rank); when the net runs, IndexError if a label is not in
 ///          [0, classes) and not ignore_index
+/// cost     as rowan::cross_entropy_of_probabilities, when the net runs
+template <class T, id_type I, class Device>
+Var<T, Device> cross_entropy_of_probabilities(Var<T, Device> const& x, Var<I, Device> const& label,
+                                              CrossEntropyOptions const& options = {}) {
+    return apply<cross_entropy_of_probabilities_op>(options, x, label);
+}
+
+/// cross_entropy_of_probabilities(softmax(x), label) in a numerically stable form, as rowan::cross_entropy and PyTorch's
+/// cross_entropy_of_probabilities.
+///     auto cost = layer::cross_entropy(scores, label, {.ignore_index = -100, .weights = {1, 1, 4}});
+/// shapes   as layer::cross_entropy_of_probabilities, of scores
+/// errors   as layer::cross_entropy_of_probabilities
 /// cost     as rowan::cross_entropy, when the net runs
 template <class T, id_type I, class Device>
 Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label,
                              CrossEntropyOptions const& options = {}) {
     return apply<cross_entropy_op>(options, x, label);
-}
-
-/// cross_entropy(softmax(x), label) in a numerically stable form, as rowan::softmax_with_cross_entropy and PyTorch's
-/// cross_entropy.
-///     auto cost = layer::softmax_with_cross_entropy(scores, label, {.ignore_index = -100, .weights = {1, 1, 4}});
-/// shapes   as layer::cross_entropy, of scores
-/// errors   as layer::cross_entropy
-/// cost     as rowan::softmax_with_cross_entropy, when the net runs
-template <class T, id_type I, class Device>
-Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label,
-                                          CrossEntropyOptions const& options = {}) {
-    return apply<softmax_with_cross_entropy_op>(options, x, label);
 }
 
 /// Options of losses whose labels may be probabilities.
@@ -132,48 +132,49 @@ struct SoftLabelOptions {
 };
 
 /// The losses with `.soft_label = true` for labels that are the probabilities of the classes, which get no gradient, as
-/// rowan::cross_entropy and rowan::softmax_with_cross_entropy.
+/// rowan::cross_entropy_of_probabilities and rowan::cross_entropy.
 /// shapes   x [...] with classes along the axis, label the same -> [1], or [...] without the axis without reduction
 /// errors   ValueError if soft_label is false or the axis is not in [-rank, rank); ShapeError if x has a rank below 2,
 ///          label has another shape or there is not one weight for each class
-/// cost     as rowan::cross_entropy or rowan::softmax_with_cross_entropy, when the net runs
+/// cost     as rowan::cross_entropy_of_probabilities or rowan::cross_entropy, when the net runs
+template <class T, class Device>
+requires(!id_type<T>) Var<T, Device> cross_entropy_of_probabilities(Var<T, Device> const& x,
+                                                                    Var<T, Device> const& label,
+                                                                    SoftLabelOptions const& options) {
+    return apply<cross_entropy_of_probabilities_op>(options.attributes(), x, label);
+}
 template <class T, class Device>
 requires(!id_type<T>) Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<T, Device> const& label,
                                                    SoftLabelOptions const& options) {
     return apply<cross_entropy_op>(options.attributes(), x, label);
 }
-template <class T, class Device>
-requires(!id_type<T>) Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<T, Device> const& label,
-                                                                SoftLabelOptions const& options) {
-    return apply<softmax_with_cross_entropy_op>(options.attributes(), x, label);
-}
 
+/// Does not compile: labels are integers, as rowan::cross_entropy_of_probabilities needs them.
+template <class X, class Label>
+requires(!rowan::detail::is_label<Label>) auto cross_entropy_of_probabilities(X const& x, Label const& label) {
+    return rowan::detail::no_label(x, label);
+}
 /// Does not compile: labels are integers, as rowan::cross_entropy needs them.
 template <class X, class Label>
 requires(!rowan::detail::is_label<Label>) auto cross_entropy(X const& x, Label const& label) {
     return rowan::detail::no_label(x, label);
 }
-/// Does not compile: labels are integers, as rowan::softmax_with_cross_entropy needs them.
-template <class X, class Label>
-requires(!rowan::detail::is_label<Label>) auto softmax_with_cross_entropy(X const& x, Label const& label) {
-    return rowan::detail::no_label(x, label);
-}
 
 ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&))
 ROWAN_TEMPLATE(Var<float> softmax(Var<float> const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<std::int64_t> const&,
+                                                         CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<std::int32_t> const&,
+                                                         CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int64_t> const&,
-                                                     CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int32_t> const&,
-                                                     CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&))
 ROWAN_TEMPLATE(Var<double> softmax(Var<double> const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy_of_probabilities(Var<double> const&, Var<std::int64_t> const&,
+                                                          CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy_of_probabilities(Var<double> const&, Var<std::int32_t> const&,
+                                                          CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int64_t> const&,
-                                                      CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int32_t> const&,
-                                                      CrossEntropyOptions const&))
 
 }  // namespace rowan::inline v0::layer

@@ -40,15 +40,15 @@ Var<T, Device> smooth_l1(Var<T, Device> const& x, Var<T, Device> const& y, Smoot
 }
 
 /// -y · log(s) - (1 - y) · log(1 - s) for s = 1 / (1 + exp(-x)): the mean over all elements, or by options.reduction
-/// their sum or all of them, as rowan::sigmoid_cross_entropy_with_logits.
-///     auto cost = layer::sigmoid_cross_entropy_with_logits(x, y, {.ignore_index = -1});     // where y is not -1
+/// their sum or all of them, as rowan::binary_cross_entropy_with_logits.
+///     auto cost = layer::binary_cross_entropy_with_logits(x, y, {.ignore_index = -1});     // where y is not -1
 /// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
 /// errors   ShapeError if the shapes differ
-/// cost     as rowan::sigmoid_cross_entropy_with_logits, when the net runs
+/// cost     as rowan::binary_cross_entropy_with_logits, when the net runs
 template <class T, class Device>
-Var<T, Device> sigmoid_cross_entropy_with_logits(Var<T, Device> const& x, Var<T, Device> const& y,
-                                                 BinaryCrossEntropyOptions const& options = {}) {
-    return apply<sigmoid_cross_entropy_with_logits_op>(options, x, y);
+Var<T, Device> binary_cross_entropy_with_logits(Var<T, Device> const& x, Var<T, Device> const& y,
+                                                BinaryCrossEntropyOptions const& options = {}) {
+    return apply<binary_cross_entropy_with_logits_op>(options, x, y);
 }
 
 /// -y · log(x) - (1 - y) · log(1 - x) for probabilities x: the mean over all elements, or by options.reduction their
@@ -63,14 +63,15 @@ Var<T, Device> binary_cross_entropy(Var<T, Device> const& x, Var<T, Device> cons
 }
 
 /// -y · log(x + epsilon) - (1 - y) · log(1 - x + epsilon) for probabilities x: the mean over all elements, or by
-/// options.reduction their sum or all of them, as rowan::log_loss.
+/// options.reduction their sum or all of them, as rowan::binary_cross_entropy_with_epsilon.
 /// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
 /// errors   ValueError if epsilon is not finite or negative; ShapeError if the shapes differ
-/// cost     as rowan::log_loss, when the net runs
+/// cost     as rowan::binary_cross_entropy_with_epsilon, when the net runs
 template <class T, class Device>
-Var<T, Device> log_loss(Var<T, Device> const& x, Var<T, Device> const& y, LogLossOptions const& options = {}) {
-    rowan::detail::log_loss_formula::check(options);
-    return apply<log_loss_op>(options, x, y);
+Var<T, Device> binary_cross_entropy_with_epsilon(Var<T, Device> const& x, Var<T, Device> const& y,
+                                                 BinaryCrossEntropyWithEpsilonOptions const& options = {}) {
+    rowan::detail::binary_cross_entropy_with_epsilon_formula::check(options);
+    return apply<binary_cross_entropy_with_epsilon_op>(options, x, y);
 }
 
 /// max(1 - x · (2 y - 1), 0) for labels y of 0 and 1, as in Paddle: the mean over all elements, or by options.reduction
@@ -94,26 +95,26 @@ Var<T, Device> kl_div(Var<T, Device> const& x, Var<T, Device> const& y, LossOpti
 }
 
 /// log(1 + exp(left - right)) - label · (left - right), RankNet's loss of pairs (Burges et al. 2005), as Paddle's
-/// rank_loss. The label is 1 if left is better, 0 if right is, or in between.
+/// ranknet. The label is 1 if left is better, 0 if right is, or in between.
 /// shapes   all [...] -> [1], or [...] without reduction
 /// errors   ShapeError if the shapes differ
-/// cost     of sub and sigmoid_cross_entropy_with_logits, when the net runs
+/// cost     of sub and binary_cross_entropy_with_logits, when the net runs
 template <class T, class Device>
-Var<T, Device> rank_loss(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
-                         LossOptions const& options = {}) {
-    return layer::sigmoid_cross_entropy_with_logits(layer::sub(left, right), label, options);
+Var<T, Device> ranknet(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
+                       LossOptions const& options = {}) {
+    return layer::binary_cross_entropy_with_logits(layer::sub(left, right), label, options);
 }
 
-/// max(margin - label · (left - right), 0), as Paddle's margin_rank_loss and PyTorch's margin_ranking_loss. The label is
+/// max(margin - label · (left - right), 0), as Paddle's margin_ranking and PyTorch's margin_ranking_loss. The label is
 /// 1 if left is to be the greater one, else -1.
 /// shapes   all [...] -> [1], or [...] without reduction
 /// errors   ValueError if margin is not finite; ShapeError if the shapes differ
-/// cost     of sub and rowan::margin_rank_loss, when the net runs
+/// cost     of sub and rowan::margin_ranking, when the net runs
 template <class T, class Device>
-Var<T, Device> margin_rank_loss(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
-                                MarginOptions const& options = {}) {
-    rowan::detail::margin_rank_loss_formula::check(options);
-    return apply<margin_rank_loss_op>(options, layer::sub(left, right), label);
+Var<T, Device> margin_ranking(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
+                              MarginOptions const& options = {}) {
+    rowan::detail::margin_ranking_formula::check(options);
+    return apply<margin_ranking_op>(options, layer::sub(left, right), label);
 }
 
 /// The cosine of the angle between the rows of x and y, as rowan::cosine_similarity.
@@ -127,15 +128,15 @@ Var<T, Device> cosine_similarity(Var<T, Device> const& x, Var<T, Device> const& 
 }
 
 /// 1 - cos where the label is 1, and max(cos - margin, 0) where it is -1, for the cosines of the angles between the rows
-/// of x and y, as PyTorch's cosine_embedding_loss.
+/// of x and y, as PyTorch's cosine_embedding.
 /// shapes   x and y [n, width], label [n, 1] -> [1], or [n, 1] without reduction
 /// errors   ValueError if margin is not finite; ShapeError if the shapes do not fit
-/// cost     of cosine_similarity and rowan::cosine_embedding_loss, when the net runs
+/// cost     of cosine_similarity and rowan::cosine_embedding, when the net runs
 template <class T, class Device>
-Var<T, Device> cosine_embedding_loss(Var<T, Device> const& x, Var<T, Device> const& y, Var<T, Device> const& label,
-                                     MarginOptions const& options = {}) {
-    rowan::detail::cosine_embedding_loss_formula::check(options);
-    return apply<cosine_embedding_loss_op>(options, layer::cosine_similarity(x, y), label);
+Var<T, Device> cosine_embedding(Var<T, Device> const& x, Var<T, Device> const& y, Var<T, Device> const& label,
+                                MarginOptions const& options = {}) {
+    rowan::detail::cosine_embedding_formula::check(options);
+    return apply<cosine_embedding_op>(options, layer::cosine_similarity(x, y), label);
 }
 
 }  // namespace rowan::inline v0::layer

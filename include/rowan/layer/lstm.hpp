@@ -22,7 +22,7 @@ struct RecurrentOptions {
     std::int64_t layers = 1;                 ///< number of layers; each reads the output of the one before it
     bool bidirectional = false;              ///< whether a layer also runs in reverse: its output is both, side by side
     double dropout = 0;                      ///< probability of layer::dropout between the layers
-    std::optional<FirstValues> weight = {};  ///< initial weights and biases; default ±1/√size
+    std::optional<Initializer> weight = {};  ///< initial weights and biases; default ±1/√size
 
     /// The settings of one cell.
     /// errors   none

@@ -19,7 +19,7 @@ struct LstmpOptions {
     std::int64_t projection = 0;             ///< width of the output; 0: that of the cell, without a projection
     bool peepholes = false;                  ///< whether the gates also read the cell
     double cell_clip = 0;                    ///< largest absolute value of an element of the cell; 0: no limit
-    std::optional<FirstValues> weight = {};  ///< initial weights and biases; default ±1/√size
+    std::optional<Initializer> weight = {};  ///< initial weights and biases; default ±1/√size
 
     /// The width of the output.
     /// errors   none

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/matrix/batched_matmul.hpp>
 #include <rowan/op/matrix/matmul.hpp>
 
 #include <concepts>
@@ -19,10 +18,10 @@ namespace rowan::inline v0::layer {
 template <class T, class Device>
 Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, MatmulOptions const& options = {}) {
     bool const matrices = x->spec().dims.size() == 2 && y->spec().dims.size() == 2;
-    if (!matrices || (options.transpose_x && options.transpose_y)) return apply<batched_matmul_op>(options, x, y);
-    if (options.transpose_x) return apply<mul_tn_op>({}, x, y);
-    if (options.transpose_y) return apply<mul_nt_op>({}, x, y);
-    return apply<mul_op>({}, x, y);
+    if (!matrices || (options.transpose_x && options.transpose_y)) return apply<matmul_op>(options, x, y);
+    if (options.transpose_x) return apply<matmul_tn_op>({}, x, y);
+    if (options.transpose_y) return apply<matmul_nt_op>({}, x, y);
+    return apply<matmul_nn_op>({}, x, y);
 }
 /// The same with flags by position, which a later version removes.
 template <class T, class Device>

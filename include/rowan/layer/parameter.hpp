@@ -3,7 +3,7 @@
 
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/graph/detail/device_values.hpp>
-#include <rowan/layer/first_values.hpp>
+#include <rowan/layer/initializer.hpp>
 #include <rowan/layer/var.hpp>
 
 #include <cstddef>
@@ -32,11 +32,11 @@ namespace rowan::inline v0::layer {
 ///          negative
 /// cost     O(1); when training begins, one write of the elements, and on a device one copy to it
 template <class T, class Device = Cpu>
-void begin_with(Variable& v, Dims const& dims, FirstValues const& first) {
+void begin_with(Variable& v, Dims const& dims, Initializer const& first) {
     rowan::detail::check_known(dims);
     typename Tensor<T>::shape_type shape;
     for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
-    FirstValues const values = first.of(dims);
+    Initializer const values = first.of(dims);
     v.set_dims(dims);
     v.bring = &rowan::detail::bring<T, Device>;
     v.initialize = [shape, values](Value& value, std::optional<std::uint64_t> seed, AnyExec any) {
@@ -60,7 +60,7 @@ void begin_with(Variable& v, Dims const& dims, FirstValues const& first) {
 /// errors   as begin_with; GraphError if the outermost scope already has that name, or it has an @
 /// cost     as begin_with
 template <class T = float, class Device = Cpu>
-Var<T, Device> parameter(Dims const& dims, FirstValues const& first, std::string const& name = "") {
+Var<T, Device> parameter(Dims const& dims, Initializer const& first, std::string const& name = "") {
     rowan::detail::check_known(dims);
     rowan::detail::check_parameter_name(name);
     static_cast<void>(first.of(dims));  // throws before anything is created
@@ -69,10 +69,10 @@ Var<T, Device> parameter(Dims const& dims, FirstValues const& first, std::string
     return Var<T, Device>(v);
 }
 
-ROWAN_TEMPLATE(void begin_with<float, Cpu>(Variable&, Dims const&, FirstValues const&))
-ROWAN_TEMPLATE(Var<float> parameter<float, Cpu>(Dims const&, FirstValues const&, std::string const&))
-ROWAN_TEMPLATE(void begin_with<double, Cpu>(Variable&, Dims const&, FirstValues const&))
-ROWAN_TEMPLATE(Var<double> parameter<double, Cpu>(Dims const&, FirstValues const&, std::string const&))
+ROWAN_TEMPLATE(void begin_with<float, Cpu>(Variable&, Dims const&, Initializer const&))
+ROWAN_TEMPLATE(Var<float> parameter<float, Cpu>(Dims const&, Initializer const&, std::string const&))
+ROWAN_TEMPLATE(void begin_with<double, Cpu>(Variable&, Dims const&, Initializer const&))
+ROWAN_TEMPLATE(Var<double> parameter<double, Cpu>(Dims const&, Initializer const&, std::string const&))
 
 }  // namespace rowan::inline v0::layer
 

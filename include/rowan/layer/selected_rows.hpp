@@ -5,7 +5,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/graph/detail/device_values.hpp>
-#include <rowan/layer/first_values.hpp>
+#include <rowan/layer/initializer.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -26,7 +26,7 @@ void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& row
 
 /// Some rows of a table, with those first values that they have in a whole one; without a seed, with any.
 template <class T, class Device>
-void first_rows(Value& value, Dims const& dims, layer::FirstValues const& first, std::span<std::int64_t const> rows,
+void first_rows(Value& value, Dims const& dims, layer::Initializer const& first, std::span<std::int64_t const> rows,
                 std::optional<std::uint64_t> seed, AnyExec any) {
     typename Tensor<T>::shape_type shape{rows.size()};
     for (std::size_t i = 1; i < dims.size(); ++i) shape.push_back(static_cast<std::size_t>(dims[i]));
@@ -72,12 +72,12 @@ Var<T, Device> selected_rows(std::string const& name, Dims const& dims) {
 ///          repeated
 /// cost     as layer::parameter, for the rows that exist
 template <class T = float, class Device = Cpu>
-Var<T, Device> selected_rows(std::vector<std::int64_t> rows, Dims const& dims, FirstValues const& first,
+Var<T, Device> selected_rows(std::vector<std::int64_t> rows, Dims const& dims, Initializer const& first,
                              std::string const& name = "") {
     rowan::detail::check_known(dims);
     rowan::detail::check_parameter_name(name);
     rowan::detail::check_parameter_rows(dims, rows);
-    FirstValues const values = first.of(dims);
+    Initializer const values = first.of(dims);
     Variable& v = rowan::detail::outermost_scope().new_var(name, selected_rows_spec<T>(dims), Role::parameter);
     v.bring = &rowan::detail::bring_rows<T, Device>;
     v.initialize = [rows = std::move(rows), dims, values](Value& value, std::optional<std::uint64_t> seed,

@@ -52,7 +52,7 @@ struct SequenceConvOptions {
     std::int64_t length = 3;                 ///< the number of rows of the filter
     std::optional<std::int64_t> start = {};  ///< its first row, relative to that of the result; default -(length / 2)
     bool train_padding = false;              ///< whether the rows outside of sequences are parameters instead of zeros
-    std::optional<FirstValues> weight = {};  ///< initial weights; default XavierUniform{}
+    std::optional<Initializer> weight = {};  ///< initial weights; default XavierUniform{}
     Bias bias = {};                          ///< initial bias, or false for none; default zeros
     std::string name = {};                   ///< if not empty, the parameters are name.w_0, name.b_0 and name.w_1
 };
@@ -74,7 +74,7 @@ Var<T, Device> sequence_conv(Var<T, Device> const& x, SequenceConvOptions const&
     auto const context = [&] {
         if (!options.train_padding || around.both() == 0) return sequence_context(x, window);
         if (width == UNK) throw ShapeError("layer::sequence_conv: x width", "unknown", "a number, for its padding");
-        auto const padding = parameter<T, Device>({around.both(), width}, FirstValues(),
+        auto const padding = parameter<T, Device>({around.both(), width}, Initializer(),
                                                   options.name.empty() ? std::string() : options.name + ".w_1");
         return sequence_context(x, padding, window);
     }();

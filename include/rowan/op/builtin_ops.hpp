@@ -9,10 +9,10 @@
 #include <rowan/op/elementwise/compare.hpp>
 #include <rowan/op/elementwise/div.hpp>
 #include <rowan/op/elementwise/dropout.hpp>
-#include <rowan/op/elementwise/elementwise_mul.hpp>
 #include <rowan/op/elementwise/full_like.hpp>
 #include <rowan/op/elementwise/identity.hpp>
 #include <rowan/op/elementwise/math.hpp>
+#include <rowan/op/elementwise/mul.hpp>
 #include <rowan/op/elementwise/relu.hpp>
 #include <rowan/op/elementwise/scale.hpp>
 #include <rowan/op/elementwise/sigmoid.hpp>
@@ -23,11 +23,10 @@
 #include <rowan/op/loss/accuracy.hpp>
 #include <rowan/op/loss/crf_decoding.hpp>
 #include <rowan/op/loss/cross_entropy.hpp>
+#include <rowan/op/loss/cross_entropy_of_probabilities.hpp>
 #include <rowan/op/loss/linear_chain_crf.hpp>
 #include <rowan/op/loss/losses.hpp>
 #include <rowan/op/loss/mse.hpp>
-#include <rowan/op/loss/softmax_with_cross_entropy.hpp>
-#include <rowan/op/matrix/batched_matmul.hpp>
 #include <rowan/op/matrix/cosine_similarity.hpp>
 #include <rowan/op/matrix/fc.hpp>
 #include <rowan/op/matrix/matmul.hpp>
@@ -60,8 +59,8 @@
 #include <rowan/op/sequence/drop_levels.hpp>
 #include <rowan/op/sequence/edit_distance.hpp>
 #include <rowan/op/sequence/expand_rows.hpp>
+#include <rowan/op/sequence/interleave_rows.hpp>
 #include <rowan/op/sequence/lod_reset.hpp>
-#include <rowan/op/sequence/merge_rows.hpp>
 #include <rowan/op/sequence/pick_sequences.hpp>
 #include <rowan/op/sequence/reorder.hpp>
 #include <rowan/op/sequence/sequence_attention.hpp>
@@ -98,57 +97,56 @@ namespace rowan::inline v0 {
 /// adds them.
 using builtin_ops = registry<
     accuracy_op, adadelta_op, adagrad_op, adam_op, adamax_op, add_op, any_op, bias_grad_op, cast_grad_op,
-    clip_by_global_norm_op, clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op,
-    cross_entropy_op, div_grad_y_op, div_op, drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op,
-    edit_distance_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op,
-    greater_equal_op, greater_op, gru_unit_grad_op, gru_unit_op, identity_op, lamb_op, less_equal_op, less_op,
-    lod_from_offsets_op, lod_reset_op, log_softmax_grad_op, log_softmax_op, logical_and_op, logical_not_op, isfinite_op,
-    isinf_op, isnan_op, logical_or_op, embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op,
-    lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op,
-    pick_sequences_grad_op, pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op,
-    rowwise_adagrad_op, scale_grad_op, scale_op, sequence_concat_grad_op, sequence_concat_op, sequence_slice_grad_op,
-    sequence_slice_op, sequence_pad_grad_op, sequence_pad_op, sequence_unpad_grad_op, sequence_unpad_op,
-    sequence_context_grad_op, sequence_context_op, sequence_padding_grad_op, padded_sequence_context_op,
-    sequence_erase_op, sequence_mask_op, sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op,
-    sequence_pool_op, sequence_reverse_grad_op, sequence_attention_grad_op, sequence_attention_op, sequence_reverse_op,
-    sequence_softmax_grad_op, sequence_softmax_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op,
-    softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op, sum_grad_op,
-    sum_op, tanh_grad_op, tanh_op, exp_grad_op, exp_op, log_grad_op, log_op, sqrt_grad_op, sqrt_op, rsqrt_grad_op,
-    rsqrt_op, square_grad_op, square_op, abs_grad_op, abs_op, pow_grad_op, pow_op, sin_grad_op, sin_op, cos_grad_op,
-    cos_op, sign_grad_op, sign_op, floor_grad_op, floor_op, ceil_grad_op, ceil_op, round_grad_op, round_op,
-    relu6_grad_op, relu6_op, brelu_grad_op, brelu_op, leaky_relu_grad_op, leaky_relu_op, elu_grad_op, elu_op,
-    gelu_grad_op, gelu_op, swish_grad_op, swish_op, softplus_grad_op, softplus_op, softsign_grad_op, softsign_op,
-    hard_sigmoid_grad_op, hard_sigmoid_op, hard_swish_grad_op, hard_swish_op, stanh_grad_op, stanh_op,
-    thresholded_relu_grad_op, thresholded_relu_op, broadcast_add_op, broadcast_grad_op<detail::broadcast_add, false>,
-    broadcast_grad_op<detail::broadcast_add, true>, broadcast_div_op, broadcast_grad_op<detail::broadcast_div, false>,
-    broadcast_grad_op<detail::broadcast_div, true>, broadcast_max_op, broadcast_grad_op<detail::broadcast_max, false>,
-    broadcast_grad_op<detail::broadcast_max, true>, broadcast_min_op, broadcast_grad_op<detail::broadcast_min, false>,
-    broadcast_grad_op<detail::broadcast_min, true>, broadcast_mul_op, broadcast_grad_op<detail::broadcast_mul, false>,
-    broadcast_grad_op<detail::broadcast_mul, true>, broadcast_sub_op, broadcast_grad_op<detail::broadcast_sub, false>,
-    broadcast_grad_op<detail::broadcast_sub, true>, squared_error_op,
-    pointwise_loss_grad_op<detail::squared_error_formula, false>,
+    clip_by_global_norm_op, clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op,
+    cross_entropy_of_probabilities_grad_op, cross_entropy_of_probabilities_op, div_grad_y_op, div_op,
+    drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op, edit_distance_op, mul_op, equal_op,
+    expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op, greater_equal_op, greater_op, gru_unit_grad_op,
+    gru_unit_op, identity_op, lamb_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, log_softmax_grad_op,
+    log_softmax_op, logical_and_op, logical_not_op, isfinite_op, isinf_op, isnan_op, logical_or_op,
+    embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op,
+    momentum_op, mse_grad_op, mse_op, matmul_nt_op, matmul_nn_op, matmul_tn_op, negate_op, pick_sequences_grad_op,
+    pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op,
+    scale_grad_op, scale_op, sequence_concat_grad_op, sequence_concat_op, sequence_slice_grad_op, sequence_slice_op,
+    sequence_pad_grad_op, sequence_pad_op, sequence_unpad_grad_op, sequence_unpad_op, sequence_context_grad_op,
+    sequence_context_op, sequence_padding_grad_op, padded_sequence_context_op, sequence_erase_op, sequence_mask_op,
+    sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sequence_reverse_grad_op,
+    sequence_attention_grad_op, sequence_attention_op, sequence_reverse_op, sequence_softmax_grad_op,
+    sequence_softmax_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op, cross_entropy_grad_op,
+    cross_entropy_op, split_grad_op, split_op, sub_op, sum_grad_op, sum_op, tanh_grad_op, tanh_op, exp_grad_op, exp_op,
+    log_grad_op, log_op, sqrt_grad_op, sqrt_op, rsqrt_grad_op, rsqrt_op, square_grad_op, square_op, abs_grad_op, abs_op,
+    pow_grad_op, pow_op, sin_grad_op, sin_op, cos_grad_op, cos_op, sign_grad_op, sign_op, floor_grad_op, floor_op,
+    ceil_grad_op, ceil_op, round_grad_op, round_op, relu6_grad_op, relu6_op, hardtanh_grad_op, hardtanh_op,
+    leaky_relu_grad_op, leaky_relu_op, elu_grad_op, elu_op, gelu_grad_op, gelu_op, swish_grad_op, swish_op,
+    softplus_grad_op, softplus_op, softsign_grad_op, softsign_op, hard_sigmoid_grad_op, hard_sigmoid_op,
+    hard_swish_grad_op, hard_swish_op, stanh_grad_op, stanh_op, thresholded_relu_grad_op, thresholded_relu_op,
+    broadcast_add_op, broadcast_grad_op<detail::broadcast_add, false>, broadcast_grad_op<detail::broadcast_add, true>,
+    broadcast_div_op, broadcast_grad_op<detail::broadcast_div, false>, broadcast_grad_op<detail::broadcast_div, true>,
+    broadcast_max_op, broadcast_grad_op<detail::broadcast_max, false>, broadcast_grad_op<detail::broadcast_max, true>,
+    broadcast_min_op, broadcast_grad_op<detail::broadcast_min, false>, broadcast_grad_op<detail::broadcast_min, true>,
+    broadcast_mul_op, broadcast_grad_op<detail::broadcast_mul, false>, broadcast_grad_op<detail::broadcast_mul, true>,
+    broadcast_sub_op, broadcast_grad_op<detail::broadcast_sub, false>, broadcast_grad_op<detail::broadcast_sub, true>,
+    squared_error_op, pointwise_loss_grad_op<detail::squared_error_formula, false>,
     pointwise_loss_grad_op<detail::squared_error_formula, true>, huber_op,
     pointwise_loss_grad_op<detail::huber_formula, false>, pointwise_loss_grad_op<detail::huber_formula, true>,
     smooth_l1_op, pointwise_loss_grad_op<detail::smooth_l1_formula, false>,
-    pointwise_loss_grad_op<detail::smooth_l1_formula, true>, sigmoid_cross_entropy_with_logits_op,
-    pointwise_loss_grad_op<detail::sigmoid_cross_entropy_with_logits_formula, false>, binary_cross_entropy_op,
-    pointwise_loss_grad_op<detail::binary_cross_entropy_formula, false>, log_loss_op,
-    pointwise_loss_grad_op<detail::log_loss_formula, false>, hinge_op,
+    pointwise_loss_grad_op<detail::smooth_l1_formula, true>, binary_cross_entropy_with_logits_op,
+    pointwise_loss_grad_op<detail::binary_cross_entropy_with_logits_formula, false>, binary_cross_entropy_op,
+    pointwise_loss_grad_op<detail::binary_cross_entropy_formula, false>, binary_cross_entropy_with_epsilon_op,
+    pointwise_loss_grad_op<detail::binary_cross_entropy_with_epsilon_formula, false>, hinge_op,
     pointwise_loss_grad_op<detail::hinge_formula, false>, kl_div_op,
-    pointwise_loss_grad_op<detail::kl_div_formula, false>, margin_rank_loss_op,
-    pointwise_loss_grad_op<detail::margin_rank_loss_formula, false>, cosine_embedding_loss_op,
-    pointwise_loss_grad_op<detail::cosine_embedding_loss_formula, false>, cosine_similarity_grad_op,
-    cosine_similarity_op, crf_decoding_op, crf_matches_op, linear_chain_crf_grad_op, linear_chain_crf_op,
-    weighted_embedding_bag_grad_op, weighted_embedding_bag_op, where_grad_op<false>, where_grad_op<true>, where_op,
-    argmax_op, argmin_op, argsort_op, batched_matmul_grad_op<false>, batched_matmul_grad_op<true>, batched_matmul_op,
-    cumsum_grad_op, cumsum_op, one_hot_op, reduce_grad_op<detail::axis_means>, reduce_mean_op,
-    reduce_grad_op<detail::axis_extremes<true>>, reduce_max_op, reduce_grad_op<detail::axis_extremes<false>>,
-    reduce_min_op, reduce_grad_op<detail::axis_products>, reduce_prod_op, reshape_grad_op, reshape_op, squeeze_op,
-    unsqueeze_op, shape_op, row_dot_grad_op, row_dot_op, stack_grad_op, stack_op, transpose_grad_op, transpose_op,
-    top_k_grad_op, top_k_op, batch_norm_grad_op, batch_norm_op, layer_norm_grad_op, layer_norm_op,
-    layer_norm_param_grad_op, moving_average_op, to_dense_op, beam_search_decode_op, beam_search_op, merge_rows_grad_op,
-    merge_rows_op, rows_where_op, sequence_reshape_grad_op, sequence_reshape_op, reorder_grad_op, reorder_op,
-    shrink_grad_op, shrink_op, sequence_scatter_grad_op, sequence_scatter_op, sequence_top_k_mean_grad_op,
-    sequence_top_k_mean_op>;
+    pointwise_loss_grad_op<detail::kl_div_formula, false>, margin_ranking_op,
+    pointwise_loss_grad_op<detail::margin_ranking_formula, false>, cosine_embedding_op,
+    pointwise_loss_grad_op<detail::cosine_embedding_formula, false>, cosine_similarity_grad_op, cosine_similarity_op,
+    crf_decoding_op, crf_matches_op, linear_chain_crf_grad_op, linear_chain_crf_op, weighted_embedding_bag_grad_op,
+    weighted_embedding_bag_op, where_grad_op<false>, where_grad_op<true>, where_op, argmax_op, argmin_op, argsort_op,
+    matmul_grad_op<false>, matmul_grad_op<true>, matmul_op, cumsum_grad_op, cumsum_op, one_hot_op,
+    reduce_grad_op<detail::axis_means>, reduce_mean_op, reduce_grad_op<detail::axis_extremes<true>>, reduce_max_op,
+    reduce_grad_op<detail::axis_extremes<false>>, reduce_min_op, reduce_grad_op<detail::axis_products>, reduce_prod_op,
+    reshape_grad_op, reshape_op, squeeze_op, unsqueeze_op, shape_op, row_dot_grad_op, row_dot_op, stack_grad_op,
+    stack_op, transpose_grad_op, transpose_op, top_k_grad_op, top_k_op, batch_norm_grad_op, batch_norm_op,
+    layer_norm_grad_op, layer_norm_op, layer_norm_param_grad_op, moving_average_op, to_dense_op, beam_search_decode_op,
+    beam_search_op, interleave_rows_grad_op, interleave_rows_op, nonzero_rows_op, sequence_reshape_grad_op,
+    sequence_reshape_op, reorder_grad_op, reorder_op, shrink_grad_op, shrink_op, sequence_scatter_grad_op,
+    sequence_scatter_op, sequence_top_k_mean_grad_op, sequence_top_k_mean_op>;
 
 }  // namespace rowan::inline v0

@@ -9,7 +9,7 @@
 namespace rowan::inline v0 {
 
 /// The options of adagrad and rowwise_adagrad.
-struct AdagradOptions {
+struct AdaGradOptions {
     double learning_rate = 0.01;  ///< the step size
     double epsilon = 1e-6;        ///< added to the square root
 };
@@ -17,13 +17,13 @@ struct AdagradOptions {
 namespace detail {
 
 template <class... P>
-void check(AdagradOptions const& options) {
+void check(AdaGradOptions const& options) {
     check_setting<P...>("learning_rate", options.learning_rate);
     check_epsilon<P...>(options.epsilon);
 }
 
 struct adagrad_formula {
-    AdagradOptions options;
+    AdaGradOptions options;
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -36,7 +36,7 @@ struct adagrad_formula {
 
 template <class D, class P, class M>
 LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
-                                            AdagradOptions options) {
+                                            AdaGradOptions options) {
     check<P, M>(options);
     check_state("moment", param, moment);
     return {{options}};
@@ -56,7 +56,7 @@ LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M,
 /// cost     O(n * width) and a sort of the rows; every contribution is read once, every touched row read and written
 ///          once
 template <device D, class P, class M, detail::gradient_on<D> G>
-void adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad, AdagradOptions options = {}) {
+void adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad, AdaGradOptions options = {}) {
     detail::check_types<typename G::value_type, P, M>();
     update_rows(exec, grad, detail::make_adagrad_rule(param, moment, options), param, moment);
 }
@@ -64,20 +64,20 @@ void adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& 
 /// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class M, class G>
 void adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
-             Tensor<G, D> const& value, AdagradOptions options = {}) {
+             Tensor<G, D> const& value, AdaGradOptions options = {}) {
     detail::check_types<G, P, M>();
     update_rows(exec, plan, value, detail::make_adagrad_rule(param, moment, options), param, moment);
 }
 
 template <class P, class M, class G, class Device>
 requires detail::gradient_on<G, Device>
-void adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdagradOptions options = {}) {
+void adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdaGradOptions options = {}) {
     adagrad(param.device(), param, moment, grad, options);
 }
 
 template <class P, class M, class G, class Device>
 void adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
-             Tensor<G, Device> const& value, AdagradOptions options = {}) {
+             Tensor<G, Device> const& value, AdaGradOptions options = {}) {
     adagrad(plan.device(), plan, param, moment, value, options);
 }
 
@@ -90,19 +90,19 @@ void adagrad(Tensor<P, Device>&, Tensor<M, Device>&, G const&, R const&) {
 }
 template <class P, class G, class Device>
 requires detail::gradient_on<G, Device>
-void adagrad(Tensor<P, Device>&, G const&, AdagradOptions const& = {}) {
+void adagrad(Tensor<P, Device>&, G const&, AdaGradOptions const& = {}) {
     static_assert(!element<P>,
                   "rowan::adagrad: its state is yours: auto moment = Tensor<T>::zeros(param.shape()); "
                   "adagrad(param, moment, grad)");
 }
 
-ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, AdagradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdagradOptions))
+ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, AdaGradOptions))
+ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdaGradOptions))
 ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
-                            AdagradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&, AdagradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, AdagradOptions))
+                            AdaGradOptions))
+ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&, AdaGradOptions))
+ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, AdaGradOptions))
 ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                            AdagradOptions))
+                            AdaGradOptions))
 
 }  // namespace rowan::inline v0

@@ -7,7 +7,7 @@
 namespace rowan::inline v0 {
 
 /// The options of rmsprop.
-struct RmspropOptions {
+struct RmsPropOptions {
     double learning_rate = 0.01;  ///< the step size
     double rho = 0.9;             ///< decay rate of the averages, in [0, 1)
     double momentum = 0.0;        ///< the momentum factor
@@ -17,7 +17,7 @@ struct RmspropOptions {
 namespace detail {
 
 struct rmsprop_formula {
-    RmspropOptions options;
+    RmsPropOptions options;
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -45,7 +45,7 @@ struct rmsprop_formula {
 };
 
 template <class... P>
-LaneRule<rmsprop_formula> make_rmsprop_rule(RmspropOptions const& options) {
+LaneRule<rmsprop_formula> make_rmsprop_rule(RmsPropOptions const& options) {
     check_setting<P...>("learning_rate", options.learning_rate);
     check_decay("rho", options.rho);
     check_setting<P...>("momentum", options.momentum);
@@ -55,7 +55,7 @@ LaneRule<rmsprop_formula> make_rmsprop_rule(RmspropOptions const& options) {
 
 template <class D, class P, class S, class V>
 LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S, D> const& mean_square,
-                                            Tensor<V, D> const& velocity, RmspropOptions const& options) {
+                                            Tensor<V, D> const& velocity, RmsPropOptions const& options) {
     check_state("mean_square", param, mean_square);
     check_state("velocity", param, velocity);
     return make_rmsprop_rule<P, S, V>(options);
@@ -64,7 +64,7 @@ LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S,
 template <class D, class P, class S, class A, class V>
 LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S, D> const& mean_square,
                                             Tensor<A, D> const& mean_grad, Tensor<V, D> const& velocity,
-                                            RmspropOptions const& options) {
+                                            RmsPropOptions const& options) {
     check_state("mean_grad", param, mean_grad);
     return make_rmsprop_rule(param, mean_square, velocity, options);
 }
@@ -82,7 +82,7 @@ LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S,
 /// cost     as adagrad, with two states
 template <device D, class P, class S, class V, detail::gradient_on<D> G>
 void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<V, D>& velocity, G const& grad,
-             RmspropOptions options = {}) {
+             RmsPropOptions options = {}) {
     detail::check_types<typename G::value_type, P, S, V>();
     update_rows(exec, grad, detail::make_rmsprop_rule(param, mean_square, velocity, options), param, mean_square,
                 velocity);
@@ -91,7 +91,7 @@ void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tens
 /// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class S, class V, class G>
 void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
-             Tensor<V, D>& velocity, Tensor<G, D> const& value, RmspropOptions options = {}) {
+             Tensor<V, D>& velocity, Tensor<G, D> const& value, RmsPropOptions options = {}) {
     detail::check_types<G, P, S, V>();
     update_rows(exec, plan, value, detail::make_rmsprop_rule(param, mean_square, velocity, options), param, mean_square,
                 velocity);
@@ -100,13 +100,13 @@ void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<
 template <class P, class S, class V, class G, class Device>
 requires detail::gradient_on<G, Device>
 void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<V, Device>& velocity, G const& grad,
-             RmspropOptions options = {}) {
+             RmsPropOptions options = {}) {
     rmsprop(param.device(), param, mean_square, velocity, grad, options);
 }
 
 template <class P, class S, class V, class G, class Device>
 void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
-             Tensor<V, Device>& velocity, Tensor<G, Device> const& value, RmspropOptions options = {}) {
+             Tensor<V, Device>& velocity, Tensor<G, Device> const& value, RmsPropOptions options = {}) {
     rmsprop(plan.device(), plan, param, mean_square, velocity, value, options);
 }
 
@@ -115,7 +115,7 @@ void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, De
 /// cost     as adagrad, with three states
 template <device D, class P, class S, class A, class V, detail::gradient_on<D> G>
 void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<A, D>& mean_grad,
-             Tensor<V, D>& velocity, G const& grad, RmspropOptions options = {}) {
+             Tensor<V, D>& velocity, G const& grad, RmsPropOptions options = {}) {
     detail::check_types<typename G::value_type, P, S, A, V>();
     update_rows(exec, grad, detail::make_rmsprop_rule(param, mean_square, mean_grad, velocity, options), param,
                 mean_square, mean_grad, velocity);
@@ -124,7 +124,7 @@ void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tens
 /// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class S, class A, class V, class G>
 void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
-             Tensor<A, D>& mean_grad, Tensor<V, D>& velocity, Tensor<G, D> const& value, RmspropOptions options = {}) {
+             Tensor<A, D>& mean_grad, Tensor<V, D>& velocity, Tensor<G, D> const& value, RmsPropOptions options = {}) {
     detail::check_types<G, P, S, A, V>();
     update_rows(exec, plan, value, detail::make_rmsprop_rule(param, mean_square, mean_grad, velocity, options), param,
                 mean_square, mean_grad, velocity);
@@ -133,28 +133,28 @@ void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<
 template <class P, class S, class A, class V, class G, class Device>
 requires detail::gradient_on<G, Device>
 void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<A, Device>& mean_grad,
-             Tensor<V, Device>& velocity, G const& grad, RmspropOptions options = {}) {
+             Tensor<V, Device>& velocity, G const& grad, RmsPropOptions options = {}) {
     rmsprop(param.device(), param, mean_square, mean_grad, velocity, grad, options);
 }
 
 template <class P, class S, class A, class V, class G, class Device>
 void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
              Tensor<A, Device>& mean_grad, Tensor<V, Device>& velocity, Tensor<G, Device> const& value,
-             RmspropOptions options = {}) {
+             RmsPropOptions options = {}) {
     rmsprop(plan.device(), plan, param, mean_square, mean_grad, velocity, value, options);
 }
 
 ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
-                            RmspropOptions))
+                            RmsPropOptions))
 ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
-                            RmspropOptions))
+                            RmsPropOptions))
 ROWAN_TEMPLATE(void rmsprop(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
-                            Tensor<float> const&, RmspropOptions))
+                            Tensor<float> const&, RmsPropOptions))
 ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
-                            RmspropOptions))
+                            RmsPropOptions))
 ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                            RmspropOptions))
+                            RmsPropOptions))
 ROWAN_TEMPLATE(void rmsprop(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
-                            Tensor<double> const&, RmspropOptions))
+                            Tensor<double> const&, RmsPropOptions))
 
 }  // namespace rowan::inline v0

@@ -15,7 +15,7 @@ namespace rowan::inline v0 {
 namespace detail {
 
 struct rowwise_adagrad_formula {
-    AdagradOptions options;
+    AdaGradOptions options;
 
     /// A row's new moment, from the old one and the sum of the squares of its n gradients.
     ROWAN_NO_EXEC_CHECK
@@ -38,7 +38,7 @@ struct rowwise_adagrad_formula {
 };
 
 struct rowwise_adagrad_rule {
-    AdagradOptions options;
+    AdaGradOptions options;
 
     template <class G, class P, class M>
     void operator()(std::span<G const> g, std::span<P> p, std::span<M> m) const {
@@ -54,7 +54,7 @@ struct rowwise_adagrad_rule {
 
 template <class D, class P, class M>
 rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
-                                               AdagradOptions options) {
+                                               AdaGradOptions options) {
     check<P, M>(options);
     check_rows("param", param);
     if (moment.dimension() != 1)
@@ -77,7 +77,7 @@ rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor
 /// cost     as adagrad, with one cache line of state per row
 template <device D, class P, class M, detail::gradient_on<D> G>
 void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad,
-                     AdagradOptions options = {}) {
+                     AdaGradOptions options = {}) {
     detail::check_types<typename G::value_type, P, M>();
     update_rows(exec, grad, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
 }
@@ -85,33 +85,33 @@ void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G
 /// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class M, class G>
 void rowwise_adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
-                     Tensor<G, D> const& value, AdagradOptions options = {}) {
+                     Tensor<G, D> const& value, AdaGradOptions options = {}) {
     detail::check_types<G, P, M>();
     update_rows(exec, plan, value, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
 }
 
 template <class P, class M, class G, class Device>
 requires detail::gradient_on<G, Device>
-void rowwise_adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdagradOptions options = {}) {
+void rowwise_adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdaGradOptions options = {}) {
     rowwise_adagrad(param.device(), param, moment, grad, options);
 }
 
 template <class P, class M, class G, class Device>
 void rowwise_adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
-                     Tensor<G, Device> const& value, AdagradOptions options = {}) {
+                     Tensor<G, Device> const& value, AdaGradOptions options = {}) {
     rowwise_adagrad(plan.device(), plan, param, moment, value, options);
 }
 
 ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
-                                    AdagradOptions))
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdagradOptions))
+                                    AdaGradOptions))
+ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdaGradOptions))
 ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&,
-                                    Tensor<float> const&, AdagradOptions))
+                                    Tensor<float> const&, AdaGradOptions))
 ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
-                                    AdagradOptions))
+                                    AdaGradOptions))
 ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                                    AdagradOptions))
+                                    AdaGradOptions))
 ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&,
-                                    Tensor<double> const&, AdagradOptions))
+                                    Tensor<double> const&, AdaGradOptions))
 
 }  // namespace rowan::inline v0

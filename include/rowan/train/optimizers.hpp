@@ -37,7 +37,7 @@ struct AdaGrad {
     double epsilon = 1e-6;        ///< added to the square root
 
     using op = adagrad_op;
-    AdagradOptions options() const { return {learning_rate, epsilon}; }
+    AdaGradOptions options() const { return {learning_rate, epsilon}; }
     template <class Visit>
     static constexpr auto fields(Visit const& visit) {
         return visit(field{"learning_rate", &AdaGrad::learning_rate}, field{"epsilon", &AdaGrad::epsilon});
@@ -51,7 +51,7 @@ struct RowwiseAdaGrad {
 
     using op = rowwise_adagrad_op;
     static constexpr bool one_state_per_row = true;  ///< the state has the shape [height]
-    AdagradOptions options() const { return {learning_rate, epsilon}; }
+    AdaGradOptions options() const { return {learning_rate, epsilon}; }
     template <class Visit>
     static constexpr auto fields(Visit const& visit) {
         return visit(field{"learning_rate", &RowwiseAdaGrad::learning_rate},
@@ -239,7 +239,7 @@ struct RmsProp {
     /// Attributes of the operator.
     /// errors   none
     /// cost     O(1)
-    RmspropOptions options() const {
+    RmsPropOptions options() const {
         return {.learning_rate = learning_rate, .rho = rho, .momentum = momentum, .epsilon = epsilon};
     }
     template <class Visit>

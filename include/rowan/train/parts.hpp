@@ -18,7 +18,7 @@ namespace rowan::inline v0::layer {
 ///     train(cost, reader, {.optimizer = layer::Adam{}, .parts = 8});
 /// The step is that of one batch of all rows, up to rounding. The gradient of a cost that is a mean is that of its parts,
 /// each weighed by what the mean divides by there: (n_0 · g_0 + n_1 · g_1 + …) / (n_0 + n_1 + …), and so is the cost. n is
-/// the number of rows; of cross_entropy the number of labels that are not ignored, or the sum of their weights; of
+/// the number of rows; of cross_entropy_of_probabilities the number of labels that are not ignored, or the sum of their weights; of
 /// binary_cross_entropy the number of elements that are not ignored; of layer::reduce_sum(x · w) / layer::reduce_sum(w) the
 /// divisor. If no label counts in any part, cost and gradient are 0. A divisor of the net's own must not be 0 in any part:
 /// its cost is not finite, which is a ValueError. The gradients and costs of a cost that is a sum are added. What depends

@@ -84,7 +84,7 @@ void measure(std::vector<Case> cases, Cpu exec, std::int64_t dim, std::size_t tu
         return layer::Step{now, now};
     });
     auto const scores = layer::fc(states.last, {.output_size = classes});
-    auto const cost = layer::softmax_with_cross_entropy(scores, layer::data<std::int32_t>("label", {UNK}));
+    auto const cost = layer::cross_entropy(scores, layer::data<std::int32_t>("label", {UNK}));
 
     std::vector<Feeds> batches;
     for (std::size_t turn = 0; turn <= turns; ++turn) {
@@ -151,7 +151,7 @@ void small_net(bool tiny) {
     Cpu const exec{1};
     auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
     auto const scores = layer::fc(layer::sequence_pool(layer::embedding(words, {.height = 100, .width = 16})), {.output_size = 2});
-    rowan::Trainer trainer(layer::softmax_with_cross_entropy(scores, layer::data<std::int64_t>("label", {UNK})), {.exec = exec});
+    rowan::Trainer trainer(layer::cross_entropy(scores, layer::data<std::int64_t>("label", {UNK})), {.exec = exec});
     Feeds const feeds{{"words", LoDTensor<std::int64_t>::from_nested({{1, 2, 4}, {4}})}, {"label", Tensor<std::int64_t>{1, 0}}};
     auto const parameters = trainer.parameters();
     rowan::Predictor const predictor(scores, parameters);

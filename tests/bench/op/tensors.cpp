@@ -2,13 +2,13 @@
 // of JSON for each case; tests/bench/tensors.py runs the same cases with PyTorch.
 #include <rowan/op/elementwise/activations.hpp>
 #include <rowan/op/elementwise/add.hpp>
-#include <rowan/op/elementwise/elementwise_mul.hpp>
+#include <rowan/op/elementwise/mul.hpp>
 #include <rowan/op/norm/log_softmax.hpp>
 #include <rowan/op/matrix/matmul.hpp>
 #include <rowan/op/reduce/reduce.hpp>
 #include <rowan/op/reduce/reduce_sum.hpp>
 #include <rowan/op/norm/softmax.hpp>
-#include <rowan/op/loss/softmax_with_cross_entropy.hpp>
+#include <rowan/op/loss/cross_entropy.hpp>
 #include <rowan/op/shape/transpose.hpp>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
     auto label = Tensor<std::int64_t>::from_shape({n});
     for (std::size_t i = 0; i < n; ++i) label(i) = static_cast<std::int64_t>(i * 7 % 256);
     measure("[4096, 256] + [256]", turns, [&] { return rowan::add(exec, x, row); });
-    measure("[4096, 256] * [4096, 1]", turns, [&] { return rowan::elementwise_mul(exec, x, column); });
+    measure("[4096, 256] * [4096, 1]", turns, [&] { return rowan::mul(exec, x, column); });
     measure("reduce_sum [4096, 256], axis 0", turns, [&] { return rowan::reduce_sum(exec, x, {.axes = {0}}); });
     measure("reduce_sum [4096, 256], axis 1", turns, [&] { return rowan::reduce_sum(exec, x, {.axes = {1}}); });
     measure("reduce_mean [4096, 256], axis 0", turns, [&] { return rowan::reduce_mean(exec, x, {.axes = {0}}); });
@@ -76,8 +76,8 @@ int main(int argc, char** argv) {
     measure("softmax [4096, 256]", turns, [&] { return rowan::softmax(exec, x); });
     measure("softmax [64, 128, 256], axis 1", turns, [&] { return rowan::softmax(exec, cube, {.axis = 1}); });
     measure("log_softmax [4096, 256]", turns, [&] { return rowan::log_softmax(exec, x); });
-    measure("softmax_with_cross_entropy [4096, 256]", turns,
-            [&] { return rowan::softmax_with_cross_entropy(exec, x, label); });
+    measure("cross_entropy [4096, 256]", turns,
+            [&] { return rowan::cross_entropy(exec, x, label); });
     measure("gelu [4096, 256]", turns, [&] { return rowan::gelu(exec, x); });
     measure("gelu, by tanh [4096, 256]", turns, [&] { return rowan::gelu(exec, x, {.approximate = true}); });
 }

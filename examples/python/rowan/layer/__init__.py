@@ -1,7 +1,7 @@
 # rowan/layer/__init__.py: layers, made of variables and operators of the default scope.
 from rowan_cpp import (AdaGrad, Adadelta, Adam, AdamW, Adamax, Ftrl, Lamb, Momentum, RmsProp, RowwiseAdaGrad, Sgd,
                        ClipByGlobalNorm, ClipByNorm, ClipByValue, ConstantRate, CosineDecay, ExponentialDecay,
-                       StepDecay, Warmup, Constant, FirstValues, KaimingNormal, KaimingUniform, Normal, Uniform,
+                       StepDecay, Warmup, Constant, Initializer, KaimingNormal, KaimingUniform, Normal, Uniform,
                        XavierNormal, XavierUniform, EarlyStop, MovingAverage, Pooling, Reduction, UNK, array_read,
                        array_size, array_stack, array_unstack, array_write, create_array, static_input)
 
@@ -10,11 +10,11 @@ from .elementwise import (add, sub, mul, div, maximum, minimum, broadcast_add, b
     broadcast_div, sum, scale, clip, clip_by_norm, negate, less, less_equal, greater, greater_equal, equal,
     logical_and, logical_or, logical_not, isfinite, isnan, isinf, where, any)
 from .activations import (tanh, sigmoid, relu, softmax, log_softmax, exp, log, sqrt, rsqrt, square, abs, pow, sin,
-    cos, sign, floor, ceil, round, relu6, brelu, leaky_relu, elu, gelu, swish, softplus, softsign, hard_sigmoid,
+    cos, sign, floor, ceil, round, relu6, hardtanh, leaky_relu, elu, gelu, swish, softplus, softsign, hard_sigmoid,
     hard_swish, stanh, thresholded_relu)
-from .losses import (mse, cross_entropy, softmax_with_cross_entropy, squared_error, huber, smooth_l1,
-    sigmoid_cross_entropy_with_logits, binary_cross_entropy, log_loss, hinge, kl_div, cosine_similarity, rank_loss,
-    margin_rank_loss, cosine_embedding_loss, accuracy)
+from .losses import (mse, cross_entropy_of_probabilities, cross_entropy, squared_error, huber, smooth_l1,
+    binary_cross_entropy_with_logits, binary_cross_entropy, binary_cross_entropy_with_epsilon, hinge, kl_div, cosine_similarity, ranknet,
+    margin_ranking, cosine_embedding, accuracy)
 from .shapes import (concat, split, stack, shape, reshape, squeeze, unsqueeze, transpose, matmul, row_dot, reduce_sum,
     reduce_mean, reduce_max, reduce_min, reduce_prod, mean, cumsum, argmax, argmin, argsort, TopK, top_k, one_hot)
 from .parametric import (fc, embedding, embedding_bag, layer_norm, batch_norm)

@@ -120,9 +120,9 @@ def relu6(x: Variable, threshold: float = 6.0) -> Variable:
     return apply("relu6", x, threshold=threshold)
 
 
-def brelu(x: Variable, min: float = 0.0, max: float = 24.0) -> Variable:
+def hardtanh(x: Variable, min: float = 0.0, max: float = 24.0) -> Variable:
     """x limited to [min, max]."""
-    return apply("brelu", x, min=min, max=max)
+    return apply("hardtanh", x, min=min, max=max)
 
 
 def leaky_relu(x: Variable, alpha: float = 0.01) -> Variable:

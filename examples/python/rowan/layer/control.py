@@ -43,11 +43,11 @@ class Divided(NamedTuple):
 def divide_rows(mask: Variable, x: Variable) -> Divided:
     """The rows or sequences of x whose mask is true, the others, and the mask as 0 and 1."""
     marks = cast(mask, "int64")
-    marked, others = (pick_sequences(x, apply("rows_where", marks, x, value=value)) for value in (1, 0))
+    marked, others = (pick_sequences(x, apply("nonzero_rows", marks, x, value=value)) for value in (1, 0))
     return Divided(marked, others, marks)
 
 
 def if_else(mask: Variable, x: Variable, then: Callable, otherwise: Callable) -> Variable:
     """then of the rows of x whose mask is true and otherwise of the rest, in the order of x."""
     parts = divide_rows(mask, x)
-    return apply("merge_rows", parts.is_marked, then(parts.marked), otherwise(parts.others))
+    return apply("interleave_rows", parts.is_marked, then(parts.marked), otherwise(parts.others))

@@ -5,9 +5,9 @@ from operator import index
 from typing import Any, Optional, Sequence, Union
 
 import rowan_cpp as cpp
-from rowan_cpp import UNK, FirstValues, Variable
+from rowan_cpp import UNK, Initializer, Variable
 
-Init = Union[FirstValues, tuple]
+Init = Union[Initializer, tuple]
 
 
 def data(name: str, shape: Sequence[int] = (UNK, UNK), dtype: str = "float32", lod_level: int = 0) -> Variable:
@@ -24,7 +24,7 @@ def outermost_scope() -> cpp.Scope:
 
 
 def parameter(shape: Sequence[int], init: Init = (0.0, 0.0), name: str = "", dtype: str = "float32") -> Variable:
-    """A variable that training changes. Its initial values are between two numbers, or a FirstValues."""
+    """A variable that training changes. Its initial values are between two numbers, or a Initializer."""
     return cpp.variable(outermost_scope(), name, label="parameter", shape=shape, init=init, dtype=dtype)
 
 
@@ -47,12 +47,12 @@ def apply(operator: str, *read: Variable, **attributes: Any) -> Variable:
 
 def full(shape: Sequence[int], value: float, dtype: str = "float32") -> Variable:
     """A constant: an array of this shape, float32, float64 or int64, filled with the value."""
-    return apply({"float32": "fill_f32", "float64": "fill_f64", "int64": "fill_i64"}[dtype], dims=shape, value=value)
+    return apply({"float32": "full_f32", "float64": "full_f64", "int64": "full_i64"}[dtype], dims=shape, value=value)
 
 
 def full_like(x: Variable, value: float) -> Variable:
     """An array of the shape of x, filled with the value."""
-    return apply("fill_like", x, value=value)
+    return apply("full_like", x, value=value)
 
 
 def cast(x: Variable, dtype: str) -> Variable:

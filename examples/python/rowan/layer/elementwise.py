@@ -47,7 +47,7 @@ def sub(x: Variable, y: Variable, axis: int = -1) -> Variable:
 
 def mul(x: Variable, y: Variable, axis: int = -1) -> Variable:
     """x · y of elements; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x."""
-    return _binary("elementwise_mul", "broadcast_mul", x, y, axis)
+    return _binary("mul", "broadcast_mul", x, y, axis)
 
 
 def div(x: Variable, y: Variable, axis: int = -1) -> Variable:

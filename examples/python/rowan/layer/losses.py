@@ -14,18 +14,18 @@ def mse(x: Variable, y: Variable) -> Variable:
     return apply("mse", x, y)
 
 
-def cross_entropy(x: Variable, label: Variable, reduction: Reduction = Reduction.mean,
+def cross_entropy_of_probabilities(x: Variable, label: Variable, reduction: Reduction = Reduction.mean,
                   ignore_index: Optional[int] = None, axis: Optional[int] = None,
                   weights: Sequence[float] = ()) -> Variable:
     """-log(probability of the label), from probabilities; classes are along an axis, and may have weights."""
-    return apply("cross_entropy", x, label, reduction=reduction, ignore_index=ignore_index, axis=axis, weights=weights)
+    return apply("cross_entropy_of_probabilities", x, label, reduction=reduction, ignore_index=ignore_index, axis=axis, weights=weights)
 
 
-def softmax_with_cross_entropy(x: Variable, label: Variable, reduction: Reduction = Reduction.mean,
+def cross_entropy(x: Variable, label: Variable, reduction: Reduction = Reduction.mean,
                                ignore_index: Optional[int] = None, axis: Optional[int] = None,
                                weights: Sequence[float] = ()) -> Variable:
     """-log(probability of the label), from scores; labels may be probabilities."""
-    return apply("softmax_with_cross_entropy", x, label, reduction=reduction, ignore_index=ignore_index, axis=axis,
+    return apply("cross_entropy", x, label, reduction=reduction, ignore_index=ignore_index, axis=axis,
                  weights=weights)
 
 
@@ -44,10 +44,10 @@ def smooth_l1(x: Variable, y: Variable, reduction: Reduction = Reduction.mean, b
     return apply("smooth_l1", x, y, reduction=reduction, beta=beta)
 
 
-def sigmoid_cross_entropy_with_logits(x: Variable, y: Variable, reduction: Reduction = Reduction.mean,
+def binary_cross_entropy_with_logits(x: Variable, y: Variable, reduction: Reduction = Reduction.mean,
                                       ignore_index: Optional[int] = None) -> Variable:
     """The cross entropy of sigmoid(x) and the probabilities y."""
-    return apply("sigmoid_cross_entropy_with_logits", x, y, reduction=reduction, ignore_index=ignore_index)
+    return apply("binary_cross_entropy_with_logits", x, y, reduction=reduction, ignore_index=ignore_index)
 
 
 def binary_cross_entropy(x: Variable, y: Variable, reduction: Reduction = Reduction.mean,
@@ -56,9 +56,9 @@ def binary_cross_entropy(x: Variable, y: Variable, reduction: Reduction = Reduct
     return apply("binary_cross_entropy", x, y, reduction=reduction, ignore_index=ignore_index)
 
 
-def log_loss(x: Variable, y: Variable, reduction: Reduction = Reduction.mean, epsilon: float = 1e-4) -> Variable:
+def binary_cross_entropy_with_epsilon(x: Variable, y: Variable, reduction: Reduction = Reduction.mean, epsilon: float = 1e-4) -> Variable:
     """The cross entropy, with epsilon added to the probabilities."""
-    return apply("log_loss", x, y, reduction=reduction, epsilon=epsilon)
+    return apply("binary_cross_entropy_with_epsilon", x, y, reduction=reduction, epsilon=epsilon)
 
 
 def hinge(x: Variable, y: Variable, reduction: Reduction = Reduction.mean) -> Variable:
@@ -76,21 +76,21 @@ def cosine_similarity(x: Variable, y: Variable, epsilon: float = 1e-8) -> Variab
     return apply("cosine_similarity", x, y, epsilon=epsilon)
 
 
-def rank_loss(label: Variable, left: Variable, right: Variable, reduction: Reduction = Reduction.mean) -> Variable:
+def ranknet(label: Variable, left: Variable, right: Variable, reduction: Reduction = Reduction.mean) -> Variable:
     """RankNet's loss: the cross entropy of sigmoid(left - right) and the label."""
-    return sigmoid_cross_entropy_with_logits(sub(left, right), label, reduction)
+    return binary_cross_entropy_with_logits(sub(left, right), label, reduction)
 
 
-def margin_rank_loss(label: Variable, left: Variable, right: Variable, margin: float = 0.0,
+def margin_ranking(label: Variable, left: Variable, right: Variable, margin: float = 0.0,
                      reduction: Reduction = Reduction.mean) -> Variable:
     """max(0, margin - label · (left - right))."""
-    return apply("margin_rank_loss", sub(left, right), label, margin=margin, reduction=reduction)
+    return apply("margin_ranking", sub(left, right), label, margin=margin, reduction=reduction)
 
 
-def cosine_embedding_loss(x: Variable, y: Variable, label: Variable, margin: float = 0.0,
+def cosine_embedding(x: Variable, y: Variable, label: Variable, margin: float = 0.0,
                           reduction: Reduction = Reduction.mean) -> Variable:
     """1 - cos for label 1, max(0, cos - margin) for label -1."""
-    return apply("cosine_embedding_loss", cosine_similarity(x, y), label, margin=margin, reduction=reduction)
+    return apply("cosine_embedding", cosine_similarity(x, y), label, margin=margin, reduction=reduction)
 
 
 def accuracy(x: Variable, label: Variable, k: Optional[int] = None) -> Variable:

@@ -17,7 +17,7 @@ def fc(input: Variable, output_size: Optional[int] = None, weight: Optional[Init
         size = input.shape[1] if output_size is None else output_size
         w = parameter([input.shape[1], size], XavierUniform() if weight is None else weight,
                       name and name + ".w_0", dtype)
-        return apply("mul", input, w)
+        return apply("matmul_nn", input, w)
     w, b = (cpp.variable(outermost_scope(), name and name + slot, label="parameter", dtype=dtype)
             for slot in (".w_0", ".b_0"))
     return apply("fc", input, w, b, output_size=output_size, weight=weight, bias=init)
@@ -53,8 +53,8 @@ def embedding_bag(ids: Variable, height: Optional[int] = None, width: Optional[i
     """A row for each sequence of ids: the sum, mean, … of their rows, each with a weight if there are weights."""
     table = _table(table, height, width, init, name, dtype, rows)
     if weight is None:
-        return apply("lookup_bag", table, ids, pool=pool, padding_id=padding_id, unknown=unknown)
-    return apply("weighted_bag", table, ids, weight, pool=pool, padding_id=padding_id, unknown=unknown)
+        return apply("embedding_bag", table, ids, pool=pool, padding_id=padding_id, unknown=unknown)
+    return apply("weighted_embedding_bag", table, ids, weight, pool=pool, padding_id=padding_id, unknown=unknown)
 
 
 def layer_norm(x: Variable, begin_axis: int = -1, epsilon: float = 1e-5, scale: bool = True, shift: bool = True,

@@ -54,7 +54,7 @@ def transpose(x: Variable, perm: Sequence[int] = ()) -> Variable:
 def matmul(x: Variable, y: Variable, transpose_x: bool = False, transpose_y: bool = False) -> Variable:
     """Products of matrices, or of batches of them."""
     if len(x.shape) == len(y.shape) == 2 and not (transpose_x and transpose_y):
-        return apply("mul_tn" if transpose_x else "mul_nt" if transpose_y else "mul", x, y)
+        return apply("matmul_tn" if transpose_x else "matmul_nt" if transpose_y else "matmul_nn", x, y)
     return apply("matmul", x, y, transpose_x=transpose_x, transpose_y=transpose_y)
 
 
@@ -115,7 +115,7 @@ def argsort(x: Variable, axis: int = -1, descending: bool = False) -> Variable:
 
 class TopK(NamedTuple):
     value: Variable
-    ids: Variable
+    indices: Variable
 
 
 def top_k(x: Variable, k: int = 1) -> TopK:

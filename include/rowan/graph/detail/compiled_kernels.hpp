@@ -20,7 +20,7 @@ template <bool greatest>
 struct arg_extreme_op;
 struct argsort_op;
 struct batch_norm_op;
-struct batched_matmul_op;
+struct matmul_op;
 struct beam_search_decode_op;
 struct beam_search_op;
 template <class Formula>
@@ -34,13 +34,13 @@ struct concat_op;
 struct cosine_similarity_op;
 struct crf_decoding_op;
 struct crf_matches_op;
-struct cross_entropy_op;
+struct cross_entropy_of_probabilities_op;
 struct cumsum_op;
 struct div_op;
 struct drop_levels_op;
 struct dropout_op;
 struct edit_distance_op;
-struct elementwise_mul_op;
+struct mul_op;
 struct embedding_bag_op;
 struct equal_op;
 struct expand_rows_op;
@@ -70,8 +70,8 @@ struct logical_or_op;
 struct lookup_table_op;
 struct lstm_unit_op;
 template <bool transpose_x, bool transpose_y>
-struct matmul_op;
-struct merge_rows_op;
+struct matrix_product_op;
+struct interleave_rows_op;
 struct momentum_op;
 struct moving_average_op;
 struct mse_op;
@@ -88,7 +88,7 @@ struct reorder_op;
 struct reshape_op;
 struct rmsprop_op;
 struct row_dot_op;
-struct rows_where_op;
+struct nonzero_rows_op;
 struct rowwise_adagrad_op;
 struct scale_op;
 struct sequence_attention_op;
@@ -110,7 +110,7 @@ struct sgd_op;
 struct shape_op;
 struct shrink_op;
 struct softmax_op;
-struct softmax_with_cross_entropy_op;
+struct cross_entropy_op;
 struct split_op;
 struct squeeze_op;
 struct stack_op;
@@ -135,7 +135,7 @@ struct axis_extremes;
 struct axis_means;
 struct axis_products;
 struct binary_cross_entropy_formula;
-struct brelu_formula;
+struct hardtanh_formula;
 struct broadcast_add;
 struct broadcast_div;
 struct broadcast_max;
@@ -144,7 +144,7 @@ struct broadcast_mul;
 struct broadcast_sub;
 struct ceil_formula;
 struct cos_formula;
-struct cosine_embedding_loss_formula;
+struct cosine_embedding_formula;
 struct elu_formula;
 struct exp_formula;
 struct floor_formula;
@@ -156,14 +156,14 @@ struct huber_formula;
 struct kl_div_formula;
 struct leaky_relu_formula;
 struct log_formula;
-struct log_loss_formula;
-struct margin_rank_loss_formula;
+struct binary_cross_entropy_with_epsilon_formula;
+struct margin_ranking_formula;
 struct pow_formula;
 struct relu6_formula;
 struct relu_formula;
 struct round_formula;
 struct rsqrt_formula;
-struct sigmoid_cross_entropy_with_logits_formula;
+struct binary_cross_entropy_with_logits_formula;
 struct sigmoid_formula;
 struct sign_formula;
 struct sin_formula;
@@ -186,45 +186,46 @@ inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
 /// Operators compiled for float and double; ids, labels and seeds are int64 or int32.
 using compiled_ops = type_list<
     accuracy_op, adadelta_op, adagrad_op, adam_op, adamax_op, add_op, cast_op<double>, cast_op<float>,
-    cast_op<std::int64_t>, clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, div_op,
-    drop_levels_op, dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op,
-    greater_equal_op, greater_op, gru_unit_op, identity_op, isfinite_op, isinf_op, isnan_op, lamb_op, less_equal_op,
-    less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op, lod_reset_op, log_softmax_op, lstm_unit_op,
-    matmul_op<false, false>, matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op,
-    pick_sequences_op, reduce_sum_op, unary_op<relu_formula>, rmsprop_op, rowwise_adagrad_op, scale_op,
-    sequence_attention_op, sequence_concat_op, sequence_context_op, padded_sequence_context_op, sequence_slice_op,
-    sequence_pad_op, sequence_unpad_op, sequence_expand_op, sequence_pool_op, sgd_op, sequence_reverse_op,
-    sequence_softmax_op, unary_op<sigmoid_formula>, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op,
-    broadcast_op<broadcast_add>, broadcast_op<broadcast_div>, broadcast_op<broadcast_max>, broadcast_op<broadcast_min>,
-    broadcast_op<broadcast_mul>, broadcast_op<broadcast_sub>, unary_op<exp_formula>, unary_op<log_formula>,
-    unary_op<sqrt_formula>, unary_op<rsqrt_formula>, unary_op<square_formula>, unary_op<abs_formula>,
-    unary_op<pow_formula>, unary_op<sin_formula>, unary_op<cos_formula>, unary_op<sign_formula>,
-    unary_op<floor_formula>, unary_op<ceil_formula>, unary_op<round_formula>, unary_op<relu6_formula>,
-    unary_op<brelu_formula>, unary_op<leaky_relu_formula>, unary_op<elu_formula>, unary_op<gelu_formula>,
-    unary_op<swish_formula>, unary_op<softplus_formula>, unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>,
-    unary_op<hard_swish_formula>, unary_op<stanh_formula>, unary_op<thresholded_relu_formula>, unary_op<tanh_formula>,
-    crf_decoding_op, crf_matches_op, linear_chain_crf_op, pointwise_loss_op<cosine_embedding_loss_formula>,
-    cosine_similarity_op, pointwise_loss_op<squared_error_formula>, pointwise_loss_op<huber_formula>,
-    pointwise_loss_op<smooth_l1_formula>, pointwise_loss_op<sigmoid_cross_entropy_with_logits_formula>,
-    pointwise_loss_op<binary_cross_entropy_formula>, pointwise_loss_op<log_loss_formula>,
-    pointwise_loss_op<hinge_formula>, pointwise_loss_op<kl_div_formula>, pointwise_loss_op<margin_rank_loss_formula>,
-    weighted_embedding_bag_op, where_op, arg_extreme_op<true>, arg_extreme_op<false>, argsort_op, batched_matmul_op,
-    cumsum_op, reduce_op<axis_means>, reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>,
-    reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, shape_op, row_dot_op, stack_op, transpose_op,
-    top_k_op, batch_norm_op, layer_norm_op, moving_average_op, beam_search_decode_op, beam_search_op, merge_rows_op,
-    rows_where_op, sequence_reshape_op, reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
+    cast_op<std::int64_t>, clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op,
+    cross_entropy_of_probabilities_op, div_op, drop_levels_op, dropout_op, mul_op, equal_op, expand_rows_op, fc_op,
+    full_like_op, ftrl_op, greater_equal_op, greater_op, gru_unit_op, identity_op, isfinite_op, isinf_op, isnan_op,
+    lamb_op, less_equal_op, less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op, lod_reset_op,
+    log_softmax_op, lstm_unit_op, matrix_product_op<false, false>, matrix_product_op<false, true>,
+    matrix_product_op<true, false>, momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op,
+    unary_op<relu_formula>, rmsprop_op, rowwise_adagrad_op, scale_op, sequence_attention_op, sequence_concat_op,
+    sequence_context_op, padded_sequence_context_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
+    sequence_expand_op, sequence_pool_op, sgd_op, sequence_reverse_op, sequence_softmax_op, unary_op<sigmoid_formula>,
+    softmax_op, cross_entropy_op, split_op, sub_op, sum_op, broadcast_op<broadcast_add>, broadcast_op<broadcast_div>,
+    broadcast_op<broadcast_max>, broadcast_op<broadcast_min>, broadcast_op<broadcast_mul>, broadcast_op<broadcast_sub>,
+    unary_op<exp_formula>, unary_op<log_formula>, unary_op<sqrt_formula>, unary_op<rsqrt_formula>,
+    unary_op<square_formula>, unary_op<abs_formula>, unary_op<pow_formula>, unary_op<sin_formula>,
+    unary_op<cos_formula>, unary_op<sign_formula>, unary_op<floor_formula>, unary_op<ceil_formula>,
+    unary_op<round_formula>, unary_op<relu6_formula>, unary_op<hardtanh_formula>, unary_op<leaky_relu_formula>,
+    unary_op<elu_formula>, unary_op<gelu_formula>, unary_op<swish_formula>, unary_op<softplus_formula>,
+    unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>, unary_op<hard_swish_formula>, unary_op<stanh_formula>,
+    unary_op<thresholded_relu_formula>, unary_op<tanh_formula>, crf_decoding_op, crf_matches_op, linear_chain_crf_op,
+    pointwise_loss_op<cosine_embedding_formula>, cosine_similarity_op, pointwise_loss_op<squared_error_formula>,
+    pointwise_loss_op<huber_formula>, pointwise_loss_op<smooth_l1_formula>,
+    pointwise_loss_op<binary_cross_entropy_with_logits_formula>, pointwise_loss_op<binary_cross_entropy_formula>,
+    pointwise_loss_op<binary_cross_entropy_with_epsilon_formula>, pointwise_loss_op<hinge_formula>,
+    pointwise_loss_op<kl_div_formula>, pointwise_loss_op<margin_ranking_formula>, weighted_embedding_bag_op, where_op,
+    arg_extreme_op<true>, arg_extreme_op<false>, argsort_op, matmul_op, cumsum_op, reduce_op<axis_means>,
+    reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op,
+    unsqueeze_op, shape_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
+    moving_average_op, beam_search_decode_op, beam_search_op, interleave_rows_op, nonzero_rows_op, sequence_reshape_op,
+    reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
 using compiled_integer_ops =
     type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
-              edit_distance_op, elementwise_mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op,
-              isfinite_op, isinf_op, isnan_op, less_equal_op, less_op, negate_op, pick_sequences_op, reduce_sum_op,
-              scale_op, sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
+              edit_distance_op, mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op, isfinite_op,
+              isinf_op, isnan_op, less_equal_op, less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op,
+              sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
               lod_from_offsets_op, lod_reset_op, sequence_context_op, sequence_erase_op, sequence_mask_op, split_op,
               sub_op, sum_op, where_op, unary_op<abs_formula>, unary_op<square_formula>, unary_op<sign_formula>,
               unary_op<floor_formula>, unary_op<ceil_formula>, unary_op<round_formula>, arg_extreme_op<true>,
               arg_extreme_op<false>, argsort_op, cumsum_op, one_hot_op, reduce_op<axis_extremes<true>>,
               reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, shape_op,
-              stack_op, transpose_op, rows_where_op, sequence_reshape_op, reorder_op, shrink_op>;
+              stack_op, transpose_op, nonzero_rows_op, sequence_reshape_op, reorder_op, shrink_op>;
 /// Operators compiled for bool.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
                                      logical_and_op, logical_not_op, logical_or_op, unsqueeze_op, shape_op, where_op>;
@@ -256,7 +257,7 @@ template <class Op, class Slots = typename Op::inputs>
 inline constexpr bool has_one_type = true;
 template <class Op, class... Slot>
 inline constexpr bool has_one_type<Op, slots<Slot...>> =
-    !(is_index_slot<Slot> || ...) || is_in<Op, type_list<cross_entropy_op, softmax_with_cross_entropy_op>>;
+    !(is_index_slot<Slot> || ...) || is_in<Op, type_list<cross_entropy_of_probabilities_op, cross_entropy_op>>;
 
 /// Whether T... are the types of the operator's inputs with elements of E. A variadic operator has one type for all.
 template <class Op, class E, class... T>

@@ -53,22 +53,22 @@ struct relu6_formula {
 };
 
 /// min(max(x, min), max)
-struct brelu_formula {
-    static constexpr std::string_view name = "brelu";
-    using options = BreluOptions;
+struct hardtanh_formula {
+    static constexpr std::string_view name = "hardtanh";
+    using options = HardtanhOptions;
 
-    static void check(BreluOptions const& options) {
+    static void check(HardtanhOptions const& options) {
         if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
     }
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, BreluOptions const& o) {
+    ROWAN_HD_INLINE static V value(V const& x, HardtanhOptions const& o) {
         return limited(x, o.min, o.max);
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, BreluOptions const& o) {
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, HardtanhOptions const& o) {
         return where_between(y, o.min, o.max, g);
     }
 };

@@ -9,7 +9,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// Concatenates A::name and B::name: "fill_" and "f32" become "fill_f32". A zero follows the text.
+/// Concatenates A::name and B::name: "full_" and "f32" become "full_f32". A zero follows the text.
 template <class A, class B>
 struct joined_name {
 private:

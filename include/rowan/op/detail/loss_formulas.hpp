@@ -110,8 +110,8 @@ struct smooth_l1_formula {
 };
 
 /// -y · log(s) - (1 - y) · log(1 - s) for s = 1 / (1 + exp(-x)): max(x, 0) - x · y + log(1 + exp(-|x|))
-struct sigmoid_cross_entropy_with_logits_formula {
-    static constexpr std::string_view name = "sigmoid_cross_entropy_with_logits";
+struct binary_cross_entropy_with_logits_formula {
+    static constexpr std::string_view name = "binary_cross_entropy_with_logits";
     using options = BinaryCrossEntropyOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -149,25 +149,25 @@ struct binary_cross_entropy_formula {
 };
 
 /// -y · log(x + epsilon) - (1 - y) · log(1 - x + epsilon)
-struct log_loss_formula {
-    static constexpr std::string_view name = "log_loss";
-    using options = LogLossOptions;
+struct binary_cross_entropy_with_epsilon_formula {
+    static constexpr std::string_view name = "binary_cross_entropy_with_epsilon";
+    using options = BinaryCrossEntropyWithEpsilonOptions;
 
-    static constexpr void check(LogLossOptions const& options) {
+    static constexpr void check(BinaryCrossEntropyWithEpsilonOptions const& options) {
         check_finite("epsilon", options.epsilon);
         if (options.epsilon < 0) throw ValueError("epsilon", options.epsilon, "at least 0");
     }
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, LogLossOptions const& o) {
+    ROWAN_HD_INLINE static V value(V const& x, V const& y, BinaryCrossEntropyWithEpsilonOptions const& o) {
         V const one = constant<V>(1.0), epsilon = constant<V>(o.epsilon);
         V const rest = product(V(y - one), logarithm(V((one - x) + epsilon)));
         return rest - product(y, logarithm(V(x + epsilon)));
     }
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, LogLossOptions const& o) {
+    ROWAN_HD_INLINE static V slope(V const& x, V const& y, BinaryCrossEntropyWithEpsilonOptions const& o) {
         V const one = constant<V>(1.0), epsilon = constant<V>(o.epsilon);
         return quotient(V(one - y), V((one - x) + epsilon)) - quotient(y, V(x + epsilon));
     }
@@ -212,8 +212,8 @@ struct kl_div_formula {
 };
 
 /// max(margin - x · y, 0) for labels y of 1 and -1
-struct margin_rank_loss_formula {
-    static constexpr std::string_view name = "margin_rank_loss";
+struct margin_ranking_formula {
+    static constexpr std::string_view name = "margin_ranking";
     using options = MarginOptions;
 
     static constexpr void check(MarginOptions const& options) { check_finite("margin", options.margin); }
@@ -232,8 +232,8 @@ struct margin_rank_loss_formula {
 };
 
 /// 1 - x where y > 0, else max(x - margin, 0), for cosines x and labels y of 1 and -1
-struct cosine_embedding_loss_formula {
-    static constexpr std::string_view name = "cosine_embedding_loss";
+struct cosine_embedding_formula {
+    static constexpr std::string_view name = "cosine_embedding";
     using options = MarginOptions;
 
     static constexpr void check(MarginOptions const& options) { check_finite("margin", options.margin); }

@@ -15,14 +15,14 @@ struct Relu6Options {
     }
 };
 
-/// The settings of brelu.
-struct BreluOptions {
+/// The settings of hardtanh.
+struct HardtanhOptions {
     double min = 0;   ///< the smallest result
     double max = 24;  ///< the largest result
 
     template <class Visit>
     static constexpr auto fields(Visit const& visit) {
-        return visit(field{"min", &BreluOptions::min}, field{"max", &BreluOptions::max});
+        return visit(field{"min", &HardtanhOptions::min}, field{"max", &HardtanhOptions::max});
     }
 };
 

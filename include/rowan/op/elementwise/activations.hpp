@@ -30,16 +30,16 @@ using relu6_grad_op = unary_grad_op<detail::relu6_formula>;  ///< The gradient o
 /// errors   ValueError if an option is not finite or max < min
 /// cost     one read of x and one write of the result
 template <class T, device D>
-Tensor<T, D> brelu(D const& exec, Tensor<T, D> const& x, BreluOptions const& options = {}) {
-    return detail::unary<detail::brelu_formula>(exec, x, options);
+Tensor<T, D> hardtanh(D const& exec, Tensor<T, D> const& x, HardtanhOptions const& options = {}) {
+    return detail::unary<detail::hardtanh_formula>(exec, x, options);
 }
 template <class T, class Device>
-Tensor<T, Device> brelu(Tensor<T, Device> const& x, BreluOptions const& options = {}) {
-    return brelu(x.device(), x, options);
+Tensor<T, Device> hardtanh(Tensor<T, Device> const& x, HardtanhOptions const& options = {}) {
+    return hardtanh(x.device(), x, options);
 }
 
-using brelu_op = unary_op<detail::brelu_formula>;            ///< See brelu.
-using brelu_grad_op = unary_grad_op<detail::brelu_formula>;  ///< The gradient of brelu.
+using hardtanh_op = unary_op<detail::hardtanh_formula>;            ///< See hardtanh.
+using hardtanh_grad_op = unary_grad_op<detail::hardtanh_formula>;  ///< The gradient of hardtanh.
 
 /// x where x > 0, else alpha · x, element-wise.
 /// shapes   x [...] -> [...]
@@ -102,6 +102,19 @@ Tensor<T, D> swish(D const& exec, Tensor<T, D> const& x, SwishOptions const& opt
 template <class T, class Device>
 Tensor<T, Device> swish(Tensor<T, Device> const& x, SwishOptions const& options = {}) {
     return swish(x.device(), x, options);
+}
+
+/// x / (1 + exp(-x)) element-wise: swish with beta = 1.
+/// shapes   x [...] -> [...]
+/// errors   none
+/// cost     as swish
+template <class T, device D>
+Tensor<T, D> silu(D const& exec, Tensor<T, D> const& x) {
+    return swish(exec, x);
+}
+template <class T, class Device>
+Tensor<T, Device> silu(Tensor<T, Device> const& x) {
+    return swish(x);
 }
 
 using swish_op = unary_op<detail::swish_formula>;            ///< See swish.

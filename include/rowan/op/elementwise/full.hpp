@@ -37,7 +37,7 @@ namespace detail {
 }
 
 struct full_family {
-    static constexpr std::string_view name = "fill_";
+    static constexpr std::string_view name = "full_";
 };
 
 /// Converts a number to an element.

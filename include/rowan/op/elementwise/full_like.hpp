@@ -24,14 +24,14 @@ struct FullLikeOptions {
 
 /// The gradient of full_like, whose result does not depend on the elements of x: zeros.
 struct full_like_grad_op {
-    static constexpr std::string_view name = "zeros_like";
+    static constexpr std::string_view name = "full_like_grad";
     using inputs = slots<grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::x>>;
     static constexpr unsigned row_inputs = 0b1;
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out_grad) {
-        return spec::elementwise("zeros_like: out@GRAD", out_grad);
+        return spec::elementwise("full_like_grad: out@GRAD", out_grad);
     }
 
     template <class T, class D>
@@ -42,7 +42,7 @@ struct full_like_grad_op {
 
 /// See full; the shape and the element type are those of x.
 struct full_like_op {
-    static constexpr std::string_view name = "fill_like";  // the name in files
+    static constexpr std::string_view name = "full_like";
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = 0b1;

@@ -10,7 +10,7 @@
 
 namespace rowan::inline v0 {
 
-/// The settings of binary_cross_entropy and sigmoid_cross_entropy_with_logits.
+/// The settings of binary_cross_entropy and binary_cross_entropy_with_logits.
 struct BinaryCrossEntropyOptions {
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
     /// elements with this label do not count: their loss and gradient are 0, and the mean is that of the others
@@ -36,7 +36,7 @@ struct LossOptions {
     }
 };
 
-/// The settings of cross_entropy and softmax_with_cross_entropy.
+/// The settings of cross_entropy_of_probabilities and cross_entropy.
 struct CrossEntropyOptions {
     Reduction reduction = Reduction::mean;          ///< applied to the losses of the rows
     std::optional<std::int64_t> ignore_index = {};  ///< rows with this label do not count
@@ -73,20 +73,21 @@ struct SmoothL1Options {
     }
 };
 
-/// The settings of log_loss.
-struct LogLossOptions {
+/// The settings of binary_cross_entropy_with_epsilon.
+struct BinaryCrossEntropyWithEpsilonOptions {
     double epsilon = 1e-4;                  ///< added to probabilities, at least 0
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
 
     template <class Visit>
     static constexpr auto fields(Visit const& visit) {
-        return visit(field{"epsilon", &LogLossOptions::epsilon}, field{"reduction", &LogLossOptions::reduction});
+        return visit(field{"epsilon", &BinaryCrossEntropyWithEpsilonOptions::epsilon},
+                     field{"reduction", &BinaryCrossEntropyWithEpsilonOptions::reduction});
     }
 };
 
-/// The settings of margin_rank_loss and cosine_embedding_loss.
+/// The settings of margin_ranking and cosine_embedding.
 struct MarginOptions {
-    double margin = 0;  ///< of margin_rank_loss: where the loss ends; of the other one: where it begins
+    double margin = 0;  ///< of margin_ranking: where the loss ends; of the other one: where it begins
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
 
     template <class Visit>

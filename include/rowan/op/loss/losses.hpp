@@ -8,7 +8,7 @@
 namespace rowan::inline v0 {
 
 // Losses are computed in dtype<T>::sum, with vector functions of rowan for exp and log: all devices and any number of
-// threads return the same bits. Sums are formed as in cross_entropy, in temporary memory for x.size() numbers.
+// threads return the same bits. Sums are formed as in cross_entropy_of_probabilities, in temporary memory for x.size() numbers.
 
 /// (x - y)²: the mean over all elements, or by options.reduction their sum or all of them. mse with any reduction.
 /// shapes   x and y [...] -> [1], or [...] without reduction
@@ -69,18 +69,18 @@ using smooth_l1_op = pointwise_loss_op<detail::smooth_l1_formula>;  ///< See smo
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both; with a label to ignore also 8 bytes for each element, and two more passes
 template <class T, device D>
-Tensor<T, D> sigmoid_cross_entropy_with_logits(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                               BinaryCrossEntropyOptions const& options = {}) {
-    return detail::pointwise_loss<detail::sigmoid_cross_entropy_with_logits_formula>(exec, x, y, options);
+Tensor<T, D> binary_cross_entropy_with_logits(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                              BinaryCrossEntropyOptions const& options = {}) {
+    return detail::pointwise_loss<detail::binary_cross_entropy_with_logits_formula>(exec, x, y, options);
 }
 template <class T, class Device>
-Tensor<T, Device> sigmoid_cross_entropy_with_logits(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                                    BinaryCrossEntropyOptions const& options = {}) {
-    return sigmoid_cross_entropy_with_logits(x.device(), x, y, options);
+Tensor<T, Device> binary_cross_entropy_with_logits(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                                                   BinaryCrossEntropyOptions const& options = {}) {
+    return binary_cross_entropy_with_logits(x.device(), x, y, options);
 }
 
-using sigmoid_cross_entropy_with_logits_op =
-    pointwise_loss_op<detail::sigmoid_cross_entropy_with_logits_formula>;  ///< See sigmoid_cross_entropy_with_logits.
+using binary_cross_entropy_with_logits_op =
+    pointwise_loss_op<detail::binary_cross_entropy_with_logits_formula>;  ///< See binary_cross_entropy_with_logits.
 
 /// -y · log(x) - (1 - y) · log(1 - x) for probabilities x: the mean over all elements, or by options.reduction their
 /// sum or all of them. Logarithms below -100 count as -100, and x · (1 - x) in the gradient is at least 1e-12, as in
@@ -108,15 +108,18 @@ using binary_cross_entropy_op = pointwise_loss_op<detail::binary_cross_entropy_f
 /// errors   ValueError if epsilon is not finite or negative; ShapeError if the shapes differ
 /// cost     one read of both
 template <class T, device D>
-Tensor<T, D> log_loss(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, LogLossOptions const& options = {}) {
-    return detail::pointwise_loss<detail::log_loss_formula>(exec, x, y, options);
+Tensor<T, D> binary_cross_entropy_with_epsilon(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                               BinaryCrossEntropyWithEpsilonOptions const& options = {}) {
+    return detail::pointwise_loss<detail::binary_cross_entropy_with_epsilon_formula>(exec, x, y, options);
 }
 template <class T, class Device>
-Tensor<T, Device> log_loss(Tensor<T, Device> const& x, Tensor<T, Device> const& y, LogLossOptions const& options = {}) {
-    return log_loss(x.device(), x, y, options);
+Tensor<T, Device> binary_cross_entropy_with_epsilon(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                                                    BinaryCrossEntropyWithEpsilonOptions const& options = {}) {
+    return binary_cross_entropy_with_epsilon(x.device(), x, y, options);
 }
 
-using log_loss_op = pointwise_loss_op<detail::log_loss_formula>;  ///< See log_loss.
+using binary_cross_entropy_with_epsilon_op =
+    pointwise_loss_op<detail::binary_cross_entropy_with_epsilon_formula>;  ///< See binary_cross_entropy_with_epsilon.
 
 /// max(1 - x · (2 y - 1), 0) for labels y of 0 and 1, as in Paddle: the mean over all elements, or by options.reduction
 /// their sum or all of them. The slope at the bend is 0. y has no gradient.
@@ -157,17 +160,17 @@ using kl_div_op = pointwise_loss_op<detail::kl_div_formula>;  ///< See kl_div.
 /// errors   ValueError if margin is not finite; ShapeError if the shapes differ
 /// cost     one read of both
 template <class T, device D>
-Tensor<T, D> margin_rank_loss(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                              MarginOptions const& options = {}) {
-    return detail::pointwise_loss<detail::margin_rank_loss_formula>(exec, x, y, options);
+Tensor<T, D> margin_ranking(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                            MarginOptions const& options = {}) {
+    return detail::pointwise_loss<detail::margin_ranking_formula>(exec, x, y, options);
 }
 template <class T, class Device>
-Tensor<T, Device> margin_rank_loss(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                   MarginOptions const& options = {}) {
-    return margin_rank_loss(x.device(), x, y, options);
+Tensor<T, Device> margin_ranking(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                                 MarginOptions const& options = {}) {
+    return margin_ranking(x.device(), x, y, options);
 }
 
-using margin_rank_loss_op = pointwise_loss_op<detail::margin_rank_loss_formula>;  ///< See margin_rank_loss.
+using margin_ranking_op = pointwise_loss_op<detail::margin_ranking_formula>;  ///< See margin_ranking.
 
 /// 1 - x where y > 0, else max(x - margin, 0), for cosines x and labels y of 1 and -1: the mean over all elements, or by
 /// options.reduction their sum or all of them. The slope at the bend is 0. y has no gradient.
@@ -175,17 +178,16 @@ using margin_rank_loss_op = pointwise_loss_op<detail::margin_rank_loss_formula>;
 /// errors   ValueError if margin is not finite; ShapeError if the shapes differ
 /// cost     one read of both
 template <class T, device D>
-Tensor<T, D> cosine_embedding_loss(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                   MarginOptions const& options = {}) {
-    return detail::pointwise_loss<detail::cosine_embedding_loss_formula>(exec, x, y, options);
+Tensor<T, D> cosine_embedding(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                              MarginOptions const& options = {}) {
+    return detail::pointwise_loss<detail::cosine_embedding_formula>(exec, x, y, options);
 }
 template <class T, class Device>
-Tensor<T, Device> cosine_embedding_loss(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                        MarginOptions const& options = {}) {
-    return cosine_embedding_loss(x.device(), x, y, options);
+Tensor<T, Device> cosine_embedding(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                                   MarginOptions const& options = {}) {
+    return cosine_embedding(x.device(), x, y, options);
 }
 
-using cosine_embedding_loss_op =
-    pointwise_loss_op<detail::cosine_embedding_loss_formula>;  ///< See cosine_embedding_loss.
+using cosine_embedding_op = pointwise_loss_op<detail::cosine_embedding_formula>;  ///< See cosine_embedding.
 
 }  // namespace rowan::inline v0

@@ -1,15 +1,18 @@
-// rowan/op/matrix/matmul.hpp: matmul, the product of two matrices or batches of them, and the operators for two matrices.
+// rowan/op/matrix/matmul.hpp: matmul, the product of two matrices or of batches of them.
 #pragma once
 
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/batched_products.hpp>
+#include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/matmul.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
+#include <cstddef>
 #include <string_view>
+#include <type_traits>
 
 namespace rowan::inline v0 {
 
@@ -51,51 +54,109 @@ Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
     return matmul(x.device(), x, y, options);
 }
 
+/// The gradient of x or y, summed over the matrices for which that operand was repeated.
+template <bool of_y>
+struct matmul_grad_op {
+    static constexpr std::string_view name = of_y ? "matmul_grad_y" : "matmul_grad_x";
+    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
+    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
+    using attributes = MatmulOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const&, MatmulOptions const& = {}) {
+        return of_y ? y : x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
+                            MatmulOptions const& options = {}) {
+        return detail::batched_product_grad<of_y>(exec, x, options.transpose_x, y, options.transpose_y, out_grad);
+    }
+};
+
+/// The products of batches of matrices, see matmul. For two matrices, those below do the same.
+struct matmul_op {
+    static constexpr std::string_view name = "matmul";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using attributes = MatmulOptions;
+    using grad = grad_rules<grad_rule<matmul_grad_op<false>>, grad_rule<matmul_grad_op<true>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, MatmulOptions const& options = {}) {
+        spec::dense("matmul: x", x);
+        spec::dense("matmul: y", y);
+        spec::same_dtype("matmul: y", y, x);
+        if (x.dims.size() < 2) spec::the_rank_does_not_fit("matmul: x", x.dims.size(), "at least 2");
+        if (y.dims.size() < 2) spec::the_rank_does_not_fit("matmul: y", y.dims.size(), "at least 2");
+        spec::same_dim("matmul: the inner dim of y", detail::matrix_dim(y.dims, options.transpose_y, 0),
+                       detail::matrix_dim(x.dims, options.transpose_x, 1));
+        Dims dims = detail::broadcast_dims("matmul: y", detail::batch_of(x.dims), detail::batch_of(y.dims), -1);
+        dims.push_back(detail::matrix_dim(x.dims, options.transpose_x, 0));
+        dims.push_back(detail::matrix_dim(y.dims, options.transpose_y, 1));
+        bool const matrices = dims.size() == 2;
+        bool const rows_of_x = matrices || (x.dims.size() == dims.size() && x.dims[0] != 1);
+        bool const none = matrices && options.transpose_x;
+        return {.type = VarType::LOD_TENSOR,
+                .dtype = x.dtype,
+                .dims = dims,
+                .lod_level = none                           ? 0
+                             : rows_of_x                    ? x.lod_level
+                             : y.dims.size() == dims.size() ? y.lod_level
+                                                            : 0};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, MatmulOptions const& options = {}) {
+        return detail::batched_product(exec, x, options.transpose_x, y, options.transpose_y);
+    }
+};
+
 template <bool transpose_x, bool transpose_y>
-struct matmul_op;
+struct matrix_product_op;
 
 /// x · y. The other two are its gradients.
-using mul_op = matmul_op<false, false>;
-using mul_nt_op = matmul_op<false, true>;  ///< x · yᵀ, the gradient of x in x · y
-using mul_tn_op = matmul_op<true, false>;  ///< xᵀ · y, the gradient of y in x · y
+using matmul_nn_op = matrix_product_op<false, false>;
+using matmul_nt_op = matrix_product_op<false, true>;  ///< x · yᵀ, the gradient of x in x · y
+using matmul_tn_op = matrix_product_op<true, false>;  ///< xᵀ · y, the gradient of y in x · y
 
 namespace detail {
 
 template <bool transpose_x, bool transpose_y>
-struct matmul_grad;
+struct matrix_product_grad;
 template <>
-struct matmul_grad<false, false> {  // x · y
-    using type = grad_rules<grad_rule<mul_nt_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
-                            grad_rule<mul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+struct matrix_product_grad<false, false> {  // x · y
+    using type = grad_rules<grad_rule<matmul_nt_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
+                            grad_rule<matmul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
 };
 template <>
-struct matmul_grad<false, true> {  // x · yᵀ
-    using type = grad_rules<grad_rule<mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
-                            grad_rule<mul_tn_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
+struct matrix_product_grad<false, true> {  // x · yᵀ
+    using type = grad_rules<grad_rule<matmul_nn_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
+                            grad_rule<matmul_tn_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
 };
 template <>
-struct matmul_grad<true, false> {  // xᵀ · y
-    using type = grad_rules<grad_rule<mul_nt_op, uses<slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
-                            grad_rule<mul_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+struct matrix_product_grad<true, false> {  // xᵀ · y
+    using type = grad_rules<grad_rule<matmul_nt_op, uses<slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                            grad_rule<matmul_nn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
 };
 
 }  // namespace detail
 
 template <bool transpose_x, bool transpose_y>
-struct matmul_op {
-    static_assert(!(transpose_x && transpose_y), "rowan::matmul_op: transpose the product instead of both factors");
-    static constexpr std::string_view name = transpose_x ? "mul_tn" : transpose_y ? "mul_nt" : "mul";
+struct matrix_product_op {
+    static_assert(!(transpose_x && transpose_y),
+                  "rowan::matrix_product_op: transpose the product instead of both factors");
+    static constexpr std::string_view name = transpose_x ? "matmul_tn" : transpose_y ? "matmul_nt" : "matmul_nn";
     using inputs = slots<slot::x, slot::y>;
     using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = transpose_x ? 0b11 : 0b01;
     static constexpr bool sums_rows = transpose_x;
-    using grad = typename detail::matmul_grad<transpose_x, transpose_y>::type;
+    using grad = typename detail::matrix_product_grad<transpose_x, transpose_y>::type;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        spec::matrix("mul: x", x);
-        spec::matrix("mul: y", y);
-        spec::same_dtype("mul: y", y, x);
-        spec::same_dim("mul: the inner dim of y", y.dims[transpose_y ? 1 : 0], x.dims[transpose_x ? 0 : 1]);
+        spec::matrix("matmul: x", x);
+        spec::matrix("matmul: y", y);
+        spec::same_dtype("matmul: y", y, x);
+        spec::same_dim("matmul: the inner dim of y", y.dims[transpose_y ? 1 : 0], x.dims[transpose_x ? 0 : 1]);
         return {.type = VarType::LOD_TENSOR,
                 .dtype = x.dtype,
                 .dims = {x.dims[transpose_x ? 1 : 0], y.dims[transpose_y ? 0 : 1]},

@@ -25,13 +25,14 @@
 namespace rowan::inline v0 {
 
 /// The settings of batch_norm.
-struct BatchNormOptions {
+struct BatchNormAttributes {
     double momentum = 0.9;  ///< the part of the moving mean and variance that a step keeps; PyTorch's is 1 - momentum
     double epsilon = 1e-5;  ///< added to the variance
 
     template <class Visit>
     static constexpr auto fields(Visit const& visit) {
-        return visit(field{"momentum", &BatchNormOptions::momentum}, field{"epsilon", &BatchNormOptions::epsilon});
+        return visit(field{"momentum", &BatchNormAttributes::momentum},
+                     field{"epsilon", &BatchNormAttributes::epsilon});
     }
 };
 
@@ -39,7 +40,7 @@ namespace detail {
 
 [[noreturn]] inline void bad_norm_momentum(double momentum) { throw ValueError("momentum", momentum, "in [0, 1]"); }
 
-constexpr void check_batch_norm(BatchNormOptions const& options) {
+constexpr void check_batch_norm(BatchNormAttributes const& options) {
     check_norm_epsilon(options.epsilon);
     if (!(options.momentum >= 0 && options.momentum <= 1)) bad_norm_momentum(options.momentum);
 }
@@ -66,7 +67,7 @@ public:
     /// next moving statistics.
     template <class M>
     ColumnNorm(D const& exec, Tensor<T, D> const& x, Tensor<M, D> const& mean, Tensor<M, D> const& variance,
-               BatchNormOptions const& options, bool training, M* next_mean, M* next_variance)
+               BatchNormAttributes const& options, bool training, M* next_mean, M* next_variance)
         : numbers_(Loops::template scratch<S>(exec, 2 * x.shape(1))), norm{x.data(), numbers_.data(),
                                                                            numbers_.data() + x.shape(1), x.shape(1)} {
         std::size_t const n = x.shape(0), width = norm.width;
@@ -94,7 +95,7 @@ public:
 /// Checks all arguments but out_grad.
 template <class T, class M, class D>
 void check_batch_norm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<M, D> const& mean,
-                      Tensor<M, D> const& variance, BatchNormOptions const& options) {
+                      Tensor<M, D> const& variance, BatchNormAttributes const& options) {
     static_assert(floating_element<T>, "rowan::batch_norm: x must have a floating-point type: convert it");
     static_assert(std::is_same_v<M, T> || std::is_same_v<M, kept_t<T>>,
                   "rowan::batch_norm: mean and variance must have the type of x or dtype<T>::sum");
@@ -132,7 +133,7 @@ template <class T, device D, class M = T>
 std::tuple<Tensor<T, D>, Tensor<M, D>, Tensor<M, D>> batch_norm(D const& exec, Tensor<T, D> const& x,
                                                                 Tensor<T, D> const& scale, Tensor<T, D> const& shift,
                                                                 Tensor<M, D> const& mean, Tensor<M, D> const& variance,
-                                                                BatchNormOptions const& options, bool training) {
+                                                                BatchNormAttributes const& options, bool training) {
     using S = detail::sum_t<T>;
     detail::check_batch_norm(exec, x, scale, mean, variance, options);
     detail::check_one_per_column("shift", shift, x);
@@ -157,7 +158,7 @@ std::tuple<Tensor<T, D>, Tensor<M, D>, Tensor<M, D>> batch_norm(D const& exec, T
 template <class T, device D, class M = T>
 std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm_grad(
     D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<M, D> const& mean,
-    Tensor<M, D> const& variance, Tensor<T, D> const& out_grad, BatchNormOptions const& options, bool training) {
+    Tensor<M, D> const& variance, Tensor<T, D> const& out_grad, BatchNormAttributes const& options, bool training) {
     using S = detail::sum_t<T>;
     using Loops = detail::ElementLoops<D>;
     detail::check_batch_norm(exec, x, scale, mean, variance, options);
@@ -190,7 +191,8 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm_grad(
 template <class T, class Device, class M = T>
 std::tuple<Tensor<T, Device>, Tensor<M, Device>, Tensor<M, Device>> batch_norm(
     Tensor<T, Device> const& x, Tensor<T, Device> const& scale, Tensor<T, Device> const& shift,
-    Tensor<M, Device> const& mean, Tensor<M, Device> const& variance, BatchNormOptions const& options, bool training) {
+    Tensor<M, Device> const& mean, Tensor<M, Device> const& variance, BatchNormAttributes const& options,
+    bool training) {
     return batch_norm(x.device(), x, scale, shift, mean, variance, options, training);
 }
 
@@ -213,11 +215,11 @@ struct batch_norm_grad_op {
     static constexpr std::string_view name = "batch_norm_grad";
     using inputs = slots<slot::x, slot::w, slot::mean, slot::variance, slot::seed, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>;
-    using attributes = BatchNormOptions;
+    using attributes = BatchNormAttributes;
     using grad = no_grad;
 
     static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& w, VarSpec const&, VarSpec const&,
-                                                  VarSpec const&, VarSpec const& out_grad, BatchNormOptions const&) {
+                                                  VarSpec const&, VarSpec const& out_grad, BatchNormAttributes const&) {
         return {spec::elementwise("batch_norm_grad: out@GRAD", out_grad, x), w, w};
     }
 
@@ -225,7 +227,7 @@ struct batch_norm_grad_op {
     static detail::BatchNormResults<T, T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
                                                  Tensor<M, D> const& mean, Tensor<M, D> const& variance,
                                                  Tensor<std::int64_t, D> const& seed, Tensor<T, D> const& out_grad,
-                                                 BatchNormOptions const& options) {
+                                                 BatchNormAttributes const& options) {
         return detail::with_lod_of(
             x, batch_norm_grad(exec, x.value(), w, mean, variance, out_grad, options, detail::has_seed(seed)));
     }
@@ -239,13 +241,13 @@ struct batch_norm_op {
     static constexpr std::string_view name = "batch_norm";
     using inputs = slots<slot::x, slot::w, slot::b, slot::mean, slot::variance, slot::seed>;
     using outputs = slots<slot::out, slot::next_mean, slot::next_variance>;
-    using attributes = BatchNormOptions;
+    using attributes = BatchNormAttributes;
     using grad = grad_rule<batch_norm_grad_op>;
     static constexpr std::array<std::int8_t, 6> next{-1, -1, -1, 1, 2, -1};
 
     static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
                                                   VarSpec const& mean, VarSpec const& variance, VarSpec const& seed,
-                                                  BatchNormOptions const& options) {
+                                                  BatchNormAttributes const& options) {
         detail::check_batch_norm(options);
         spec::matrix("batch_norm: x", x);
         detail::check_seed("batch_norm: seed", seed);
@@ -268,7 +270,7 @@ struct batch_norm_op {
     static detail::BatchNormResults<T, M, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
                                                  Tensor<T, D> const& b, Tensor<M, D> const& mean,
                                                  Tensor<M, D> const& variance, Tensor<std::int64_t, D> const& seed,
-                                                 BatchNormOptions const& options) {
+                                                 BatchNormAttributes const& options) {
         return detail::with_lod_of(x,
                                    batch_norm(exec, x.value(), w, b, mean, variance, options, detail::has_seed(seed)));
     }

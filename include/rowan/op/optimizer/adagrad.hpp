@@ -9,12 +9,12 @@
 namespace rowan::inline v0 {
 
 /// See adagrad; the gradient may be dense or row-sparse.
-struct adagrad_op : detail::optimizer_op<AdagradOptions, slot::moment> {
+struct adagrad_op : detail::optimizer_op<AdaGradOptions, slot::moment> {
     static constexpr std::string_view name = "adagrad";
 
     template <class P, class S, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, G const& grad,
-                    AdagradOptions const& options = {}) {
+                    AdaGradOptions const& options = {}) {
         adagrad(exec, param, moment, grad, options);
     }
 };

@@ -144,7 +144,7 @@ SelectedRows<T, D> embedding_bag_grad(D const& exec, SelectedRows<T, D> const& t
 }
 
 struct embedding_bag_grad_op {
-    static constexpr std::string_view name = "lookup_bag_grad";
+    static constexpr std::string_view name = "embedding_bag_grad";
     using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::w>>;
     using attributes = BagOptions;
@@ -167,7 +167,7 @@ struct embedding_bag_grad_op {
 };
 
 struct embedding_bag_op {
-    static constexpr std::string_view name = "lookup_bag";  // the name in files
+    static constexpr std::string_view name = "embedding_bag";
     using inputs = slots<slot::w, slot::ids>;
     using outputs = slots<slot::out>;
     using attributes = BagOptions;

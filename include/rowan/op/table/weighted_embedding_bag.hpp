@@ -83,7 +83,7 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, T
 }
 
 struct weighted_embedding_bag_grad_op {
-    static constexpr std::string_view name = "weighted_bag_grad";
+    static constexpr std::string_view name = "weighted_embedding_bag_grad";
     using inputs = slots<slot::w, slot::ids, slot::weight, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::w>, grad_of<slot::weight>>;
     using attributes = BagOptions;
@@ -102,7 +102,7 @@ struct weighted_embedding_bag_grad_op {
 };
 
 struct weighted_embedding_bag_op {
-    static constexpr std::string_view name = "weighted_bag";  // the name in files
+    static constexpr std::string_view name = "weighted_embedding_bag";
     using inputs = slots<slot::w, slot::ids, slot::weight>;
     using outputs = slots<slot::out>;
     using attributes = BagOptions;

@@ -46,7 +46,7 @@ inline std::optional<Reduction> reduction_of(AttributesRef a) {
     if (a.is<BinaryCrossEntropyOptions>()) return a.get<BinaryCrossEntropyOptions>().reduction;
     if (a.is<HuberOptions>()) return a.get<HuberOptions>().reduction;
     if (a.is<SmoothL1Options>()) return a.get<SmoothL1Options>().reduction;
-    if (a.is<LogLossOptions>()) return a.get<LogLossOptions>().reduction;
+    if (a.is<BinaryCrossEntropyWithEpsilonOptions>()) return a.get<BinaryCrossEntropyWithEpsilonOptions>().reduction;
     if (a.is<MarginOptions>()) return a.get<MarginOptions>().reduction;
     return {};
 }
@@ -87,14 +87,14 @@ ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
         "add",     "sub",       "sum",         "broadcast_add", "broadcast_sub", "identity",
         "concat",  "stack",     "split",       "negate",        "reshape",       "transpose",
         "squeeze", "unsqueeze", "expand_rows", "drop_levels",   "lod_reset"};
-    static constexpr std::array<std::string_view, 7> products{
-        "elementwise_mul", "broadcast_mul", "row_dot", "matmul", "mul", "mul_nt", "mul_tn"};
+    static constexpr std::array<std::string_view, 7> products{"mul",       "broadcast_mul", "row_dot",  "matmul",
+                                                              "matmul_nn", "matmul_nt",     "matmul_tn"};
     static constexpr std::array<std::string_view, 3> no_sums{"reduce_max", "reduce_min", "reduce_prod"};
     static constexpr std::array<std::string_view, 4> loops{"cond", "while_loop", "rnn", "static_input"};
     if (v.writers().empty()) return {.fed = v.role() != Role::parameter && v.role() != Role::state};
     Operator const& op = *v.writers()[0];
     std::string_view const name = op.kernel->name;
-    if (op.inputs.empty() || name == "fill_like" || name == "zeros_like") return {};
+    if (op.inputs.empty() || name == "full_like") return {};
     if (has_rows(v)) return {mean, true, {{&op, {counted_rows(v)}}}};
     Variable& x = *op.inputs[0];
     if (op.attributes.is<CrossEntropyOptions>()) return labelled(op);
@@ -244,9 +244,9 @@ ROWAN_FUNCTION auto CostWeight::of_divided_rows(Operator const& op, std::span<Va
 }
 
 ROWAN_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variable*>& all) {
-    static constexpr std::array<std::string_view, 11> factors_of{
-        "elementwise_mul", "broadcast_mul", "identity",  "reshape",     "negate", "scale",
-        "squeeze",         "unsqueeze",     "transpose", "drop_levels", "split"};
+    static constexpr std::array<std::string_view, 11> factors_of{"mul",       "broadcast_mul", "identity", "reshape",
+                                                                 "negate",    "scale",         "squeeze",  "unsqueeze",
+                                                                 "transpose", "drop_levels",   "split"};
     static constexpr std::array<std::string_view, 3> first_rows{"lod_reset", "lod_from_offsets", "expand_rows"};
     static constexpr std::array<std::string_view, 7> terms{"add",           "sub",    "sum",  "broadcast_add",
                                                            "broadcast_sub", "concat", "stack"};

@@ -1,4 +1,4 @@
-// rowan/layer/first_values.hpp: FirstValues, the initialization of a parameter: uniform, normal, Xavier, Kaiming, ….
+// rowan/layer/initializer.hpp: Initializer, the initialization of a parameter: uniform, normal, Xavier, Kaiming, ….
 #pragma once
 
 #include <rowan/op/var_spec.hpp>
@@ -53,23 +53,23 @@ struct KaimingNormal {
 /// The first values of a parameter: one of the above, or {low, high} for Uniform. They depend on the seed, the position
 /// and the dims only, so they are the same for any number of threads and on all devices; normal ones use the C library's
 /// log, sqrt and cos (Box and Muller 1958).
-class FirstValues {
+class Initializer {
 public:
-    FirstValues() = default;  ///< zeros
+    Initializer() = default;  ///< zeros
     /// Uniform in [low, high).
-    FirstValues(double low, double high) : a_(low), b_(high) {}
-    FirstValues(Uniform const& u) : a_(u.low), b_(u.high) {}                                   ///< Uniform
-    FirstValues(Normal const& n) : normal_(true), a_(n.mean), b_(n.stddev) {}                  ///< Normal
-    FirstValues(Constant const& c) : a_(c.value), b_(c.value) {}                               ///< Constant
-    FirstValues(XavierUniform const& x) : scale_(Scale::both), a_(-x.gain), b_(x.gain) {}      ///< XavierUniform
-    FirstValues(XavierNormal const& x) : normal_(true), scale_(Scale::both), b_(x.gain) {}     ///< XavierNormal
-    FirstValues(KaimingUniform const& k) : scale_(Scale::inputs), a_(-k.gain), b_(k.gain) {}   ///< KaimingUniform
-    FirstValues(KaimingNormal const& k) : normal_(true), scale_(Scale::inputs), b_(k.gain) {}  ///< KaimingNormal
+    Initializer(double low, double high) : a_(low), b_(high) {}
+    Initializer(Uniform const& u) : a_(u.low), b_(u.high) {}                                   ///< Uniform
+    Initializer(Normal const& n) : normal_(true), a_(n.mean), b_(n.stddev) {}                  ///< Normal
+    Initializer(Constant const& c) : a_(c.value), b_(c.value) {}                               ///< Constant
+    Initializer(XavierUniform const& x) : scale_(Scale::both), a_(-x.gain), b_(x.gain) {}      ///< XavierUniform
+    Initializer(XavierNormal const& x) : normal_(true), scale_(Scale::both), b_(x.gain) {}     ///< XavierNormal
+    Initializer(KaimingUniform const& k) : scale_(Scale::inputs), a_(-k.gain), b_(k.gain) {}   ///< KaimingUniform
+    Initializer(KaimingNormal const& k) : normal_(true), scale_(Scale::inputs), b_(k.gain) {}  ///< KaimingNormal
 
     /// The same, with the numbers for a parameter of these dims.
     /// errors   ValueError if a number is not finite or a standard deviation is negative
     /// cost     O(rank)
-    FirstValues of(Dims const& dims) const;
+    Initializer of(Dims const& dims) const;
 
     /// Element i of a parameter. Of Xavier and Kaiming, call `of` first.
     /// errors   none
@@ -86,4 +86,4 @@ private:
 
 }  // namespace rowan::inline v0::layer
 
-#include <rowan/layer/first_values_inl.hpp>
+#include <rowan/layer/initializer_inl.hpp>

@@ -1,4 +1,4 @@
-// rowan/op/sequence/merge_rows.hpp: rows_where and merge_rows, rows divided between two branches and merged again.
+// rowan/op/sequence/interleave_rows.hpp: nonzero_rows and interleave_rows, rows divided between two branches and merged again.
 #pragma once
 
 #include <rowan/core/copy.hpp>
@@ -64,7 +64,7 @@ std::vector<T*> branch_rows(Ids<> const& list, T* ones, T* zeros, std::size_t wi
 ///          whose rank is not 1
 /// cost     one read of ids on the host; from device memory they are copied, which synchronizes
 template <device D>
-Tensor<std::int64_t, D> rows_where(D const& exec, std::type_identity_t<Ids<D>> ids, std::int64_t value) {
+Tensor<std::int64_t, D> nonzero_rows(D const& exec, std::type_identity_t<Ids<D>> ids, std::int64_t value) {
     detail::check_branch(value);
     detail::HostIds<D> const on_host(exec, ids);
     Ids<> const& list = on_host;
@@ -87,7 +87,8 @@ Tensor<std::int64_t, D> rows_where(D const& exec, std::type_identity_t<Ids<D>> i
 ///          another number of rows, or trailing dims differ
 /// cost     one read and one write of every row; ids in device memory are copied to the host, which synchronizes
 template <class T, device D>
-Tensor<T, D> merge_rows(D const& exec, std::type_identity_t<Ids<D>> ids, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+Tensor<T, D> interleave_rows(D const& exec, std::type_identity_t<Ids<D>> ids, Tensor<T, D> const& x,
+                             Tensor<T, D> const& y) {
     detail::HostIds<D> const on_host(exec, ids);
     Ids<> const& list = on_host;
     detail::check_branches(exec, list);
@@ -107,13 +108,13 @@ Tensor<T, D> merge_rows(D const& exec, std::type_identity_t<Ids<D>> ids, Tensor<
     return out;
 }
 
-/// The adjoint of merge_rows: divides out_grad into the gradients of x and y. Paddle's split_lod_tensor, for rows.
+/// The adjoint of interleave_rows: divides out_grad into the gradients of x and y. Paddle's split_lod_tensor, for rows.
 /// shapes   ids [n], out_grad [n, ...] -> [ones, ...] and [zeros, ...]
-/// errors   as merge_rows
-/// cost     as merge_rows
+/// errors   as interleave_rows
+/// cost     as interleave_rows
 template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> merge_rows_grad(D const& exec, std::type_identity_t<Ids<D>> ids,
-                                                       Tensor<T, D> const& out_grad) {
+std::tuple<Tensor<T, D>, Tensor<T, D>> interleave_rows_grad(D const& exec, std::type_identity_t<Ids<D>> ids,
+                                                            Tensor<T, D> const& out_grad) {
     detail::HostIds<D> const on_host(exec, ids);
     Ids<> const& list = on_host;
     detail::check_branches(exec, list);
@@ -132,7 +133,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> merge_rows_grad(D const& exec, std::type_
     return {std::move(x), std::move(y)};
 }
 
-/// The settings of rows_where.
+/// The settings of nonzero_rows.
 struct RowsWhereOptions {
     std::int64_t value = 1;  ///< 0 or 1
 
@@ -142,10 +143,10 @@ struct RowsWhereOptions {
     }
 };
 
-/// See rows_where. There is an id for each first-level sequence of x, or for each row if it has no levels.
+/// See nonzero_rows. There is an id for each first-level sequence of x, or for each row if it has no levels.
 /// errors   ShapeError if x has another number of sequences or rows
-struct rows_where_op {
-    static constexpr std::string_view name = "rows_where";
+struct nonzero_rows_op {
+    static constexpr std::string_view name = "nonzero_rows";
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;
     using inputs = slots<slot::ids, slot::x>;
@@ -155,12 +156,12 @@ struct rows_where_op {
 
     static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, RowsWhereOptions const& options = {}) {
         detail::check_branch(options.value);
-        spec::dense("rows_where: ids", ids);
-        spec::ids("rows_where: ids", ids);
-        spec::rank("rows_where: ids", ids, 1, "1");
-        spec::dense("rows_where: x", x);
-        spec::has_rows("rows_where: x", x);
-        if (x.lod_level == 0) spec::same_dim("rows_where: ids.shape(0)", ids.dims[0], x.dims[0]);
+        spec::dense("nonzero_rows: ids", ids);
+        spec::ids("nonzero_rows: ids", ids);
+        spec::rank("nonzero_rows: ids", ids, 1, "1");
+        spec::dense("nonzero_rows: x", x);
+        spec::has_rows("nonzero_rows: x", x);
+        if (x.lod_level == 0) spec::same_dim("nonzero_rows: ids.shape(0)", ids.dims[0], x.dims[0]);
         return tensor_spec<std::int64_t>({UNK});
     }
 
@@ -171,12 +172,12 @@ struct rows_where_op {
         if (ids.value().size() != expected)
             throw ShapeError("ids.shape(0)", std::to_string(ids.value().size()),
                              std::to_string(expected) + ", the number of rows or sequences of x");
-        return LoDTensor<std::int64_t, D>(rows_where(exec, ids.value(), options.value));
+        return LoDTensor<std::int64_t, D>(nonzero_rows(exec, ids.value(), options.value));
     }
 };
 
-struct merge_rows_grad_op {
-    static constexpr std::string_view name = "merge_rows_grad";
+struct interleave_rows_grad_op {
+    static constexpr std::string_view name = "interleave_rows_grad";
     static constexpr bool row_output = false;
     using inputs = slots<slot::ids, slot::x, slot::y, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::x>, grad_of<slot::y>>;
@@ -189,37 +190,37 @@ struct merge_rows_grad_op {
     template <class T, id_type I, class D>
     static auto run(D exec, Tensor<I, D> const& ids, Tensor<T, D> const&, Tensor<T, D> const&,
                     Tensor<T, D> const& out_grad) {
-        return merge_rows_grad(exec, ids, out_grad);
+        return interleave_rows_grad(exec, ids, out_grad);
     }
 };
 
-/// See merge_rows. In the step of a recurrent layer, the result has a row for each sequence.
-struct merge_rows_op {
-    static constexpr std::string_view name = "merge_rows";
+/// See interleave_rows. In the step of a recurrent layer, the result has a row for each sequence.
+struct interleave_rows_op {
+    static constexpr std::string_view name = "interleave_rows";
     using inputs = slots<slot::ids, slot::x, slot::y>;
     using outputs = slots<slot::out>;
-    using grad = grad_rule<merge_rows_grad_op>;
+    using grad = grad_rule<interleave_rows_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y) {
-        spec::dense("merge_rows: ids", ids);
-        spec::ids("merge_rows: ids", ids);
-        spec::rank("merge_rows: ids", ids, 1, "1");
-        spec::dense("merge_rows: x", x);
-        spec::has_rows("merge_rows: x", x);
-        spec::dense("merge_rows: y", y);
-        spec::has_rows("merge_rows: y", y);
-        spec::same_dtype("merge_rows: y", y, x);
+        spec::dense("interleave_rows: ids", ids);
+        spec::ids("interleave_rows: ids", ids);
+        spec::rank("interleave_rows: ids", ids, 1, "1");
+        spec::dense("interleave_rows: x", x);
+        spec::has_rows("interleave_rows: x", x);
+        spec::dense("interleave_rows: y", y);
+        spec::has_rows("interleave_rows: y", y);
+        spec::same_dtype("interleave_rows: y", y, x);
         VarSpec out = x, other = y;
         out.dims[0] = other.dims[0] = UNK;
         out.lod_level = 0;
-        out.dims = spec::same_dims("merge_rows: y", other, out);
+        out.dims = spec::same_dims("interleave_rows: y", other, out);
         out.dims[0] = ids.dims[0];
         return out;
     }
 
     template <class T, id_type I, class D>
     static Tensor<T, D> run(D exec, Tensor<I, D> const& ids, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        return merge_rows(exec, ids, x, y);
+        return interleave_rows(exec, ids, x, y);
     }
 };
 

@@ -1,4 +1,4 @@
-// rowan/op/elementwise/elementwise_mul.hpp: elementwise_mul, the element-wise product of two tensors.
+// rowan/op/elementwise/mul.hpp: mul, the element-wise product of two tensors.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -18,32 +18,30 @@ namespace rowan::inline v0 {
 /// errors   ShapeError if the shapes do not broadcast
 /// cost     one read of both and one write of the result
 template <class T, device D>
-Tensor<T, D> elementwise_mul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+Tensor<T, D> mul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     return detail::zip_broadcast(exec, detail::multiplied{}, x, y);
 }
 
 template <class T, class Device>
-Tensor<T, Device> elementwise_mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return elementwise_mul(x.device(), x, y);
+Tensor<T, Device> mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return mul(x.device(), x, y);
 }
 
-/// See elementwise_mul. The gradients are element-wise products, too: out_grad · y and out_grad · x.
-struct elementwise_mul_op {
-    static constexpr std::string_view name = "elementwise_mul";
+/// See mul. The gradients are element-wise products, too: out_grad · y and out_grad · x.
+struct mul_op {
+    static constexpr std::string_view name = "mul";
     using inputs = slots<slot::x, slot::y>;
     using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = 0b11;
-    using grad = grad_rules<grad_rule<elementwise_mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
-                            grad_rule<elementwise_mul_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
+    using grad = grad_rules<grad_rule<mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
+                            grad_rule<mul_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
 
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        return spec::elementwise("elementwise_mul: y", y, x);
-    }
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("mul: y", y, x); }
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
         detail::check_same_shape("y", y, x);
-        return elementwise_mul(exec, x, y);
+        return mul(exec, x, y);
     }
 };
 

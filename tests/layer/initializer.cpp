@@ -1,5 +1,5 @@
-// tests/layer/first_values.cpp
-#include <rowan/layer/first_values.hpp>
+// tests/layer/initializer.cpp
+#include <rowan/layer/initializer.hpp>
 
 #include "layer/check_net.hpp"
 
@@ -15,13 +15,13 @@
 #include <string>
 #include <utility>
 
-namespace test_first_values {
+namespace test_initializer {
 
 using namespace rowan;
 
 namespace {
 
-Tensor<double> values(Dims const& dims, layer::FirstValues const& first, Cpu exec = {}) {
+Tensor<double> values(Dims const& dims, layer::Initializer const& first, Cpu exec = {}) {
     test::DefaultScope scope;
     auto const v = layer::parameter<double>(dims, first);
     v->initialize(v->value(), 7, exec);
@@ -46,8 +46,8 @@ TEST_CASE("first values follow their formulas", "[layer][first]") {
     Tensor<double> const normal{{-0.39226082138170837, 1.767004403788519}, {-0.8267779906538206, -0.7978521578845092}};
     for (std::size_t i = 0; i < 4; ++i) CHECK(values({2, 2}, layer::Normal{}).data()[i] == Approx(normal.data()[i]).epsilon(1e-14));
 
-    auto const scaled = [](layer::FirstValues const& first, Dims const& dims, double scale, bool is_normal) {
-        auto const got = values(dims, first), want = values(dims, is_normal ? layer::FirstValues(layer::Normal{}) : layer::FirstValues(-1, 1));
+    auto const scaled = [](layer::Initializer const& first, Dims const& dims, double scale, bool is_normal) {
+        auto const got = values(dims, first), want = values(dims, is_normal ? layer::Initializer(layer::Normal{}) : layer::Initializer(-1, 1));
         for (std::size_t i = 0; i < got.size(); ++i) CHECK(got.data()[i] == Approx(scale * want.data()[i]).epsilon(1e-14));
     };
     scaled(layer::Normal{.stddev = 0.02}, {3, 5}, 0.02, true);
@@ -73,7 +73,7 @@ TEST_CASE("normal first values have mean and deviation, and the same bits for an
 
 TEST_CASE("first values that are not finite are refused, and nothing is added", "[layer][first]") {
     test::DefaultScope scope;
-    auto const refused = [&](layer::FirstValues const& first, char const* text) {
+    auto const refused = [&](layer::Initializer const& first, char const* text) {
         CHECK_THROWS_WITH(layer::parameter({2}, first), text);
         CHECK_THROWS_WITH(layer::fc(layer::data("x" + std::to_string(scope.variables().size()), {UNK, 2}), {.bias = first}), text);
         CHECK(std::ranges::none_of(scope.variables(), [](auto const& v) { return v->role() == Role::parameter; }));
@@ -113,4 +113,4 @@ TEST_CASE("a fully connected layer has a name, and may have no bias", "[layer][f
     CHECK(table->value().get<LoDTensor<float>>().value() == Tensor<float>{{0, 0}, {0, 0}, {0, 0}, {0, 0}});
 }
 
-}  // namespace test_first_values
+}  // namespace test_initializer

@@ -1,7 +1,7 @@
-// rowan/layer/first_values_inl.hpp: definitions of rowan/layer/first_values.hpp.
+// rowan/layer/initializer_inl.hpp: definitions of rowan/layer/initializer.hpp.
 #pragma once
 
-#include <rowan/layer/first_values.hpp>
+#include <rowan/layer/initializer.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/detail/arguments.hpp>
@@ -13,11 +13,11 @@
 
 namespace rowan::inline v0::layer {
 
-ROWAN_FUNCTION FirstValues FirstValues::of(Dims const& dims) const {
+ROWAN_FUNCTION Initializer Initializer::of(Dims const& dims) const {
     rowan::detail::check_finite(normal_ ? "mean" : "low", a_);
     rowan::detail::check_finite(normal_ ? "stddev" : "high", b_);
     if (normal_ && b_ < 0) throw ValueError("stddev", b_, "0 or more");
-    FirstValues result = *this;
+    Initializer result = *this;
     if (scale_ == Scale::none) return result;
     std::size_t const rank = dims.size();
     double outer = 1, inputs = 1, outputs = 1;
@@ -32,7 +32,7 @@ ROWAN_FUNCTION FirstValues FirstValues::of(Dims const& dims) const {
     return result;
 }
 
-ROWAN_FUNCTION double FirstValues::at(std::uint64_t seed, std::size_t i) const {
+ROWAN_FUNCTION double Initializer::at(std::uint64_t seed, std::size_t i) const {
     using rowan::detail::product, rowan::detail::uniform_at;
     if (!normal_) return a_ + product(b_ - a_, uniform_at(seed, i));
     double const radius = std::sqrt(-2 * std::log(1 - uniform_at(seed, 2 * i)));  // 1 - u is in (0, 1]
