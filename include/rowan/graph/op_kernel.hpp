@@ -1,10 +1,10 @@
 // rowan/graph/op_kernel.hpp: op_kernel, a type-erased operator for given element types.
 #pragma once
 
-#include <rowan/graph/detail/compiled_kernels.hpp>
 #include <rowan/graph/detail/op_call.hpp>
 #include <rowan/graph/detail/op_infer.hpp>
 #include <rowan/graph/value.hpp>
+#include <rowan/op/detail/input_types.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/var_spec.hpp>
 

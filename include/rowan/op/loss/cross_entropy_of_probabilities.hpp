@@ -13,6 +13,7 @@
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/loss/loss_options.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <concepts>
@@ -223,13 +224,11 @@ Tensor<T, Device> cross_entropy_of_probabilities_grad(Tensor<T, Device> const& x
 struct cross_entropy_of_probabilities_grad_op;
 
 /// See cross_entropy_of_probabilities. Labels are class indices without the axis of the classes, or probabilities of the shape of x.
-struct cross_entropy_of_probabilities_op {
+struct cross_entropy_of_probabilities_op
+    : detail::builtin_op<slots<slot::x, slot::target>, slots<slot::out>, CrossEntropyOptions> {
     static constexpr std::string_view name = "cross_entropy_of_probabilities";
-    using inputs = slots<slot::x, slot::label>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rule<cross_entropy_of_probabilities_grad_op, uses<slot::x, slot::label, grad_of<slot::out>>,
+    using grad = grad_rule<cross_entropy_of_probabilities_grad_op, uses<slot::x, slot::target, grad_of<slot::out>>,
                            makes<grad_of<slot::x>>>;
-    using attributes = CrossEntropyOptions;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
         constexpr detail::LabelFields names{"cross_entropy_of_probabilities: x",
@@ -248,12 +247,9 @@ struct cross_entropy_of_probabilities_op {
     }
 };
 
-struct cross_entropy_of_probabilities_grad_op {
+struct cross_entropy_of_probabilities_grad_op
+    : operator_of<slots<slot::x, slot::target, grad_of<slot::out>>, slots<grad_of<slot::x>>, CrossEntropyOptions> {
     static constexpr std::string_view name = "cross_entropy_of_probabilities_grad";
-    using inputs = slots<slot::x, slot::label, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-    using attributes = CrossEntropyOptions;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, VarSpec const& out_grad,
                                    attributes const& a) {

@@ -9,6 +9,7 @@
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/norm/softmax.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <string_view>
@@ -64,12 +65,9 @@ Tensor<T, Device> log_softmax_grad(Tensor<T, Device> const& out, Tensor<T, Devic
     return log_softmax_grad(out.device(), out, out_grad, options);
 }
 
-struct log_softmax_grad_op {
+struct log_softmax_grad_op : operator_of<slots<slot::out, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "log_softmax_grad";
-    using inputs = slots<slot::out, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
     static constexpr unsigned row_inputs = 0b11;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
         spec::rows_of_elements("log_softmax_grad: out", out);
@@ -83,10 +81,8 @@ struct log_softmax_grad_op {
 };
 
 /// The same along the last axis of a tensor of rank 2 or more, see log_softmax.
-struct log_softmax_op {
+struct log_softmax_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "log_softmax";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<log_softmax_grad_op>;
 

@@ -8,6 +8,7 @@
 #include <rowan/op/detail/class_rows.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <concepts>
@@ -79,12 +80,9 @@ Tensor<T, Device> softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> c
     return softmax_grad(out.device(), out, out_grad, options);
 }
 
-struct softmax_grad_op {
+struct softmax_grad_op : operator_of<slots<slot::out, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "softmax_grad";
-    using inputs = slots<slot::out, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
     static constexpr unsigned row_inputs = 0b11;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
         spec::rows_of_elements("softmax_grad: out", out);
@@ -98,10 +96,8 @@ struct softmax_grad_op {
 };
 
 /// The softmax along the last axis of a tensor of rank 2 or more, see softmax.
-struct softmax_op {
+struct softmax_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "softmax";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<softmax_grad_op>;
 

@@ -12,6 +12,7 @@
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <array>
@@ -110,12 +111,9 @@ Tensor<std::int64_t, Device> argmin(Tensor<T, Device> const& x, ArgmaxOptions co
 
 /// See argmax and argmin.
 template <bool greatest>
-struct arg_extreme_op {
+struct arg_extreme_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ArgmaxOptions> {
     static constexpr std::string_view name = detail::argmax_name<greatest>::name;
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ArgmaxOptions;
-    using grad = no_grad;
+    static constexpr Elements elements = Elements::numbers;
 
     static constexpr bool row_wise(ArgmaxOptions const& options) { return options.axis > 0; }
     static constexpr bool row_output(ArgmaxOptions const& options) { return options.axis > 0; }

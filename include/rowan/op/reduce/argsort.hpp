@@ -9,6 +9,7 @@
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <cstddef>
@@ -140,12 +141,9 @@ Tensor<std::int64_t, Device> argsort(Tensor<T, Device> const& x, ArgsortOptions 
 }
 
 /// See argsort.
-struct argsort_op {
+struct argsort_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ArgsortOptions> {
     static constexpr std::string_view name = "argsort";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ArgsortOptions;
-    using grad = no_grad;
+    static constexpr Elements elements = Elements::numbers;
 
     static constexpr bool row_wise(ArgsortOptions const& options) { return options.axis > 0; }
 

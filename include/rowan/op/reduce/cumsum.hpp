@@ -9,6 +9,7 @@
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <cstddef>
@@ -91,12 +92,8 @@ requires detail::tensor_argument<X>
 auto cumsum(X&& x, CumsumOptions options) { return cumsum(x.device(), x, options); }
 
 /// The gradient of x: the running sums of that of the result from the other end.
-struct cumsum_grad_op {
+struct cumsum_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>, CumsumOptions> {
     static constexpr std::string_view name = "cumsum_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = CumsumOptions;
-    using grad = no_grad;
 
     static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }
 
@@ -110,11 +107,9 @@ struct cumsum_grad_op {
 };
 
 /// See cumsum.
-struct cumsum_op {
+struct cumsum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, CumsumOptions> {
     static constexpr std::string_view name = "cumsum";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = CumsumOptions;
+    static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<cumsum_grad_op>;
 
     static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }

@@ -9,6 +9,7 @@
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <algorithm>
@@ -171,12 +172,9 @@ Tensor<T, Device> unsqueeze(Tensor<T, Device> const& x, std::vector<std::int64_t
 }
 
 /// The gradient of x: that of the result with the shape of x, an alias.
-struct reshape_grad_op {
+struct reshape_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "reshape_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
     static constexpr bool row_wise = true;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
 
@@ -188,11 +186,9 @@ struct reshape_grad_op {
 };
 
 /// See reshape.
-struct reshape_op {
+struct reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReshapeOptions> {
     static constexpr std::string_view name = "reshape";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ReshapeOptions;
+    static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<reshape_grad_op>;
 
     static constexpr bool row_wise(ReshapeOptions const& options) {
@@ -213,11 +209,9 @@ struct reshape_op {
 };
 
 /// See squeeze; without axes, the shape remains.
-struct squeeze_op {
+struct squeeze_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SqueezeOptions> {
     static constexpr std::string_view name = "squeeze";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SqueezeOptions;
+    static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<reshape_grad_op>;
 
     static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }
@@ -242,11 +236,9 @@ private:
 };
 
 /// See unsqueeze.
-struct unsqueeze_op {
+struct unsqueeze_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SqueezeOptions> {
     static constexpr std::string_view name = "unsqueeze";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SqueezeOptions;
+    static constexpr Elements elements = Elements::all;
     using grad = grad_rule<reshape_grad_op>;
 
     static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }

@@ -7,6 +7,7 @@
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <cstddef>
@@ -81,12 +82,10 @@ Tensor<T, Device> stack(std::vector<Tensor<T, Device>> const& x, StackOptions co
 struct stack_grad_op;
 
 /// See stack. The slot `x` holds all tensors as a std::vector.
-struct stack_op {
+struct stack_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, StackOptions> {
     static constexpr std::string_view name = "stack";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<stack_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-    using attributes = StackOptions;
 
     static constexpr bool row_wise(StackOptions const& options) { return options.axis > 0; }
     static constexpr bool row_output(StackOptions const& options) { return options.axis > 0; }
@@ -115,12 +114,8 @@ struct stack_op {
 };
 
 /// Cuts the gradient of the result into the gradients of the inputs.
-struct stack_grad_op {
+struct stack_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, StackOptions> {
     static constexpr std::string_view name = "stack_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-    using attributes = StackOptions;
 
     static constexpr bool row_wise(StackOptions const& options) { return options.axis > 0; }
 
