@@ -1,6 +1,6 @@
 // tests/layer/reduce_sum.cpp
-#include <rowan/layer/reduce.hpp>
-#include <rowan/layer/reduce_sum.hpp>
+#include <rowan/layer/mean.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 

@@ -15,17 +15,19 @@ namespace rowan::inline v0::detail {
 using Infer = decltype(op_kernel::infer);
 using RowOutput = decltype(op_kernel::row_output);
 using RowWise = decltype(op_kernel::row_wise);
+using Normal = decltype(op_kernel::normal);
+using Untyped = std::vector<std::tuple<Infer, RowOutput, RowWise, Normal>>;
 
 template <class Op, class E>
-void compile_untyped(std::vector<std::tuple<Infer, RowOutput, RowWise>>& made) {
+void compile_untyped(Untyped& made) {
     using Functions = untyped_functions<Op, is_variadic<Op, Cpu, E>>;
-    made.emplace_back(&Functions::infer, &Functions::row_output, &Functions::row_wise);
+    made.emplace_back(&Functions::infer, &Functions::row_output, &Functions::row_wise, &Functions::normal);
 }
 
 /// Instantiates what the kernels of all element types share, for the operators without kernels for float.
 template <class... Op>
 auto compile_untyped_functions(registry<Op...>) {
-    std::vector<std::tuple<Infer, RowOutput, RowWise>> made;
+    Untyped made;
     auto const one = [&]<class O>(std::type_identity<O>) {
         if constexpr (is_compiled<O> && !takes_elements<O, float>) {
             if constexpr (takes_elements<O, bool>) {
@@ -40,7 +42,7 @@ auto compile_untyped_functions(registry<Op...>) {
 }
 template <class... Op>
 auto compile_untyped_sources(registry<Op...>) {
-    std::vector<std::tuple<Infer, RowOutput, RowWise>> made;
+    Untyped made;
     (compile_untyped<Op, float>(made), ...);
     return made;
 }

@@ -16,7 +16,8 @@ struct no_attributes {
 };
 
 /// The base of an operator: the names of its inputs and outputs, and the type of its attributes. It has no gradient,
-/// unless the operator defines `grad`.
+/// unless the operator defines `grad`. An operator may define `normal(x, attributes)`, which returns the attributes as
+/// nets and files store them, such as with an axis counted from the first one, given the VarSpec of its first input.
 template <class Inputs, class Outputs, class Attributes = no_attributes>
 struct operator_of {
     using inputs = Inputs;          ///< in the order of run's arguments

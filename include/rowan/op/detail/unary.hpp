@@ -81,7 +81,7 @@ struct UnaryGradient {
 
 /// errors   ValueError if a number among the options is not finite, and as Formula::check
 template <class Formula>
-void check_options(options_of<Formula> const& options) {
+constexpr void check_options(options_of<Formula> const& options) {
     if constexpr (has_fields<options_of<Formula>>) {
         each_field<options_of<Formula>>(
             [&](auto const& field) { check_finite(field.name.data(), options.*field.member); });
@@ -147,7 +147,8 @@ struct unary_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, detail::o
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<unary_grad_op<Formula>>;
 
-    static constexpr VarSpec infer(VarSpec const& x, detail::options_of<Formula> const& = {}) {
+    static constexpr VarSpec infer(VarSpec const& x, detail::options_of<Formula> const& options = {}) {
+        detail::check_options<Formula>(options);
         return spec::elementwise(detail::joined_name<Formula, detail::x_suffix>::value.data(), x);
     }
 

@@ -118,7 +118,7 @@ struct SoftLabelGrad {
 /// shapes   x [n, classes] of probabilities, label [n] of int32 or int64 -> [1], or [n] without reduction; or x [...]
 ///          with classes along the axis, label [...] without that axis -> [1], or that of label without reduction
 /// errors   ShapeError if x has a rank below 2, label has another shape, or there is not one weight for each class;
-///          ValueError if the axis is not in [-rank, rank); IndexError if a label is not in [0, classes) and not
+///          IndexError if the axis is not in [-rank, rank); IndexError if a label is not in [0, classes) and not
 ///          ignore_index, or if there are rows, but no classes
 /// cost     O(n); x is transposed if the axis is not the last one; the same bits for any number of threads
 template <class T, id_type I, device D>
@@ -143,7 +143,7 @@ Tensor<T, D> cross_entropy_of_probabilities(D const& exec, Tensor<T, D> const& x
 /// weights, each term is multiplied by that of its class; the mean divides by the number of rows, as in PyTorch.
 /// shapes   x [...] with classes along the axis, label the same -> [1], or [...] without the axis without reduction
 /// errors   ShapeError if x has a rank below 2, label has another shape, or there is not one weight for each class;
-///          ValueError if the axis is not in [-rank, rank), or there is an ignore_index
+///          IndexError if the axis is not in [-rank, rank), or there is an ignore_index
 /// cost     one read of both, which are transposed if the axis is not the last one; the same bits for any number of
 ///          threads
 template <class T, device D>

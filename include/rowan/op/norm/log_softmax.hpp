@@ -22,7 +22,7 @@ namespace rowan::inline v0 {
 /// finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it contains a NaN or its maximum is infinite.
 /// The precision on Cuda is that of its `log`.
 /// shapes   x [...] -> [...]
-/// errors   ShapeError if x has rank 0; ValueError if the axis is not in [-rank, rank)
+/// errors   ShapeError if x has rank 0; IndexError if the axis is not in [-rank, rank)
 /// cost     two reads of x and one write of the result, temporary memory of one row per thread; x and the result are
 ///          transposed if the axis is not the last one; the same bits for any number of threads
 template <class T, device D>
@@ -38,7 +38,7 @@ Tensor<T, D> log_softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions co
 
 /// The gradient of x from the result and its gradient: out_grad - exp(out) · Σ out_grad along the axis.
 /// shapes   both [...] -> [...]
-/// errors   ShapeError if out has rank 0 or the shapes differ; ValueError if the axis is not in [-rank, rank)
+/// errors   ShapeError if out has rank 0 or the shapes differ; IndexError if the axis is not in [-rank, rank)
 /// cost     two reads of both and one write of the result, temporary memory of one row per thread; all are transposed
 ///          if the axis is not the last one
 template <class T, device D>

@@ -28,7 +28,7 @@ struct SoftmaxOptions {
 /// user-defined types need an `exp` that ADL finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it
 /// contains a NaN or its maximum is infinite. Goodfellow et al.: Deep Learning, 2016, section 4.1.
 /// shapes   x [...] -> [...]
-/// errors   ShapeError if x has rank 0; ValueError if the axis is not in [-rank, rank)
+/// errors   ShapeError if x has rank 0; IndexError if the axis is not in [-rank, rank)
 /// cost     two reads of x and one write of the result, temporary memory of one row per thread, or of 80 rows; x and the
 ///          result may be transposed if the axis is not the last one; the same bits for any number of threads
 template <class T, device D>
@@ -53,7 +53,7 @@ Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions const&
 
 /// The gradient of x from the result and its gradient: out · (out_grad - Σ out · out_grad) along the axis.
 /// shapes   both [...] -> [...]
-/// errors   ShapeError if out has rank 0 or the shapes differ; ValueError if the axis is not in [-rank, rank)
+/// errors   ShapeError if out has rank 0 or the shapes differ; IndexError if the axis is not in [-rank, rank)
 /// cost     two reads of both and one write of the result, temporary memory of one row per thread; all are transposed
 ///          if the axis is not the last one
 template <class T, device D>

@@ -4,6 +4,7 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_lanes.hpp>
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
@@ -69,7 +70,7 @@ struct SumLanes {
 ///     cumsum([1 2 3], {.exclusive = true})                      ->   [0 1 3]
 ///     cumsum([1 2 3], {.exclusive = true, .reverse = true})     ->   [5 3 0]
 /// shapes   x [...] -> [...]
-/// errors   ValueError if the axis is not in [-rank, rank)
+/// errors   IndexError if the axis is not in [-rank, rank)
 /// cost     one read of x and one write of the result; a thread sums whole lanes
 template <class T, device D>
 Tensor<T, D> cumsum(D const& exec, Tensor<T, D> const& x, CumsumOptions const& options = {}) {
@@ -110,6 +111,9 @@ struct cumsum_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slo
 struct cumsum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, CumsumOptions> {
     static constexpr std::string_view name = "cumsum";
     static constexpr Elements elements = Elements::numbers;
+    static constexpr CumsumOptions normal(VarSpec const& x, CumsumOptions const& options) {
+        return detail::axes_from_first(x.dims.size(), options);
+    }
     using grad = grad_rule<cumsum_grad_op>;
 
     static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }

@@ -3,6 +3,7 @@
 
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
+#include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_folds.hpp>
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/infer.hpp>
@@ -107,6 +108,9 @@ template <class Rule>
 struct reduce_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReduceOptions> {
     static constexpr std::string_view name = Rule::name;
     static constexpr Elements elements = Rule::elements;
+    static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {
+        return detail::axes_from_first(x.dims.size(), options);
+    }
     using grad = grad_rule<reduce_grad_op<Rule>>;
 
     static constexpr bool row_wise(ReduceOptions const& options) { return reduce_sum_op::row_wise(options); }

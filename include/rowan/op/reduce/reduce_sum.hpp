@@ -5,6 +5,7 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
@@ -123,6 +124,9 @@ struct reduce_sum_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slot
 struct reduce_sum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReduceOptions> {
     static constexpr std::string_view name = "reduce_sum";
     static constexpr Elements elements = Elements::numbers;
+    static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {
+        return detail::axes_from_first(x.dims.size(), options);
+    }
     using grad = grad_rule<reduce_sum_grad_op>;
 
     /// Negative axes may be the first one: their number depends on the rank.

@@ -5,6 +5,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/fields.hpp>
@@ -189,6 +190,13 @@ struct reshape_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<g
 struct reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReshapeOptions> {
     static constexpr std::string_view name = "reshape";
     static constexpr Elements elements = Elements::numbers;
+    /// A first dim of -1 is 0 where it is that of x, which a recurrent net can tell from another one.
+    static constexpr ReshapeOptions normal(VarSpec const& x, ReshapeOptions options) {
+        auto& shape = options.shape;
+        Dims const dims = detail::reshaped_dims(x.dims, shape);
+        if (!shape.empty() && shape[0] == -1 && detail::keeps_rows(x.dims, dims, shape)) shape[0] = 0;
+        return options;
+    }
     using grad = grad_rule<reshape_grad_op>;
 
     static constexpr bool row_wise(ReshapeOptions const& options) {
@@ -212,6 +220,14 @@ struct reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, Reshape
 struct squeeze_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SqueezeOptions> {
     static constexpr std::string_view name = "squeeze";
     static constexpr Elements elements = Elements::numbers;
+    /// Without axes, those of the dims that are known to be 1.
+    static constexpr SqueezeOptions normal(VarSpec const& x, SqueezeOptions options) {
+        bool const all = options.axes.empty();
+        for (std::size_t i = 0; all && i < x.dims.size(); ++i) {
+            if (x.dims[i] == 1) options.axes.push_back(static_cast<std::int64_t>(i));
+        }
+        return detail::axes_from_first(x.dims.size(), std::move(options));
+    }
     using grad = grad_rule<reshape_grad_op>;
 
     static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }
@@ -239,6 +255,9 @@ private:
 struct unsqueeze_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SqueezeOptions> {
     static constexpr std::string_view name = "unsqueeze";
     static constexpr Elements elements = Elements::all;
+    static constexpr SqueezeOptions normal(VarSpec const& x, SqueezeOptions const& options) {
+        return detail::axes_from_first(x.dims.size() + options.axes.size(), options);
+    }
     using grad = grad_rule<reshape_grad_op>;
 
     static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }

@@ -5,6 +5,7 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/permute.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
@@ -142,6 +143,10 @@ private:
 struct transpose_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, TransposeOptions> {
     static constexpr std::string_view name = "transpose";
     static constexpr Elements elements = Elements::numbers;
+    static constexpr TransposeOptions normal(VarSpec const& x, TransposeOptions options) {
+        for (std::int64_t& axis : options.perm) axis = detail::from_first(axis, x.dims.size());
+        return options;
+    }
     using grad = grad_rule<transpose_grad_op>;
 
     static constexpr bool row_wise(TransposeOptions const& options) { return transpose_grad_op::row_wise(options); }
