@@ -34,6 +34,7 @@ ROWAN_HD_INLINE V where_between(V const& y, double least, double most, V const& 
 /// min(max(x, 0), threshold)
 struct relu6_formula {
     static constexpr std::string_view name = "relu6";
+    static constexpr std::string_view brief = "x limited to [0, threshold].";
     using options = Relu6Options;
 
     static constexpr void check(Relu6Options const& options) {
@@ -55,6 +56,7 @@ struct relu6_formula {
 /// min(max(x, min), max)
 struct hardtanh_formula {
     static constexpr std::string_view name = "hardtanh";
+    static constexpr std::string_view brief = "x limited to [min, max].";
     using options = HardtanhOptions;
 
     static constexpr void check(HardtanhOptions const& options) {
@@ -76,6 +78,7 @@ struct hardtanh_formula {
 /// x where x > 0, else alpha · x
 struct leaky_relu_formula {
     static constexpr std::string_view name = "leaky_relu";
+    static constexpr std::string_view brief = "x where x > 0, else alpha · x.";
     using options = LeakyReluOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -94,6 +97,7 @@ struct leaky_relu_formula {
 /// x where x > 0, else alpha · (exp(x) - 1)
 struct elu_formula {
     static constexpr std::string_view name = "elu";
+    static constexpr std::string_view brief = "x where x > 0, else alpha · (exp(x) - 1).";
     using options = EluOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -122,6 +126,7 @@ ROWAN_HD_INLINE V gelu_argument(V const& x) {
 /// x · Φ(x), or its approximation
 struct gelu_formula {
     static constexpr std::string_view name = "gelu";
+    static constexpr std::string_view brief = "x · Φ(x), or its approximation by tanh.";
     using options = GeluOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -150,6 +155,7 @@ struct gelu_formula {
 /// x / (1 + exp(-beta · x))
 struct swish_formula {
     static constexpr std::string_view name = "swish";
+    static constexpr std::string_view brief = "x / (1 + exp(-beta · x)).";
     using options = SwishOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -170,6 +176,7 @@ struct swish_formula {
 /// log(1 + exp(beta · x)) / beta
 struct softplus_formula {
     static constexpr std::string_view name = "softplus";
+    static constexpr std::string_view brief = "log(1 + exp(beta · x)) / beta.";
     using options = SoftplusOptions;
 
     static constexpr void check(SoftplusOptions const& options) {
@@ -194,6 +201,7 @@ struct softplus_formula {
 /// x / (1 + |x|)
 struct softsign_formula {
     static constexpr std::string_view name = "softsign";
+    static constexpr std::string_view brief = "x / (1 + |x|).";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -212,6 +220,7 @@ struct softsign_formula {
 /// slope · x + offset, limited to [0, 1]
 struct hard_sigmoid_formula {
     static constexpr std::string_view name = "hard_sigmoid";
+    static constexpr std::string_view brief = "slope · x + offset, limited to [0, 1].";
     using options = HardSigmoidOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -229,6 +238,7 @@ struct hard_sigmoid_formula {
 /// x · min(max(x + offset, 0), threshold) / scale
 struct hard_swish_formula {
     static constexpr std::string_view name = "hard_swish";
+    static constexpr std::string_view brief = "x · min(max(x + offset, 0), threshold) / scale.";
     using options = HardSwishOptions;
 
     static constexpr void check(HardSwishOptions const& options) {
@@ -254,6 +264,7 @@ struct hard_swish_formula {
 /// b · tanh(a · x)
 struct stanh_formula {
     static constexpr std::string_view name = "stanh";
+    static constexpr std::string_view brief = "scale_b · tanh(scale_a · x).";
     using options = StanhOptions;
 
     static constexpr void check(StanhOptions const& options) {
@@ -276,6 +287,7 @@ struct stanh_formula {
 /// x where x > threshold, else 0
 struct thresholded_relu_formula {
     static constexpr std::string_view name = "thresholded_relu";
+    static constexpr std::string_view brief = "x where x > threshold, else 0.";
     using options = ThresholdedReluOptions;
 
     ROWAN_NO_EXEC_CHECK

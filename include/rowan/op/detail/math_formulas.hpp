@@ -40,6 +40,7 @@ ROWAN_HD_INLINE V rounded_to_even(V const& x) {
 /// exp(x)
 struct exp_formula {
     static constexpr std::string_view name = "exp";
+    static constexpr std::string_view brief = "exp(x).";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -56,6 +57,7 @@ struct exp_formula {
 /// log(x)
 struct log_formula {
     static constexpr std::string_view name = "log";
+    static constexpr std::string_view brief = "The natural logarithm.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -72,6 +74,7 @@ struct log_formula {
 /// sqrt(x)
 struct sqrt_formula {
     static constexpr std::string_view name = "sqrt";
+    static constexpr std::string_view brief = "The square root.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -88,6 +91,7 @@ struct sqrt_formula {
 /// 1 / sqrt(x)
 struct rsqrt_formula {
     static constexpr std::string_view name = "rsqrt";
+    static constexpr std::string_view brief = "1 / √x.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -104,6 +108,7 @@ struct rsqrt_formula {
 /// x²
 struct square_formula {
     static constexpr std::string_view name = "square";
+    static constexpr std::string_view brief = "x · x.";
     static constexpr bool integers = true;
 
     ROWAN_NO_EXEC_CHECK
@@ -121,6 +126,7 @@ struct square_formula {
 /// |x|
 struct abs_formula {
     static constexpr std::string_view name = "abs";
+    static constexpr std::string_view brief = "|x|.";
     static constexpr bool integers = true;
 
     ROWAN_NO_EXEC_CHECK
@@ -140,6 +146,7 @@ struct abs_formula {
 /// sin(x)
 struct sin_formula {
     static constexpr std::string_view name = "sin";
+    static constexpr std::string_view brief = "The sine.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -156,6 +163,7 @@ struct sin_formula {
 /// cos(x)
 struct cos_formula {
     static constexpr std::string_view name = "cos";
+    static constexpr std::string_view brief = "The cosine.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -183,6 +191,7 @@ struct step_formula {
 /// The sign of x
 struct sign_formula : step_formula {
     static constexpr std::string_view name = "sign";
+    static constexpr std::string_view brief = "-1, 0 or 1, the sign of x.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -195,6 +204,7 @@ struct sign_formula : step_formula {
 /// The greatest integer not above x
 struct floor_formula : step_formula {
     static constexpr std::string_view name = "floor";
+    static constexpr std::string_view brief = "The greatest integer not above x.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -214,6 +224,7 @@ struct floor_formula : step_formula {
 /// The smallest integer not below x
 struct ceil_formula : step_formula {
     static constexpr std::string_view name = "ceil";
+    static constexpr std::string_view brief = "The smallest integer not below x.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -226,6 +237,7 @@ struct ceil_formula : step_formula {
 /// The integer nearest to x, of two the even one
 struct round_formula : step_formula {
     static constexpr std::string_view name = "round";
+    static constexpr std::string_view brief = "The nearest integer, of two the even one.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -245,6 +257,7 @@ struct round_formula : step_formula {
 /// x to the power of an exponent
 struct pow_formula {
     static constexpr std::string_view name = "pow";
+    static constexpr std::string_view brief = "x to the power of an exponent.";
     using options = PowOptions;
 
     ROWAN_NO_EXEC_CHECK

@@ -12,6 +12,7 @@ namespace detail {
 /// max(x, 0)
 struct relu_formula {
     static constexpr std::string_view name = "relu";
+    static constexpr std::string_view brief = "x where x > 0, else 0.";
     static constexpr bool integers = true;
 
     ROWAN_NO_EXEC_CHECK

@@ -13,6 +13,7 @@ namespace detail {
 /// 1 / (1 + exp(-x))
 struct sigmoid_formula {
     static constexpr std::string_view name = "sigmoid";
+    static constexpr std::string_view brief = "1 / (1 + exp(-x)).";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>

@@ -14,6 +14,7 @@ namespace detail {
 /// tanh(x)
 struct tanh_formula {
     static constexpr std::string_view name = "tanh";
+    static constexpr std::string_view brief = "The hyperbolic tangent.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
