@@ -19,11 +19,7 @@ namespace rowan::inline v0 {
 struct ClipOptions {
     double min = -1;  ///< lower bound
     double max = 1;   ///< upper bound
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max});
-    }
+    ROWAN_OPTIONS(ClipOptions, min, max)
 };
 
 namespace detail {

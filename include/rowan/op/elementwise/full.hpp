@@ -24,11 +24,7 @@ namespace rowan::inline v0 {
 struct ConstantOptions {
     Dims dims = {};    ///< the shape of the result
     double value = 0;  ///< the value of every element
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"dims", &ConstantOptions::dims}, field{"value", &ConstantOptions::value});
-    }
+    ROWAN_OPTIONS(ConstantOptions, dims, value)
 };
 
 namespace detail {

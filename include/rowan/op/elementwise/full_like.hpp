@@ -16,11 +16,7 @@ namespace rowan::inline v0 {
 /// The settings of full_like.
 struct FullLikeOptions {
     double value = 0;  ///< the value of every element
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"value", &FullLikeOptions::value});
-    }
+    ROWAN_OPTIONS(FullLikeOptions, value)
 };
 
 /// See full; the shape and the element type are those of x.

@@ -15,11 +15,7 @@ namespace rowan::inline v0 {
 /// The settings of gelu.
 struct GeluOptions {
     bool approximate = false;  ///< the formula with tanh instead of the normal distribution
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"approximate", &GeluOptions::approximate});
-    }
+    ROWAN_OPTIONS(GeluOptions, approximate)
 };
 
 namespace detail {

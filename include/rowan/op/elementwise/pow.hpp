@@ -14,11 +14,7 @@ namespace rowan::inline v0 {
 /// The settings of pow.
 struct PowOptions {
     double exponent = 1;  ///< any finite number
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"exponent", &PowOptions::exponent});
-    }
+    ROWAN_OPTIONS(PowOptions, exponent)
 };
 
 namespace detail {

@@ -57,11 +57,7 @@ Tensor<T, Device> relu_grad(Tensor<T, Device> const& out, Tensor<T, Device> cons
 /// The settings of relu6.
 struct Relu6Options {
     double threshold = 6;  ///< the largest result
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"threshold", &Relu6Options::threshold});
-    }
+    ROWAN_OPTIONS(Relu6Options, threshold)
 };
 
 namespace detail {
@@ -99,11 +95,7 @@ ROWAN_ELEMENTWISE(relu6, Relu6Options)
 /// The settings of leaky_relu.
 struct LeakyReluOptions {
     double alpha = 0.01;  ///< slope where x < 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"alpha", &LeakyReluOptions::alpha});
-    }
+    ROWAN_OPTIONS(LeakyReluOptions, alpha)
 };
 
 namespace detail {
@@ -138,11 +130,7 @@ ROWAN_ELEMENTWISE(leaky_relu, LeakyReluOptions)
 /// The settings of thresholded_relu.
 struct ThresholdedReluOptions {
     double threshold = 1;  ///< smaller or equal elements become 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"threshold", &ThresholdedReluOptions::threshold});
-    }
+    ROWAN_OPTIONS(ThresholdedReluOptions, threshold)
 };
 
 namespace detail {
@@ -178,11 +166,7 @@ ROWAN_ELEMENTWISE(thresholded_relu, ThresholdedReluOptions)
 /// The settings of elu.
 struct EluOptions {
     double alpha = 1;  ///< minus the limit for x to -infinity
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"alpha", &EluOptions::alpha});
-    }
+    ROWAN_OPTIONS(EluOptions, alpha)
 };
 
 namespace detail {

@@ -23,11 +23,7 @@ namespace rowan::inline v0 {
 struct ScaleOptions {
     double factor = 1;  ///< the factor
     double bias = 0;    ///< added after the multiplication
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"factor", &ScaleOptions::factor}, field{"bias", &ScaleOptions::bias});
-    }
+    ROWAN_OPTIONS(ScaleOptions, factor, bias)
 };
 
 namespace detail {

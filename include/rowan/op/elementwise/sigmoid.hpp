@@ -55,11 +55,7 @@ Tensor<T, Device> sigmoid_grad(Tensor<T, Device> const& out, Tensor<T, Device> c
 struct HardSigmoidOptions {
     double slope = 0.2;   ///< slope between 0 and 1; PyTorch has 1/6
     double offset = 0.5;  ///< result at 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"slope", &HardSigmoidOptions::slope}, field{"offset", &HardSigmoidOptions::offset});
-    }
+    ROWAN_OPTIONS(HardSigmoidOptions, slope, offset)
 };
 
 namespace detail {
@@ -93,11 +89,7 @@ ROWAN_ELEMENTWISE(hard_sigmoid, HardSigmoidOptions)
 /// The settings of swish.
 struct SwishOptions {
     double beta = 1;  ///< factor of x in the logistic function
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"beta", &SwishOptions::beta});
-    }
+    ROWAN_OPTIONS(SwishOptions, beta)
 };
 
 namespace detail {
@@ -149,12 +141,7 @@ struct HardSwishOptions {
     double threshold = 6;  ///< upper limit of x + offset
     double scale = 6;      ///< divisor, not 0
     double offset = 3;     ///< added to x
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"threshold", &HardSwishOptions::threshold}, field{"scale", &HardSwishOptions::scale},
-                     field{"offset", &HardSwishOptions::offset});
-    }
+    ROWAN_OPTIONS(HardSwishOptions, threshold, scale, offset)
 };
 
 namespace detail {

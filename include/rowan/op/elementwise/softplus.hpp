@@ -14,11 +14,7 @@ namespace rowan::inline v0 {
 /// The settings of softplus.
 struct SoftplusOptions {
     double beta = 1;  ///< sharpness of the bend, above 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"beta", &SoftplusOptions::beta});
-    }
+    ROWAN_OPTIONS(SoftplusOptions, beta)
 };
 
 namespace detail {

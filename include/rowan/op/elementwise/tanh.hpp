@@ -57,11 +57,7 @@ Tensor<T, Device> tanh_grad(Tensor<T, Device> const& out, Tensor<T, Device> cons
 struct StanhOptions {
     double scale_a = 0.67;    ///< factor of x
     double scale_b = 1.7159;  ///< factor of the result, not 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"scale_a", &StanhOptions::scale_a}, field{"scale_b", &StanhOptions::scale_b});
-    }
+    ROWAN_OPTIONS(StanhOptions, scale_a, scale_b)
 };
 
 namespace detail {
@@ -101,11 +97,7 @@ ROWAN_ELEMENTWISE(stanh, StanhOptions)
 struct HardtanhOptions {
     double min = 0;   ///< the smallest result
     double max = 24;  ///< the largest result
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"min", &HardtanhOptions::min}, field{"max", &HardtanhOptions::max});
-    }
+    ROWAN_OPTIONS(HardtanhOptions, min, max)
 };
 
 namespace detail {

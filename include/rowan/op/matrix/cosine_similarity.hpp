@@ -23,11 +23,7 @@ namespace rowan::inline v0 {
 /// The settings of cosine_similarity.
 struct CosineOptions {
     double epsilon = 1e-8;  ///< norms below it count as it, above 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"epsilon", &CosineOptions::epsilon});
-    }
+    ROWAN_OPTIONS(CosineOptions, epsilon)
 };
 
 namespace detail {

@@ -27,11 +27,7 @@ namespace rowan::inline v0 {
 struct ArgmaxOptions {
     std::int64_t axis = -1;  ///< negative values count from the end
     bool keep_dims = false;  ///< whether the result has a dim of 1 for the axis
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &ArgmaxOptions::axis}, field{"keep_dims", &ArgmaxOptions::keep_dims});
-    }
+    ROWAN_OPTIONS(ArgmaxOptions, axis, keep_dims)
 };
 
 namespace detail {

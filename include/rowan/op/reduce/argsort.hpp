@@ -24,11 +24,7 @@ namespace rowan::inline v0 {
 struct ArgsortOptions {
     std::int64_t axis = -1;   ///< negative values count from the end
     bool descending = false;  ///< whether the greatest element comes first
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &ArgsortOptions::axis}, field{"descending", &ArgsortOptions::descending});
-    }
+    ROWAN_OPTIONS(ArgsortOptions, axis, descending)
 };
 
 namespace detail {

@@ -25,12 +25,7 @@ struct CumsumOptions {
     std::int64_t axis = -1;  ///< negative values count from the end
     bool exclusive = false;  ///< whether the element itself is left out of its sum
     bool reverse = false;    ///< whether to sum from the end
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &CumsumOptions::axis}, field{"exclusive", &CumsumOptions::exclusive},
-                     field{"reverse", &CumsumOptions::reverse});
-    }
+    ROWAN_OPTIONS(CumsumOptions, axis, exclusive, reverse)
 };
 
 namespace detail {

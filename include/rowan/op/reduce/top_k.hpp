@@ -23,11 +23,7 @@ namespace rowan::inline v0 {
 /// The settings of top_k.
 struct TopKOptions {
     std::int64_t k = 1;  ///< the number of elements of each row
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"k", &TopKOptions::k});
-    }
+    ROWAN_OPTIONS(TopKOptions, k)
 };
 
 namespace detail {

@@ -16,11 +16,7 @@ namespace rowan::inline v0 {
 /// The settings of drop_levels.
 struct DropLevelsOptions {
     std::optional<std::size_t> levels = {};  ///< the number of levels to drop; all by default
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"levels", &DropLevelsOptions::levels});
-    }
+    ROWAN_OPTIONS(DropLevelsOptions, levels)
 };
 
 /// See drop_levels.

@@ -25,11 +25,7 @@ namespace rowan::inline v0 {
 /// The settings of edit_distance.
 struct EditDistanceOptions {
     bool normalized = false;  ///< whether a distance is divided by the length of y's sequence
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"normalized", &EditDistanceOptions::normalized});
-    }
+    ROWAN_OPTIONS(EditDistanceOptions, normalized)
 };
 
 namespace detail {

@@ -28,11 +28,7 @@ namespace rowan::inline v0 {
 struct ReorderOptions {
     std::optional<std::size_t> level = {};  ///< the level of y whose lengths count; the last by default
     bool restore = false;                   ///< whether to move them back
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"level", &ReorderOptions::level}, field{"restore", &ReorderOptions::restore});
-    }
+    ROWAN_OPTIONS(ReorderOptions, level, restore)
 };
 
 namespace detail {

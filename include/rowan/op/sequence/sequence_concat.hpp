@@ -19,11 +19,7 @@ namespace rowan::inline v0 {
 /// The settings of sequence_concat.
 struct SequenceConcatOptions {
     std::optional<std::size_t> level = {};  ///< the level whose sequences are concatenated; the last by default
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"level", &SequenceConcatOptions::level});
-    }
+    ROWAN_OPTIONS(SequenceConcatOptions, level)
 };
 
 /// Splits the gradient of the result into the gradients of the inputs.

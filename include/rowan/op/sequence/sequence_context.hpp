@@ -30,12 +30,7 @@ struct SequenceContextOptions {
     std::int64_t start = 0;   ///< the first row of the window, relative to its own
     std::int64_t length = 1;  ///< the number of rows of the window
     double pad_value = 0;     ///< the elements outside of the sequence
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"start", &SequenceContextOptions::start}, field{"length", &SequenceContextOptions::length},
-                     field{"pad_value", &SequenceContextOptions::pad_value});
-    }
+    ROWAN_OPTIONS(SequenceContextOptions, start, length, pad_value)
 };
 
 namespace detail {

@@ -17,11 +17,7 @@ namespace rowan::inline v0 {
 /// The settings of sequence_erase.
 struct SequenceEraseOptions {
     std::vector<std::int64_t> tokens = {};  ///< the tokens to remove
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"tokens", &SequenceEraseOptions::tokens});
-    }
+    ROWAN_OPTIONS(SequenceEraseOptions, tokens)
 };
 
 /// See sequence_erase.

@@ -16,11 +16,7 @@ namespace rowan::inline v0 {
 /// The settings of sequence_expand.
 struct SequenceExpandOptions {
     std::optional<std::size_t> level = {};  ///< a level of y; the last by default
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"level", &SequenceExpandOptions::level});
-    }
+    ROWAN_OPTIONS(SequenceExpandOptions, level)
 };
 
 /// See sequence_expand; the levels are those of y.

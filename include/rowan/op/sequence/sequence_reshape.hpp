@@ -15,11 +15,7 @@ namespace rowan::inline v0 {
 /// The settings of sequence_reshape.
 struct SequenceReshapeOptions {
     std::int64_t width = 1;  ///< number of elements of a row
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"width", &SequenceReshapeOptions::width});
-    }
+    ROWAN_OPTIONS(SequenceReshapeOptions, width)
 };
 
 /// See sequence_reshape.

@@ -30,11 +30,7 @@ namespace rowan::inline v0 {
 /// The settings of sequence_top_k_mean.
 struct SequenceTopKMeanOptions {
     std::vector<std::int64_t> ks;  ///< the numbers of elements that are averaged, for each of which there is a mean
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"ks", &SequenceTopKMeanOptions::ks});
-    }
+    ROWAN_OPTIONS(SequenceTopKMeanOptions, ks)
 };
 
 namespace detail {

@@ -26,11 +26,7 @@ namespace rowan::inline v0 {
 /// The settings of shrink.
 struct ShrinkOptions {
     std::optional<std::size_t> level = {};  ///< the level of y whose lengths count; the last by default
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"level", &ShrinkOptions::level});
-    }
+    ROWAN_OPTIONS(ShrinkOptions, level)
 };
 
 namespace detail {

@@ -25,11 +25,7 @@ namespace rowan::inline v0 {
 /// The settings of concat.
 struct ConcatOptions {
     std::int64_t axis = 0;  ///< negative values count from the end
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &ConcatOptions::axis});
-    }
+    ROWAN_OPTIONS(ConcatOptions, axis)
 };
 
 namespace detail {

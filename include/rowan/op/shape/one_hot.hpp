@@ -19,11 +19,7 @@ namespace rowan::inline v0 {
 /// The settings of one_hot.
 struct OneHotOptions {
     std::int64_t depth = 0;  ///< the width of the rows
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"depth", &OneHotOptions::depth});
-    }
+    ROWAN_OPTIONS(OneHotOptions, depth)
 };
 
 namespace detail {

@@ -23,11 +23,7 @@ namespace rowan::inline v0 {
 /// The axis of stack.
 struct StackOptions {
     std::int64_t axis = 0;  ///< the new axis; negative values count from the end of the result
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &StackOptions::axis});
-    }
+    ROWAN_OPTIONS(StackOptions, axis)
 };
 
 namespace detail {

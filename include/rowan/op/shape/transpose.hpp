@@ -27,11 +27,7 @@ namespace rowan::inline v0 {
 /// The order of transpose.
 struct TransposeOptions {
     std::vector<std::int64_t> perm{};  ///< dim i of the result is dim perm[i] of x; empty: all dims reversed
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"perm", &TransposeOptions::perm});
-    }
+    ROWAN_OPTIONS(TransposeOptions, perm)
 };
 
 namespace detail {

@@ -30,12 +30,7 @@ struct BagOptions {
     /// Ids that the table does not have read this row, which gets their gradients; without it they are errors. If it is
     /// the padding id, they are left out.
     std::optional<std::int64_t> unknown = {};
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"pool", &BagOptions::pool}, field{"padding_id", &BagOptions::padding_id},
-                     field{"unknown", &BagOptions::unknown});
-    }
+    ROWAN_OPTIONS(BagOptions, pool, padding_id, unknown)
 };
 
 namespace detail {

@@ -27,11 +27,7 @@ struct LookupOptions {
     /// Ids that the table does not have read this row, which gets their gradients; without it they are errors. If it is
     /// the padding id, they are padding.
     std::optional<std::int64_t> unknown = {};
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"padding_id", &LookupOptions::padding_id}, field{"unknown", &LookupOptions::unknown});
-    }
+    ROWAN_OPTIONS(LookupOptions, padding_id, unknown)
 };
 
 namespace detail {
