@@ -2,8 +2,8 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
-#include <rowan/detail/extremes.hpp>
 #include <rowan/op/detail/exponential.hpp>
+#include <rowan/op/detail/limits.hpp>
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/fields.hpp>
 
