@@ -50,7 +50,7 @@ Var<T, Device> reduce_prod(Var<T, Device> const& x, ReduceOptions options = {}) 
     return apply<reduce_prod_op>(rowan::detail::counted_from_first(x, std::move(options)), x);
 }
 /// The mean of all elements: the cost of a net that computes a loss for each row.
-///     layer::train(layer::mean(layer::square(layer::sub(prediction, target))), reader, options);
+///     train(layer::mean(layer::square(layer::sub(prediction, target))), reader, options);
 /// shapes   x [...] -> []
 /// errors   none
 /// cost     as rowan::reduce_mean, when the net runs
