@@ -39,7 +39,8 @@ private:
     std::int64_t batches_;
 };
 
-/// The same reader, which makes this many batches ahead of the one in use, in a thread of its own for each epoch.
+/// A reader of the batches of `reader`, which makes this many ahead of the one in use, in a thread of its own for each
+/// epoch.
 ///     train(cost, prefetch(reader, 2), {.epochs = 3});
 /// The batches are those of the reader, in their order; what it throws arrives in their place. If the epoch ends early, as
 /// options.on_batch returns false or a step throws, the reader ends with the batch it is making, for which train waits.

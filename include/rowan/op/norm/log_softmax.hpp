@@ -82,7 +82,7 @@ struct log_softmax_grad_op {
     }
 };
 
-/// The same along the last axis of a tensor of rank 2 or more, see log_softmax.
+/// log_softmax along the last axis of a tensor of rank 2 or more.
 struct log_softmax_op {
     static constexpr std::string_view name = "log_softmax";
     using inputs = slots<slot::x>;
