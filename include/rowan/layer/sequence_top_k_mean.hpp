@@ -7,8 +7,8 @@
 
 namespace rowan::inline v0::layer {
 
-/// For each sequence of the last level, each column and each k of options.ks: the sum of the k greatest elements of the
-/// column, divided by k. Paddle's sequence_topk_avg_pooling.
+/// The sum of the k greatest elements of a column, divided by k even if the sequence has fewer than k rows: for each
+/// sequence of the last level, each column and each k of options.ks. Paddle's sequence_topk_avg_pooling.
 ///     auto best = layer::sequence_top_k_mean(scores, {.ks = {1, 3, 5}});    // 3 columns for each of scores
 /// shapes   x [n, ...] with levels -> [number of sequences, row_size * ks.size()] with the upper levels of x
 /// errors   ShapeError if x has no levels or ks is empty; ValueError if one of ks is less than 1
