@@ -5,7 +5,6 @@
 #include <rowan/op/elementwise/activation_options.hpp>
 #include <rowan/op/elementwise/full.hpp>
 #include <rowan/op/fields.hpp>
-#include <rowan/op/forward_ops.hpp>
 #include <rowan/op/gradients.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/loss/loss_options.hpp>

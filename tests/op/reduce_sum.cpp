@@ -1,4 +1,4 @@
-// tests/op/reduce_sum.cpp: sums along axes, compared with a slow reference, and the former name sum_rows.
+// tests/op/reduce_sum.cpp: sums along axes, compared with a slow reference.
 #include <rowan/op/reduce/reduce_sum.hpp>
 
 #include "any_threads.hpp"
@@ -190,14 +190,5 @@ TEST_CASE("reduce_sum refuses axes that do not exist, and those named twice", "[
     CHECK(test::refusal<IndexError>([] { reduce_sum_op::infer(x, {{3}}); }) == "axes[0] = 3 is not in [-3, 3)");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { reduce_sum_grad(e, t, t, {.axes = {0}}); }, t) == "out_grad.shape() is [2, 2], expected [2]");
 }
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-TEST_CASE("sum_rows is reduce_sum along axis 0", "[op][reduce]") {
-    Tensor<float> const t{{1, 2}, {3, 4}, {5, 7}};
-    CHECK((rowan::sum_rows(t) == Tensor<float>{9, 13}));
-    CHECK((rowan::sum_rows(Cpu{}, t) == Tensor<float>{9, 13}));
-}
-#pragma GCC diagnostic pop
 
 }  // namespace test_reduce_sum

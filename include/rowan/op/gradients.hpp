@@ -1,6 +1,7 @@
 // rowan/op/gradients.hpp: gradients, the backward pass of one operator, with types known at compile time.
 #pragma once
 
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <cstddef>
@@ -9,11 +10,6 @@
 #include <utility>
 
 namespace rowan::inline v0 {
-
-/// The attributes of an operator that has none.
-struct no_attributes {
-    friend constexpr bool operator==(no_attributes const&, no_attributes const&) = default;
-};
 
 namespace detail {
 

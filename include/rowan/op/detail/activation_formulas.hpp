@@ -36,7 +36,7 @@ struct relu6_formula {
     static constexpr std::string_view name = "relu6";
     using options = Relu6Options;
 
-    static void check(Relu6Options const& options) {
+    static constexpr void check(Relu6Options const& options) {
         if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
     }
 
@@ -57,7 +57,7 @@ struct hardtanh_formula {
     static constexpr std::string_view name = "hardtanh";
     using options = HardtanhOptions;
 
-    static void check(HardtanhOptions const& options) {
+    static constexpr void check(HardtanhOptions const& options) {
         if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
     }
 
@@ -172,7 +172,7 @@ struct softplus_formula {
     static constexpr std::string_view name = "softplus";
     using options = SoftplusOptions;
 
-    static void check(SoftplusOptions const& options) {
+    static constexpr void check(SoftplusOptions const& options) {
         if (!(options.beta > 0)) throw ValueError("beta", options.beta, "a positive number");
     }
 
@@ -231,7 +231,7 @@ struct hard_swish_formula {
     static constexpr std::string_view name = "hard_swish";
     using options = HardSwishOptions;
 
-    static void check(HardSwishOptions const& options) {
+    static constexpr void check(HardSwishOptions const& options) {
         if (options.scale == 0) throw ValueError("scale", options.scale, "another number than 0");
         if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
     }
@@ -256,7 +256,7 @@ struct stanh_formula {
     static constexpr std::string_view name = "stanh";
     using options = StanhOptions;
 
-    static void check(StanhOptions const& options) {
+    static constexpr void check(StanhOptions const& options) {
         if (options.scale_b == 0) throw ValueError("scale_b", options.scale_b, "another number than 0");
     }
 

@@ -9,6 +9,7 @@
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/detail/wide_product.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/reduce/reduce_sum.hpp>
 
 #include <array>
@@ -108,6 +109,7 @@ Tensor<T, D> spread(D const& exec, Map const& map, Tensor<T, D> const& x, std::a
 /// the gradient of the elements.
 struct axis_means {
     static constexpr std::string_view name = "reduce_mean";
+    static constexpr Elements elements = Elements::floats;
     static constexpr bool reads_out = false;
 
     template <class T, class D>
@@ -139,6 +141,7 @@ struct axis_means {
 
 struct axis_products {
     static constexpr std::string_view name = "reduce_prod";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr bool reads_out = false;
 
     template <class T, class D>
@@ -203,6 +206,7 @@ private:
 template <bool greatest>
 struct axis_extremes {
     static constexpr std::string_view name = greatest ? "reduce_max" : "reduce_min";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr bool reads_out = true;
 
     template <class T, class D>

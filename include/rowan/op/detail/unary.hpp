@@ -9,6 +9,7 @@
 #include <rowan/op/fields.hpp>
 #include <rowan/op/gradients.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <string_view>
@@ -80,7 +81,7 @@ struct UnaryGradient {
 
 /// errors   ValueError if a number among the options is not finite, and as Formula::check
 template <class Formula>
-void check_options(options_of<Formula> const& options) {
+constexpr void check_options(options_of<Formula> const& options) {
     if constexpr (has_fields<options_of<Formula>>) {
         each_field<options_of<Formula>>(
             [&](auto const& field) { check_finite(field.name.data(), options.*field.member); });
@@ -115,25 +116,15 @@ struct out_grad_suffix {
     static constexpr std::string_view name = ": out@GRAD";
 };
 
-/// `attributes`, if the formula has options.
-template <class Formula>
-struct unary_attributes {};
-template <class Formula>
-requires requires { typename Formula::options; }
-struct unary_attributes<Formula> {
-    using attributes = typename Formula::options;
-};
-
 }  // namespace detail
 
 /// The gradient operator of a unary_op.
 template <class Formula>
-struct unary_grad_op : detail::unary_attributes<Formula> {
+struct unary_grad_op
+    : operator_of<slots<std::conditional_t<detail::reads_out<Formula>, slot::out, slot::x>, grad_of<slot::out>>,
+                  slots<grad_of<slot::x>>, detail::options_of<Formula>> {
     static constexpr std::string_view name = detail::joined_name<Formula, detail::grad_op_suffix>::value;
-    using inputs = slots<std::conditional_t<detail::reads_out<Formula>, slot::out, slot::x>, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
     static constexpr unsigned row_inputs = 0b11;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& saved, VarSpec const& out_grad,
                                    detail::options_of<Formula> const& = {}) {
@@ -150,14 +141,14 @@ struct unary_grad_op : detail::unary_attributes<Formula> {
 
 /// An operator that applies a formula to every element.
 template <class Formula>
-struct unary_op : detail::unary_attributes<Formula> {
+struct unary_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, detail::options_of<Formula>> {
     static constexpr std::string_view name = Formula::name;
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr Elements elements = detail::for_integers<Formula> ? Elements::numbers : Elements::floats;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<unary_grad_op<Formula>>;
 
-    static constexpr VarSpec infer(VarSpec const& x, detail::options_of<Formula> const& = {}) {
+    static constexpr VarSpec infer(VarSpec const& x, detail::options_of<Formula> const& options = {}) {
+        detail::check_options<Formula>(options);
         return spec::elementwise(detail::joined_name<Formula, detail::x_suffix>::value.data(), x);
     }
 

@@ -8,6 +8,7 @@
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/elementwise/identity.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/add.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -45,10 +46,9 @@ Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
 
 /// Adds two tensors, two SelectedRows, or one of each; the result is dense if either input is dense. The gradient of
 /// both inputs is an alias of the gradient of the result.
-struct add_op {
+struct add_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "add";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b11;
     using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                             grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;

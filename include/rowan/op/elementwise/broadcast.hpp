@@ -10,6 +10,7 @@
 #include <rowan/op/elementwise/sub.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <cstdint>
@@ -163,13 +164,10 @@ struct y_grad_suffix {
 
 /// The gradient of x or y of a broadcast_op, from both and the gradient of the result.
 template <class Formula, bool of_y>
-struct broadcast_grad_op {
+struct broadcast_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
+                                       slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>, BroadcastOptions> {
     static constexpr std::string_view name =
         detail::joined_name<Formula, std::conditional_t<of_y, detail::y_grad_suffix, detail::x_grad_suffix>>::value;
-    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
-    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
-    using attributes = BroadcastOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const&, BroadcastOptions const& = {}) {
         return of_y ? y : x;
@@ -186,11 +184,8 @@ struct broadcast_grad_op {
 /// An operator on the elements of two tensors whose shapes are broadcast by NumPy's rules: the last dims are aligned, a
 /// dim of 1 is repeated, and so are the dims that one of them lacks.
 template <class Formula>
-struct broadcast_op {
+struct broadcast_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
     static constexpr std::string_view name = Formula::name;
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using attributes = BroadcastOptions;
     using grad = grad_rules<grad_rule<broadcast_grad_op<Formula, false>>, grad_rule<broadcast_grad_op<Formula, true>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {

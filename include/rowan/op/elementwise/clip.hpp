@@ -7,6 +7,7 @@
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/merge.hpp>
 
@@ -110,13 +111,9 @@ Tensor<T, D> clip_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const&
     return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, out_grad);
 }
 
-struct clip_grad_op {
+struct clip_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, ClipOptions> {
     static constexpr std::string_view name = "clip_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
     static constexpr unsigned row_inputs = 0b11;
-    using attributes = ClipOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ClipOptions const& = {}) {
         return spec::elementwise("clip_grad: out@GRAD", out_grad, x);
@@ -130,12 +127,9 @@ struct clip_grad_op {
 };
 
 /// See clip; x may be dense or row-sparse.
-struct clip_op {
+struct clip_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipOptions> {
     static constexpr std::string_view name = "clip";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = 0b1;
-    using attributes = ClipOptions;
     using grad = grad_rule<clip_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, ClipOptions const& = {}) { return x; }

@@ -8,6 +8,7 @@
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <algorithm>
@@ -78,11 +79,8 @@ struct AnyElement<Cpu> {
 
 /// Base of the binary operators that return a bool tensor.
 template <class Op>
-struct compare_op {
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
+struct compare_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr unsigned row_inputs = 0b11;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
         VarSpec out = broadcast_spec(joined_name<Op, y_suffix>::value.data(), x, y, -1);
@@ -108,11 +106,8 @@ struct compare_op {
 
 /// Base of the operators of one tensor that return a bool tensor.
 template <class Op>
-struct test_op {
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+struct test_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr unsigned row_inputs = 0b1;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x) {
         VarSpec out = spec::elementwise(joined_name<Op, x_suffix>::value.data(), x);
@@ -136,6 +131,7 @@ struct test_op {
 /// errors   ShapeError if the shapes do not broadcast
 struct less_op : detail::compare_op<less_op> {
     static constexpr std::string_view name = "less";
+    static constexpr Elements elements = Elements::numbers;
     /// Whether a < b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -147,6 +143,7 @@ struct less_op : detail::compare_op<less_op> {
 /// x <= y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct less_equal_op : detail::compare_op<less_equal_op> {
     static constexpr std::string_view name = "less_equal";
+    static constexpr Elements elements = Elements::numbers;
     /// Whether a <= b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -158,6 +155,7 @@ struct less_equal_op : detail::compare_op<less_equal_op> {
 /// x > y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct greater_op : detail::compare_op<greater_op> {
     static constexpr std::string_view name = "greater";
+    static constexpr Elements elements = Elements::numbers;
     /// Whether a > b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -169,6 +167,7 @@ struct greater_op : detail::compare_op<greater_op> {
 /// x >= y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct greater_equal_op : detail::compare_op<greater_equal_op> {
     static constexpr std::string_view name = "greater_equal";
+    static constexpr Elements elements = Elements::numbers;
     /// Whether a >= b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -180,6 +179,7 @@ struct greater_equal_op : detail::compare_op<greater_equal_op> {
 /// x == y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct equal_op : detail::compare_op<equal_op> {
     static constexpr std::string_view name = "equal";
+    static constexpr Elements elements = Elements::all;
     /// Whether a == b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -191,6 +191,7 @@ struct equal_op : detail::compare_op<equal_op> {
 /// x && y element-wise; a nonzero number is true.
 struct logical_and_op : detail::compare_op<logical_and_op> {
     static constexpr std::string_view name = "logical_and";
+    static constexpr Elements elements = Elements::bools;
     /// Whether both are nonzero.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -202,6 +203,7 @@ struct logical_and_op : detail::compare_op<logical_and_op> {
 /// x || y element-wise; a nonzero number is true.
 struct logical_or_op : detail::compare_op<logical_or_op> {
     static constexpr std::string_view name = "logical_or";
+    static constexpr Elements elements = Elements::bools;
     /// Whether at least one is nonzero.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -213,6 +215,7 @@ struct logical_or_op : detail::compare_op<logical_or_op> {
 /// !x element-wise; a nonzero number is true.
 struct logical_not_op : detail::test_op<logical_not_op> {
     static constexpr std::string_view name = "logical_not";
+    static constexpr Elements elements = Elements::bools;
     /// Whether it is zero.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -225,6 +228,7 @@ struct logical_not_op : detail::test_op<logical_not_op> {
 /// shapes   x [...] -> [...]
 struct isfinite_op : detail::test_op<isfinite_op> {
     static constexpr std::string_view name = "isfinite";
+    static constexpr Elements elements = Elements::numbers;
     /// Whether a is finite: a - a is NaN if not.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -237,6 +241,7 @@ struct isfinite_op : detail::test_op<isfinite_op> {
 /// Whether elements are NaN. Shapes as isfinite_op.
 struct isnan_op : detail::test_op<isnan_op> {
     static constexpr std::string_view name = "isnan";
+    static constexpr Elements elements = Elements::numbers;
     /// Whether a is NaN.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -249,6 +254,7 @@ struct isnan_op : detail::test_op<isnan_op> {
 /// Whether elements are infinity or -infinity. Shapes as isfinite_op.
 struct isinf_op : detail::test_op<isinf_op> {
     static constexpr std::string_view name = "isinf";
+    static constexpr Elements elements = Elements::numbers;
     /// Whether a is infinite.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -295,11 +301,9 @@ auto isinf(X&& x) { return isinf_op::run(x.device(), x); }
 
 /// Whether any element is true; false if there are none.
 /// shapes   x [...] -> [1]
-struct any_op {
+struct any_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "any";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using grad = no_grad;
+    static constexpr Elements elements = Elements::bools;
 
     static constexpr VarSpec infer(VarSpec const& x) {
         spec::dense("any: x", x);

@@ -8,6 +8,7 @@
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/elementwise/sub.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <string_view>
@@ -58,12 +59,9 @@ Tensor<T, Device> div_grad_y(Tensor<T, Device> const& out_grad, Tensor<T, Device
     return div_grad_y(out_grad.device(), out_grad, out, y);
 }
 
-struct div_grad_y_op {
+struct div_grad_y_op : operator_of<slots<grad_of<slot::out>, slot::out, slot::y>, slots<grad_of<slot::y>>> {
     static constexpr std::string_view name = "div_grad_y";
-    using inputs = slots<grad_of<slot::out>, slot::out, slot::y>;
-    using outputs = slots<grad_of<slot::y>>;
     static constexpr unsigned row_inputs = 0b111;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out_grad, VarSpec const& out, VarSpec const& y) {
         return spec::elementwise("div_grad_y: y", y, spec::elementwise("div_grad_y: out", out, out_grad));
@@ -76,10 +74,8 @@ struct div_grad_y_op {
 };
 
 /// See div. The gradient of x is a quotient, too: out_grad / y.
-struct div_op {
+struct div_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "div";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = 0b11;
     using grad =
         grad_rules<grad_rule<div_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,

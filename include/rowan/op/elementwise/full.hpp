@@ -8,6 +8,7 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/fields.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/var_spec.hpp>
 
@@ -78,14 +79,10 @@ Tensor<T, Device> full(Dims const& dims, double value) {
 /// See full. Without an input to deduce it from, the element type is part of the operator; in files the names are
 /// fill_f32 and so on.
 template <class T>
-struct full_op {
+struct full_op : detail::builtin_op<slots<>, slots<slot::out>, ConstantOptions> {
     static constexpr std::string_view name = detail::joined_name<detail::full_family, dtype<T>>::value;
     static constexpr OpFamily family = OpFamily::full;
-    using inputs = slots<>;
-    using outputs = slots<slot::out>;
-    using grad = no_grad;
-
-    using attributes = ConstantOptions;
+    static constexpr bool compiled = detail::is_compiled_element<T>;
 
     static constexpr VarSpec infer(attributes const& a) {
         for (std::size_t i = 0; i < a.dims.size(); ++i) {

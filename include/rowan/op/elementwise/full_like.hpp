@@ -6,6 +6,7 @@
 #include <rowan/op/elementwise/full.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <string_view>
@@ -23,12 +24,9 @@ struct FullLikeOptions {
 };
 
 /// The gradient of full_like, whose result does not depend on the elements of x: zeros.
-struct full_like_grad_op {
+struct full_like_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "full_like_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
     static constexpr unsigned row_inputs = 0b1;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out_grad) {
         return spec::elementwise("full_like_grad: out@GRAD", out_grad);
@@ -41,12 +39,10 @@ struct full_like_grad_op {
 };
 
 /// See full; the shape and the element type are those of x.
-struct full_like_op {
+struct full_like_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, FullLikeOptions> {
     static constexpr std::string_view name = "full_like";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
-    using attributes = FullLikeOptions;
     using grad = grad_rule<full_like_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {

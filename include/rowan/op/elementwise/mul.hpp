@@ -7,6 +7,7 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <string_view>
@@ -28,10 +29,9 @@ Tensor<T, Device> mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
 }
 
 /// See mul. The gradients are element-wise products, too: out_grad · y and out_grad · x.
-struct mul_op {
+struct mul_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "mul";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b11;
     using grad = grad_rules<grad_rule<mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
                             grad_rule<mul_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;

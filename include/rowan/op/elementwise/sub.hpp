@@ -8,6 +8,7 @@
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/elementwise/identity.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <concepts>
@@ -76,10 +77,9 @@ Tensor<T, Device> negate(Tensor<T, Device> const& x) {
     return negate(x.device(), x);
 }
 
-struct negate_op {
+struct negate_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "negate";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
@@ -91,10 +91,9 @@ struct negate_op {
     }
 };
 
-struct sub_op {
+struct sub_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "sub";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b11;
     using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                             grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;

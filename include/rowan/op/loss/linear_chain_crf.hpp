@@ -6,6 +6,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/crf.hpp>
 #include <rowan/op/detail/crf_marginals.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -121,11 +122,9 @@ std::tuple<LoDTensor<T, Device>, Tensor<T, Device>> linear_chain_crf_grad(LoDTen
     return linear_chain_crf_grad(emission.device(), emission, transition, label, out_grad);
 }
 
-struct linear_chain_crf_grad_op {
+struct linear_chain_crf_grad_op
+    : operator_of<slots<slot::x, slot::w, slot::label, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::w>>> {
     static constexpr std::string_view name = "linear_chain_crf_grad";
-    using inputs = slots<slot::x, slot::w, slot::label, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>, grad_of<slot::w>>;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& w, VarSpec const&, VarSpec const&) {
         return {x, w};
@@ -139,10 +138,8 @@ struct linear_chain_crf_grad_op {
 };
 
 /// See linear_chain_crf. The slots are the emissions x, the transitions w, and the labels.
-struct linear_chain_crf_op {
+struct linear_chain_crf_op : detail::builtin_op<slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
     static constexpr std::string_view name = "linear_chain_crf";
-    using inputs = slots<slot::x, slot::w, slot::label>;
-    using outputs = slots<slot::out>;
     using grad = grad_rule<linear_chain_crf_grad_op, uses<slot::x, slot::w, slot::label, grad_of<slot::out>>,
                            makes<grad_of<slot::x>, grad_of<slot::w>>>;
 

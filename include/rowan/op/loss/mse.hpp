@@ -7,6 +7,7 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <array>
@@ -84,11 +85,9 @@ std::tuple<Tensor<T, Device>, Tensor<T, Device>> mse_grad(Tensor<T, Device> cons
     return mse_grad(x.device(), x, y, out_grad);
 }
 
-struct mse_grad_op {
+struct mse_grad_op
+    : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::y>>> {
     static constexpr std::string_view name = "mse_grad";
-    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>, grad_of<slot::y>>;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad) {
         VarSpec const both = spec::elementwise("mse_grad: y", y, x);
@@ -104,10 +103,8 @@ struct mse_grad_op {
     }
 };
 
-struct mse_op {
+struct mse_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "mse";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
     using grad = grad_rule<mse_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {

@@ -4,11 +4,13 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_lanes.hpp>
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <cstddef>
@@ -68,7 +70,7 @@ struct SumLanes {
 /// Sums are formed in order: of floats and 16-bit elements in double, of other types in dtype<T>::sum. Each is rounded
 /// to T once. So a sum of n floats has an error of at most half a last bit and n · 2^-53 · Σ|x|.
 /// shapes   x [...] -> [...]
-/// errors   ValueError if the axis is not in [-rank, rank)
+/// errors   IndexError if the axis is not in [-rank, rank)
 /// cost     one read of x and one write of the result; a thread sums whole lanes
 template <class T, device D>
 Tensor<T, D> cumsum(D const& exec, Tensor<T, D> const& x, CumsumOptions const& options = {}) {
@@ -91,12 +93,8 @@ requires detail::tensor_argument<X>
 auto cumsum(X&& x, CumsumOptions options) { return cumsum(x.device(), x, options); }
 
 /// The gradient of x: the running sums of that of the result from the other end.
-struct cumsum_grad_op {
+struct cumsum_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>, CumsumOptions> {
     static constexpr std::string_view name = "cumsum_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = CumsumOptions;
-    using grad = no_grad;
 
     static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }
 
@@ -110,11 +108,12 @@ struct cumsum_grad_op {
 };
 
 /// See cumsum.
-struct cumsum_op {
+struct cumsum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, CumsumOptions> {
     static constexpr std::string_view name = "cumsum";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = CumsumOptions;
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr CumsumOptions normal(VarSpec const& x, CumsumOptions const& options) {
+        return detail::axes_from_first(x.dims.size(), options);
+    }
     using grad = grad_rule<cumsum_grad_op>;
 
     static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }

@@ -3,9 +3,11 @@
 
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
+#include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_folds.hpp>
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/reduce/reduce_sum.hpp>
 #include <rowan/op/registry.hpp>
 
@@ -79,13 +81,10 @@ Tensor<T, Device> reduce_prod(Tensor<T, Device> const& x, ReduceOptions const& o
 /// element gets the product of the others, also if elements are zero or infinite: the product of all, divided by the
 /// element. It is right also where the product of all is not a number of T.
 template <class Rule>
-struct reduce_grad_op {
+struct reduce_grad_op : operator_of<std::conditional_t<Rule::reads_out, slots<slot::x, slot::out, grad_of<slot::out>>,
+                                                       slots<slot::x, grad_of<slot::out>>>,
+                                    slots<grad_of<slot::x>>, ReduceOptions> {
     static constexpr std::string_view name = detail::joined_name<Rule, detail::grad_op_suffix>::value;
-    using inputs = std::conditional_t<Rule::reads_out, slots<slot::x, slot::out, grad_of<slot::out>>,
-                                      slots<slot::x, grad_of<slot::out>>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = ReduceOptions;
-    using grad = no_grad;
 
     template <class... Spec>
     static constexpr VarSpec infer(VarSpec const& x, Spec const&...) {
@@ -106,11 +105,12 @@ struct reduce_grad_op {
 
 /// A reduction along axes.
 template <class Rule>
-struct reduce_op {
+struct reduce_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReduceOptions> {
     static constexpr std::string_view name = Rule::name;
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ReduceOptions;
+    static constexpr Elements elements = Rule::elements;
+    static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {
+        return detail::axes_from_first(x.dims.size(), options);
+    }
     using grad = grad_rule<reduce_grad_op<Rule>>;
 
     static constexpr bool row_wise(ReduceOptions const& options) { return reduce_sum_op::row_wise(options); }

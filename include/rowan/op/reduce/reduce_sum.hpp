@@ -5,9 +5,11 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <algorithm>
@@ -96,12 +98,8 @@ Tensor<T, D> reduce_sum_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> 
     return out;
 }
 
-struct reduce_sum_grad_op {
+struct reduce_sum_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, ReduceOptions> {
     static constexpr std::string_view name = "reduce_sum_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = ReduceOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ReduceOptions const& options = {}) {
         spec::dense("reduce_sum_grad: x", x);
@@ -124,11 +122,12 @@ struct reduce_sum_grad_op {
 };
 
 /// See reduce_sum.
-struct reduce_sum_op {
+struct reduce_sum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReduceOptions> {
     static constexpr std::string_view name = "reduce_sum";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ReduceOptions;
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {
+        return detail::axes_from_first(x.dims.size(), options);
+    }
     using grad = grad_rule<reduce_sum_grad_op>;
 
     /// Negative axes may be the first one: their number depends on the rank.
@@ -148,13 +147,10 @@ struct reduce_sum_op {
 };
 
 /// The gradient of a value that was added to every row, such as a bias: the sum of the rows of out_grad.
-struct bias_grad_op {
+struct bias_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::b>>> {
     static constexpr std::string_view name = "bias_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::b>>;
     static constexpr unsigned row_inputs = 0b1;
     static constexpr bool sums_rows = true;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out_grad) { return reduce_sum_op::infer(out_grad, {{0}}); }
 

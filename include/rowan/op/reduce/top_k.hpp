@@ -7,6 +7,7 @@
 #include <rowan/op/detail/greatest.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <array>
@@ -106,12 +107,9 @@ std::tuple<Tensor<T, Device>, Tensor<std::int64_t, Device>> top_k(Tensor<T, Devi
 }
 
 /// The gradient of x: that of the values at their positions, and zeros.
-struct top_k_grad_op {
+struct top_k_grad_op : operator_of<slots<slot::x, slot::ids, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "top_k_grad";
-    using inputs = slots<slot::x, slot::ids, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
     static constexpr unsigned row_inputs = 0b111;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&) { return x; }
 
@@ -139,11 +137,8 @@ struct top_k_grad_op {
 };
 
 /// See top_k; x has a rank of 2 or more.
-struct top_k_op {
+struct top_k_op : detail::builtin_op<slots<slot::x>, slots<slot::out, slot::ids>, TopKOptions> {
     static constexpr std::string_view name = "top_k";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out, slot::ids>;
-    using attributes = TopKOptions;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<top_k_grad_op>;
 

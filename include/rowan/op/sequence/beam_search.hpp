@@ -9,6 +9,7 @@
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/pick_sequences.hpp>
 
@@ -217,13 +218,11 @@ struct parents {
 
 /// See beam_search. The slot `ids` holds the prefixes, x the scores of tokens, and y those of hypotheses; `last` holds
 /// the last tokens.
-struct beam_search_op {
+struct beam_search_op
+    : detail::builtin_op<slots<slot::ids, slot::x, slot::y>, slots<slot::out, slot::last, slot::scores, slot::parents>,
+                         BeamSearchOptions> {
     static constexpr std::string_view name = "beam_search";
     static constexpr bool row_output = false;
-    using inputs = slots<slot::ids, slot::x, slot::y>;
-    using outputs = slots<slot::out, slot::last, slot::scores, slot::parents>;
-    using attributes = BeamSearchOptions;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 4> infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y,
                                                   BeamSearchOptions const& options = {}) {
@@ -250,12 +249,9 @@ struct beam_search_op {
 };
 
 /// See beam_search_decode. The slot `ids` holds the prefixes, x the scores.
-struct beam_search_decode_op {
+struct beam_search_decode_op : detail::builtin_op<slots<slot::ids, slot::x>, slots<slot::out, slot::scores>> {
     static constexpr std::string_view name = "beam_search_decode";
     static constexpr bool row_output = false;
-    using inputs = slots<slot::ids, slot::x>;
-    using outputs = slots<slot::out, slot::scores>;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& ids, VarSpec const& x) {
         spec::dense("beam_search_decode: prefixes", ids);

@@ -3,6 +3,7 @@
 
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/drop_levels.hpp>
 
@@ -23,11 +24,8 @@ struct DropLevelsOptions {
 };
 
 /// The gradient of the rows, with the levels of x.
-struct drop_levels_grad_op {
+struct drop_levels_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "drop_levels_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
 
@@ -38,12 +36,10 @@ struct drop_levels_grad_op {
 };
 
 /// See drop_levels.
-struct drop_levels_op {
+struct drop_levels_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, DropLevelsOptions> {
     static constexpr std::string_view name = "drop_levels";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = DropLevelsOptions;
     using grad = grad_rule<drop_levels_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, DropLevelsOptions const& options = {}) {

@@ -8,6 +8,7 @@
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -140,12 +141,9 @@ LoDTensor<double, Device> edit_distance(LoDTensor<I, Device> const& x, LoDTensor
 }
 
 /// See edit_distance.
-struct edit_distance_op {
+struct edit_distance_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, EditDistanceOptions> {
     static constexpr std::string_view name = "edit_distance";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using attributes = EditDistanceOptions;
-    using grad = no_grad;
+    static constexpr Elements elements = Elements::integers;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, EditDistanceOptions const& = {}) {

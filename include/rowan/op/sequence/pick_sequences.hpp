@@ -3,6 +3,7 @@
 
 #include <rowan/core/ids.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/pick_sequences.hpp>
 
@@ -10,11 +11,8 @@
 
 namespace rowan::inline v0 {
 
-struct pick_sequences_grad_op {
+struct pick_sequences_grad_op : operator_of<slots<slot::x, slot::ids, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "pick_sequences_grad";
-    using inputs = slots<slot::x, slot::ids, grad_of<slot::out>>;  // only the shape and the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&) { return x; }
 
@@ -26,11 +24,10 @@ struct pick_sequences_grad_op {
 };
 
 /// See pick_sequences.
-struct pick_sequences_op {
+struct pick_sequences_op : detail::builtin_op<slots<slot::x, slot::ids>, slots<slot::out>> {
     static constexpr std::string_view name = "pick_sequences";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
-    using inputs = slots<slot::x, slot::ids>;
-    using outputs = slots<slot::out>;
     using grad = grad_rule<pick_sequences_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids) {

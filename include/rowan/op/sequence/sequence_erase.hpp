@@ -4,6 +4,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_erase.hpp>
 
@@ -24,12 +25,9 @@ struct SequenceEraseOptions {
 };
 
 /// See sequence_erase.
-struct sequence_erase_op {
+struct sequence_erase_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceEraseOptions> {
     static constexpr std::string_view name = "sequence_erase";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SequenceEraseOptions;
-    using grad = no_grad;
+    static constexpr Elements elements = Elements::integers;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceEraseOptions const&) {

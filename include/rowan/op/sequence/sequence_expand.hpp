@@ -3,6 +3,7 @@
 
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_expand.hpp>
 
@@ -22,12 +23,9 @@ struct SequenceExpandOptions {
     }
 };
 
-struct sequence_expand_grad_op {
+struct sequence_expand_grad_op
+    : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequenceExpandOptions> {
     static constexpr std::string_view name = "sequence_expand_grad";
-    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;  // only the shape of x and the levels of y are used
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = SequenceExpandOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&,
                                    SequenceExpandOptions const& = {}) {
@@ -42,12 +40,9 @@ struct sequence_expand_grad_op {
 };
 
 /// See sequence_expand; the levels are those of y.
-struct sequence_expand_op {
+struct sequence_expand_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, SequenceExpandOptions> {
     static constexpr std::string_view name = "sequence_expand";
     static constexpr unsigned level_inputs = 0b10;
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using attributes = SequenceExpandOptions;
     using grad = grad_rule<sequence_expand_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, SequenceExpandOptions const& = {}) {

@@ -5,6 +5,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_mask.hpp>
 
@@ -26,12 +27,9 @@ struct SequenceMaskOptions {
 };
 
 /// See sequence_mask. The slot `x` holds the lengths.
-struct sequence_mask_op {
+struct sequence_mask_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceMaskOptions> {
     static constexpr std::string_view name = "sequence_mask";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SequenceMaskOptions;
-    using grad = no_grad;
+    static constexpr Elements elements = Elements::integers;
 
     // Without max_length, the width for a part of a batch depends on its lengths.
     static constexpr bool row_wise(SequenceMaskOptions const& options) { return options.max_length.has_value(); }

@@ -6,6 +6,7 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/padded.hpp>
 
@@ -76,11 +77,8 @@ struct SequencePadOptions {
     }
 };
 
-struct sequence_pad_grad_op {
+struct sequence_pad_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "sequence_pad_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
 
@@ -95,11 +93,9 @@ struct sequence_pad_grad_op {
 /// lengths of the sequences. Both have the upper levels of x. Paddle's sequence_pad.
 /// shapes   x [n, ...] of s sequences -> [s, m, ...] and [s] of int64, where m is options.length or the greatest length
 /// errors   ShapeError if pad_values is neither empty nor has a value for each column; as to_padded
-struct sequence_pad_op {
+struct sequence_pad_op : detail::builtin_op<slots<slot::x>, slots<slot::out, slot::length>, SequencePadOptions> {
     static constexpr std::string_view name = "sequence_pad";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out, slot::length>;
-    using attributes = SequencePadOptions;
+    static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_pad_grad_op>;
 
     // Without a length, the dims of a part of a batch depend on its longest sequence.

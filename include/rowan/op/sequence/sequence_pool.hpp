@@ -3,6 +3,7 @@
 
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_pool.hpp>
 
@@ -21,12 +22,9 @@ struct SequencePoolOptions {
     }
 };
 
-struct sequence_pool_grad_op {
+struct sequence_pool_grad_op
+    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequencePoolOptions> {
     static constexpr std::string_view name = "sequence_pool_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = SequencePoolOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequencePoolOptions const& = {}) { return x; }
 
@@ -38,11 +36,8 @@ struct sequence_pool_grad_op {
 };
 
 /// See sequence_pool.
-struct sequence_pool_op {
+struct sequence_pool_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequencePoolOptions> {
     static constexpr std::string_view name = "sequence_pool";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SequencePoolOptions;
     using grad = grad_rule<sequence_pool_grad_op>;
     static constexpr bool row_wise = true;
 

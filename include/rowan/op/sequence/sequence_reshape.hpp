@@ -3,6 +3,7 @@
 
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_reshape.hpp>
 
@@ -22,12 +23,9 @@ struct SequenceReshapeOptions {
 };
 
 /// The gradient of the result with the shape and the levels of x, an alias.
-struct sequence_reshape_grad_op {
+struct sequence_reshape_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "sequence_reshape_grad";
     static constexpr bool row_wise = true;
-    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the shape and the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
 
@@ -39,12 +37,10 @@ struct sequence_reshape_grad_op {
 };
 
 /// See sequence_reshape.
-struct sequence_reshape_op {
+struct sequence_reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceReshapeOptions> {
     static constexpr std::string_view name = "sequence_reshape";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_wise = true;
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SequenceReshapeOptions;
     using grad = grad_rule<sequence_reshape_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceReshapeOptions const& options = {}) {

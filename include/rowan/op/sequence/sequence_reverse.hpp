@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_reverse.hpp>
 
@@ -9,11 +10,8 @@
 
 namespace rowan::inline v0 {
 
-struct sequence_reverse_grad_op {
+struct sequence_reverse_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "sequence_reverse_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
 
@@ -24,10 +22,9 @@ struct sequence_reverse_grad_op {
 };
 
 /// See sequence_reverse.
-struct sequence_reverse_op {
+struct sequence_reverse_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_reverse";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_reverse_grad_op>;
     static constexpr bool row_wise = true;
 

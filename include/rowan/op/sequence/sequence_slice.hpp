@@ -3,6 +3,7 @@
 
 #include <rowan/core/ids.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_slice.hpp>
 
@@ -10,11 +11,9 @@
 
 namespace rowan::inline v0 {
 
-struct sequence_slice_grad_op {
+struct sequence_slice_grad_op
+    : operator_of<slots<slot::x, slot::offset, slot::length, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "sequence_slice_grad";
-    using inputs = slots<slot::x, slot::offset, slot::length, grad_of<slot::out>>;  // only the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&, VarSpec const&) { return x; }
 
@@ -26,10 +25,9 @@ struct sequence_slice_grad_op {
 };
 
 /// See sequence_slice. Offsets and lengths have the same element type.
-struct sequence_slice_op {
+struct sequence_slice_op : detail::builtin_op<slots<slot::x, slot::offset, slot::length>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_slice";
-    using inputs = slots<slot::x, slot::offset, slot::length>;
-    using outputs = slots<slot::out>;
+    static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_slice_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset, VarSpec const& length) {

@@ -10,6 +10,7 @@
 #include <rowan/op/detail/greatest.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -226,13 +227,10 @@ LoDTensor<T, Device> sequence_top_k_mean_grad(LoDTensor<T, Device> const& x,
     return sequence_top_k_mean_grad(x.device(), x, out_grad, options);
 }
 
-struct sequence_top_k_mean_grad_op {
+struct sequence_top_k_mean_grad_op
+    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequenceTopKMeanOptions> {
     static constexpr std::string_view name = "sequence_top_k_mean_grad";
     static constexpr bool row_wise = true;
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = SequenceTopKMeanOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequenceTopKMeanOptions const&) { return x; }
 
@@ -244,12 +242,9 @@ struct sequence_top_k_mean_grad_op {
 };
 
 /// See sequence_top_k_mean.
-struct sequence_top_k_mean_op {
+struct sequence_top_k_mean_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceTopKMeanOptions> {
     static constexpr std::string_view name = "sequence_top_k_mean";
     static constexpr bool row_wise = true;
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SequenceTopKMeanOptions;
     using grad = grad_rule<sequence_top_k_mean_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceTopKMeanOptions const& options) {

@@ -3,6 +3,7 @@
 
 #include <rowan/core/ids.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/padded.hpp>
 
@@ -16,11 +17,8 @@
 
 namespace rowan::inline v0 {
 
-struct sequence_unpad_grad_op {
+struct sequence_unpad_grad_op : operator_of<slots<slot::x, slot::length, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "sequence_unpad_grad";
-    using inputs = slots<slot::x, slot::length, grad_of<slot::out>>;  // only the shape and the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&) { return x; }
 
@@ -37,10 +35,9 @@ struct sequence_unpad_grad_op {
 /// from_padded: sequence s of the result is the first length[s] elements of row s. If x has levels, they are above that
 /// of the sequences. The inverse of sequence_pad_op, Paddle's sequence_unpad.
 /// shapes   x [s, m, ...], length [s] -> [Σ length, ...]
-struct sequence_unpad_op {
+struct sequence_unpad_op : detail::builtin_op<slots<slot::x, slot::length>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_unpad";
-    using inputs = slots<slot::x, slot::length>;
-    using outputs = slots<slot::out>;
+    static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_unpad_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& length) {

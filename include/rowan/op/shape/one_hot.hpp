@@ -7,6 +7,7 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <cstddef>
@@ -75,13 +76,10 @@ Tensor<T, Device> one_hot(Tensor<I, Device> const& ids, OneHotOptions const& opt
 }
 
 /// See one_hot; the elements are float.
-struct one_hot_op {
+struct one_hot_op : detail::builtin_op<slots<slot::ids>, slots<slot::out>, OneHotOptions> {
     static constexpr std::string_view name = "one_hot";
-    using inputs = slots<slot::ids>;
-    using outputs = slots<slot::out>;
-    using attributes = OneHotOptions;
+    static constexpr Elements elements = Elements::integers;
     static constexpr unsigned row_inputs = 0b1;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& ids, OneHotOptions const& options = {}) {
         spec::dense("one_hot: ids", ids);

@@ -6,6 +6,7 @@
 #include <rowan/op/detail/bags.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_erase.hpp>
 #include <rowan/sparse/detail/known_ids.hpp>
@@ -146,12 +147,9 @@ SelectedRows<T, D> embedding_bag_grad(D const& exec, SelectedRows<T, D> const& t
                          g.value().share());
 }
 
-struct embedding_bag_grad_op {
+struct embedding_bag_grad_op
+    : operator_of<slots<slot::w, slot::ids, grad_of<slot::out>>, slots<grad_of<slot::w>>, BagOptions> {
     static constexpr std::string_view name = "embedding_bag_grad";
-    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::w>>;
-    using attributes = BagOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, BagOptions const& = {}) {
         return {.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0};
@@ -169,11 +167,8 @@ struct embedding_bag_grad_op {
     }
 };
 
-struct embedding_bag_op {
+struct embedding_bag_op : detail::builtin_op<slots<slot::w, slot::ids>, slots<slot::out>, BagOptions> {
     static constexpr std::string_view name = "embedding_bag";
-    using inputs = slots<slot::w, slot::ids>;
-    using outputs = slots<slot::out>;
-    using attributes = BagOptions;
     using grad = grad_rule<embedding_bag_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& = {}) {

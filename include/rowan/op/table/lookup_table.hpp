@@ -5,6 +5,7 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/detail/known_ids.hpp>
 #include <rowan/sparse/find_rows.hpp>
@@ -107,14 +108,11 @@ Tensor<T, D> lookup_table(D const& exec, SelectedRows<T, D> const& table, Tensor
     return out;
 }
 
-struct lookup_table_grad_op {
+struct lookup_table_grad_op
+    : operator_of<slots<slot::w, slot::ids, grad_of<slot::out>>, slots<grad_of<slot::w>>, LookupOptions> {
     static constexpr std::string_view name = "lookup_table_grad";
-    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;  // the height of w, and its row numbers
-    using outputs = slots<grad_of<slot::w>>;
     static constexpr unsigned row_inputs = 0b110;
     static constexpr bool sums_rows = true;
-    using attributes = LookupOptions;
-    using grad = no_grad;
 
     /// The gradient is always row-sparse.
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, LookupOptions const& = {}) {
@@ -142,12 +140,9 @@ private:
     }
 };
 
-struct lookup_table_op {
+struct lookup_table_op : detail::builtin_op<slots<slot::w, slot::ids>, slots<slot::out>, LookupOptions> {
     static constexpr std::string_view name = "lookup_table";
-    using inputs = slots<slot::w, slot::ids>;
-    using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = 0b10;
-    using attributes = LookupOptions;
     using grad = grad_rule<lookup_table_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, LookupOptions const& = {}) {
