@@ -2,7 +2,6 @@
 #pragma once
 
 #include <rowan/op/builtin_ops.hpp>
-#include <rowan/op/elementwise/activation_options.hpp>
 #include <rowan/op/elementwise/full.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/gradients.hpp>

@@ -13543,6 +13543,8 @@ struct embedding_bag_grad_op
 
 struct embedding_bag_op : detail::builtin_op<slots<slot::w, slot::ids>, slots<slot::out>, BagOptions> {
     static constexpr std::string_view name = "embedding_bag";
+    static constexpr std::string_view brief =
+        "A row for each sequence of ids: the sum, mean, … of their rows of the table.";
     using grad = grad_rule<embedding_bag_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& = {}) {
@@ -13768,6 +13770,7 @@ private:
 
 struct lookup_table_op : detail::builtin_op<slots<slot::w, slot::ids>, slots<slot::out>, LookupOptions> {
     static constexpr std::string_view name = "lookup_table";
+    static constexpr std::string_view brief = "A row of the table for each id; its gradient is row-sparse.";
     static constexpr unsigned row_inputs = 0b10;
     using grad = grad_rule<lookup_table_grad_op>;
 
@@ -17607,6 +17610,7 @@ Tensor<T, Device> full(Dims const& dims, double value) {
 template <class T>
 struct full_op : detail::builtin_op<slots<>, slots<slot::out>, ConstantOptions> {
     static constexpr std::string_view name = detail::joined_name<detail::full_family, dtype<T>>::value;
+    static constexpr std::string_view brief = "An array of these dims, filled with the value.";
     static constexpr OpFamily family = OpFamily::full;
     static constexpr bool compiled = detail::is_compiled_element<T>;
 
@@ -17657,6 +17661,7 @@ struct full_like_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<
 /// See full; the shape and the element type are those of x.
 struct full_like_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, FullLikeOptions> {
     static constexpr std::string_view name = "full_like";
+    static constexpr std::string_view brief = "An array of the shape of x, filled with the value.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<full_like_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
@@ -18047,6 +18052,7 @@ struct sum_grad_op;
 /// See sum. The result is dense if any input is dense.
 struct sum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sum";
+    static constexpr std::string_view brief = "The sum of tensors of one shape.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = ~0u;
     using grad = grad_rule<sum_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
@@ -18154,6 +18160,7 @@ namespace rowan::inline v0 {
 /// See to_dense; in a net, of a gradient.
 struct to_dense_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "to_dense";
+    static constexpr std::string_view brief = "The dense tensor of a SelectedRows.";
     static constexpr bool training = true;
 
     static constexpr VarSpec infer(VarSpec const& x) {
@@ -18550,6 +18557,7 @@ struct clip_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad
 /// See clip; x may be dense or row-sparse.
 struct clip_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipOptions> {
     static constexpr std::string_view name = "clip";
+    static constexpr std::string_view brief = "x limited to [min, max].";
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<clip_grad_op>;
 
@@ -18702,6 +18710,7 @@ struct scale_grad_op;
 /// See scale. The result for a SelectedRows is a SelectedRows, and its bias must be 0.
 struct scale_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ScaleOptions> {
     static constexpr std::string_view name = "scale";
+    static constexpr std::string_view brief = "factor · x + bias.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<scale_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
@@ -19067,6 +19076,7 @@ std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_g
 /// See clip_by_norm.
 struct clip_by_norm_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
     static constexpr std::string_view name = "clip_by_norm";
+    static constexpr std::string_view brief = "x, scaled so that its norm is at most max_norm.";
     using grad = no_grad;  // clip_by_norm is applied to gradients
 
     static constexpr VarSpec infer(VarSpec const& x, ClipByNormOptions const& = {}) { return x; }
@@ -19084,6 +19094,7 @@ struct clip_by_norm_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, Cl
 /// See clip_by_global_norm. The slots `x` and `out` hold any number of gradients.
 struct clip_by_global_norm_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
     static constexpr std::string_view name = "clip_by_global_norm";
+    static constexpr std::string_view brief = "All gradients, scaled so that their common norm is at most max_norm.";
     static constexpr bool training = true;
 
     static std::vector<VarSpec> infer(std::span<VarSpec const> x, ClipByNormOptions const& = {}) {
@@ -19326,6 +19337,7 @@ struct cast_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad
 template <class To>
 struct cast_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = detail::joined_name<detail::cast_family, dtype<To>>::value;
+    static constexpr std::string_view brief = "The elements converted to another type.";
     static constexpr OpFamily family = OpFamily::cast;
     static constexpr Elements elements = Elements::all;
     static constexpr bool compiled = detail::is_compiled_element<To>;
@@ -19947,6 +19959,7 @@ namespace rowan::inline v0 {
 /// See adadelta; the gradient may be dense or row-sparse.
 struct adadelta_op : detail::optimizer_op<AdadeltaOptions, slot::mean_square, slot::mean_step> {
     static constexpr std::string_view name = "adadelta";
+    static constexpr std::string_view brief = "Adadelta: changes param and its states in place.";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<M, D>& mean_step, G const& grad,
@@ -20067,6 +20080,8 @@ namespace rowan::inline v0 {
 /// See adagrad; the gradient may be dense or row-sparse.
 struct adagrad_op : detail::optimizer_op<AdaGradOptions, slot::moment> {
     static constexpr std::string_view name = "adagrad";
+    static constexpr std::string_view brief =
+        "AdaGrad: changes param and moment in place, by a dense or row-sparse gradient.";
 
     template <class P, class S, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, G const& grad,
@@ -20209,6 +20224,7 @@ namespace rowan::inline v0 {
 /// See adam; the gradient may be dense or row-sparse.
 struct adam_op : detail::optimizer_op<AdamOptions, slot::moment, slot::moment2> {
     static constexpr std::string_view name = "adam";
+    static constexpr std::string_view brief = "Adam, or AdamW if decoupled: changes param and both moments in place.";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& moment2, G const& grad,
@@ -20343,6 +20359,7 @@ namespace rowan::inline v0 {
 /// See adamax; the gradient may be dense or row-sparse.
 struct adamax_op : detail::optimizer_op<AdamaxOptions, slot::moment, slot::norm> {
     static constexpr std::string_view name = "adamax";
+    static constexpr std::string_view brief = "AdaMax: changes param and its states in place.";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& norm, G const& grad,
@@ -20545,6 +20562,7 @@ namespace rowan::inline v0 {
 /// See ftrl; the gradient may be dense or row-sparse.
 struct ftrl_op : detail::optimizer_op<FtrlOptions, slot::moment, slot::linear> {
     static constexpr std::string_view name = "ftrl";
+    static constexpr std::string_view brief = "FTRL: changes param and its states in place.";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& linear, G const& grad,
@@ -20792,6 +20810,8 @@ namespace rowan::inline v0 {
 /// See lamb; the gradient may be dense or row-sparse, and the update is dense.
 struct lamb_op : detail::optimizer_op<LambOptions, slot::moment, slot::moment2> {
     static constexpr std::string_view name = "lamb";
+    static constexpr std::string_view brief =
+        "LAMB: changes param and both moments in place, all rows by a row-sparse gradient too.";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& moment2, G const& grad,
@@ -20921,6 +20941,7 @@ namespace rowan::inline v0 {
 /// See momentum; the gradient may be dense or row-sparse.
 struct momentum_op : detail::optimizer_op<MomentumOptions, slot::velocity> {
     static constexpr std::string_view name = "momentum";
+    static constexpr std::string_view brief = "Momentum: changes param and velocity in place.";
 
     template <class P, class S, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& velocity, G const& grad,
@@ -21095,6 +21116,7 @@ namespace rowan::inline v0 {
 /// See rmsprop; the gradient may be dense or row-sparse.
 struct rmsprop_op : detail::optimizer_op<RmsPropOptions, slot::moment, slot::velocity> {
     static constexpr std::string_view name = "rmsprop";
+    static constexpr std::string_view brief = "RMSProp: changes param and its states in place.";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& velocity, G const& grad,
@@ -21220,6 +21242,7 @@ namespace rowan::inline v0 {
 /// See rowwise_adagrad; the gradient may be dense or row-sparse.
 struct rowwise_adagrad_op : detail::optimizer_op<AdaGradOptions, slot::moment> {
     static constexpr std::string_view name = "rowwise_adagrad";
+    static constexpr std::string_view brief = "AdaGrad with one state for each row: changes param and moment in place.";
 
     template <class P, class S, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, G const& grad,
@@ -21331,6 +21354,8 @@ struct SgdOptions {
 /// as on a Thrust device and as other optimizers do: each by itself may be too small to change the parameter.
 struct sgd_op : detail::optimizer_op<SgdOptions> {
     static constexpr std::string_view name = "sgd";
+    static constexpr std::string_view brief =
+        "param -= learning_rate · grad, in place, by a dense or row-sparse gradient.";
 
     template <class P, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, G const& grad, double learning_rate) {
@@ -22075,6 +22100,7 @@ void moving_average(Tensor<A, Device>& average, Tensor<T, Device> const& x, Movi
 /// See moving_average. The slot `param` holds the average and `grad` holds x.
 struct moving_average_op : detail::optimizer_op<MovingAverageOptions> {
     static constexpr std::string_view name = "moving_average";
+    static constexpr std::string_view brief = "decay · param + (1 - decay) · grad: changes param in place.";
 
     template <class T, class D>
     static void run(D exec, Tensor<T, D>& average, Tensor<T, D> const& x, MovingAverageOptions const& options = {}) {
@@ -23674,6 +23700,8 @@ struct reduce_sum_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slot
 /// See reduce_sum.
 struct reduce_sum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReduceOptions> {
     static constexpr std::string_view name = "reduce_sum";
+    static constexpr std::string_view brief =
+        "The sums of the elements along these axes, by default along all of them.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);
@@ -28822,6 +28850,8 @@ struct dropout_grad_op;
 /// shapes   x [...], seed [1] or [0] of int64 -> [...] and the mask [...]
 struct dropout_op : detail::builtin_op<slots<slot::x, slot::seed>, slots<slot::out, slot::saved>, DropoutOptions> {
     static constexpr std::string_view name = "dropout";
+    static constexpr std::string_view brief =
+        "In train, every element is 0 with this probability, else x / (1 - probability); elsewhere x.";
     using grad = grad_rule<dropout_grad_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& seed, attributes const& a) {
@@ -29503,6 +29533,8 @@ struct batch_norm_grad_op
 struct batch_norm_op : detail::builtin_op<slots<slot::x, slot::w, slot::b, slot::mean, slot::variance, slot::seed>,
                                           slots<slot::out, slot::next_mean, slot::next_variance>, BatchNormAttributes> {
     static constexpr std::string_view name = "batch_norm";
+    static constexpr std::string_view brief =
+        "Columns with mean 0 and variance 1, by the batch in train and by moving statistics elsewhere.";
     using grad = grad_rule<batch_norm_grad_op>;
     static constexpr std::array<std::int8_t, 6> next{-1, -1, -1, 1, 2, -1};
 
@@ -30126,6 +30158,7 @@ struct beam_search_op
     : detail::builtin_op<slots<slot::ids, slot::x, slot::y>, slots<slot::out, slot::last, slot::scores, slot::parents>,
                          BeamSearchOptions> {
     static constexpr std::string_view name = "beam_search";
+    static constexpr std::string_view brief = "One step of a beam search.";
     static constexpr bool row_output = false;
 
     static constexpr std::array<VarSpec, 4> infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y,
@@ -30155,6 +30188,7 @@ struct beam_search_op
 /// See beam_search_decode. The slot `ids` holds the prefixes, x the scores.
 struct beam_search_decode_op : detail::builtin_op<slots<slot::ids, slot::x>, slots<slot::out, slot::scores>> {
     static constexpr std::string_view name = "beam_search_decode";
+    static constexpr std::string_view brief = "The sentences that a beam search found, best first, and their scores.";
     static constexpr bool row_output = false;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& ids, VarSpec const& x) {
@@ -30475,6 +30509,7 @@ namespace rowan::inline v0 {
 /// Returns an alias of x: it shares the elements and keeps them alive.
 struct identity_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "identity";
+    static constexpr std::string_view brief = "x itself.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
@@ -30528,6 +30563,8 @@ Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
 /// both inputs is an alias of the gradient of the result.
 struct add_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "add";
+    static constexpr std::string_view brief =
+        "x + y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b11;
     using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
@@ -30629,6 +30666,7 @@ Tensor<T, Device> negate(Tensor<T, Device> const& x) {
 
 struct negate_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "negate";
+    static constexpr std::string_view brief = "-x.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
@@ -30643,6 +30681,8 @@ struct negate_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
 
 struct sub_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "sub";
+    static constexpr std::string_view brief =
+        "x - y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b11;
     using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
@@ -30680,6 +30720,7 @@ namespace detail {
 /// x + y
 struct broadcast_add {
     static constexpr std::string_view name = "broadcast_add";
+    static constexpr std::string_view brief = "x + y, with y's dims at x's from an axis on, as in Paddle.";
     using value = add_formula;
     struct gradient_x {
         ROWAN_NO_EXEC_CHECK
@@ -30694,6 +30735,7 @@ struct broadcast_add {
 /// x - y
 struct broadcast_sub {
     static constexpr std::string_view name = "broadcast_sub";
+    static constexpr std::string_view brief = "x - y, with y's dims at x's from an axis on, as in Paddle.";
     using value = sub_formula;
     using gradient_x = broadcast_add::gradient_x;
     struct gradient_y {
@@ -30708,6 +30750,7 @@ struct broadcast_sub {
 /// x · y
 struct broadcast_mul {
     static constexpr std::string_view name = "broadcast_mul";
+    static constexpr std::string_view brief = "x · y, with y's dims at x's from an axis on, as in Paddle.";
     using value = multiplied;
     struct gradient_x {
         ROWAN_NO_EXEC_CHECK
@@ -30728,6 +30771,7 @@ struct broadcast_mul {
 /// x / y
 struct broadcast_div {
     static constexpr std::string_view name = "broadcast_div";
+    static constexpr std::string_view brief = "x / y, with y's dims at x's from an axis on, as in Paddle.";
     using value = divided;
     struct gradient_x {
         ROWAN_NO_EXEC_CHECK
@@ -30748,6 +30792,7 @@ struct broadcast_div {
 /// The greater one of x and y, and its gradient: of x where both are the same. NaN propagates.
 struct broadcast_max {
     static constexpr std::string_view name = "broadcast_max";
+    static constexpr std::string_view brief = "The greater elements; shapes are broadcast by NumPy's rules.";
     struct value {
         ROWAN_NO_EXEC_CHECK
         template <class V>
@@ -30774,6 +30819,7 @@ struct broadcast_max {
 /// The smaller one of x and y, and its gradient: of x where both are the same. NaN propagates.
 struct broadcast_min {
     static constexpr std::string_view name = "broadcast_min";
+    static constexpr std::string_view brief = "The smaller elements; shapes are broadcast by NumPy's rules.";
     struct value {
         ROWAN_NO_EXEC_CHECK
         template <class V>
@@ -30829,7 +30875,7 @@ struct broadcast_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out
 /// dim of 1 is repeated, and so are the dims that one of them lacks.
 template <class Formula>
 struct broadcast_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
-    static constexpr std::string_view name = Formula::name;
+    static constexpr std::string_view name = Formula::name, brief = Formula::brief;
     using grad = grad_rules<grad_rule<broadcast_grad_op<Formula, false>>, grad_rule<broadcast_grad_op<Formula, true>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
@@ -31008,7 +31054,7 @@ struct unary_grad_op
 /// An operator that applies a formula to every element.
 template <class Formula>
 struct unary_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, detail::options_of<Formula>> {
-    static constexpr std::string_view name = Formula::name;
+    static constexpr std::string_view name = Formula::name, brief = Formula::brief;
     static constexpr Elements elements = detail::for_integers<Formula> ? Elements::numbers : Elements::floats;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<unary_grad_op<Formula>>;
@@ -31144,6 +31190,7 @@ struct test_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
 /// errors   ShapeError if the shapes do not broadcast
 struct less_op : detail::compare_op<less_op> {
     static constexpr std::string_view name = "less";
+    static constexpr std::string_view brief = "Whether x < y; shapes are broadcast as by add.";
     static constexpr Elements elements = Elements::numbers;
     /// Whether a < b.
     ROWAN_NO_EXEC_CHECK
@@ -31156,6 +31203,7 @@ struct less_op : detail::compare_op<less_op> {
 /// x <= y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct less_equal_op : detail::compare_op<less_equal_op> {
     static constexpr std::string_view name = "less_equal";
+    static constexpr std::string_view brief = "Whether x <= y.";
     static constexpr Elements elements = Elements::numbers;
     /// Whether a <= b.
     ROWAN_NO_EXEC_CHECK
@@ -31168,6 +31216,7 @@ struct less_equal_op : detail::compare_op<less_equal_op> {
 /// x > y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct greater_op : detail::compare_op<greater_op> {
     static constexpr std::string_view name = "greater";
+    static constexpr std::string_view brief = "Whether x > y.";
     static constexpr Elements elements = Elements::numbers;
     /// Whether a > b.
     ROWAN_NO_EXEC_CHECK
@@ -31180,6 +31229,7 @@ struct greater_op : detail::compare_op<greater_op> {
 /// x >= y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct greater_equal_op : detail::compare_op<greater_equal_op> {
     static constexpr std::string_view name = "greater_equal";
+    static constexpr std::string_view brief = "Whether x >= y.";
     static constexpr Elements elements = Elements::numbers;
     /// Whether a >= b.
     ROWAN_NO_EXEC_CHECK
@@ -31192,6 +31242,7 @@ struct greater_equal_op : detail::compare_op<greater_equal_op> {
 /// x == y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct equal_op : detail::compare_op<equal_op> {
     static constexpr std::string_view name = "equal";
+    static constexpr std::string_view brief = "Whether x == y.";
     static constexpr Elements elements = Elements::all;
     /// Whether a == b.
     ROWAN_NO_EXEC_CHECK
@@ -31204,6 +31255,7 @@ struct equal_op : detail::compare_op<equal_op> {
 /// x && y element-wise; a nonzero number is true.
 struct logical_and_op : detail::compare_op<logical_and_op> {
     static constexpr std::string_view name = "logical_and";
+    static constexpr std::string_view brief = "Whether x and y.";
     static constexpr Elements elements = Elements::bools;
     /// Whether both are nonzero.
     ROWAN_NO_EXEC_CHECK
@@ -31216,6 +31268,7 @@ struct logical_and_op : detail::compare_op<logical_and_op> {
 /// x || y element-wise; a nonzero number is true.
 struct logical_or_op : detail::compare_op<logical_or_op> {
     static constexpr std::string_view name = "logical_or";
+    static constexpr std::string_view brief = "Whether x or y.";
     static constexpr Elements elements = Elements::bools;
     /// Whether at least one is nonzero.
     ROWAN_NO_EXEC_CHECK
@@ -31228,6 +31281,7 @@ struct logical_or_op : detail::compare_op<logical_or_op> {
 /// !x element-wise; a nonzero number is true.
 struct logical_not_op : detail::test_op<logical_not_op> {
     static constexpr std::string_view name = "logical_not";
+    static constexpr std::string_view brief = "Whether not x.";
     static constexpr Elements elements = Elements::bools;
     /// Whether it is zero.
     ROWAN_NO_EXEC_CHECK
@@ -31241,6 +31295,7 @@ struct logical_not_op : detail::test_op<logical_not_op> {
 /// shapes   x [...] -> [...]
 struct isfinite_op : detail::test_op<isfinite_op> {
     static constexpr std::string_view name = "isfinite";
+    static constexpr std::string_view brief = "Whether elements are neither infinite nor NaN.";
     static constexpr Elements elements = Elements::numbers;
     /// Whether a is finite: a - a is NaN if not.
     ROWAN_NO_EXEC_CHECK
@@ -31254,6 +31309,7 @@ struct isfinite_op : detail::test_op<isfinite_op> {
 /// Whether elements are NaN. Shapes as isfinite_op.
 struct isnan_op : detail::test_op<isnan_op> {
     static constexpr std::string_view name = "isnan";
+    static constexpr std::string_view brief = "Whether elements are NaN.";
     static constexpr Elements elements = Elements::numbers;
     /// Whether a is NaN.
     ROWAN_NO_EXEC_CHECK
@@ -31267,6 +31323,7 @@ struct isnan_op : detail::test_op<isnan_op> {
 /// Whether elements are infinity or -infinity. Shapes as isfinite_op.
 struct isinf_op : detail::test_op<isinf_op> {
     static constexpr std::string_view name = "isinf";
+    static constexpr std::string_view brief = "Whether elements are infinity or -infinity.";
     static constexpr Elements elements = Elements::numbers;
     /// Whether a is infinite.
     ROWAN_NO_EXEC_CHECK
@@ -31316,6 +31373,7 @@ auto isinf(X&& x) { return isinf_op::run(x.device(), x); }
 /// shapes   x [...] -> [1]
 struct any_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "any";
+    static constexpr std::string_view brief = "Whether any element is true.";
     static constexpr Elements elements = Elements::bools;
 
     static constexpr VarSpec infer(VarSpec const& x) {
@@ -31438,6 +31496,9 @@ struct where_grad_op
 /// See where.
 struct where_op : detail::builtin_op<slots<slot::condition, slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "where";
+    static constexpr std::string_view brief =
+        "The elements of x where the condition is true, else those of y; shapes are broadcast by NumPy's rules. One of "
+        "them may be a number.";
     static constexpr Elements elements = Elements::all;
     static constexpr unsigned row_inputs = 0b111;
     using grad = grad_rules<grad_rule<where_grad_op<false>>, grad_rule<where_grad_op<true>>>;
@@ -31625,6 +31686,7 @@ struct reshape_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<g
 /// See reshape.
 struct reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReshapeOptions> {
     static constexpr std::string_view name = "reshape";
+    static constexpr std::string_view brief = "The elements in another shape: -1 is what is left, 0 the dim of x.";
     static constexpr Elements elements = Elements::numbers;
     /// A first dim of -1 is 0 where it is that of x, which a recurrent net can tell from another one.
     static constexpr ReshapeOptions normal(VarSpec const& x, ReshapeOptions options) {
@@ -31655,6 +31717,7 @@ struct reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, Reshape
 /// See squeeze; without axes, the shape remains.
 struct squeeze_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SqueezeOptions> {
     static constexpr std::string_view name = "squeeze";
+    static constexpr std::string_view brief = "x without these dims of 1, or without all dims of 1.";
     static constexpr Elements elements = Elements::numbers;
     /// Without axes, those of the dims that are known to be 1.
     static constexpr SqueezeOptions normal(VarSpec const& x, SqueezeOptions options) {
@@ -31690,6 +31753,7 @@ private:
 /// See unsqueeze.
 struct unsqueeze_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SqueezeOptions> {
     static constexpr std::string_view name = "unsqueeze";
+    static constexpr std::string_view brief = "x with dims of 1 at these axes.";
     static constexpr Elements elements = Elements::all;
     static constexpr SqueezeOptions normal(VarSpec const& x, SqueezeOptions const& options) {
         return detail::axes_from_first(x.dims.size() + options.axes.size(), options);
@@ -31946,6 +32010,8 @@ struct concat_grad_op;
 /// has the levels of the first.
 struct concat_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ConcatOptions> {
     static constexpr std::string_view name = "concat";
+    static constexpr std::string_view brief =
+        "Tensors joined along an axis; along the first one, batches with as many levels are joined.";
     static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
@@ -33259,6 +33325,7 @@ LoDTensor<std::int64_t, Device> crf_decoding(LoDTensor<T, Device> const& emissio
 /// See crf_decoding. The slots are the emissions x and the transitions w.
 struct crf_decoding_op : detail::builtin_op<slots<slot::x, slot::w>, slots<slot::out>> {
     static constexpr std::string_view name = "crf_decoding";
+    static constexpr std::string_view brief = "The best tags of each sequence, or with labels 1 where it has them.";
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w) {
         VarSpec out = detail::crf_spec(x, w);
@@ -33275,6 +33342,7 @@ struct crf_decoding_op : detail::builtin_op<slots<slot::x, slot::w>, slots<slot:
 /// See crf_decoding with labels.
 struct crf_matches_op : detail::builtin_op<slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
     static constexpr std::string_view name = "crf_matches";
+    static constexpr std::string_view brief = "1 where the best tags of a sequence have the label, else 0.";
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& label) {
         detail::crf_label_spec(label, x);
@@ -33582,6 +33650,8 @@ struct linear_chain_crf_grad_op
 /// See linear_chain_crf. The slots are the emissions x, the transitions w, and the labels.
 struct linear_chain_crf_op : detail::builtin_op<slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
     static constexpr std::string_view name = "linear_chain_crf";
+    static constexpr std::string_view brief =
+        "The negative log-likelihood of the labels of each sequence; transition is [tags + 2, tags].";
     using grad = grad_rule<linear_chain_crf_grad_op, uses<slot::x, slot::w, slot::label, grad_of<slot::out>>,
                            makes<grad_of<slot::x>, grad_of<slot::w>>>;
 
@@ -33725,6 +33795,8 @@ struct div_grad_y_op : operator_of<slots<grad_of<slot::out>, slot::out, slot::y>
 /// See div. The gradient of x is a quotient, too: out_grad / y.
 struct div_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "div";
+    static constexpr std::string_view brief =
+        "x / y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
     static constexpr unsigned row_inputs = 0b11;
     using grad =
         grad_rules<grad_rule<div_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
@@ -33762,6 +33834,7 @@ Tensor<T, Device> mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
 /// See mul. The gradients are element-wise products, too: out_grad · y and out_grad · x.
 struct mul_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "mul";
+    static constexpr std::string_view brief = "x · y of elements.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b11;
     using grad = grad_rules<grad_rule<mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
@@ -33787,6 +33860,7 @@ namespace detail {
 /// max(x, 0)
 struct relu_formula {
     static constexpr std::string_view name = "relu";
+    static constexpr std::string_view brief = "x where x > 0, else 0.";
     static constexpr bool integers = true;
 
     ROWAN_NO_EXEC_CHECK
@@ -33846,6 +33920,7 @@ namespace detail {
 /// 1 / (1 + exp(-x))
 struct sigmoid_formula {
     static constexpr std::string_view name = "sigmoid";
+    static constexpr std::string_view brief = "1 / (1 + exp(-x)).";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -33902,6 +33977,7 @@ namespace detail {
 /// tanh(x)
 struct tanh_formula {
     static constexpr std::string_view name = "tanh";
+    static constexpr std::string_view brief = "The hyperbolic tangent.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -34381,6 +34457,7 @@ struct weighted_embedding_bag_grad_op : operator_of<slots<slot::w, slot::ids, sl
 struct weighted_embedding_bag_op
     : detail::builtin_op<slots<slot::w, slot::ids, slot::weight>, slots<slot::out>, BagOptions> {
     static constexpr std::string_view name = "weighted_embedding_bag";
+    static constexpr std::string_view brief = "embedding_bag with a weight for each id.";
     using grad = grad_rule<weighted_embedding_bag_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
@@ -35102,6 +35179,7 @@ struct matmul_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
 /// The products of batches of matrices, see matmul. For two matrices, those below do the same.
 struct matmul_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, MatmulOptions> {
     static constexpr std::string_view name = "matmul";
+    static constexpr std::string_view brief = "Products of matrices, or of batches of them.";
     using grad = grad_rules<grad_rule<matmul_grad_op<false>>, grad_rule<matmul_grad_op<true>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, MatmulOptions const& options = {}) {
@@ -35168,6 +35246,8 @@ struct matrix_product_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slo
     static_assert(!(transpose_x && transpose_y),
                   "rowan::matrix_product_op: transpose the product instead of both factors");
     static constexpr std::string_view name = transpose_x ? "matmul_tn" : transpose_y ? "matmul_nt" : "matmul_nn";
+    static constexpr std::string_view brief =
+        "The product of two matrices: tn and nt transpose the first or the second.";
     static constexpr unsigned row_inputs = transpose_x ? 0b11 : 0b01;
     static constexpr bool sums_rows = transpose_x;
     using grad = typename detail::matrix_product_grad<transpose_x, transpose_y>::type;
@@ -35223,6 +35303,8 @@ Tensor<T, Device> fc(Tensor<T, Device> const& x, Tensor<T, Device> const& w, Ten
 
 struct fc_op : detail::builtin_op<slots<slot::x, slot::w, slot::b>, slots<slot::out>> {
     static constexpr std::string_view name = "fc";
+    static constexpr std::string_view brief =
+        "input · W + b; output_size is by default the width of the input. bias may be its first values, or False.";
     static constexpr unsigned row_inputs = 0b001;
     using grad = grad_rules<grad_rule<matmul_nt_op, uses<grad_of<slot::out>, slot::w>, makes<grad_of<slot::x>>>,
                             grad_rule<matmul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::w>>>,
@@ -35586,6 +35668,7 @@ struct gru_unit_grad_op : operator_of<slots<slot::saved, slot::h_prev, slot::w, 
 /// See gru_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
 struct gru_unit_op : detail::builtin_op<slots<slot::x, slot::h_prev, slot::w, slot::b>, slots<slot::h, slot::saved>> {
     static constexpr std::string_view name = "gru_unit";
+    static constexpr std::string_view brief = "The state of a GRU after one step.";
     static constexpr unsigned row_inputs = 0b0011;
     using grad = grad_rules<grad_rule<gru_unit_grad_op>,
                             grad_rule<matmul_tn_op, uses<slot::h_prev, slot::hidden_grad>, makes<grad_of<slot::w>>>,
@@ -36129,6 +36212,7 @@ struct split_grad_op;
 /// See split. The slot `out` holds all parts as a std::vector.
 struct split_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "split";
+    static constexpr std::string_view brief = "Parts of these sizes along an axis.";
     static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<split_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
@@ -36364,6 +36448,8 @@ struct lstm_unit_grad_op : operator_of<slots<slot::saved, slot::c_prev, grad_of<
 struct lstm_unit_op : detail::builtin_op<slots<slot::x, slot::h_prev, slot::c_prev, slot::w, slot::b>,
                                          slots<slot::h, slot::c, slot::saved>> {
     static constexpr std::string_view name = "lstm_unit";
+    static constexpr std::string_view brief =
+        "The output of an LSTM after one step, and its state, which is output and cell side by side.";
     static constexpr unsigned row_inputs = 0b00111;
     using grad = grad_rules<grad_rule<lstm_unit_grad_op>,
                             grad_rule<matmul_nt_op, uses<grad_of<slot::x>, slot::w>, makes<grad_of<slot::h_prev>>>,
@@ -36980,6 +37066,7 @@ ROWAN_HD_INLINE V where_between(V const& y, double least, double most, V const& 
 /// min(max(x, 0), threshold)
 struct relu6_formula {
     static constexpr std::string_view name = "relu6";
+    static constexpr std::string_view brief = "x limited to [0, threshold].";
     using options = Relu6Options;
 
     static constexpr void check(Relu6Options const& options) {
@@ -37001,6 +37088,7 @@ struct relu6_formula {
 /// min(max(x, min), max)
 struct hardtanh_formula {
     static constexpr std::string_view name = "hardtanh";
+    static constexpr std::string_view brief = "x limited to [min, max].";
     using options = HardtanhOptions;
 
     static constexpr void check(HardtanhOptions const& options) {
@@ -37022,6 +37110,7 @@ struct hardtanh_formula {
 /// x where x > 0, else alpha · x
 struct leaky_relu_formula {
     static constexpr std::string_view name = "leaky_relu";
+    static constexpr std::string_view brief = "x where x > 0, else alpha · x.";
     using options = LeakyReluOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -37040,6 +37129,7 @@ struct leaky_relu_formula {
 /// x where x > 0, else alpha · (exp(x) - 1)
 struct elu_formula {
     static constexpr std::string_view name = "elu";
+    static constexpr std::string_view brief = "x where x > 0, else alpha · (exp(x) - 1).";
     using options = EluOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -37068,6 +37158,7 @@ ROWAN_HD_INLINE V gelu_argument(V const& x) {
 /// x · Φ(x), or its approximation
 struct gelu_formula {
     static constexpr std::string_view name = "gelu";
+    static constexpr std::string_view brief = "x · Φ(x), or its approximation by tanh.";
     using options = GeluOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -37096,6 +37187,7 @@ struct gelu_formula {
 /// x / (1 + exp(-beta · x))
 struct swish_formula {
     static constexpr std::string_view name = "swish";
+    static constexpr std::string_view brief = "x / (1 + exp(-beta · x)).";
     using options = SwishOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -37116,6 +37208,7 @@ struct swish_formula {
 /// log(1 + exp(beta · x)) / beta
 struct softplus_formula {
     static constexpr std::string_view name = "softplus";
+    static constexpr std::string_view brief = "log(1 + exp(beta · x)) / beta.";
     using options = SoftplusOptions;
 
     static constexpr void check(SoftplusOptions const& options) {
@@ -37140,6 +37233,7 @@ struct softplus_formula {
 /// x / (1 + |x|)
 struct softsign_formula {
     static constexpr std::string_view name = "softsign";
+    static constexpr std::string_view brief = "x / (1 + |x|).";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -37158,6 +37252,7 @@ struct softsign_formula {
 /// slope · x + offset, limited to [0, 1]
 struct hard_sigmoid_formula {
     static constexpr std::string_view name = "hard_sigmoid";
+    static constexpr std::string_view brief = "slope · x + offset, limited to [0, 1].";
     using options = HardSigmoidOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -37175,6 +37270,7 @@ struct hard_sigmoid_formula {
 /// x · min(max(x + offset, 0), threshold) / scale
 struct hard_swish_formula {
     static constexpr std::string_view name = "hard_swish";
+    static constexpr std::string_view brief = "x · min(max(x + offset, 0), threshold) / scale.";
     using options = HardSwishOptions;
 
     static constexpr void check(HardSwishOptions const& options) {
@@ -37200,6 +37296,7 @@ struct hard_swish_formula {
 /// b · tanh(a · x)
 struct stanh_formula {
     static constexpr std::string_view name = "stanh";
+    static constexpr std::string_view brief = "scale_b · tanh(scale_a · x).";
     using options = StanhOptions;
 
     static constexpr void check(StanhOptions const& options) {
@@ -37222,6 +37319,7 @@ struct stanh_formula {
 /// x where x > threshold, else 0
 struct thresholded_relu_formula {
     static constexpr std::string_view name = "thresholded_relu";
+    static constexpr std::string_view brief = "x where x > threshold, else 0.";
     using options = ThresholdedReluOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -37821,6 +37919,7 @@ ROWAN_HD_INLINE V rounded_to_even(V const& x) {
 /// exp(x)
 struct exp_formula {
     static constexpr std::string_view name = "exp";
+    static constexpr std::string_view brief = "exp(x).";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -37837,6 +37936,7 @@ struct exp_formula {
 /// log(x)
 struct log_formula {
     static constexpr std::string_view name = "log";
+    static constexpr std::string_view brief = "The natural logarithm.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -37853,6 +37953,7 @@ struct log_formula {
 /// sqrt(x)
 struct sqrt_formula {
     static constexpr std::string_view name = "sqrt";
+    static constexpr std::string_view brief = "The square root.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -37869,6 +37970,7 @@ struct sqrt_formula {
 /// 1 / sqrt(x)
 struct rsqrt_formula {
     static constexpr std::string_view name = "rsqrt";
+    static constexpr std::string_view brief = "1 / √x.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -37885,6 +37987,7 @@ struct rsqrt_formula {
 /// x²
 struct square_formula {
     static constexpr std::string_view name = "square";
+    static constexpr std::string_view brief = "x · x.";
     static constexpr bool integers = true;
 
     ROWAN_NO_EXEC_CHECK
@@ -37902,6 +38005,7 @@ struct square_formula {
 /// |x|
 struct abs_formula {
     static constexpr std::string_view name = "abs";
+    static constexpr std::string_view brief = "|x|.";
     static constexpr bool integers = true;
 
     ROWAN_NO_EXEC_CHECK
@@ -37921,6 +38025,7 @@ struct abs_formula {
 /// sin(x)
 struct sin_formula {
     static constexpr std::string_view name = "sin";
+    static constexpr std::string_view brief = "The sine.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -37937,6 +38042,7 @@ struct sin_formula {
 /// cos(x)
 struct cos_formula {
     static constexpr std::string_view name = "cos";
+    static constexpr std::string_view brief = "The cosine.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -37964,6 +38070,7 @@ struct step_formula {
 /// The sign of x
 struct sign_formula : step_formula {
     static constexpr std::string_view name = "sign";
+    static constexpr std::string_view brief = "-1, 0 or 1, the sign of x.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -37976,6 +38083,7 @@ struct sign_formula : step_formula {
 /// The greatest integer not above x
 struct floor_formula : step_formula {
     static constexpr std::string_view name = "floor";
+    static constexpr std::string_view brief = "The greatest integer not above x.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -37995,6 +38103,7 @@ struct floor_formula : step_formula {
 /// The smallest integer not below x
 struct ceil_formula : step_formula {
     static constexpr std::string_view name = "ceil";
+    static constexpr std::string_view brief = "The smallest integer not below x.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -38007,6 +38116,7 @@ struct ceil_formula : step_formula {
 /// The integer nearest to x, of two the even one
 struct round_formula : step_formula {
     static constexpr std::string_view name = "round";
+    static constexpr std::string_view brief = "The nearest integer, of two the even one.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -38026,6 +38136,7 @@ struct round_formula : step_formula {
 /// x to the power of an exponent
 struct pow_formula {
     static constexpr std::string_view name = "pow";
+    static constexpr std::string_view brief = "x to the power of an exponent.";
     using options = PowOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -38369,6 +38480,7 @@ struct AccuracyOptions {
 /// See accuracy.
 struct accuracy_op : detail::builtin_op<slots<slot::x, slot::label>, slots<slot::out>, AccuracyOptions> {
     static constexpr std::string_view name = "accuracy";
+    static constexpr std::string_view brief = "The fraction of rows whose label is among the k greatest elements.";
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a = {}) {
         detail::check_places(a.k.value_or(1));
@@ -38575,6 +38687,7 @@ private:
 /// See transpose.
 struct transpose_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, TransposeOptions> {
     static constexpr std::string_view name = "transpose";
+    static constexpr std::string_view brief = "The dims in another order, by default reversed.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr TransposeOptions normal(VarSpec const& x, TransposeOptions options) {
         for (std::int64_t& axis : options.perm) axis = detail::from_first(axis, x.dims.size());
@@ -39066,6 +39179,8 @@ struct cross_entropy_of_probabilities_grad_op;
 struct cross_entropy_of_probabilities_op
     : detail::builtin_op<slots<slot::x, slot::target>, slots<slot::out>, CrossEntropyOptions> {
     static constexpr std::string_view name = "cross_entropy_of_probabilities";
+    static constexpr std::string_view brief =
+        "-log(probability of the label), from probabilities; classes are along an axis, and may have weights.";
     using grad = grad_rule<cross_entropy_of_probabilities_grad_op, uses<slot::x, slot::target, grad_of<slot::out>>,
                            makes<grad_of<slot::x>>>;
 
@@ -39271,6 +39386,8 @@ struct cross_entropy_grad_op;
 struct cross_entropy_op
     : detail::builtin_op<slots<slot::x, slot::target>, slots<slot::out, slot::saved>, CrossEntropyOptions> {
     static constexpr std::string_view name = "cross_entropy";
+    static constexpr std::string_view brief =
+        "-log(probability of the label), from scores; labels may be probabilities.";
     using grad =
         grad_rule<cross_entropy_grad_op, uses<slot::saved, slot::target, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
@@ -39345,6 +39462,7 @@ ROWAN_HD_INLINE V logarithm_of_one_minus(V const& x) {
 /// (x - y)²
 struct squared_error_formula {
     static constexpr std::string_view name = "squared_error";
+    static constexpr std::string_view brief = "(x - y)².";
     using options = LossOptions;
     static constexpr bool of_difference = true;
 
@@ -39364,6 +39482,7 @@ struct squared_error_formula {
 /// (x - y)² / 2 where |x - y| <= delta, else delta · (|x - y| - delta / 2)
 struct huber_formula {
     static constexpr std::string_view name = "huber";
+    static constexpr std::string_view brief = "Huber's loss: quadratic up to delta, then linear.";
     using options = HuberOptions;
     static constexpr bool of_difference = true;
 
@@ -39389,6 +39508,7 @@ struct huber_formula {
 /// (x - y)² / (2 · beta) where |x - y| < beta, else |x - y| - beta / 2
 struct smooth_l1_formula {
     static constexpr std::string_view name = "smooth_l1";
+    static constexpr std::string_view brief = "The smooth L1 loss.";
     using options = SmoothL1Options;
     static constexpr bool of_difference = true;
 
@@ -39416,6 +39536,7 @@ struct smooth_l1_formula {
 /// -y · log(s) - (1 - y) · log(1 - s) for s = 1 / (1 + exp(-x)): max(x, 0) - x · y + log(1 + exp(-|x|))
 struct binary_cross_entropy_with_logits_formula {
     static constexpr std::string_view name = "binary_cross_entropy_with_logits";
+    static constexpr std::string_view brief = "The cross entropy of sigmoid(x) and the probabilities y.";
     using options = BinaryCrossEntropyOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -39435,6 +39556,7 @@ struct binary_cross_entropy_with_logits_formula {
 /// -y · log(x) - (1 - y) · log(1 - x), where logarithms are at least -100, as in PyTorch
 struct binary_cross_entropy_formula {
     static constexpr std::string_view name = "binary_cross_entropy";
+    static constexpr std::string_view brief = "The cross entropy of the probabilities x and y.";
     using options = BinaryCrossEntropyOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -39455,6 +39577,7 @@ struct binary_cross_entropy_formula {
 /// -y · log(x + epsilon) - (1 - y) · log(1 - x + epsilon)
 struct binary_cross_entropy_with_epsilon_formula {
     static constexpr std::string_view name = "binary_cross_entropy_with_epsilon";
+    static constexpr std::string_view brief = "The cross entropy, with epsilon added to the probabilities.";
     using options = BinaryCrossEntropyWithEpsilonOptions;
 
     static constexpr void check(BinaryCrossEntropyWithEpsilonOptions const& options) {
@@ -39480,6 +39603,7 @@ struct binary_cross_entropy_with_epsilon_formula {
 /// max(1 - x · (2 y - 1), 0) for labels y of 0 and 1
 struct hinge_formula {
     static constexpr std::string_view name = "hinge";
+    static constexpr std::string_view brief = "max(0, 1 - x · (2 y - 1)) for labels y of 0 and 1.";
     using options = LossOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -39499,6 +39623,7 @@ struct hinge_formula {
 /// y · (log(y) - x) for log-probabilities x, or 0 where the probability y is 0
 struct kl_div_formula {
     static constexpr std::string_view name = "kl_div";
+    static constexpr std::string_view brief = "y · (log(y) - x), for x of log probabilities.";
     using options = LossOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -39518,6 +39643,7 @@ struct kl_div_formula {
 /// max(margin - x · y, 0) for labels y of 1 and -1
 struct margin_ranking_formula {
     static constexpr std::string_view name = "margin_ranking";
+    static constexpr std::string_view brief = "max(0, margin - label · (left - right)).";
     using options = MarginOptions;
 
     static constexpr void check(MarginOptions const& options) { check_finite("margin", options.margin); }
@@ -39538,6 +39664,7 @@ struct margin_ranking_formula {
 /// 1 - x where y > 0, else max(x - margin, 0), for cosines x and labels y of 1 and -1
 struct cosine_embedding_formula {
     static constexpr std::string_view name = "cosine_embedding";
+    static constexpr std::string_view brief = "1 - cos for label 1, max(0, cos - margin) for label -1.";
     using options = MarginOptions;
 
     static constexpr void check(MarginOptions const& options) { check_finite("margin", options.margin); }
@@ -39743,7 +39870,7 @@ struct pointwise_loss_grad_op;
 /// An operator that applies a loss to the elements of x and y and reduces the results.
 template <class Formula>
 struct pointwise_loss_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, typename Formula::options> {
-    static constexpr std::string_view name = Formula::name;
+    static constexpr std::string_view name = Formula::name, brief = Formula::brief;
     using attributes = typename Formula::options;
     using grad = std::conditional_t<
         detail::is_of_difference<Formula>,
@@ -40069,6 +40196,7 @@ struct mse_grad_op
 
 struct mse_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "mse";
+    static constexpr std::string_view brief = "The mean of the squared differences.";
     using grad = grad_rule<mse_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
@@ -40406,6 +40534,7 @@ struct cosine_similarity_grad_op;
 /// See cosine_similarity.
 struct cosine_similarity_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, CosineOptions> {
     static constexpr std::string_view name = "cosine_similarity";
+    static constexpr std::string_view brief = "The cosines of rows.";
     using grad = grad_rule<cosine_similarity_grad_op, uses<slot::x, slot::y, grad_of<slot::out>>,
                            makes<grad_of<slot::x>, grad_of<slot::y>>>;
 
@@ -40492,6 +40621,7 @@ struct row_dot_grad_op : operator_of<slots<slot::y, grad_of<slot::out>>, slots<g
 /// See row_dot.
 struct row_dot_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "row_dot";
+    static constexpr std::string_view brief = "The dot products of rows.";
     static constexpr unsigned row_inputs = 0b11;
     using grad = grad_rules<grad_rule<row_dot_grad_op, uses<slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                             grad_rule<row_dot_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
@@ -40717,6 +40847,7 @@ struct layer_norm_param_grad_op
 /// See layer_norm. The slots w and b hold scale and shift.
 struct layer_norm_op : detail::builtin_op<slots<slot::x, slot::w, slot::b>, slots<slot::out>, LayerNormOptions> {
     static constexpr std::string_view name = "layer_norm";
+    static constexpr std::string_view brief = "Rows with mean 0 and variance 1, with trained scale and shift.";
     static constexpr unsigned row_inputs = 0b001;
     using grad = grad_rules<grad_rule<layer_norm_grad_op>, grad_rule<layer_norm_param_grad_op>>;
 
@@ -40829,6 +40960,7 @@ struct softmax_grad_op : operator_of<slots<slot::out, grad_of<slot::out>>, slots
 /// The softmax along the last axis of a tensor of rank 2 or more, see softmax.
 struct softmax_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "softmax";
+    static constexpr std::string_view brief = "exp(x) / the sum of exp of the row, or along an axis.";
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<softmax_grad_op>;
 
@@ -40915,6 +41047,7 @@ struct log_softmax_grad_op : operator_of<slots<slot::out, grad_of<slot::out>>, s
 /// The same along the last axis of a tensor of rank 2 or more, see log_softmax.
 struct log_softmax_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "log_softmax";
+    static constexpr std::string_view brief = "The logarithms of softmax, also where its elements underflow.";
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<log_softmax_grad_op>;
 
@@ -41200,6 +41333,8 @@ Tensor<T, D> spread(D const& exec, Map const& map, Tensor<T, D> const& x, std::a
 /// the gradient of the elements.
 struct axis_means {
     static constexpr std::string_view name = "reduce_mean";
+    static constexpr std::string_view brief =
+        "The means of the elements along these axes, by default along all of them.";
     static constexpr Elements elements = Elements::floats;
     static constexpr bool reads_out = false;
 
@@ -41232,6 +41367,8 @@ struct axis_means {
 
 struct axis_products {
     static constexpr std::string_view name = "reduce_prod";
+    static constexpr std::string_view brief =
+        "The products of the elements along these axes, by default along all of them.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool reads_out = false;
 
@@ -41297,6 +41434,8 @@ private:
 template <bool greatest>
 struct axis_extremes {
     static constexpr std::string_view name = greatest ? "reduce_max" : "reduce_min";
+    static constexpr std::string_view brief = greatest ? "The greatest elements along some axes, by default of all."
+                                                       : "The smallest elements along some axes, by default of all.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool reads_out = true;
 
@@ -41486,6 +41625,8 @@ Tensor<std::int64_t, Device> argmin(Tensor<T, Device> const& x, ArgmaxOptions co
 template <bool greatest>
 struct arg_extreme_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ArgmaxOptions> {
     static constexpr std::string_view name = detail::argmax_name<greatest>::name;
+    static constexpr std::string_view brief = greatest ? "The positions of the greatest elements along an axis."
+                                                       : "The positions of the smallest elements along an axis.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr ArgmaxOptions normal(VarSpec const& x, ArgmaxOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);
@@ -41644,6 +41785,8 @@ Tensor<std::int64_t, Device> argsort(Tensor<T, Device> const& x, ArgsortOptions 
 /// See argsort.
 struct argsort_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ArgsortOptions> {
     static constexpr std::string_view name = "argsort";
+    static constexpr std::string_view brief =
+        "The positions along an axis in the order of their elements; equal ones keep their order, NaN is the greatest.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr ArgsortOptions normal(VarSpec const& x, ArgsortOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);
@@ -41760,6 +41903,7 @@ struct cumsum_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slo
 /// See cumsum.
 struct cumsum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, CumsumOptions> {
     static constexpr std::string_view name = "cumsum";
+    static constexpr std::string_view brief = "Running sums along an axis.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr CumsumOptions normal(VarSpec const& x, CumsumOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);
@@ -41876,7 +42020,7 @@ struct reduce_grad_op : operator_of<std::conditional_t<Rule::reads_out, slots<sl
 /// A reduction along axes.
 template <class Rule>
 struct reduce_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReduceOptions> {
-    static constexpr std::string_view name = Rule::name;
+    static constexpr std::string_view name = Rule::name, brief = Rule::brief;
     static constexpr Elements elements = Rule::elements;
     static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);
@@ -42109,6 +42253,8 @@ struct top_k_grad_op : operator_of<slots<slot::x, slot::ids, grad_of<slot::out>>
 /// See top_k; x has a rank of 2 or more.
 struct top_k_op : detail::builtin_op<slots<slot::x>, slots<slot::out, slot::ids>, TopKOptions> {
     static constexpr std::string_view name = "top_k";
+    static constexpr std::string_view brief =
+        "The k greatest elements of rows, in descending order, and their positions.";
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<top_k_grad_op>;
 
@@ -42198,6 +42344,7 @@ struct drop_levels_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slo
 /// See drop_levels.
 struct drop_levels_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, DropLevelsOptions> {
     static constexpr std::string_view name = "drop_levels";
+    static constexpr std::string_view brief = "x without its outermost levels, by default without any.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     using grad = grad_rule<drop_levels_grad_op>;
@@ -42342,6 +42489,9 @@ LoDTensor<double, Device> edit_distance(LoDTensor<I, Device> const& x, LoDTensor
 /// See edit_distance.
 struct edit_distance_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, EditDistanceOptions> {
     static constexpr std::string_view name = "edit_distance";
+    static constexpr std::string_view brief =
+        "The least number of insertions, deletions and substitutions of tokens between two sequences; `normalized` by "
+        "the length of y.";
     static constexpr Elements elements = Elements::integers;
     static constexpr bool row_wise = true;
 
@@ -42386,6 +42536,7 @@ Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> co
 
 struct expand_rows_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "expand_rows";
+    static constexpr std::string_view brief = "The row x, once for each row of y.";
     static constexpr bool training = true;
     using grad = grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
@@ -42535,6 +42686,7 @@ struct RowsWhereOptions {
 /// errors   ShapeError if x has another number of sequences or rows
 struct nonzero_rows_op : detail::builtin_op<slots<slot::ids, slot::x>, slots<slot::out>, RowsWhereOptions> {
     static constexpr std::string_view name = "nonzero_rows";
+    static constexpr std::string_view brief = "The numbers of the rows of x where ids are the value.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;
@@ -42580,6 +42732,8 @@ struct interleave_rows_grad_op
 /// See interleave_rows. In the step of a recurrent layer, the result has a row for each sequence.
 struct interleave_rows_op : detail::builtin_op<slots<slot::ids, slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "interleave_rows";
+    static constexpr std::string_view brief =
+        "Rows of x where ids are 1 and of y where they are 0, each in their order.";
     using grad = grad_rule<interleave_rows_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y) {
@@ -42615,6 +42769,7 @@ namespace rowan::inline v0 {
 /// errors   ShapeError if y has no levels; LodError if they do not cover the rows of x
 struct lod_reset_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "lod_reset";
+    static constexpr std::string_view brief = "x with the levels of y.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;
@@ -42640,6 +42795,7 @@ struct lod_reset_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::ou
 /// errors   LodError if the offsets do not begin with 0, decrease, or do not end with the number of rows
 struct lod_from_offsets_op : detail::builtin_op<slots<slot::x, slot::offset>, slots<slot::out>> {
     static constexpr std::string_view name = "lod_from_offsets";
+    static constexpr std::string_view brief = "x with one level of these offsets.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     using grad = grad_rule<drop_levels_grad_op>;
@@ -42683,6 +42839,7 @@ struct pick_sequences_grad_op : operator_of<slots<slot::x, slot::ids, grad_of<sl
 /// See pick_sequences.
 struct pick_sequences_op : detail::builtin_op<slots<slot::x, slot::ids>, slots<slot::out>> {
     static constexpr std::string_view name = "pick_sequences";
+    static constexpr std::string_view brief = "The sequences, or rows, of these numbers.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     using grad = grad_rule<pick_sequences_grad_op>;
@@ -42781,6 +42938,8 @@ struct reorder_grad_op
 /// cost     one read and one write of every row, a sort of m lengths, and 16 bytes per sequence
 struct reorder_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, ReorderOptions> {
     static constexpr std::string_view name = "reorder";
+    static constexpr std::string_view brief =
+        "The sequences of x in the order of the lengths of those of y, longest first, or back.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;
@@ -43267,6 +43426,8 @@ struct sequence_attention_grad_op
 struct sequence_attention_op
     : detail::builtin_op<slots<slot::query, slot::key, slot::value>, slots<slot::out>, SequenceAttentionOptions> {
     static constexpr std::string_view name = "sequence_attention";
+    static constexpr std::string_view brief =
+        "Attention of the rows of each sequence to those of the same sequence of key and value, without padding.";
     using grad = grad_rule<sequence_attention_grad_op>;
     static constexpr bool row_wise = true;
 
@@ -43558,6 +43719,8 @@ struct sequence_concat_grad_op
 /// See sequence_concat. The slot `x` holds all batches as a std::vector.
 struct sequence_concat_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceConcatOptions> {
     static constexpr std::string_view name = "sequence_concat";
+    static constexpr std::string_view brief =
+        "Sequence i of all tensors, one after the other; of the last level, or of another one.";
     static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
@@ -43882,6 +44045,8 @@ struct sequence_padding_grad_op
 /// See sequence_context.
 struct sequence_context_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceContextOptions> {
     static constexpr std::string_view name = "sequence_context";
+    static constexpr std::string_view brief =
+        "For each row the rows around it, side by side; `padding` has the rows outside of sequences.";
     static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_context_grad_op>;
     static constexpr bool row_wise = true;
@@ -43907,6 +44072,7 @@ struct sequence_context_op : detail::builtin_op<slots<slot::x>, slots<slot::out>
 struct padded_sequence_context_op
     : detail::builtin_op<slots<slot::x, slot::w>, slots<slot::out>, SequenceContextOptions> {
     static constexpr std::string_view name = "padded_sequence_context";
+    static constexpr std::string_view brief = "sequence_context with trained rows outside of sequences.";
     static constexpr Elements elements = Elements::numbers;
     using grad = grad_rules<grad_rule<sequence_context_grad_op>, grad_rule<sequence_padding_grad_op>>;
 
@@ -43946,6 +44112,7 @@ struct SequenceEraseOptions {
 /// See sequence_erase.
 struct sequence_erase_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceEraseOptions> {
     static constexpr std::string_view name = "sequence_erase";
+    static constexpr std::string_view brief = "The sequences without these tokens.";
     static constexpr Elements elements = Elements::integers;
     static constexpr bool row_wise = true;
 
@@ -43997,6 +44164,7 @@ struct sequence_expand_grad_op
 /// See sequence_expand; the levels are those of y.
 struct sequence_expand_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, SequenceExpandOptions> {
     static constexpr std::string_view name = "sequence_expand";
+    static constexpr std::string_view brief = "Row or sequence i of x for each element of sequence i of y.";
     static constexpr unsigned level_inputs = 0b10;
     using grad = grad_rule<sequence_expand_grad_op>;
 
@@ -44111,6 +44279,7 @@ struct SequenceMaskOptions {
 /// See sequence_mask. The slot `x` holds the lengths.
 struct sequence_mask_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceMaskOptions> {
     static constexpr std::string_view name = "sequence_mask";
+    static constexpr std::string_view brief = "Whether a position of a padded array is in its sequence.";
     static constexpr Elements elements = Elements::integers;
 
     // Without max_length, the width for a part of a batch depends on its lengths.
@@ -44401,6 +44570,8 @@ struct sequence_pad_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, sl
 /// errors   ShapeError if pad_values is neither empty nor has a value for each column; as to_padded
 struct sequence_pad_op : detail::builtin_op<slots<slot::x>, slots<slot::out, slot::length>, SequencePadOptions> {
     static constexpr std::string_view name = "sequence_pad";
+    static constexpr std::string_view brief =
+        "The sequences in one array [sequences, length, ...], and their lengths. pad_values has one for each column.";
     static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_pad_grad_op>;
 
@@ -44482,6 +44653,7 @@ struct sequence_pool_grad_op
 /// See sequence_pool.
 struct sequence_pool_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequencePoolOptions> {
     static constexpr std::string_view name = "sequence_pool";
+    static constexpr std::string_view brief = "A row for each sequence.";
     using grad = grad_rule<sequence_pool_grad_op>;
     static constexpr bool row_wise = true;
 
@@ -44597,6 +44769,7 @@ struct sequence_reshape_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>
 /// See sequence_reshape.
 struct sequence_reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceReshapeOptions> {
     static constexpr std::string_view name = "sequence_reshape";
+    static constexpr std::string_view brief = "The elements of each sequence as rows of another width.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_wise = true;
     using grad = grad_rule<sequence_reshape_grad_op>;
@@ -44695,6 +44868,7 @@ struct sequence_reverse_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>
 /// See sequence_reverse.
 struct sequence_reverse_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_reverse";
+    static constexpr std::string_view brief = "Each sequence from its end to its beginning.";
     static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_reverse_grad_op>;
     static constexpr bool row_wise = true;
@@ -44827,6 +45001,7 @@ struct sequence_scatter_grad_op
 /// See sequence_scatter.
 struct sequence_scatter_op : detail::builtin_op<slots<slot::x, slot::ids, slot::updates>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_scatter";
+    static constexpr std::string_view brief = "x with updates added in row s at the ids of sequence s.";
     using grad = grad_rules<grad_rule<drop_levels_grad_op>, grad_rule<sequence_scatter_grad_op>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids, VarSpec const& updates) {
@@ -44986,6 +45161,7 @@ struct sequence_slice_grad_op
 /// See sequence_slice. Offsets and lengths have the same element type.
 struct sequence_slice_op : detail::builtin_op<slots<slot::x, slot::offset, slot::length>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_slice";
+    static constexpr std::string_view brief = "A part of each sequence.";
     static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_slice_grad_op>;
 
@@ -45146,6 +45322,7 @@ struct sequence_softmax_grad_op : operator_of<slots<slot::out, grad_of<slot::out
 /// See sequence_softmax.
 struct sequence_softmax_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_softmax";
+    static constexpr std::string_view brief = "The softmax of each sequence.";
     using grad = grad_rule<sequence_softmax_grad_op>;
     static constexpr bool row_wise = true;
 
@@ -45386,6 +45563,8 @@ struct sequence_top_k_mean_grad_op
 /// See sequence_top_k_mean.
 struct sequence_top_k_mean_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceTopKMeanOptions> {
     static constexpr std::string_view name = "sequence_top_k_mean";
+    static constexpr std::string_view brief =
+        "For each sequence, column and k, the sum of the k greatest elements divided by k.";
     static constexpr bool row_wise = true;
     using grad = grad_rule<sequence_top_k_mean_grad_op>;
 
@@ -45431,6 +45610,7 @@ struct sequence_unpad_grad_op : operator_of<slots<slot::x, slot::length, grad_of
 /// shapes   x [s, m, ...], length [s] -> [Σ length, ...]
 struct sequence_unpad_op : detail::builtin_op<slots<slot::x, slot::length>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_unpad";
+    static constexpr std::string_view brief = "The sequences of a padded array.";
     static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_unpad_grad_op>;
 
@@ -45530,6 +45710,8 @@ struct shrink_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<gr
 /// cost     O(sequences): an alias; an index in device memory is copied to the host, which synchronizes
 struct shrink_op : detail::builtin_op<slots<slot::x, slot::y, slot::index>, slots<slot::out>, ShrinkOptions> {
     static constexpr std::string_view name = "shrink";
+    static constexpr std::string_view brief =
+        "The first sequences of x, as many as y has that are longer than index; in the order of reorder.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;
@@ -45630,6 +45812,7 @@ Tensor<T, Device> one_hot(Tensor<I, Device> const& ids, OneHotOptions const& opt
 /// See one_hot; the elements are float.
 struct one_hot_op : detail::builtin_op<slots<slot::ids>, slots<slot::out>, OneHotOptions> {
     static constexpr std::string_view name = "one_hot";
+    static constexpr std::string_view brief = "Rows of zeros with a 1 at the id.";
     static constexpr Elements elements = Elements::integers;
     static constexpr unsigned row_inputs = 0b1;
 
@@ -45671,6 +45854,7 @@ auto shape(X&& x) { return shape(x.device(), x); }
 /// See shape.
 struct shape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "shape";
+    static constexpr std::string_view brief = "The dims of x when the net runs.";
     static constexpr Elements elements = Elements::all;
     static constexpr bool row_output = false;
 
@@ -45756,6 +45940,7 @@ struct stack_grad_op;
 /// See stack. The slot `x` holds all tensors as a std::vector.
 struct stack_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, StackOptions> {
     static constexpr std::string_view name = "stack";
+    static constexpr std::string_view brief = "Tensors joined along a new axis.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr StackOptions normal(VarSpec const& x, StackOptions const& options) {
         return detail::axes_from_first(x.dims.size() + 1, options);

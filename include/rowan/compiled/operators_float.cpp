@@ -15,8 +15,8 @@ namespace rowan::inline v0::detail {
 using Infer = decltype(op_kernel::infer);
 using RowOutput = decltype(op_kernel::row_output);
 using RowWise = decltype(op_kernel::row_wise);
-using Normal = decltype(op_kernel::normal);
-using Untyped = std::vector<std::tuple<Infer, RowOutput, RowWise, Normal>>;
+using NormalAttributes = decltype(op_kernel::normal);
+using Untyped = std::vector<std::tuple<Infer, RowOutput, RowWise, NormalAttributes>>;
 
 template <class Op, class E>
 void compile_untyped(Untyped& made) {

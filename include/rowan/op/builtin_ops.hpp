@@ -2,7 +2,6 @@
 #pragma once
 
 #include <rowan/op/detail/gradients_of.hpp>
-#include <rowan/op/elementwise/activations.hpp>
 #include <rowan/op/elementwise/add.hpp>
 #include <rowan/op/elementwise/broadcast.hpp>
 #include <rowan/op/elementwise/cast.hpp>
@@ -10,13 +9,18 @@
 #include <rowan/op/elementwise/compare.hpp>
 #include <rowan/op/elementwise/div.hpp>
 #include <rowan/op/elementwise/dropout.hpp>
+#include <rowan/op/elementwise/exp.hpp>
 #include <rowan/op/elementwise/full_like.hpp>
+#include <rowan/op/elementwise/gelu.hpp>
 #include <rowan/op/elementwise/identity.hpp>
-#include <rowan/op/elementwise/math.hpp>
 #include <rowan/op/elementwise/mul.hpp>
+#include <rowan/op/elementwise/pow.hpp>
 #include <rowan/op/elementwise/relu.hpp>
+#include <rowan/op/elementwise/rounding.hpp>
 #include <rowan/op/elementwise/scale.hpp>
 #include <rowan/op/elementwise/sigmoid.hpp>
+#include <rowan/op/elementwise/sin.hpp>
+#include <rowan/op/elementwise/softplus.hpp>
 #include <rowan/op/elementwise/sub.hpp>
 #include <rowan/op/elementwise/sum.hpp>
 #include <rowan/op/elementwise/tanh.hpp>

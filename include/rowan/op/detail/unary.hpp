@@ -142,7 +142,7 @@ struct unary_grad_op
 /// An operator that applies a formula to every element.
 template <class Formula>
 struct unary_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, detail::options_of<Formula>> {
-    static constexpr std::string_view name = Formula::name;
+    static constexpr std::string_view name = Formula::name, brief = Formula::brief;
     static constexpr Elements elements = detail::for_integers<Formula> ? Elements::numbers : Elements::floats;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<unary_grad_op<Formula>>;
@@ -159,3 +159,31 @@ struct unary_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, detail::o
 };
 
 }  // namespace rowan::inline v0
+
+/// Defines the function f of elements, with and without an execution, and its operators f_op and f_grad_op, from
+/// detail::f_formula; with the type of its options, if it has some.
+#define ROWAN_ELEMENTWISE(f, ...)                                                                        \
+    template <class T, device D>                                                                         \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) { \
+        return detail::unary<detail::f##_formula>(exec, x __VA_OPT__(, options));                        \
+    }                                                                                                    \
+    template <class T, class Device>                                                                     \
+    Tensor<T, Device> f(Tensor<T, Device> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) {      \
+        return detail::unary<detail::f##_formula>(x.device(), x __VA_OPT__(, options));                  \
+    }                                                                                                    \
+    ROWAN_ELEMENTWISE_OPERATORS(f)
+
+/// The same where xtensor has a function of that name, which a tensor would fit as well.
+#define ROWAN_ELEMENTWISE_OF_XTENSOR(f)                                         \
+    template <class T, device D>                                                \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x) {                      \
+        return detail::unary<detail::f##_formula>(exec, x);                     \
+    }                                                                           \
+    template <class X>                                                          \
+    requires detail::tensor_argument<X>                                         \
+    auto f(X&& x) { return detail::unary<detail::f##_formula>(x.device(), x); } \
+    ROWAN_ELEMENTWISE_OPERATORS(f)
+
+#define ROWAN_ELEMENTWISE_OPERATORS(f)                                     \
+    using f##_op = unary_op<detail::f##_formula>;           /**< See f. */ \
+    using f##_grad_op = unary_grad_op<detail::f##_formula>; /**< The gradient of f. */

@@ -48,6 +48,8 @@ Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
 /// both inputs is an alias of the gradient of the result.
 struct add_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "add";
+    static constexpr std::string_view brief =
+        "x + y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b11;
     using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,

@@ -36,6 +36,7 @@ namespace detail {
 /// x + y
 struct broadcast_add {
     static constexpr std::string_view name = "broadcast_add";
+    static constexpr std::string_view brief = "x + y, with y's dims at x's from an axis on, as in Paddle.";
     using value = add_formula;
     struct gradient_x {
         ROWAN_NO_EXEC_CHECK
@@ -50,6 +51,7 @@ struct broadcast_add {
 /// x - y
 struct broadcast_sub {
     static constexpr std::string_view name = "broadcast_sub";
+    static constexpr std::string_view brief = "x - y, with y's dims at x's from an axis on, as in Paddle.";
     using value = sub_formula;
     using gradient_x = broadcast_add::gradient_x;
     struct gradient_y {
@@ -64,6 +66,7 @@ struct broadcast_sub {
 /// x · y
 struct broadcast_mul {
     static constexpr std::string_view name = "broadcast_mul";
+    static constexpr std::string_view brief = "x · y, with y's dims at x's from an axis on, as in Paddle.";
     using value = multiplied;
     struct gradient_x {
         ROWAN_NO_EXEC_CHECK
@@ -84,6 +87,7 @@ struct broadcast_mul {
 /// x / y
 struct broadcast_div {
     static constexpr std::string_view name = "broadcast_div";
+    static constexpr std::string_view brief = "x / y, with y's dims at x's from an axis on, as in Paddle.";
     using value = divided;
     struct gradient_x {
         ROWAN_NO_EXEC_CHECK
@@ -104,6 +108,7 @@ struct broadcast_div {
 /// The greater one of x and y, and its gradient: of x where both are the same. NaN propagates.
 struct broadcast_max {
     static constexpr std::string_view name = "broadcast_max";
+    static constexpr std::string_view brief = "The greater elements; shapes are broadcast by NumPy's rules.";
     struct value {
         ROWAN_NO_EXEC_CHECK
         template <class V>
@@ -130,6 +135,7 @@ struct broadcast_max {
 /// The smaller one of x and y, and its gradient: of x where both are the same. NaN propagates.
 struct broadcast_min {
     static constexpr std::string_view name = "broadcast_min";
+    static constexpr std::string_view brief = "The smaller elements; shapes are broadcast by NumPy's rules.";
     struct value {
         ROWAN_NO_EXEC_CHECK
         template <class V>
@@ -185,7 +191,7 @@ struct broadcast_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out
 /// dim of 1 is repeated, and so are the dims that one of them lacks.
 template <class Formula>
 struct broadcast_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
-    static constexpr std::string_view name = Formula::name;
+    static constexpr std::string_view name = Formula::name, brief = Formula::brief;
     using grad = grad_rules<grad_rule<broadcast_grad_op<Formula, false>>, grad_rule<broadcast_grad_op<Formula, true>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {

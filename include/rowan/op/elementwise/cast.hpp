@@ -151,6 +151,7 @@ struct cast_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad
 template <class To>
 struct cast_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = detail::joined_name<detail::cast_family, dtype<To>>::value;
+    static constexpr std::string_view brief = "The elements converted to another type.";
     static constexpr OpFamily family = OpFamily::cast;
     static constexpr Elements elements = Elements::all;
     static constexpr bool compiled = detail::is_compiled_element<To>;

@@ -129,6 +129,7 @@ struct clip_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad
 /// See clip; x may be dense or row-sparse.
 struct clip_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipOptions> {
     static constexpr std::string_view name = "clip";
+    static constexpr std::string_view brief = "x limited to [min, max].";
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<clip_grad_op>;
 

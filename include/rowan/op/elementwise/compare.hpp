@@ -131,6 +131,7 @@ struct test_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
 /// errors   ShapeError if the shapes do not broadcast
 struct less_op : detail::compare_op<less_op> {
     static constexpr std::string_view name = "less";
+    static constexpr std::string_view brief = "Whether x < y; shapes are broadcast as by add.";
     static constexpr Elements elements = Elements::numbers;
     /// Whether a < b.
     ROWAN_NO_EXEC_CHECK
@@ -143,6 +144,7 @@ struct less_op : detail::compare_op<less_op> {
 /// x <= y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct less_equal_op : detail::compare_op<less_equal_op> {
     static constexpr std::string_view name = "less_equal";
+    static constexpr std::string_view brief = "Whether x <= y.";
     static constexpr Elements elements = Elements::numbers;
     /// Whether a <= b.
     ROWAN_NO_EXEC_CHECK
@@ -155,6 +157,7 @@ struct less_equal_op : detail::compare_op<less_equal_op> {
 /// x > y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct greater_op : detail::compare_op<greater_op> {
     static constexpr std::string_view name = "greater";
+    static constexpr std::string_view brief = "Whether x > y.";
     static constexpr Elements elements = Elements::numbers;
     /// Whether a > b.
     ROWAN_NO_EXEC_CHECK
@@ -167,6 +170,7 @@ struct greater_op : detail::compare_op<greater_op> {
 /// x >= y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct greater_equal_op : detail::compare_op<greater_equal_op> {
     static constexpr std::string_view name = "greater_equal";
+    static constexpr std::string_view brief = "Whether x >= y.";
     static constexpr Elements elements = Elements::numbers;
     /// Whether a >= b.
     ROWAN_NO_EXEC_CHECK
@@ -179,6 +183,7 @@ struct greater_equal_op : detail::compare_op<greater_equal_op> {
 /// x == y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct equal_op : detail::compare_op<equal_op> {
     static constexpr std::string_view name = "equal";
+    static constexpr std::string_view brief = "Whether x == y.";
     static constexpr Elements elements = Elements::all;
     /// Whether a == b.
     ROWAN_NO_EXEC_CHECK
@@ -191,6 +196,7 @@ struct equal_op : detail::compare_op<equal_op> {
 /// x && y element-wise; a nonzero number is true.
 struct logical_and_op : detail::compare_op<logical_and_op> {
     static constexpr std::string_view name = "logical_and";
+    static constexpr std::string_view brief = "Whether x and y.";
     static constexpr Elements elements = Elements::bools;
     /// Whether both are nonzero.
     ROWAN_NO_EXEC_CHECK
@@ -203,6 +209,7 @@ struct logical_and_op : detail::compare_op<logical_and_op> {
 /// x || y element-wise; a nonzero number is true.
 struct logical_or_op : detail::compare_op<logical_or_op> {
     static constexpr std::string_view name = "logical_or";
+    static constexpr std::string_view brief = "Whether x or y.";
     static constexpr Elements elements = Elements::bools;
     /// Whether at least one is nonzero.
     ROWAN_NO_EXEC_CHECK
@@ -215,6 +222,7 @@ struct logical_or_op : detail::compare_op<logical_or_op> {
 /// !x element-wise; a nonzero number is true.
 struct logical_not_op : detail::test_op<logical_not_op> {
     static constexpr std::string_view name = "logical_not";
+    static constexpr std::string_view brief = "Whether not x.";
     static constexpr Elements elements = Elements::bools;
     /// Whether it is zero.
     ROWAN_NO_EXEC_CHECK
@@ -228,6 +236,7 @@ struct logical_not_op : detail::test_op<logical_not_op> {
 /// shapes   x [...] -> [...]
 struct isfinite_op : detail::test_op<isfinite_op> {
     static constexpr std::string_view name = "isfinite";
+    static constexpr std::string_view brief = "Whether elements are neither infinite nor NaN.";
     static constexpr Elements elements = Elements::numbers;
     /// Whether a is finite: a - a is NaN if not.
     ROWAN_NO_EXEC_CHECK
@@ -241,6 +250,7 @@ struct isfinite_op : detail::test_op<isfinite_op> {
 /// Whether elements are NaN. Shapes as isfinite_op.
 struct isnan_op : detail::test_op<isnan_op> {
     static constexpr std::string_view name = "isnan";
+    static constexpr std::string_view brief = "Whether elements are NaN.";
     static constexpr Elements elements = Elements::numbers;
     /// Whether a is NaN.
     ROWAN_NO_EXEC_CHECK
@@ -254,6 +264,7 @@ struct isnan_op : detail::test_op<isnan_op> {
 /// Whether elements are infinity or -infinity. Shapes as isfinite_op.
 struct isinf_op : detail::test_op<isinf_op> {
     static constexpr std::string_view name = "isinf";
+    static constexpr std::string_view brief = "Whether elements are infinity or -infinity.";
     static constexpr Elements elements = Elements::numbers;
     /// Whether a is infinite.
     ROWAN_NO_EXEC_CHECK
@@ -303,6 +314,7 @@ auto isinf(X&& x) { return isinf_op::run(x.device(), x); }
 /// shapes   x [...] -> [1]
 struct any_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "any";
+    static constexpr std::string_view brief = "Whether any element is true.";
     static constexpr Elements elements = Elements::bools;
 
     static constexpr VarSpec infer(VarSpec const& x) {

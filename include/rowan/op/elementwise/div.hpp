@@ -76,6 +76,8 @@ struct div_grad_y_op : operator_of<slots<grad_of<slot::out>, slot::out, slot::y>
 /// See div. The gradient of x is a quotient, too: out_grad / y.
 struct div_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "div";
+    static constexpr std::string_view brief =
+        "x / y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
     static constexpr unsigned row_inputs = 0b11;
     using grad =
         grad_rules<grad_rule<div_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,

@@ -180,6 +180,8 @@ struct dropout_grad_op;
 /// shapes   x [...], seed [1] or [0] of int64 -> [...] and the mask [...]
 struct dropout_op : detail::builtin_op<slots<slot::x, slot::seed>, slots<slot::out, slot::saved>, DropoutOptions> {
     static constexpr std::string_view name = "dropout";
+    static constexpr std::string_view brief =
+        "In train, every element is 0 with this probability, else x / (1 - probability); elsewhere x.";
     using grad = grad_rule<dropout_grad_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& seed, attributes const& a) {

@@ -81,6 +81,7 @@ Tensor<T, Device> full(Dims const& dims, double value) {
 template <class T>
 struct full_op : detail::builtin_op<slots<>, slots<slot::out>, ConstantOptions> {
     static constexpr std::string_view name = detail::joined_name<detail::full_family, dtype<T>>::value;
+    static constexpr std::string_view brief = "An array of these dims, filled with the value.";
     static constexpr OpFamily family = OpFamily::full;
     static constexpr bool compiled = detail::is_compiled_element<T>;
 

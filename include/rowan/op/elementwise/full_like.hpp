@@ -41,6 +41,7 @@ struct full_like_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<
 /// See full; the shape and the element type are those of x.
 struct full_like_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, FullLikeOptions> {
     static constexpr std::string_view name = "full_like";
+    static constexpr std::string_view brief = "An array of the shape of x, filled with the value.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<full_like_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;

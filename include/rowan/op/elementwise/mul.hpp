@@ -31,6 +31,7 @@ Tensor<T, Device> mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
 /// See mul. The gradients are element-wise products, too: out_grad · y and out_grad · x.
 struct mul_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "mul";
+    static constexpr std::string_view brief = "x · y of elements.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b11;
     using grad = grad_rules<grad_rule<mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,

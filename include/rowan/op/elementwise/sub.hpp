@@ -79,6 +79,7 @@ Tensor<T, Device> negate(Tensor<T, Device> const& x) {
 
 struct negate_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "negate";
+    static constexpr std::string_view brief = "-x.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
@@ -93,6 +94,8 @@ struct negate_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
 
 struct sub_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "sub";
+    static constexpr std::string_view brief =
+        "x - y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b11;
     using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,

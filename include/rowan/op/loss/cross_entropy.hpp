@@ -185,6 +185,8 @@ struct cross_entropy_grad_op;
 struct cross_entropy_op
     : detail::builtin_op<slots<slot::x, slot::target>, slots<slot::out, slot::saved>, CrossEntropyOptions> {
     static constexpr std::string_view name = "cross_entropy";
+    static constexpr std::string_view brief =
+        "-log(probability of the label), from scores; labels may be probabilities.";
     using grad =
         grad_rule<cross_entropy_grad_op, uses<slot::saved, slot::target, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 

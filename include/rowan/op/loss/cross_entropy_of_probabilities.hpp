@@ -228,6 +228,8 @@ struct cross_entropy_of_probabilities_grad_op;
 struct cross_entropy_of_probabilities_op
     : detail::builtin_op<slots<slot::x, slot::target>, slots<slot::out>, CrossEntropyOptions> {
     static constexpr std::string_view name = "cross_entropy_of_probabilities";
+    static constexpr std::string_view brief =
+        "-log(probability of the label), from probabilities; classes are along an axis, and may have weights.";
     using grad = grad_rule<cross_entropy_of_probabilities_grad_op, uses<slot::x, slot::target, grad_of<slot::out>>,
                            makes<grad_of<slot::x>>>;
 

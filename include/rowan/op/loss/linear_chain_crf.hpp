@@ -140,6 +140,8 @@ struct linear_chain_crf_grad_op
 /// See linear_chain_crf. The slots are the emissions x, the transitions w, and the labels.
 struct linear_chain_crf_op : detail::builtin_op<slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
     static constexpr std::string_view name = "linear_chain_crf";
+    static constexpr std::string_view brief =
+        "The negative log-likelihood of the labels of each sequence; transition is [tags + 2, tags].";
     using grad = grad_rule<linear_chain_crf_grad_op, uses<slot::x, slot::w, slot::label, grad_of<slot::out>>,
                            makes<grad_of<slot::x>, grad_of<slot::w>>>;
 

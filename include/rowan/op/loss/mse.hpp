@@ -105,6 +105,7 @@ struct mse_grad_op
 
 struct mse_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "mse";
+    static constexpr std::string_view brief = "The mean of the squared differences.";
     using grad = grad_rule<mse_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {

@@ -75,6 +75,7 @@ struct matmul_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
 /// The products of batches of matrices, see matmul. For two matrices, those below do the same.
 struct matmul_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, MatmulOptions> {
     static constexpr std::string_view name = "matmul";
+    static constexpr std::string_view brief = "Products of matrices, or of batches of them.";
     using grad = grad_rules<grad_rule<matmul_grad_op<false>>, grad_rule<matmul_grad_op<true>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, MatmulOptions const& options = {}) {
@@ -141,6 +142,8 @@ struct matrix_product_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slo
     static_assert(!(transpose_x && transpose_y),
                   "rowan::matrix_product_op: transpose the product instead of both factors");
     static constexpr std::string_view name = transpose_x ? "matmul_tn" : transpose_y ? "matmul_nt" : "matmul_nn";
+    static constexpr std::string_view brief =
+        "The product of two matrices: tn and nt transpose the first or the second.";
     static constexpr unsigned row_inputs = transpose_x ? 0b11 : 0b01;
     static constexpr bool sums_rows = transpose_x;
     using grad = typename detail::matrix_product_grad<transpose_x, transpose_y>::type;

@@ -239,6 +239,8 @@ struct batch_norm_grad_op
 struct batch_norm_op : detail::builtin_op<slots<slot::x, slot::w, slot::b, slot::mean, slot::variance, slot::seed>,
                                           slots<slot::out, slot::next_mean, slot::next_variance>, BatchNormAttributes> {
     static constexpr std::string_view name = "batch_norm";
+    static constexpr std::string_view brief =
+        "Columns with mean 0 and variance 1, by the batch in train and by moving statistics elsewhere.";
     using grad = grad_rule<batch_norm_grad_op>;
     static constexpr std::array<std::int8_t, 6> next{-1, -1, -1, 1, 2, -1};
 

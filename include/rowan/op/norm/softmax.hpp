@@ -98,6 +98,7 @@ struct softmax_grad_op : operator_of<slots<slot::out, grad_of<slot::out>>, slots
 /// The softmax along the last axis of a tensor of rank 2 or more, see softmax.
 struct softmax_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "softmax";
+    static constexpr std::string_view brief = "exp(x) / the sum of exp of the row, or along an axis.";
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<softmax_grad_op>;
 

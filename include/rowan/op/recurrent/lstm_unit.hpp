@@ -162,6 +162,8 @@ struct lstm_unit_grad_op : operator_of<slots<slot::saved, slot::c_prev, grad_of<
 struct lstm_unit_op : detail::builtin_op<slots<slot::x, slot::h_prev, slot::c_prev, slot::w, slot::b>,
                                          slots<slot::h, slot::c, slot::saved>> {
     static constexpr std::string_view name = "lstm_unit";
+    static constexpr std::string_view brief =
+        "The output of an LSTM after one step, and its state, which is output and cell side by side.";
     static constexpr unsigned row_inputs = 0b00111;
     using grad = grad_rules<grad_rule<lstm_unit_grad_op>,
                             grad_rule<matmul_nt_op, uses<grad_of<slot::x>, slot::w>, makes<grad_of<slot::h_prev>>>,

@@ -114,6 +114,8 @@ Tensor<std::int64_t, Device> argmin(Tensor<T, Device> const& x, ArgmaxOptions co
 template <bool greatest>
 struct arg_extreme_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ArgmaxOptions> {
     static constexpr std::string_view name = detail::argmax_name<greatest>::name;
+    static constexpr std::string_view brief = greatest ? "The positions of the greatest elements along an axis."
+                                                       : "The positions of the smallest elements along an axis.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr ArgmaxOptions normal(VarSpec const& x, ArgmaxOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);

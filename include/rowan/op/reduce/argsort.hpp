@@ -144,6 +144,8 @@ Tensor<std::int64_t, Device> argsort(Tensor<T, Device> const& x, ArgsortOptions 
 /// See argsort.
 struct argsort_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ArgsortOptions> {
     static constexpr std::string_view name = "argsort";
+    static constexpr std::string_view brief =
+        "The positions along an axis in the order of their elements; equal ones keep their order, NaN is the greatest.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr ArgsortOptions normal(VarSpec const& x, ArgsortOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);

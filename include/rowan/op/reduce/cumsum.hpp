@@ -110,6 +110,7 @@ struct cumsum_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slo
 /// See cumsum.
 struct cumsum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, CumsumOptions> {
     static constexpr std::string_view name = "cumsum";
+    static constexpr std::string_view brief = "Running sums along an axis.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr CumsumOptions normal(VarSpec const& x, CumsumOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);

@@ -124,6 +124,8 @@ struct reduce_sum_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slot
 /// See reduce_sum.
 struct reduce_sum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReduceOptions> {
     static constexpr std::string_view name = "reduce_sum";
+    static constexpr std::string_view brief =
+        "The sums of the elements along these axes, by default along all of them.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);

@@ -139,6 +139,8 @@ struct top_k_grad_op : operator_of<slots<slot::x, slot::ids, grad_of<slot::out>>
 /// See top_k; x has a rank of 2 or more.
 struct top_k_op : detail::builtin_op<slots<slot::x>, slots<slot::out, slot::ids>, TopKOptions> {
     static constexpr std::string_view name = "top_k";
+    static constexpr std::string_view brief =
+        "The k greatest elements of rows, in descending order, and their positions.";
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<top_k_grad_op>;
 

@@ -222,6 +222,7 @@ struct beam_search_op
     : detail::builtin_op<slots<slot::ids, slot::x, slot::y>, slots<slot::out, slot::last, slot::scores, slot::parents>,
                          BeamSearchOptions> {
     static constexpr std::string_view name = "beam_search";
+    static constexpr std::string_view brief = "One step of a beam search.";
     static constexpr bool row_output = false;
 
     static constexpr std::array<VarSpec, 4> infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y,
@@ -251,6 +252,7 @@ struct beam_search_op
 /// See beam_search_decode. The slot `ids` holds the prefixes, x the scores.
 struct beam_search_decode_op : detail::builtin_op<slots<slot::ids, slot::x>, slots<slot::out, slot::scores>> {
     static constexpr std::string_view name = "beam_search_decode";
+    static constexpr std::string_view brief = "The sentences that a beam search found, best first, and their scores.";
     static constexpr bool row_output = false;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& ids, VarSpec const& x) {

@@ -143,6 +143,9 @@ LoDTensor<double, Device> edit_distance(LoDTensor<I, Device> const& x, LoDTensor
 /// See edit_distance.
 struct edit_distance_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, EditDistanceOptions> {
     static constexpr std::string_view name = "edit_distance";
+    static constexpr std::string_view brief =
+        "The least number of insertions, deletions and substitutions of tokens between two sequences; `normalized` by "
+        "the length of y.";
     static constexpr Elements elements = Elements::integers;
     static constexpr bool row_wise = true;
 

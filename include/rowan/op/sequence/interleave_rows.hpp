@@ -148,6 +148,7 @@ struct RowsWhereOptions {
 /// errors   ShapeError if x has another number of sequences or rows
 struct nonzero_rows_op : detail::builtin_op<slots<slot::ids, slot::x>, slots<slot::out>, RowsWhereOptions> {
     static constexpr std::string_view name = "nonzero_rows";
+    static constexpr std::string_view brief = "The numbers of the rows of x where ids are the value.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;
@@ -193,6 +194,8 @@ struct interleave_rows_grad_op
 /// See interleave_rows. In the step of a recurrent layer, the result has a row for each sequence.
 struct interleave_rows_op : detail::builtin_op<slots<slot::ids, slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "interleave_rows";
+    static constexpr std::string_view brief =
+        "Rows of x where ids are 1 and of y where they are 0, each in their order.";
     using grad = grad_rule<interleave_rows_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y) {

@@ -26,6 +26,7 @@ struct pick_sequences_grad_op : operator_of<slots<slot::x, slot::ids, grad_of<sl
 /// See pick_sequences.
 struct pick_sequences_op : detail::builtin_op<slots<slot::x, slot::ids>, slots<slot::out>> {
     static constexpr std::string_view name = "pick_sequences";
+    static constexpr std::string_view brief = "The sequences, or rows, of these numbers.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     using grad = grad_rule<pick_sequences_grad_op>;

@@ -95,6 +95,8 @@ struct reorder_grad_op
 /// cost     one read and one write of every row, a sort of m lengths, and 16 bytes per sequence
 struct reorder_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, ReorderOptions> {
     static constexpr std::string_view name = "reorder";
+    static constexpr std::string_view brief =
+        "The sequences of x in the order of the lengths of those of y, longest first, or back.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;

@@ -49,6 +49,8 @@ struct sequence_concat_grad_op
 /// See sequence_concat. The slot `x` holds all batches as a std::vector.
 struct sequence_concat_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceConcatOptions> {
     static constexpr std::string_view name = "sequence_concat";
+    static constexpr std::string_view brief =
+        "Sequence i of all tensors, one after the other; of the last level, or of another one.";
     static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 

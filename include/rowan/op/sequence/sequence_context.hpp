@@ -209,6 +209,8 @@ struct sequence_padding_grad_op
 /// See sequence_context.
 struct sequence_context_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceContextOptions> {
     static constexpr std::string_view name = "sequence_context";
+    static constexpr std::string_view brief =
+        "For each row the rows around it, side by side; `padding` has the rows outside of sequences.";
     static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_context_grad_op>;
     static constexpr bool row_wise = true;
@@ -234,6 +236,7 @@ struct sequence_context_op : detail::builtin_op<slots<slot::x>, slots<slot::out>
 struct padded_sequence_context_op
     : detail::builtin_op<slots<slot::x, slot::w>, slots<slot::out>, SequenceContextOptions> {
     static constexpr std::string_view name = "padded_sequence_context";
+    static constexpr std::string_view brief = "sequence_context with trained rows outside of sequences.";
     static constexpr Elements elements = Elements::numbers;
     using grad = grad_rules<grad_rule<sequence_context_grad_op>, grad_rule<sequence_padding_grad_op>>;
 

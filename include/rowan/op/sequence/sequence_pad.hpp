@@ -95,6 +95,8 @@ struct sequence_pad_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, sl
 /// errors   ShapeError if pad_values is neither empty nor has a value for each column; as to_padded
 struct sequence_pad_op : detail::builtin_op<slots<slot::x>, slots<slot::out, slot::length>, SequencePadOptions> {
     static constexpr std::string_view name = "sequence_pad";
+    static constexpr std::string_view brief =
+        "The sequences in one array [sequences, length, ...], and their lengths. pad_values has one for each column.";
     static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_pad_grad_op>;
 

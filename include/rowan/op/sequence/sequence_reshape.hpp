@@ -39,6 +39,7 @@ struct sequence_reshape_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>
 /// See sequence_reshape.
 struct sequence_reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceReshapeOptions> {
     static constexpr std::string_view name = "sequence_reshape";
+    static constexpr std::string_view brief = "The elements of each sequence as rows of another width.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_wise = true;
     using grad = grad_rule<sequence_reshape_grad_op>;

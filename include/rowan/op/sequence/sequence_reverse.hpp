@@ -24,6 +24,7 @@ struct sequence_reverse_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>
 /// See sequence_reverse.
 struct sequence_reverse_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_reverse";
+    static constexpr std::string_view brief = "Each sequence from its end to its beginning.";
     static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_reverse_grad_op>;
     static constexpr bool row_wise = true;

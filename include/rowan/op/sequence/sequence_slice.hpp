@@ -27,6 +27,7 @@ struct sequence_slice_grad_op
 /// See sequence_slice. Offsets and lengths have the same element type.
 struct sequence_slice_op : detail::builtin_op<slots<slot::x, slot::offset, slot::length>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_slice";
+    static constexpr std::string_view brief = "A part of each sequence.";
     static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_slice_grad_op>;
 

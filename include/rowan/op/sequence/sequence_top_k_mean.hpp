@@ -244,6 +244,8 @@ struct sequence_top_k_mean_grad_op
 /// See sequence_top_k_mean.
 struct sequence_top_k_mean_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceTopKMeanOptions> {
     static constexpr std::string_view name = "sequence_top_k_mean";
+    static constexpr std::string_view brief =
+        "For each sequence, column and k, the sum of the k greatest elements divided by k.";
     static constexpr bool row_wise = true;
     using grad = grad_rule<sequence_top_k_mean_grad_op>;
 

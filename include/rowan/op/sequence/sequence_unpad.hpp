@@ -37,6 +37,7 @@ struct sequence_unpad_grad_op : operator_of<slots<slot::x, slot::length, grad_of
 /// shapes   x [s, m, ...], length [s] -> [Σ length, ...]
 struct sequence_unpad_op : detail::builtin_op<slots<slot::x, slot::length>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_unpad";
+    static constexpr std::string_view brief = "The sequences of a padded array.";
     static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_unpad_grad_op>;
 

@@ -127,6 +127,8 @@ struct concat_grad_op;
 /// has the levels of the first.
 struct concat_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ConcatOptions> {
     static constexpr std::string_view name = "concat";
+    static constexpr std::string_view brief =
+        "Tensors joined along an axis; along the first one, batches with as many levels are joined.";
     static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 

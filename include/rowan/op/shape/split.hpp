@@ -79,6 +79,7 @@ struct split_grad_op;
 /// See split. The slot `out` holds all parts as a std::vector.
 struct split_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "split";
+    static constexpr std::string_view brief = "Parts of these sizes along an axis.";
     static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<split_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 

@@ -85,6 +85,7 @@ struct stack_grad_op;
 /// See stack. The slot `x` holds all tensors as a std::vector.
 struct stack_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, StackOptions> {
     static constexpr std::string_view name = "stack";
+    static constexpr std::string_view brief = "Tensors joined along a new axis.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr StackOptions normal(VarSpec const& x, StackOptions const& options) {
         return detail::axes_from_first(x.dims.size() + 1, options);
