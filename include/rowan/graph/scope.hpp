@@ -36,10 +36,15 @@ class ScopeUse;
 std::unique_lock<std::mutex> lock_names(Scope const& scope);
 }  // namespace detail
 
-/// The role of a variable: a result of an operator, an input fed by the caller, a trainable parameter, a state of an
-/// optimizer, a seed that training sets for every batch for a random operator, or the input of a step whose recurrent
-/// layer is created later.
-enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_input };
+/// What a variable is for.
+enum class Role : std::uint8_t {
+    temporary,   ///< the result of an operator
+    data,        ///< an input, fed by the caller
+    parameter,   ///< trained
+    state,       ///< of an optimizer
+    seed,        ///< of a random operator: training sets it for every batch
+    step_input,  ///< the input of a step whose recurrent layer is created later
+};
 
 /// An operator with its input and output variables. It belongs to a scope.
 struct Operator {
@@ -101,7 +106,8 @@ public:
     /// without a seed it allocates a value that is read from a file.
     Initializer initialize;
 
-    /// Of a table that is sharded: creates the first values of some rows, those of this process. `initialize` creates all.
+    /// Of a table that is sharded: creates the first values of some rows, those of this process. `initialize` creates
+    /// all.
     std::function<void(Value&, std::span<std::int64_t const> rows, std::optional<std::uint64_t> seed, AnyExec exec)>
         initialize_rows;
     /// Whether it is a table of which each of the ranks that train together has some rows.

@@ -9,8 +9,8 @@
 namespace rowan::inline v0 {
 
 /// The name of a member of an attributes struct in descriptors. Attributes that are stored in descriptors list their
-/// members, which may be numbers, bool, enumerations, Dims, vectors of int64 or double, strings, or std::optional of
-/// these: as a std::tuple of fields, or as arguments of a call, which takes the compiler less memory.
+/// members: as a std::tuple of fields, or as arguments of a call, which takes the compiler less memory. Members may be
+/// numbers, bool, enumerations, Dims, vectors of int64 or double, strings, or std::optional of these.
 ///     struct attributes {
 ///         double limit = 1;
 ///         static constexpr auto fields = std::tuple{field{"limit", &attributes::limit}};
