@@ -36,15 +36,10 @@ class ScopeUse;
 std::unique_lock<std::mutex> lock_names(Scope const& scope);
 }  // namespace detail
 
-/// What a variable is for.
-enum class Role : std::uint8_t {
-    temporary,   ///< the result of an operator
-    data,        ///< an input, fed by the caller
-    parameter,   ///< trained
-    state,       ///< of an optimizer
-    seed,        ///< of a random operator: training sets it for every batch
-    step_input,  ///< the input of a step whose recurrent layer is created later
-};
+/// What a variable is for. A temporary is the result of an operator. The caller feeds data. Training changes parameters
+/// and the states of optimizers, and sets the seeds of random operators for every batch. A step_input is the input of a
+/// step whose recurrent layer is created later.
+enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_input };
 
 /// An operator with its input and output variables. It belongs to a scope.
 struct Operator {
